@@ -1,0 +1,1 @@
+"""Annotations to records: learning a cluster's rule and running it."""

@@ -1,0 +1,1 @@
+"""Tests of the product; `python -m tests` runs all of them."""

@@ -1,0 +1,54 @@
+"""Only one package opens sockets; the others do not even import what could."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+APPS = ["vertex", "clustering", "annotation", "rules", "monitoring"]
+NETWORK = {
+    "httpx",
+    "httpcore",
+    "requests",
+    "urllib3",
+    "aiohttp",
+    "websockets",
+    "urllib.request",
+    "http.client",
+    "smtplib",
+}
+SOURCES = sorted(
+    path
+    for app in APPS
+    for path in (ROOT / app).rglob("*.py")
+    if "fetching" not in path.parts and "migrations" not in path.parts
+)
+# These listen or ask for this machine's own name; none of them connects to an address that a user gave.
+MAY_USE_SOCKET = {"clustering/services/jobs.py", "vertex/supervision.py", "vertex/management/commands/up.py"}
+
+
+def imported(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names |= {node.module}
+    return names
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_other_module_imports_a_network_client(path: Path) -> None:
+    assert {name for name in imported(path) if name in NETWORK or name.split(".")[0] in NETWORK} == set()
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_other_module_opens_sockets(path: Path) -> None:
+    assert "socket" not in imported(path) or str(path.relative_to(ROOT)) in MAY_USE_SOCKET
+
+
+def test_the_check_sees_the_client_where_it_belongs() -> None:
+    used = {name for path in (ROOT / "clustering" / "fetching").rglob("*.py") for name in imported(path)}
+
+    assert used & {"httpx", "httpcore"} != set()

@@ -1,0 +1,101 @@
+"""How the source reads: small functions, imports at the top, few broad excepts, tests beside it."""
+
+import ast
+import statistics
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+APPS = ["vertex", "clustering", "annotation", "rules", "monitoring"]
+SOURCES = sorted(
+    path for app in APPS for path in (ROOT / app).rglob("*.py") if "migrations" not in path.parts
+)
+BROAD_EXCEPTS_ALLOWED = 4  # one page or one site of a batch may fail, and then a row says so
+
+
+def functions() -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    trees = [ast.parse(path.read_text()) for path in SOURCES]
+    return [
+        node
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+
+
+def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    return (function.end_lineno or 0) - function.lineno + 1
+
+
+def test_functions_are_short() -> None:
+    lengths = sorted(length(function) for function in functions())
+
+    assert statistics.median(lengths) <= 10
+    assert lengths[int(0.9 * len(lengths))] <= 30
+    assert lengths[-1] <= 70
+
+
+def test_modules_are_one_thing_each() -> None:
+    too_long = {str(path.relative_to(ROOT)) for path in SOURCES if len(path.read_text().splitlines()) > 400}
+
+    assert too_long == set()
+
+
+def test_imports_stand_at_the_top() -> None:
+    inside = [
+        f"{function.name}:{node.lineno}"
+        for function in functions()
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+
+    assert len(inside) <= 3
+
+
+def test_broad_excepts_are_counted() -> None:
+    broad = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ExceptHandler)
+        and (
+            node.type is None
+            or (isinstance(node.type, ast.Name) and node.type.id in {"Exception", "BaseException"})
+        )
+    ]
+
+    assert len(broad) <= BROAD_EXCEPTS_ALLOWED, broad
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_module_says_what_it_is(path: Path) -> None:
+    assert ast.get_docstring(ast.parse(path.read_text()))
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted((ROOT / "clustering" / "algorithms").glob("[a-z]*.py"))
+    + sorted((ROOT / "clustering" / "dom").glob("[a-z]*.py")),
+    ids=lambda path: path.stem,
+)
+def test_every_pure_module_has_a_test_of_its_name(path: Path) -> None:
+    assert (ROOT / "tests" / "algorithms" / f"test_{path.stem}.py").exists()
+
+
+def test_no_word_of_the_glossary_is_replaced_by_a_vague_one() -> None:
+    vague = {
+        "utils",
+        "util",
+        "helpers",
+        "helper",
+        "manager",
+        "managers",
+        "handlers",
+        "handler",
+        "signals",
+        "misc",
+        "common",
+    }
+
+    assert {path.stem for path in SOURCES} & vague == set()

@@ -1,0 +1,105 @@
+"""Read typed settings from the environment, and fail with the variable's name."""
+
+import ipaddress
+import os
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import dj_database_url
+
+BROKERS = ("amqp", "amqps", "redis", "rediss", "filesystem", "memory")
+MIN_SECRET, MIN_DIFFERENT = 50, 10  # what `check --deploy` asks for
+TRUE, FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
+
+Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+class BadSetting(SystemExit):
+    """An environment variable is missing or cannot be understood."""
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(f"{name}: {problem}")
+
+
+def text(name: str, default: str | None = None) -> str:
+    """Return the variable's text; without a default it must be set."""
+    value = os.environ.get(name, "").strip()
+    if value:
+        return value
+    if default is None:
+        raise BadSetting(name, "must be set; see docs/settings.md")
+    return default
+
+
+def boolean(name: str, *, default: bool) -> bool:
+    """Return whether the variable says yes or no."""
+    value = text(name, str(default)).lower()
+    if value not in TRUE | FALSE:
+        raise BadSetting(name, f"{value!r} is neither yes nor no; use 1 or 0")
+    return value in TRUE
+
+
+def integer(name: str, *, default: int, minimum: int = 0) -> int:
+    """Return the variable as a whole number of at least `minimum`."""
+    value = text(name, str(default))
+    try:
+        number = int(value)
+    except ValueError:
+        raise BadSetting(name, f"{value!r} is not a whole number") from None
+    if number < minimum:
+        raise BadSetting(name, f"{number} is below {minimum}")
+    return number
+
+
+def choice(name: str, *, default: str, among: tuple[str, ...]) -> str:
+    """Return the variable's word in capitals, which must be one of those known."""
+    value = text(name, default).upper()
+    if value not in among:
+        raise BadSetting(name, f"{value!r} is none of {', '.join(among)}")
+    return value
+
+
+def words(name: str, default: str | None = "") -> list[str]:
+    """Return the variable's comma-separated parts."""
+    return [part.strip() for part in text(name, default).split(",") if part.strip()]
+
+
+def secret(name: str) -> str:
+    """Return a key that nobody guesses."""
+    value = text(name)
+    if len(value) < MIN_SECRET or len(set(value)) < MIN_DIFFERENT:
+        raise BadSetting(
+            name,
+            f"is too easy to guess; make one: python3 -c 'import secrets; print(secrets.token_urlsafe(50))'",
+        )
+    return value
+
+
+def database(name: str, default: str | None) -> dict[str, Any]:
+    """Return the database that the variable names, as Django wants it."""
+    value = text(name, default)
+    try:
+        return dict(dj_database_url.parse(value, conn_max_age=60, conn_health_checks=True))
+    except (ValueError, KeyError):  # the value is not shown: it may hold a password
+        raise BadSetting(name, "is not an address like postgresql://user:password@host:5432/name") from None
+
+
+def broker(name: str, default: str | None) -> str:
+    """Return the broker's address, of a kind that workers can use."""
+    value = text(name, default)
+    if value.partition("://")[0] not in BROKERS:
+        raise BadSetting(name, f"begins with none of {', '.join(f'{kind}://' for kind in BROKERS)}")
+    return value
+
+
+def folder(name: str, *, default: Path) -> Path:
+    """Return the variable as an absolute path."""
+    return Path(text(name, str(default))).expanduser().resolve()
+
+
+def networks(name: str) -> list[Network]:
+    """Return the variable's comma-separated networks."""
+    try:
+        return [ipaddress.ip_network(word) for word in words(name)]
+    except ValueError as error:
+        raise BadSetting(name, f"{error}; write networks as 127.0.0.0/8,10.1.0.0/16") from None
