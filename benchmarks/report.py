@@ -6,6 +6,10 @@ import os
 import platform
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 OPENING = """# Benchmarks
@@ -26,9 +30,9 @@ def write_section(title: str, markdown: str, *, page: Path = PAGE) -> None:
     page.write_text(text.rstrip() + "\n")
 
 
-def markdown_table(header: list[str], rows: list[list[object]]) -> str:
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Return a table; the first column is text, the others are figures."""
-    lines: list[list[object]] = [[*header], ["---", *["---:"] * (len(header) - 1)], *rows]
+    lines: list[Sequence[object]] = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 

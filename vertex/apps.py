@@ -11,4 +11,4 @@ class VertexConfig(AppConfig):
 class StaticFiles(StaticFilesConfig):
     """Static files without what comes along with a library and is never served."""
 
-    ignore_patterns = [*StaticFilesConfig.ignore_patterns, "redoc"]
+    ignore_patterns = [*StaticFilesConfig.ignore_patterns, "redoc", "hx-*.js"]

@@ -70,7 +70,7 @@ def secret(name: str) -> str:
     if len(value) < MIN_SECRET or len(set(value)) < MIN_DIFFERENT:
         raise BadSetting(
             name,
-            f"is too easy to guess; make one: python3 -c 'import secrets; print(secrets.token_urlsafe(50))'",
+            "is too easy to guess; make one: python3 -c 'import secrets; print(secrets.token_urlsafe(50))'",
         )
     return value
 

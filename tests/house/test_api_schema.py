@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import io
 import os
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, cast
 
 import hypothesis
 import pytest
 import schemathesis
 from django.core.management import call_command
+from django.core.signals import request_finished, request_started
+from django.db import close_old_connections
 from django.test import Client
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -40,7 +43,7 @@ N_EXAMPLES = 200 if os.environ.get("VERTEX_FULL") == "1" else 12
 
 described = schemathesis.openapi.from_dict(schema_of_routes())
 described.app = application
-OPERATIONS = [found.ok() for found in described.get_all_operations()]
+OPERATIONS = [found.ok() for found in cast("Iterator[Any]", described.get_all_operations())]
 
 
 @pytest.fixture
@@ -51,6 +54,16 @@ def ada(db: None, settings: Any) -> Caller:
     page_of(site_of("shop"), "p/1", body=b"<html><a href=/>home</a></html>")
     Vertical.objects.create(name="product")
     return caller("ada", Role.ADMINISTRATOR)
+
+
+@pytest.fixture
+def kept_connection() -> Iterator[None]:
+    """Keep the connection that the test's transaction is in, as Django's own test client does."""
+    for signal in (request_started, request_finished):
+        signal.disconnect(close_old_connections)
+    yield
+    for signal in (request_started, request_finished):
+        signal.connect(close_old_connections)
 
 
 def test_the_schema_is_complete_and_valid() -> None:
@@ -71,6 +84,7 @@ def test_anybody_may_read_the_schema() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("kept_connection")
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.label)
 def test_random_requests_are_answered_as_the_schema_says(operation: Any, ada: Caller) -> None:
     headers = {"Authorization": f"Token {ada.key}"}

@@ -11,13 +11,24 @@ OUR_APPS = {"vertex", "clustering", "annotation", "rules", "monitoring"}
 SOURCES = [path for app in OUR_APPS for path in (ROOT / app).rglob("*.py")]
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 NOUNS = [
-    *["site", "page", "snapshot", "cluster", "sample", "vertical", "attribute", "annotation", "rule", "record"],
+    *[
+        "site",
+        "page",
+        "snapshot",
+        "cluster",
+        "sample",
+        "vertical",
+        "attribute",
+        "annotation",
+        "rule",
+        "record",
+    ],
     *["golden record", "bellwether", "check", "site change", "alert", "notice", "job", "refusal", "role"],
 ]
 
 
 def settings_read() -> set[str]:
-    reads = re.compile(r'environment\.(?:text|boolean|integer|words|folder|networks|number)\(\s*"([A-Z_]+)"')
+    reads = re.compile(r'environment\.\w+\(\s*"([A-Z_]+)"')
     return {name for path in SOURCES for name in reads.findall(path.read_text())}
 
 

@@ -98,7 +98,8 @@ def values(model: type[models.Model], number: int, apps: Apps) -> dict[str, Any]
     return {
         field.name: value(field, number)
         for field in model._meta.concrete_fields
-        if not field.primary_key and (isinstance(field, models.ForeignKey) or not field.has_default())
+        if not isinstance(field, models.AutoField)
+        and (isinstance(field, models.ForeignKey) or not field.has_default())
     }
 
 

@@ -1,0 +1,1 @@
+"""Clusters to annotations: vertical schemas, samples and what editors mark on them."""

@@ -1,0 +1,1 @@
+"""The algorithms of this app; pure."""

@@ -1,0 +1,110 @@
+"""The editor's vocabulary: verticals, their attributes, and which site speaks them."""
+
+from __future__ import annotations
+
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from clustering.dom.texts import storable
+from clustering.models import Site
+
+ATTRIBUTE_NAME = RegexValidator(
+    r"^[A-Za-z_][A-Za-z0-9_.-]{0,62}\Z",
+    "Use 1 to 63 letters, digits, dots, hyphens and underscores, beginning with a letter or underscore.",
+)
+
+
+class VerticalQuerySet(models.QuerySet["Vertical"]):
+    def matching(self, query: str) -> VerticalQuerySet:
+        """Return the verticals whose name, description or attributes contain the words."""
+        found = self
+        for word in storable(query).split():
+            has_attribute = Attribute.objects.live().filter(
+                vertical=models.OuterRef("pk"), name__icontains=word
+            )
+            found = found.filter(
+                Q(name__icontains=word) | Q(description__icontains=word) | models.Exists(has_attribute)
+            )
+        return found
+
+    def with_counts(self) -> VerticalQuerySet:
+        """Add to each vertical `n_attributes` and `n_sites`."""
+        live = Q(attributes__dropped_at__isnull=True)
+        return self.annotate(
+            n_attributes=models.Count("attributes", filter=live, distinct=True),
+            n_sites=models.Count("assignments", distinct=True),
+        )
+
+
+class Vertical(models.Model):
+    """A kind of thing that pages describe: product, business, article."""
+
+    name = models.CharField(max_length=63, unique=True, validators=[ATTRIBUTE_NAME])
+    description = models.CharField(max_length=300, blank=True)
+    version = models.PositiveIntegerField(
+        default=1
+    )  # grows with each change, so that none overwrites another
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = VerticalQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class AttributeQuerySet(models.QuerySet["Attribute"]):
+    def live(self) -> AttributeQuerySet:
+        """Return the attributes that are still in their vertical."""
+        return self.filter(dropped_at__isnull=True)
+
+
+class Attribute(models.Model):
+    """A named property of a vertical, with what is known of its values."""
+
+    class Type(models.TextChoices):
+        TEXT = "text", "Text"
+        PRICE = "price", "Price"
+        NUMBER = "number", "Number"
+        RATING = "rating", "Rating"
+        PHONE = "phone", "Phone"
+        ZIP = "zip", "ZIP code"
+        DATE = "date", "Date"
+        URL = "url", "URL"
+        IMAGE = "image", "Image"
+        HTML = "html", "HTML"
+
+    vertical = models.ForeignKey(Vertical, on_delete=models.CASCADE, related_name="attributes")
+    name = models.CharField(max_length=63, validators=[ATTRIBUTE_NAME])
+    type = models.CharField(max_length=10, choices=Type, default=Type.TEXT)
+    is_constant = models.BooleanField(default=False)  # the value of a page does not change with time
+    is_mandatory = models.BooleanField(default=False)
+    is_multi = models.BooleanField(default=False)
+    regex = models.CharField(max_length=512, blank=True)  # of RE2
+    position = models.PositiveSmallIntegerField()
+    dropped_at = models.DateTimeField(
+        null=True, blank=True
+    )  # no longer in the vertical; its annotations stay
+
+    objects = AttributeQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["position"]
+        constraints = [
+            models.UniqueConstraint(fields=["vertical", "name"], name="attribute_once_per_vertical")
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Assignment(models.Model):
+    """The vertical that a site's clusters describe unless a cluster says otherwise."""
+
+    site = models.OneToOneField(Site, on_delete=models.CASCADE, related_name="assignment")
+    vertical = models.ForeignKey(Vertical, on_delete=models.PROTECT, related_name="assignments")
+    assigned_at = models.DateTimeField(default=timezone.now)

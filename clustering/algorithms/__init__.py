@@ -1,0 +1,1 @@
+"""Algorithms that group pages; pure."""

@@ -1,0 +1,141 @@
+"""What every algorithm that groups pages takes and returns.
+
+An algorithm works in two steps. `observe` reduces one page to what the algorithm needs of it, so that a
+site of any size passes page by page and no tree stays in memory. `cluster_pages` groups the pages from
+their observations and from what the site offers beside them: its links, its search log. The Grouping that
+comes back carries a model of plain JSON values, from which `assign` tells the cluster of a page that
+comes later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from clustering.dom.page import parse_page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from lxml.html import HtmlElement
+
+Observation: TypeAlias = Any  # each algorithm has a kind of its own
+Model: TypeAlias = dict[str, Any]  # JSON values only
+
+
+class TooManyPages(ValueError):
+    """The algorithm is quadratic by nature and refuses more pages than it states."""
+
+
+class EvidenceMissing(ValueError):
+    """The algorithm needs something that the site does not offer, such as links or a search log."""
+
+
+@dataclass(frozen=True)
+class RawPage:
+    """A page as it is stored; it is parsed when an algorithm asks for its tree."""
+
+    url: str
+    body: bytes
+    content_type: str = ""
+
+    @cached_property
+    def tree(self) -> HtmlElement | None:
+        return parse_page(self.body, self.content_type).tree
+
+
+@dataclass(frozen=True, slots=True)
+class SiteLink:
+    """A link between two pages of the site."""
+
+    source: str  # URL
+    xpath: str  # of the link's element, with positions
+    target: str  # URL
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Click:
+    """Searchers for a query went to a page so often."""
+
+    query: str
+    url: str
+    clicks: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a site offers beside the pages themselves."""
+
+    links: Sequence[SiteLink] = ()  # in the order in which they were first seen
+    clicks: Sequence[Click] = ()
+    has_derived_clicks: bool = False  # made from anchor texts, where there is no search log
+    redirected: frozenset[str] = frozenset()  # URLs reached by a redirect only
+    read: Callable[[str], HtmlElement | None] | None = (
+        None  # the tree of a page, for algorithms that read few
+    )
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Pages that belong together."""
+
+    name: str  # unique in the grouping, the same for the same pages in any order
+    members: Sequence[int]  # indices of the pages, ascending
+    importance: float = 0.0
+    why: str = ""  # one sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """The clusters of a site's pages, largest first."""
+
+    groups: Sequence[Group]
+    unassigned: Sequence[int] = ()
+    why: str = ""  # on what evidence it was decided, in one sentence
+    model: Model = field(default_factory=dict)
+
+    def labels(self, n_pages: int) -> list[str | None]:
+        """Return the group's name for each page, None for a page in no group."""
+        names: list[str | None] = [None] * n_pages
+        for group in self.groups:
+            for member in group.members:
+                names[member] = group.name
+        return names
+
+
+@dataclass(frozen=True, slots=True)
+class Clusterer:
+    """An algorithm as it stands in the table of all."""
+
+    name: str
+    title: str
+    observe: Callable[[RawPage], Observation] | None  # None: the pages themselves are not read
+    cluster_pages: Callable[[Sequence[str], Sequence[Observation], Evidence], Grouping]
+    assign: Callable[[Model, Observation, str], str | None]  # the group of a later page, with its URL
+    needs: frozenset[str] = frozenset()  # "links", "clicks"
+    max_pages: int | None = None  # where the algorithm is quadratic
+
+
+def grouping_of(
+    label_by_page: Sequence[str | None],
+    *,
+    why: str = "",
+    whys: Mapping[str, str] | None = None,
+    importance: Mapping[str, float] | None = None,
+    model: Model | None = None,
+) -> Grouping:
+    """Make a Grouping from a label for each page, largest group first."""
+    members: dict[str, list[int]] = {}
+    for page, label in enumerate(label_by_page):
+        if label is not None:
+            members.setdefault(label, []).append(page)
+    ordered = sorted(members.items(), key=lambda item: (-len(item[1]), item[0]))
+    groups = [
+        Group(name, tuple(pages), (importance or {}).get(name, float(len(pages))), (whys or {}).get(name, ""))
+        for name, pages in ordered
+    ]
+    unassigned = tuple(page for page, label in enumerate(label_by_page) if label is None)
+    return Grouping(groups, unassigned, why, model or {})

@@ -1,0 +1,1 @@
+"""The REST interface of sites, pages, snapshots and jobs."""

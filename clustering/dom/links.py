@@ -1,0 +1,106 @@
+"""Find the links of a page: an occurrence each, with its place, its address and its words."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from clustering.dom.addresses import BadAddress, join_url, normalise_url
+from clustering.dom.paths import element_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.html import HtmlElement
+
+MAX_LINKS = 2000
+MAX_TEXT = 200
+MAX_TEXT_NODES = 100
+MAX_TEXT_NODE = 2000
+MAX_WRITTEN = 4096  # twice what an address may have: room for what does not count
+ANY = "any"
+
+
+class FoundLink(NamedTuple):
+    """A link as it stands on a page."""
+
+    position: int  # its number among the page's links, from 1
+    xpath: str  # element path with positions
+    url: str  # normalised
+    written: str  # the attribute as it stands in the page
+    text: str  # what the link shows, at most 200 characters
+
+
+def find_links(tree: HtmlElement, base_url: str, encoding: str = "utf-8") -> list[FoundLink]:
+    """Return the links to http and https addresses in document order, at most 2,000.
+
+    `base_url` is where the page was fetched from; its own `<base href>` is heeded. `encoding` is the page's,
+    in which its queries are sent. Links within the page (`#…`) and addresses that are none are left out.
+    """
+    base = find_base(tree, base_url)
+    found = list(islice(_addressed_elements(tree, base, encoding), MAX_LINKS))
+    paths = element_paths([element for element, _, _ in found])
+    return [
+        FoundLink(position, path, url, written, link_text(element))
+        for position, (path, (element, written, url)) in enumerate(zip(paths, found, strict=True), 1)
+    ]
+
+
+def find_base(tree: HtmlElement, base_url: str) -> str:
+    """Return the address that the page's relative links are relative to."""
+    for element in tree.iter("base"):
+        href = element.get("href")
+        if href is not None:
+            return _resolve(base_url, href, "utf-8") or base_url
+    return base_url
+
+
+def link_text(element: HtmlElement) -> str:
+    """Return what a link shows: its text, else the words of an image or a title within it."""
+    if len(element):
+        text = " ".join([piece[:MAX_TEXT_NODE] for piece in islice(element.itertext(), MAX_TEXT_NODES)])
+    else:
+        text = (element.text or "")[:MAX_TEXT_NODE]
+    return (" ".join(text.split()) or _replacement_text(element))[:MAX_TEXT]
+
+
+def _addressed_elements(
+    tree: HtmlElement, base: str, encoding: str
+) -> Iterator[tuple[HtmlElement, str, str]]:
+    anchors = _anchors(base)
+    for element in tree.iter("a", "area", "frame"):
+        written = element.get("href")
+        if written is None and element.tag == "frame":
+            written = element.get("src")
+        if written is None or len(written) > MAX_WRITTEN or written.startswith("#"):
+            continue
+        url = _resolve(anchors.get(written[:1], anchors[ANY]), written, encoding)
+        if url:
+            yield element, written, url
+
+
+def _anchors(base: str) -> dict[str, str]:
+    """Return as little of the base as an address needs, by its first character: pages then share answers."""
+    document = base.partition("#")[0]
+    return {"/": join_url(document, "/"), "": document, "?": document, ANY: join_url(document, ".")}
+
+
+@lru_cache(maxsize=4096)
+def _resolve(base: str, written: str, encoding: str) -> str:
+    """Return the normalised address, blank where it is none that is fetched."""
+    if not written.isprintable():
+        written = written.replace("\t", "").replace("\n", "").replace("\r", "")  # as browsers do
+    try:
+        return normalise_url(join_url(base, written), encoding)
+    except BadAddress:
+        return ""
+
+
+def _replacement_text(element: HtmlElement) -> str:
+    """Return the words that stand for an image within the link, or for the link itself."""
+    for place in [*islice(element.iterdescendants(), MAX_TEXT_NODES), element]:
+        words = place.get("alt") or place.get("title") or place.get("aria-label") or ""
+        if words.strip():
+            return " ".join(words[:MAX_TEXT_NODE].split())
+    return ""

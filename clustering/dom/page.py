@@ -1,0 +1,236 @@
+"""Turn the bytes of a page into a tree; the only place of the product where HTML is parsed.
+
+The parser always gets UTF-8 bytes: the encoding is decided here, as browsers do, and a page in another one
+is decoded first, so that a byte that fits no character never ends the tree.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import webencodings  # type: ignore[import-untyped]  # it has no types
+from lxml import etree
+from lxml.html import HtmlComment, HtmlElement, HtmlProcessingInstruction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_BYTES = 10 * 1024 * 1024
+MAX_ATTRIBUTES = 1000
+SCANNED_FOR_META = 4096
+MAX_CONTENT_TYPE = 200
+FIRST_AFTER_C1 = 0xA0
+REPLACEMENT = "\ufffd"
+
+TRUNCATED = "truncated"
+EMPTY = "empty"
+TOO_MANY_ATTRIBUTES = "too_many_attributes"
+
+_BOMS = [(codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be")]
+_CHARSET = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;\"'/>]+))", re.IGNORECASE)
+_XML_DECLARATION = re.compile(rb"\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._:-]+)[\"']")
+# A comment, a meta tag with its attributes, any other tag: in this order, so that no comment is looked into.
+_TAG = re.compile(
+    rb"<!--.*?(?:-->|\Z)|<(meta)[\s/]((?:[^>\"']|\"[^\"]*\"|'[^']*')*)|</?[a-z](?:[^>\"']|\"[^\"]*\"|'[^']*')*",
+    re.IGNORECASE | re.DOTALL,
+)
+_ATTRIBUTE = re.compile(r"([^\s=/\"'>]+)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>]+)))?")
+# Codecs of Python that read what the labels of the web mean; webencodings knows the others.
+_CODECS = {"gbk": "gb18030"}
+_ERRORS = "clustering.undecodable"
+
+# A tag of more than 1,000 attributes is longer than 1,500 bytes. Either no `>` comes in so many bytes, or
+# the first that comes stands within a value. Both are rare; where they are found, the tag is read properly.
+_LONG_TAG = re.compile(rb"<[a-zA-Z][^>]{1500,}+")
+_VALUE_WITH_END = re.compile(rb"=[\t\n\f\r ]*+(?:\"[^\">]*+>|'[^'>]*+>)")
+_TAG_START = re.compile(rb"<[a-zA-Z]")
+# A tag as browsers read it, up to its 1,001st attribute.
+_NAME = rb"[\t\n\f\r /]*+[^\t\n\f\r />][^\t\n\f\r />=]*+"
+_VALUE = rb"(?:\"[^\"]*+\"?|'[^']*+'?|[^\t\n\f\r >\"'][^\t\n\f\r >]*+)?+"
+_ATTRIBUTES = re.compile(
+    rb"<[a-zA-Z][^\t\n\f\r />]*+(?:%b(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+%b)?+){0,%d}+(%b)?"
+    % (_NAME, _VALUE, MAX_ATTRIBUTES, _NAME)
+)
+# One class for all elements: lxml.html chooses among several by a call of Python code for each of them.
+_ELEMENTS = etree.ElementDefaultClassLookup(
+    element=HtmlElement, comment=HtmlComment, pi=HtmlProcessingInstruction
+)
+_SCANS = 4  # how often a page is read through in search of such a tag before the parser is asked
+
+
+class PageTooLarge(Exception):
+    """A page has more bytes than are parsed."""
+
+    def __init__(self, n_bytes: int) -> None:
+        super().__init__(f"{n_bytes:,} bytes; at most {MAX_BYTES:,} are parsed")
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedPage:
+    """A page's tree, None where there is none, and what is wrong with it."""
+
+    tree: HtmlElement | None
+    encoding: str  # its name in the WHATWG table
+    problem: str = ""
+
+
+class _TooManyAttributes(Exception):
+    pass
+
+
+class _AttributeCounter:
+    """Receive the tags of a page without building its tree."""
+
+    def start(self, _tag: str, attributes: dict[str, str]) -> None:
+        if len(attributes) > MAX_ATTRIBUTES:
+            raise _TooManyAttributes
+
+    def close(self) -> None:
+        pass
+
+
+def parse_page(body: bytes, content_type: str = "") -> ParsedPage:
+    """Return the tree of a page, the encoding that was decided and the problem that was found.
+
+    Raises PageTooLarge.
+    """
+    if len(body) > MAX_BYTES:
+        raise PageTooLarge(len(body))
+    encoding = decide_encoding(body, content_type)
+    text = _as_utf8(body, encoding)
+    if has_too_many_attributes(text):
+        return ParsedPage(None, encoding, TOO_MANY_ATTRIBUTES)
+    parser = etree.HTMLParser(encoding="utf-8")
+    parser.set_element_class_lookup(_ELEMENTS)
+    tree = etree.fromstring(text, parser) if text else None
+    if any(error.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for error in parser.error_log):
+        return ParsedPage(tree, encoding, TRUNCATED)
+    return ParsedPage(tree, encoding, EMPTY if tree is None else "")
+
+
+def decide_encoding(body: bytes, content_type: str = "") -> str:
+    """Return the encoding by byte order mark, HTTP, meta, UTF-8 if it decodes, else windows-1252."""
+    for mark, name in _BOMS:
+        if body.startswith(mark):
+            return name
+    return _charset_of(content_type[:MAX_CONTENT_TYPE]) or _declared_in(body) or _guess(body)
+
+
+def has_too_many_attributes(text: bytes) -> bool:
+    """Say whether a tag has more than 1,000 attributes, for which the parser would take time by their square.
+
+    The time is linear, and short for nearly all pages: only what could be such a tag is looked at.
+    """
+    left = _SCANS * len(text)
+    for start in _suspicious_starts(text):
+        tag = _ATTRIBUTES.match(text, start)
+        left -= tag.end() - start if tag else 0
+        if tag and tag[1] and _is_refused_by_counter(text[: tag.end()] + b">"):
+            return True  # known without the rest of the tag, which may be millions more
+        if left < 0 or (tag and tag[1]):
+            return _is_refused_by_counter(text)
+    return False
+
+
+def _suspicious_starts(text: bytes) -> Iterator[int]:
+    """Yield where tags begin that could have more than 1,000 attributes."""
+    for found in _LONG_TAG.finditer(text):
+        for tag in _TAG_START.finditer(text, *found.span()):
+            yield tag.start()
+    for found in _VALUE_WITH_END.finditer(text):
+        for tag in _TAG_START.finditer(text, text.rfind(b">", 0, found.start()) + 1, found.end()):
+            yield tag.start()
+
+
+def _is_refused_by_counter(text: bytes) -> bool:
+    """Let the parser itself count the attributes of each tag, without building a tree."""
+    parser = etree.HTMLParser(encoding="utf-8", target=_AttributeCounter())  # type: ignore[arg-type]  # the stubs ask for more than lxml
+    try:
+        etree.fromstring(text, parser)
+    except _TooManyAttributes:
+        return True
+    return False
+
+
+@lru_cache(maxsize=256)
+def _charset_of(content_type: str) -> str:
+    """Return the encoding that a Content-Type names, blank where it names none that is known."""
+    found = _CHARSET.search(content_type)
+    return _look_up(next(filter(None, found.groups()), "")) if found else ""
+
+
+def _look_up(label: str) -> str:
+    encoding = webencodings.lookup(label)
+    return encoding.name if encoding and encoding.name != "replacement" else ""
+
+
+def _declared_in(body: bytes) -> str:
+    """Return the encoding that the page itself names in a meta tag or an XML declaration."""
+    start = body[:SCANNED_FOR_META]
+    for tag in _TAG.finditer(start):
+        name = _look_up(_label_of_meta(tag[2].decode("latin-1"))) if tag[1] else ""
+        if name:
+            # The declaration could be read as ASCII, so it cannot be UTF-16.
+            return {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}.get(
+                name, name
+            )
+    declaration = _XML_DECLARATION.match(start)
+    name = _look_up(declaration[1].decode()) if declaration else ""
+    return "utf-8" if name.startswith("utf-16") else name
+
+
+def _label_of_meta(attributes: str) -> str:
+    value_by_name: dict[str, str] = {}
+    for found in _ATTRIBUTE.finditer(attributes):
+        value_by_name.setdefault(found[1].lower(), found[2] or found[3] or found[4] or "")
+    if "charset" in value_by_name:
+        return value_by_name["charset"]
+    if value_by_name.get("http-equiv", "").lower() != "content-type":
+        return ""
+    found_label = _CHARSET.search(value_by_name.get("content", ""))
+    return next(filter(None, found_label.groups()), "") if found_label else ""
+
+
+def _guess(body: bytes) -> str:
+    try:
+        body.decode()
+    except UnicodeDecodeError:
+        return "windows-1252"
+    return "utf-8"
+
+
+def _as_utf8(body: bytes, encoding: str) -> bytes:
+    """Return the page as UTF-8 without its byte order mark; what fits no character becomes U+FFFD."""
+    if encoding == "utf-8":
+        body = body.removeprefix(codecs.BOM_UTF8)
+        try:
+            body.decode()
+        except UnicodeDecodeError:
+            return body.decode(errors="replace").encode()
+        return body
+    text = _codec(encoding).decode(body, _ERRORS)[0]
+    return text.removeprefix("\ufeff").encode("utf-8", "replace")
+
+
+def _codec(encoding: str) -> codecs.CodecInfo:
+    if encoding in _CODECS:
+        return codecs.lookup(_CODECS[encoding])
+    info: codecs.CodecInfo = webencodings.lookup(encoding).codec_info
+    return info
+
+
+def _replace_undecodable(error: UnicodeError) -> tuple[str, int]:
+    """Replace what fits no character; bytes that a table leaves out are C1 controls, as in browsers."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    wrong = error.object[error.start : error.end]
+    if error.encoding == "charmap":
+        return "".join(chr(byte) if byte < FIRST_AFTER_C1 else REPLACEMENT for byte in wrong), error.end
+    return REPLACEMENT, error.end
+
+
+codecs.register_error(_ERRORS, _replace_undecodable)

@@ -1,0 +1,108 @@
+"""Say where elements stand in a tree: paths with positions and paths of tags alone.
+
+A path is the one that lxml's `getpath` gives, with one exception: where a tag is no name that XPath could
+read (`o:p`, `p,q`), the step is `*[n]`, so that every path selects its element.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from lxml.etree import _Element
+
+FEW = 100  # paths, which are quick to find on the largest page
+
+_PLAIN_PATH = re.compile(r"[A-Za-z0-9_.\-/\[\]]*")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_HAS_FEW_ELEMENTS = etree.XPath("count(//*) < 20000", regexp=False)
+
+
+def element_paths(elements: Sequence[_Element]) -> list[str]:
+    """Return the paths of some elements of one tree."""
+    if not elements:
+        return []
+    if len(elements) > FEW and not _HAS_FEW_ELEMENTS(elements[0]):
+        return _paths_in_large_tree(elements)
+    find_path = elements[0].getroottree().getpath
+    paths = [find_path(element) for element in elements]
+    return paths if _PLAIN_PATH.fullmatch("".join(paths)) else _paths_in_large_tree(elements)
+
+
+def walk_paths(tree: _Element) -> Iterator[tuple[_Element, str]]:
+    """Yield each element in document order with its path; one walk with a stack, so linear in the tree."""
+    stack = [(tree, element_paths([tree])[0])]
+    while stack:
+        element, path = stack.pop()
+        yield element, path
+        if len(element):
+            stack.extend(reversed(_placed_children(element, path)))
+
+
+def walk_tag_paths(tree: _Element) -> Iterator[tuple[_Element, str]]:
+    """Yield each element in document order with the tags from the root to it: `/html/body/p`."""
+    tags = [str(element.tag) for element in [tree, *tree.iterancestors()]]
+    stack = [(tree, "/" + "/".join(reversed(tags)))]
+    while stack:
+        element, path = stack.pop()
+        yield element, path
+        if len(element):
+            stack.extend(
+                [(child, f"{path}/{tag}") for child in reversed(element) if isinstance(tag := child.tag, str)]
+            )
+
+
+def _placed_children(
+    element: _Element, path: str, wanted: Collection[_Element] | None = None
+) -> list[tuple[_Element, str]]:
+    """Return the children, or the wanted ones of them, with their paths, where `path` is the parent's."""
+    count_by_tag: dict[str, int] = {}
+    steps = []
+    number = 0
+    for child in element:
+        tag = child.tag
+        if isinstance(tag, str):
+            number += 1
+            nth = count_by_tag[tag] = count_by_tag.get(tag, 0) + 1
+            if wanted is None or child in wanted:
+                steps.append((child, tag, number, nth))
+    return [
+        (child, f"{path}/{_step(tag, number, nth, count_by_tag[tag])}") for child, tag, number, nth in steps
+    ]
+
+
+def _step(tag: str, number: int, nth: int, count: int) -> str:
+    """Return the step to the `number`th child, which is the `nth` of `count` children of its tag."""
+    if not _is_name(tag):
+        return f"*[{number}]"
+    return tag if count == 1 else f"{tag}[{nth}]"
+
+
+@lru_cache(maxsize=1024)
+def _is_name(tag: str) -> bool:
+    return _NAME.fullmatch(tag) is not None
+
+
+def _paths_in_large_tree(elements: Sequence[_Element]) -> list[str]:
+    """Return the paths in linear time: `getpath` counts the siblings before each element anew."""
+    root = elements[0].getroottree().getroot()
+    wanted: set[_Element] = set()
+    for element in elements:
+        place: _Element | None = element
+        while place is not None and place not in wanted:
+            wanted.add(place)
+            place = place.getparent()
+    path_by_element = {}
+    stack = [(root, f"/{root.tag if _is_name(str(root.tag)) else '*'}")]
+    while stack:
+        element, path = stack.pop()
+        path_by_element[element] = path
+        if len(element):
+            stack.extend(_placed_children(element, path, wanted))
+    return [path_by_element[element] for element in elements]

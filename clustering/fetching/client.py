@@ -1,0 +1,290 @@
+"""Ask for one URL: guarded, bounded in time and size, following redirects one checked step at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from time import sleep
+from typing import TYPE_CHECKING, Final, Self
+
+import httpcore
+from django.conf import settings
+from tenacity import Retrying, retry_if_exception, retry_if_result, stop_after_attempt, wait_exponential
+
+from clustering.dom.addresses import BadAddress, join_url, normalise_url
+from clustering.fetching import deadlines
+from clustering.fetching.connections import SILENCE, Network, trusted_certificates
+from clustering.fetching.deadlines import Deadline
+from clustering.fetching.decoding import ACCEPTED, TooLarge, decode, encodings
+from clustering.fetching.guard import Guard, read_url
+from clustering.fetching.refusals import Refused
+
+if TYPE_CHECKING:
+    import ssl
+    import threading
+    from collections.abc import Callable, Iterator, Mapping
+    from types import TracebackType
+
+    from clustering.dom.addresses import Address
+
+MAX_BYTES: Final = 10 * 1024 * 1024
+MAX_REDIRECTS: Final = 5
+PAGE_SECONDS: Final = 60.0
+IDLE_SECONDS: Final = 15.0  # how long an unused connection is kept
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+KEPT_HEADERS: Final = frozenset(
+    {"content-language", "content-type", "date", "etag", "last-modified", "location", "retry-after", "server"}
+)
+HEADER_CHARACTERS: Final = 2000  # kept of each
+
+
+class RedirectRefused(Refused):
+    """The answer leads on too often, in a circle, or to where nothing may be fetched."""
+
+    code = "redirect"
+
+
+class AnswerBroken(Refused):
+    """What came back is not HTTP, or the connection broke in the middle of it."""
+
+    code = "broken_answer"
+    is_transient = True
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """An answer, whatever its status; `url` is what was asked for first."""
+
+    url: str
+    final_url: str
+    status: int
+    headers: dict[str, str]
+    body: bytes
+    fetched_at: datetime
+    n_redirects: int = 0
+    is_rendered: bool = False
+
+    @property
+    def content_type(self) -> str:
+        return self.headers.get("content-type", "")
+
+    @property
+    def location(self) -> str:
+        """Return where a redirect leads, normalised; blank if this is none or leads nowhere.
+
+        Raises RedirectRefused where the address is none.
+        """
+        written = self.headers.get("location", "") if self.status in REDIRECTS else ""
+        try:
+            return normalise_url(join_url(self.final_url, _as_browsers_read(written))) if written else ""
+        except BadAddress as error:
+            raise RedirectRefused(f"redirects to {written[:200]!r}: {error}") from None
+
+
+def _as_browsers_read(header: str) -> str:
+    """Return a header's text as UTF-8 where its bytes are that."""
+    try:
+        return header.encode("latin-1").decode()
+    except UnicodeError:
+        return header
+
+
+def _takes_all(_status: int, _content_type: str) -> bool:
+    return True
+
+
+@dataclass(slots=True)
+class Fetcher:
+    """Connections to any number of hosts, kept open between requests. Neither cookies nor credentials."""
+
+    user_agent: str
+    guard: Guard = field(default_factory=Guard)
+    stop: threading.Event | None = None  # set it to end all requests at once
+    certificates: ssl.SSLContext | None = None
+    silence: float = SILENCE
+    _pool: httpcore.ConnectionPool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._pool = httpcore.ConnectionPool(
+            ssl_context=self.certificates or trusted_certificates(),
+            max_connections=None,
+            keepalive_expiry=IDLE_SECONDS,
+            network_backend=Network(self.guard),
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._pool.close()
+
+    def fetch(
+        self,
+        url: str,
+        *,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        content: bytes = b"",
+        max_redirects: int = MAX_REDIRECTS,
+        max_bytes: int = MAX_BYTES,
+        is_cut: bool = False,
+        seconds: float = PAGE_SECONDS,
+        tries: int = 1,
+        takes: Callable[[int, str], bool] = _takes_all,
+    ) -> Fetched:
+        """Return the answer of a URL, or raise what is a Refused.
+
+        With `max_redirects=0` a redirect is an answer like any other. A body longer than `max_bytes` raises
+        TooLarge, unless `is_cut`. `takes(status, content_type)` decides whether the body is read at all.
+        """
+        retrying = Retrying(
+            stop=stop_after_attempt(tries),
+            wait=wait_exponential(multiplier=0.5, max=10),
+            retry=retry_if_exception(_is_transient) | retry_if_result(_is_trouble),
+            retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
+            sleep=self._pause,
+        )
+        ask = _Ask(method, dict(headers or {}), content, max_redirects, max_bytes, is_cut, takes)
+        answer: Fetched = retrying(self._follow, url, ask, seconds)
+        return answer
+
+    def _pause(self, seconds: float) -> None:
+        if self.stop is None:
+            sleep(seconds)
+        else:
+            self.stop.wait(seconds)
+
+    def _follow(self, url: str, ask: _Ask, seconds: float) -> Fetched:
+        deadline = Deadline(seconds, self.stop)
+        seen: list[str] = []
+        target = read_url(url)
+        with deadlines.within(deadline):
+            while True:
+                seen.append(str(target))
+                answer = self._ask_once(target, ask, seen)
+                if ask.max_redirects == 0 or ask.method not in {"GET", "HEAD"} or not answer.location:
+                    return answer
+                origin = target.origin
+                target = _next_target(answer, seen, ask.max_redirects)
+                if target.origin != origin:
+                    ask = ask.without_headers()
+
+    def _ask_once(self, target: Address, ask: _Ask, seen: list[str]) -> Fetched:
+        request = httpcore.Request(
+            ask.method,
+            httpcore.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.target),
+            headers=self._headers(target, ask),
+            content=ask.content or None,
+            extensions={"timeout": {"read": self.silence, "write": self.silence}},
+        )
+        try:
+            response = self._pool.handle_request(request)
+            try:
+                return _read(response, target, ask, seen)
+            finally:
+                response.close()
+        except (httpcore.ProtocolError, httpcore.NetworkError, httpcore.TimeoutException) as error:
+            raise AnswerBroken(f"{target.origin}: {error or type(error).__name__}") from None
+
+    def _headers(self, target: Address, ask: _Ask) -> list[tuple[str, str]]:
+        own = {
+            "Host": target.netloc,
+            "User-Agent": self.user_agent,
+            "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5",
+            "Accept-Encoding": ACCEPTED,
+        }
+        if ask.content:
+            own["Content-Length"] = str(len(ask.content))
+        return list({**own, **ask.headers}.items())
+
+
+def open_fetcher(stop: threading.Event | None = None) -> Fetcher:
+    """Return a fetcher with this installation's name and allowed networks."""
+    return Fetcher(settings.USER_AGENT, Guard(tuple(settings.ALLOWED_NETWORKS)), stop)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    """What is asked for, the same at every step of a redirect."""
+
+    method: str
+    headers: dict[str, str]
+    content: bytes
+    max_redirects: int
+    max_bytes: int
+    is_cut: bool
+    takes: Callable[[int, str], bool]
+
+    def without_headers(self) -> _Ask:
+        """Return the same for another origin, which must not see what was meant for the first."""
+        return _Ask(self.method, {}, b"", self.max_redirects, self.max_bytes, self.is_cut, self.takes)
+
+
+def _next_target(answer: Fetched, seen: list[str], max_redirects: int) -> Address:
+    target = read_url(answer.location)
+    if str(target) in seen:
+        raise RedirectRefused(f"redirects in a circle: {str(target)[:200]}")
+    if len(seen) > max_redirects:
+        raise RedirectRefused(f"more than {max_redirects} redirects, the last one to {str(target)[:200]}")
+    return target
+
+
+def _read(response: httpcore.Response, target: Address, ask: _Ask, seen: list[str]) -> Fetched:
+    headers = _kept(response.headers)
+    body = b""
+    is_redirect = response.status in REDIRECTS and "location" in headers
+    if not is_redirect and ask.takes(response.status, headers.get("content-type", "")):
+        body = _body(response, ask)
+    return Fetched(
+        url=seen[0],
+        final_url=str(target),
+        status=response.status,
+        headers=headers,
+        body=body,
+        fetched_at=datetime.now(UTC),
+        n_redirects=len(seen) - 1,
+    )
+
+
+def _body(response: httpcore.Response, ask: _Ask) -> bytes:
+    encoding = ",".join(_all_of(response.headers, b"content-encoding"))
+    encodings(encoding)  # an unknown one is refused before a byte is read
+    length = next(iter(_all_of(response.headers, b"content-length")), "")
+    if not ask.is_cut and length.isdigit() and int(length[:20]) > ask.max_bytes:
+        raise TooLarge(ask.max_bytes)
+    return decode(_checked(response.iter_stream()), encoding, ask.max_bytes, is_cut=ask.is_cut)
+
+
+def _checked(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Look at the deadline between chunks, for a host that sends without a pause."""
+    for chunk in chunks:
+        deadlines.current().remaining()
+        yield chunk
+
+
+def _kept(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Return the first of each header that is kept; what the database cannot hold is replaced."""
+    kept: dict[str, str] = {}
+    for name, value in headers:
+        lower = name.decode("latin-1").lower()
+        if lower in KEPT_HEADERS and lower not in kept:
+            kept[lower] = value.decode("latin-1").replace("\x00", "")[:HEADER_CHARACTERS]
+    return kept
+
+
+def _all_of(headers: list[tuple[bytes, bytes]], name: bytes) -> list[str]:
+    return [value.decode("latin-1") for key, value in headers if key.lower() == name]
+
+
+def _is_transient(error: BaseException) -> bool:
+    return isinstance(error, Refused) and error.is_transient
+
+
+def _is_trouble(answer: Fetched) -> bool:
+    return answer.status >= 500  # noqa: PLR2004 (server error)

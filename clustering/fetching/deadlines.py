@@ -1,0 +1,74 @@
+"""The time that a request may take in all, however slowly its answer drips."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+from clustering.fetching.refusals import Refused, Stopped
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Iterator
+
+SLICE: Final = 0.25  # seconds between two looks at whether the work was called off
+
+
+class DeadlinePassed(Refused):
+    """The answer was not complete in time."""
+
+    code = "deadline"
+    is_transient = True
+
+
+@dataclass(slots=True)
+class Deadline:
+    """A moment after which nothing is waited for any more, and a way to call the work off before."""
+
+    seconds: float
+    stop: threading.Event | None = None
+    ends_at: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.ends_at = monotonic() + self.seconds
+
+    def remaining(self) -> float:
+        """Return the seconds left, or raise DeadlinePassed or Stopped."""
+        if self.stop is not None and self.stop.is_set():
+            raise Stopped("the work was called off")
+        left = self.ends_at - monotonic()
+        if left <= 0:
+            raise DeadlinePassed(f"the answer was not complete after {self.seconds:g} seconds")
+        return left
+
+    def share(self, seconds: float) -> float:
+        """Return how long a step of at most these seconds may take."""
+        return min(seconds, self.remaining())
+
+    def slice(self) -> float:
+        """Return how long to wait before looking again whether to go on."""
+        return min(SLICE, self.remaining())
+
+
+_current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
+
+
+@contextmanager
+def within(deadline: Deadline) -> Iterator[None]:
+    """Make a deadline hold for all that this thread reads and writes meanwhile."""
+    token = _current.set(deadline)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def current() -> Deadline:
+    """Return the deadline that holds."""
+    deadline = _current.get()
+    if deadline is None:
+        raise RuntimeError("connections are used within a deadline only")
+    return deadline

@@ -1,0 +1,173 @@
+"""Undo the compression of a body within a bound: at no time does more exist than was allowed."""
+
+from __future__ import annotations
+
+import zlib
+from itertools import chain
+from typing import TYPE_CHECKING, Final
+
+import brotli
+import zstandard
+
+from clustering.fetching.refusals import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+ACCEPTED: Final = "gzip, deflate, br, zstd"
+MAX_ENCODINGS: Final = 2  # one over another
+PIECE: Final = 64 * 1024
+ZSTD_SLICE: Final = 128  # bytes in: at most 4 MiB come out, since four bytes can stand for a block of 128 KiB
+ZSTD_WINDOW: Final = 8 * 1024 * 1024  # what RFC 9659 lets servers ask for
+GZIP, ZLIB, RAW_DEFLATE = 31, 15, -15  # zlib's names for the three wrappings
+
+
+class EncodingRefused(Refused):
+    """The body is compressed in a way that is unknown, nested too deep or broken."""
+
+    code = "encoding"
+
+
+class TooLarge(Refused):
+    """The body is larger than a page may be."""
+
+    code = "too_large"
+
+    def __init__(self, max_bytes: int) -> None:
+        super().__init__(f"the body is larger than {max_bytes / 2**20:.3g} MiB")
+
+
+def decode(chunks: Iterable[bytes], content_encoding: str, max_bytes: int, *, is_cut: bool = False) -> bytes:
+    """Return the decoded body, or raise TooLarge as soon as it, or a layer of it, exceeds the bound.
+
+    With `is_cut` the start of a longer body is returned instead.
+
+    >>> decode([zlib.compress(b"page")], "deflate", 10)
+    b'page'
+    """
+    layers: Iterator[bytes] = (chunk for chunk in chunks if chunk)
+    first = next(layers, b"")
+    if not first:  # servers name an encoding for an answer without a body, too
+        return b""
+    layers = chain([first], layers)
+    for name in reversed(encodings(content_encoding)):
+        layers = DECODERS[name](_bounded(layers, max_bytes))
+    body = bytearray()
+    for piece in layers:
+        body += piece
+        if len(body) > max_bytes:
+            if is_cut:
+                return bytes(body[:max_bytes])
+            raise TooLarge(max_bytes)
+    return bytes(body)
+
+
+def encodings(content_encoding: str) -> list[str]:
+    """Return the names of the encodings in the order applied, or raise EncodingRefused."""
+    names = [name.strip().lower().removeprefix("x-") for name in content_encoding.split(",")]
+    names = [name for name in names if name not in {"", "identity"}]
+    for name in names:
+        if name not in DECODERS:
+            raise EncodingRefused(f"Content-Encoding {name[:40]!r} is not one of {ACCEPTED}")
+    if len(names) > MAX_ENCODINGS:
+        raise EncodingRefused(f"{len(names)} encodings over one another, {MAX_ENCODINGS} are allowed")
+    return names
+
+
+def _bounded(pieces: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:
+    n_bytes = 0
+    for piece in pieces:
+        n_bytes += len(piece)
+        if n_bytes > max_bytes:
+            raise TooLarge(max_bytes)
+        yield piece
+
+
+def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Undo gzip, member after member; what follows the last one is ignored, as browsers do."""
+    stream = zlib.decompressobj(GZIP)
+    for chunk in chunks:
+        rest = chunk
+        while rest:
+            if stream.eof:
+                if not rest.startswith(b"\x1f"):
+                    return
+                stream = zlib.decompressobj(GZIP)
+            yield from _pieces(stream, rest)
+            rest = stream.unused_data
+    _check_complete(is_complete=stream.eof)
+
+
+def _inflate(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Undo deflate, with the wrapping that the standard asks for or without it, as some servers send it."""
+    stream = None
+    head = b""
+    for chunk in chunks:
+        head += chunk
+        if stream is None and len(head) > 1:
+            is_wrapped = head[0] & 0x0F == zlib.DEFLATED and int.from_bytes(head[:2], "big") % 31 == 0
+            stream = zlib.decompressobj(ZLIB if is_wrapped else RAW_DEFLATE)
+        if stream is not None:
+            yield from _pieces(stream, head)
+            head = b""
+            if stream.eof:
+                return
+    _check_complete(is_complete=False)
+
+
+def _pieces(stream: zlib._Decompress, chunk: bytes) -> Iterator[bytes]:
+    rest = chunk
+    piece = b""
+    try:
+        while not stream.eof and (rest or len(piece) == PIECE):  # a full piece may have left more behind
+            piece = stream.decompress(rest, PIECE)
+            rest = stream.unconsumed_tail
+            yield piece
+    except zlib.error as error:
+        raise EncodingRefused(f"the compressed body is broken: {error}") from None
+
+
+def _unbrotli(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    stream = brotli.Decompressor()
+    try:
+        for chunk in chunks:
+            if stream.is_finished():
+                return
+            piece = stream.process(chunk, output_buffer_limit=PIECE)
+            while piece:  # an empty one: all that came in has come out
+                yield piece
+                piece = b"" if stream.is_finished() else stream.process(b"", output_buffer_limit=PIECE)
+    except brotli.error as error:
+        raise EncodingRefused(f"the compressed body is broken: {error}") from None
+    _check_complete(is_complete=stream.is_finished())
+
+
+def _unzstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Undo zstd, frame after frame, a few bytes at a time: the library knows no bound of its own."""
+    context = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
+    frame = context.decompressobj()
+    try:
+        for chunk in chunks:
+            for start in range(0, len(chunk), ZSTD_SLICE):
+                rest = chunk[start : start + ZSTD_SLICE]
+                while rest:
+                    if frame.eof:
+                        frame = context.decompressobj()
+                    yield frame.decompress(rest)
+                    rest = frame.unused_data
+    except zstandard.ZstdError as error:
+        raise EncodingRefused(f"the compressed body is broken: {error}") from None
+    _check_complete(is_complete=frame.eof)
+
+
+def _check_complete(*, is_complete: bool) -> None:
+    if not is_complete:
+        raise EncodingRefused("the compressed body ends too early")
+
+
+DECODERS: Final[dict[str, Callable[[Iterable[bytes]], Iterator[bytes]]]] = {
+    "gzip": _gunzip,
+    "deflate": _inflate,
+    "br": _unbrotli,
+    "zstd": _unzstd,
+}

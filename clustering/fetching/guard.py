@@ -1,0 +1,262 @@
+"""Decide which addresses may be connected to, and connect to no other.
+
+A name is resolved once, every answer is checked against the table below, and the connection goes to a checked
+answer: whatever a second look-up would say does not matter.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import threading
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from clustering.dom.addresses import BadAddress, parse_url
+from clustering.fetching.refusals import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from clustering.dom.addresses import Address
+    from clustering.fetching.deadlines import Deadline
+
+IpAddress: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+CONNECT_SECONDS: Final = 5.0
+ADDRESSES_TRIED: Final = 4
+
+REFUSED_NETWORKS: Final[dict[str, str]] = {
+    # IANA's special-purpose registry of IPv4, whether it calls the range reachable or not.
+    "0.0.0.0/8": "this network",
+    "10.0.0.0/8": "private",
+    "100.64.0.0/10": "shared by carriers",
+    "127.0.0.0/8": "loopback",
+    "169.254.0.0/16": "link-local",
+    "172.16.0.0/12": "private",
+    "192.0.0.0/24": "protocol assignments",
+    "192.0.2.0/24": "documentation",
+    "192.31.196.0/24": "AS112",
+    "192.52.193.0/24": "multicast relays",
+    "192.88.99.0/24": "6to4 relays",
+    "192.168.0.0/16": "private",
+    "192.175.48.0/24": "AS112",
+    "198.18.0.0/15": "benchmarking",
+    "198.51.100.0/24": "documentation",
+    "203.0.113.0/24": "documentation",
+    "224.0.0.0/4": "multicast",
+    "240.0.0.0/4": "reserved",
+    "255.255.255.255/32": "broadcast",
+    # Public by its number, but answered by the host of a virtual machine.
+    "168.63.129.16/32": "cloud platform",
+    # IPv6: first what carries an IPv4 address inside, then the registry, then all that nobody was given.
+    "::/96": "unspecified, loopback or IPv4-compatible",
+    "::ffff:0:0/96": "IPv4-mapped",
+    "::ffff:0:0:0/96": "IPv4-translated",
+    "64:ff9b::/96": "NAT64",
+    "64:ff9b:1::/48": "local NAT64",
+    "2001::/32": "Teredo",
+    "2002::/16": "6to4",
+    "100::/64": "discard-only",
+    "100:0:0:1::/64": "dummy prefix",
+    "2001::/23": "protocol assignments",
+    "2001:db8::/32": "documentation",
+    "2620:4f:8000::/48": "AS112",
+    "3ffe::/16": "returned to the registry",
+    "3fff::/20": "documentation",
+    "5f00::/16": "segment routing",
+    "fc00::/7": "private",
+    "fe80::/10": "link-local",
+    "fec0::/10": "site-local",
+    "ff00::/8": "multicast",
+    "::/3": "outside global unicast",
+    "4000::/2": "outside global unicast",
+    "8000::/1": "outside global unicast",
+}
+TABLE: Final[tuple[tuple[Network, str], ...]] = tuple(
+    (ipaddress.ip_network(network), kind) for network, kind in REFUSED_NETWORKS.items()
+)
+
+# Ports on which something other than HTTP listens for lines of text: the list of the Fetch standard.
+_PORTS: Final = (
+    "1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 "
+    "115 117 119 123 135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 "
+    "554 556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 3659 4045 4190 5060 5061 6000 6566 "
+    "6665 6666 6667 6668 6669 6679 6697 10080"
+)
+REFUSED_PORTS: Final = frozenset(int(port) for port in _PORTS.split())
+
+
+class UrlRefused(Refused):
+    """The URL is malformed, not of HTTP, or carries credentials."""
+
+    code = "bad_url"
+
+
+class AddressRefused(Refused):
+    """The host has an address that must not be connected to."""
+
+    code = "address"
+
+
+class NameNotFound(Refused):
+    """The host's name has no address."""
+
+    code = "dns"
+
+
+class NameNotAnswered(NameNotFound):
+    """No name server answered in time."""
+
+    is_transient = True
+
+
+class ConnectFailed(Refused):
+    """No connection came about."""
+
+    code = "connect"
+    is_transient = True
+
+
+def read_url(url: str) -> Address:
+    """Take a URL apart with the one parser of URLs, or raise UrlRefused."""
+    try:
+        address = parse_url(url)
+    except BadAddress as error:
+        raise UrlRefused(str(error)) from None
+    if address.port in REFUSED_PORTS:
+        raise UrlRefused(f"“{str(address)[:200]}”: port {address.port} is not used for web pages")
+    return address
+
+
+def resolve_name(host: str, port: int) -> list[str]:
+    """Return the addresses of a name, in the order to try them."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
+
+
+@dataclass(slots=True)
+class Guard:
+    """The addresses of this installation: all public ones, and those of the networks it allows."""
+
+    allowed_networks: tuple[Network, ...] = ()
+    resolve: Callable[[str, int], list[str]] = field(default=resolve_name)
+
+    def connect(self, host: str, port: int, deadline: Deadline) -> socket.socket:
+        """Resolve a host, check every answer and connect to the first that takes the connection."""
+        addresses = self.checked_addresses(host, port, deadline)
+        problem = ""
+        for address in addresses[:ADDRESSES_TRIED]:
+            try:
+                return _connect(address, port, deadline)
+            except OSError as error:
+                problem = problem or (error.strerror or str(error) or "timed out")
+        raise ConnectFailed(f"{host}:{port} does not take connections: {problem}")
+
+    def checked_addresses(self, host: str, port: int, deadline: Deadline) -> list[IpAddress]:
+        """Return a host's addresses, or raise if a single one of them is refused."""
+        answers = [host] if _read_address(host) else self._look_up(host, port, deadline)
+        addresses = [parse_address(answer, host) for answer in answers]
+        for address in addresses:
+            self.check(address, port, host)
+        return addresses
+
+    def check(self, address: IpAddress, port: int, host: str) -> None:
+        """Raise AddressRefused unless the address may be connected to."""
+        if any(address in network for network in self.allowed_networks):
+            return
+        kind = kind_of(address) or ("of this machine" if is_own(address, port) else "")
+        if kind:
+            told = str(address) if host.strip("[]") == str(address) else f"{host} ({address})"
+            raise AddressRefused(
+                f"{told} is {kind}, not a public address; VERTEX_ALLOWED_NETWORKS can allow its network"
+            )
+
+    def _look_up(self, host: str, port: int, deadline: Deadline) -> list[str]:
+        """Resolve in a thread of its own: the system's resolver knows no deadline."""
+        answers: list[list[str]] = []
+        errors: list[Exception] = []
+
+        def look_up() -> None:
+            try:
+                answers.append(self.resolve(host, port))
+            except (OSError, UnicodeError) as error:
+                errors.append(error)
+
+        _wait_for(look_up, deadline)
+        if errors:
+            again = isinstance(errors[0], socket.gaierror) and errors[0].errno == socket.EAI_AGAIN
+            raise (NameNotAnswered if again else NameNotFound)(f"{host} has no address: {_why(errors[0])}")
+        if not answers:
+            raise NameNotAnswered(f"{host}: no name server answered in time")
+        if not answers[0]:
+            raise NameNotFound(f"{host} has no address")
+        return answers[0]
+
+
+def parse_address(text: str, host: str) -> IpAddress:
+    """Read an address as resolvers write it; one with a zone is refused."""
+    address = _read_address(text)
+    if address is None:
+        raise AddressRefused(f"{host} ({text}) is no address of the public network")
+    return address
+
+
+def _read_address(text: str) -> IpAddress | None:
+    try:
+        return None if "%" in text else ipaddress.ip_address(text)
+    except ValueError:
+        return None
+
+
+def kind_of(address: IpAddress) -> str:
+    """Return what kind of special address this is; blank for an ordinary public one.
+
+    >>> kind_of(ipaddress.ip_address("169.254.169.254"))
+    'link-local'
+    >>> kind_of(ipaddress.ip_address("93.184.216.34"))
+    ''
+    """
+    return next((kind for network, kind in TABLE if address in network), "")
+
+
+def is_own(address: IpAddress, port: int) -> bool:
+    """Say whether an address is this machine's own: the kernel would then send from the same one."""
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6  # noqa: PLR2004 (IPv4)
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:  # connecting it sends nothing
+            probe.connect((str(address), port))
+            return bool(probe.getsockname()[0] == str(address))
+    except OSError:
+        return False
+
+
+def networks(words: Iterable[str]) -> tuple[Network, ...]:
+    """Read networks as settings and tests write them."""
+    return tuple(ipaddress.ip_network(word) for word in words)
+
+
+def _connect(address: IpAddress, port: int, deadline: Deadline) -> socket.socket:
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6  # noqa: PLR2004 (IPv4)
+    with ExitStack() as unless_connected:
+        connection = unless_connected.enter_context(socket.socket(family, socket.SOCK_STREAM))
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection.settimeout(deadline.share(CONNECT_SECONDS))
+        connection.connect((str(address), port))
+        unless_connected.pop_all()
+        return connection
+
+
+def _wait_for(work: Callable[[], None], deadline: Deadline) -> None:
+    thread = threading.Thread(target=work, name="look-up", daemon=True)
+    thread.start()
+    ends_at = monotonic() + CONNECT_SECONDS
+    while thread.is_alive() and monotonic() < ends_at:
+        thread.join(deadline.slice())
+
+
+def _why(error: Exception) -> str:
+    return error.strerror or str(error) if isinstance(error, OSError) else "it is no name of a host"

@@ -1,0 +1,1 @@
+"""What people may type, checked, by subject."""

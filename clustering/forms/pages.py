@@ -1,0 +1,76 @@
+"""What people enter or hand in to get pages: crawls, archives, search logs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from clustering.forms.sites import MAX_DELAY, MAX_PAGES, USUAL_PAGES, read_address
+
+STRATEGIES = [
+    ("breadth_first", "Breadth first: pages near the entry come first"),
+]
+
+
+class ManyFilesInput(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class ManyFilesField(forms.FileField):
+    """One file or several; `clean` returns them as a list."""
+
+    widget = ManyFilesInput
+
+    def clean(self, data: Any, initial: Any = None) -> Any:  # noqa: ANN401 - Django's signature
+        handed_in = data or [None]
+        return [super(ManyFilesField, self).clean(file, initial) for file in handed_in]
+
+
+class ImportForm(forms.Form):
+    uploads = ManyFilesField(
+        label="Files",
+        help_text="A zip of pages, with a manifest.jsonl or without, a WARC, or HTML files.",
+    )
+    base_url = forms.CharField(
+        label="Address that the files stand for",
+        max_length=2048,
+        required=False,
+        widget=forms.TextInput(attrs={"inputmode": "url", "class": "mono", "autocomplete": "off"}),
+        help_text="For files that do not say it: a.html becomes this address with a.html after it.",
+    )
+
+    def clean_base_url(self) -> str:
+        entered: str = self.cleaned_data["base_url"]
+        return read_address(entered) if entered else ""
+
+
+class SearchLogForm(forms.Form):
+    file = forms.FileField(
+        label="File", help_text="Lines of query, address and number of clicks, with a tab between them."
+    )
+
+
+class CrawlForm(forms.Form):
+    entry = forms.CharField(
+        label="Begin at",
+        max_length=2048,
+        required=False,
+        widget=forms.TextInput(attrs={"inputmode": "url", "class": "mono", "autocomplete": "off"}),
+        help_text="Blank: the site's home page.",
+    )
+    max_pages = forms.IntegerField(
+        label="Pages at most", min_value=1, max_value=MAX_PAGES, initial=USUAL_PAGES
+    )
+    delay = forms.FloatField(
+        label="Pause between requests",
+        min_value=0,
+        max_value=MAX_DELAY,
+        required=False,
+        widget=forms.NumberInput(attrs={"step": "0.1"}),
+        help_text="Seconds for each host. Blank: as in the site's settings.",
+    )
+
+    def clean_entry(self) -> str:
+        entered: str = self.cleaned_data["entry"]
+        return read_address(entered) if entered else ""

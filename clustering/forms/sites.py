@@ -1,0 +1,175 @@
+"""What people enter about a site."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from clustering.dom.addresses import BadAddress, normalise_url
+from clustering.models import Site
+from clustering.models.sites import SITE_NAME
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+MAX_PAGES = 1_000_000
+USUAL_PAGES = 1_000
+MAX_DELAY = 3_600
+
+
+def read_address(written: str) -> str:
+    """Return an address as typed by a person, with https where the scheme was left out."""
+    written = written.strip()
+    whole = written if "://" in written else f"https://{written}"
+    try:
+        normalise_url(whole)
+    except BadAddress as error:
+        raise ValidationError(str(error)) from None
+    return whole
+
+
+def propose_name(address: str, taken: Iterable[str] | None = None) -> str:
+    """Return a free name for the site at this address: its host, without www; blank where there is none."""
+    try:
+        parts = urlsplit(address if "://" in address else f"https://{address}")
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return ""
+    name = host.removeprefix("www.") + (f"-{port}" if port else "")
+    kept = "".join(
+        letter if letter.isascii() and (letter.isalnum() or letter in ".-_") else "-" for letter in name
+    )
+    kept = kept.strip(".-_")[:58]
+    if not kept:
+        return ""
+    used = set(
+        Site.objects.filter(name__startswith=kept).values_list("name", flat=True) if taken is None else taken
+    )
+    return next(
+        name for n in range(1, len(used) + 2) if (name := kept if n == 1 else f"{kept}-{n}") not in used
+    )
+
+
+class HostsField(forms.CharField):
+    """Host names, one a line."""
+
+    widget = forms.Textarea(attrs={"rows": 3, "class": "mono", "spellcheck": "false"})
+
+    def prepare_value(self, value: object) -> object:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: object) -> Any:  # noqa: ANN401 - a list, where a text is declared
+        return str(value or "").replace(",", " ").split()
+
+    def run_validators(self, value: object) -> None:
+        """Check nothing more: the validators of a text do not fit a list."""
+
+
+class NewSiteForm(forms.Form):
+    root_url = forms.CharField(
+        label="Address",
+        max_length=2048,
+        widget=forms.TextInput(
+            attrs={
+                "inputmode": "url",
+                "placeholder": "https://shop.example.com/",
+                "autocomplete": "off",
+                "autofocus": True,
+                "class": "mono",
+            }
+        ),
+        help_text="The site's home page. Pages are looked for on its host.",
+    )
+    name = forms.CharField(
+        label="Name",
+        max_length=63,
+        required=False,
+        validators=[SITE_NAME],
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "class": "mono"}),
+        help_text="Short and unique; it stands in addresses and commands. Blank: made from the address.",
+    )
+    crawls_at_once = forms.BooleanField(label="Crawl at once", required=False, initial=True)
+    max_pages = forms.IntegerField(
+        label="Pages at most",
+        min_value=1,
+        max_value=MAX_PAGES,
+        required=False,
+        initial=USUAL_PAGES,
+        help_text=f"Blank: {USUAL_PAGES:,}.",
+    )
+
+    def clean_root_url(self) -> str:
+        return read_address(self.cleaned_data["root_url"])
+
+    def clean_name(self) -> str:
+        name: str = self.cleaned_data["name"]
+        if name and Site.objects.filter(name=name).exists():
+            raise ValidationError(f"There is already a site “{name}”. Choose another name.")
+        return name
+
+    def clean_max_pages(self) -> int:
+        return self.cleaned_data["max_pages"] or USUAL_PAGES
+
+    def clean(self) -> dict[str, Any]:
+        entered = super().clean() or self.cleaned_data
+        if not entered.get("name") and "name" not in self.errors and "root_url" in entered:
+            entered["name"] = propose_name(entered["root_url"])
+            if not entered["name"]:
+                self.add_error("name", "No name can be made from this address. Enter one.")
+        return entered
+
+
+class SiteSettingsForm(forms.Form):
+    title = forms.CharField(
+        label="Title", max_length=200, required=False, help_text="What people call the site."
+    )
+    crawl_delay = forms.FloatField(
+        label="Pause between requests",
+        min_value=0,
+        max_value=MAX_DELAY,
+        widget=forms.NumberInput(attrs={"step": "0.1"}),
+        help_text="Seconds for each host. 0 only for sites of your own.",
+    )
+    obey_robots = forms.BooleanField(
+        label="Obey robots.txt", required=False, help_text="Leave out what the site asks robots not to fetch."
+    )
+    renders = forms.BooleanField(
+        label="Render pages",
+        required=False,
+        help_text="Fetch with a real browser, for sites that build their pages by script. Much slower.",
+    )
+    extra_hosts = HostsField(
+        label="Further hosts",
+        required=False,
+        help_text="Host names whose pages belong to the site too, one a line.",
+    )
+    snapshots_kept = forms.IntegerField(
+        label="Snapshots kept of each page",
+        min_value=1,
+        max_value=10_000,
+        required=False,
+        help_text="Blank: as set for this installation. What anything refers to is always kept.",
+    )
+
+
+class DeleteSiteForm(forms.Form):
+    typed_name = forms.CharField(
+        label="Name of the site",
+        max_length=63,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "class": "mono"}),
+    )
+
+    def __init__(self, *args: Any, site: Site, **kwargs: Any) -> None:  # noqa: ANN401 - as a form takes them
+        super().__init__(*args, **kwargs)
+        self.site = site
+
+    def clean_typed_name(self) -> str:
+        typed: str = self.cleaned_data["typed_name"]
+        if typed != self.site.name:
+            raise ValidationError(
+                f"“{typed}” is not the name of this site. Type {self.site.name} to delete it."
+            )
+        return typed

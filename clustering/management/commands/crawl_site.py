@@ -1,0 +1,74 @@
+"""Crawl a site from the command line."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from clustering.management.output import WorkCommand
+from clustering.services import crawling
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+    from clustering.models import Job, Site
+    from clustering.services.answers import Line
+
+
+class Command(WorkCommand):
+    help = (
+        "Visit the pages of SITE over HTTP, politely, and store them with their links. A crawl that was "
+        "interrupted goes on where it stopped."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("site", metavar="SITE")
+        parser.add_argument("--entry", default="", metavar="URL", help="where to begin (default: the root)")
+        parser.add_argument("--max-pages", type=int, metavar="N", help="visit at most this many pages")
+        parser.add_argument(
+            "--delay",
+            type=float,
+            metavar="SECONDS",
+            help="between two requests to a host (default: the site's own, 1 unless changed)",
+        )
+        parser.add_argument(
+            "--strategy", choices=crawling.Strategy.values, default=crawling.Strategy.BREADTH_FIRST.value
+        )
+        self.add_output_argument(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        site = self.site(options["site"])
+        job = self._job(site, options)
+        with self.open_output(options["output"]) as lines, self.progress(job.title) as advance:
+
+            def report(line: Line) -> None:
+                lines.write(_told(line))
+                advance()
+
+            for line in crawling.lines_so_far(job):
+                report(line)
+            work = partial(
+                crawling.crawl, report=report, max_pages=options["max_pages"], delay=options["delay"]
+            )
+            result = self.run_job(job, work)
+        self._tell(result)
+
+    def _job(self, site: Site, options: dict[str, Any]) -> Job:
+        """Return a new crawl, or the one that was interrupted."""
+        params = {name: options[name] for name in ("entry", "max_pages", "delay", "strategy")}
+        interrupted = crawling.interrupted_crawl(site=site, **params)
+        if interrupted is None:
+            return crawling.request_crawl(site=site, **params, actor=None, rings=False)
+        self.notice(f"goes on with job {interrupted.pk}, which stopped after {interrupted.n_done} page(s)")
+        crawling.resume_crawl(job=interrupted)
+        return interrupted
+
+    def _tell(self, result: dict[str, Any]) -> None:
+        told = ", ".join(f"{n} {what}" for what, n in result.items() if n)
+        self.notice(f"pages: {told}")
+
+
+def _told(line: Line) -> dict[str, Any]:
+    """Return a line of the results; a reason only where there is one."""
+    told = {"url": line.url, "status": line.status, "snapshot": line.snapshot}
+    return told | {"reason": line.reason} if line.reason else told

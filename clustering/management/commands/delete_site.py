@@ -1,0 +1,28 @@
+"""Delete a site with all it owns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from clustering.management.output import WorkCommand
+from clustering.services import keeping
+
+
+class Command(WorkCommand):
+    help = "Delete a site with its pages, snapshots, jobs and all that was made of them. It cannot be undone."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("site", metavar="SITE")
+        parser.add_argument("--yes", action="store_true", help="needed, because it cannot be undone")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        site = self.site(options["site"])
+        if not options["yes"]:
+            raise CommandError(
+                f"this deletes {site.name} and its {site.n_pages:,} pages for good; say --yes, "
+                f"and keep a copy with: manage.py export_site {site.name} --output FOLDER"
+            )
+        job = keeping.request_deletion(site=site, actor=None, rings=False)
+        self.run_job(job, keeping.delete_site)

@@ -1,0 +1,28 @@
+"""Write all that a site owns into one file."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from clustering.management.output import WorkCommand
+from clustering.services import site_export
+from clustering.storage import DiskFull
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+
+class Command(WorkCommand):
+    help = "Write a site's rows and pages into a zip file in FOLDER; `import_pages` takes it again."
+    failures = (DiskFull,)
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("site", metavar="SITE")
+        parser.add_argument("--output", metavar="FOLDER", type=Path, default=Path())
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        job = site_export.request_export(site=self.site(options["site"]), actor=None, rings=False)
+        result = self.run_job(job, partial(site_export.export_site, folder=options["output"].resolve()))
+        self.stdout.write(str(options["output"] / result["file"]))

@@ -1,0 +1,16 @@
+"""Apply the retention now."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clustering.management.output import WorkCommand
+from clustering.services import keeping
+
+
+class Command(WorkCommand):
+    help = "Drop snapshots beyond the number kept, and bodies that nothing names; workers do it every night."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        result = self.run_job(keeping.request_sweep(rings=False), keeping.sweep)
+        self.notice(f"{result['snapshots']:,} snapshots and {result['bodies']:,} bodies dropped")

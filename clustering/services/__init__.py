@@ -1,0 +1,1 @@
+"""All writes of this app, by subject."""

@@ -1,0 +1,241 @@
+"""Bring pages in from files, in batches that are one transaction each: a crash loses and doubles nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from django.db import transaction
+from django.utils import timezone
+
+from clustering.dom.addresses import MAX_LENGTH, BadAddress, normalise_url
+from clustering.dom.texts import storable
+from clustering.models import Job, Refusal, Site
+from clustering.services import audit, jobs, uploads
+from clustering.services.archives import open_source
+from clustering.services.files import UnreadableFile, check_exists
+from clustering.services.found_pages import FoundPage, NotTaken, Skipped
+from clustering.services.pages import Visit, prepare_visits, store_visits
+from clustering.storage import DiskFull
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from datetime import datetime
+
+    from clustering.models import User
+    from clustering.services.found_pages import Item
+    from clustering.services.pages import StoredVisit
+
+BATCH_ITEMS = 100
+BATCH_BYTES = 8 * 1024 * 1024
+LEASED_ITEMS = 500  # read again between two renewals of the lease
+SNAPSHOTS = ("new", "unchanged", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedLine:
+    """What became of one line or entry of a source."""
+
+    place: str
+    url: str
+    snapshot: str  # new, unchanged or failed
+    reason: str = ""
+    code: str = ""  # a word to group reasons by
+
+
+Report: TypeAlias = "Callable[[ImportedLine], None]"
+
+
+def request_import(
+    *,
+    site: Site,
+    source: Path,
+    base_url: str = "",
+    folder: Path | None = None,
+    actor: User | None = None,
+    rings: bool = True,
+) -> Job:
+    """Create the job that imports a source; `base_url` defaults to the site's root.
+
+    `folder` is where a manifest's files are, if not beside it. Raises UnreadableFile, BadAddress, JobExists.
+    """
+    check_exists(source)
+    base = normalise_url(base_url or site.root_url).partition("?")[0]
+    params = {
+        "source": str(source.absolute()),
+        "base_url": base if base.endswith("/") else f"{base}/",
+        "folder": str(folder.absolute()) if folder else "",
+    }
+    key = hashlib.sha256("\0".join(params.values()).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    label = storable(source.name)
+    with transaction.atomic():
+        job = jobs.create_job(
+            task="clustering.import_pages",
+            queue=Job.Queue.KEEP,
+            title=f"Import {label} into {site.name}",
+            site=site,
+            params=params,
+            key=f"import:{site.pk}:{key}",
+            actor=actor,
+            rings=rings,
+        )
+        audit.record(actor=actor, action="import.requested", subject=label, site=site)
+    return job
+
+
+def import_pages(run: jobs.JobRun, report: Report | None = None) -> dict[str, Any]:
+    """Store the pages of the job's source; after a crash, go on behind the last batch that was stored.
+
+    `report` is told of every line, in the source's order, those of earlier tries included.
+    """
+    path = Path(run.job.params["source"])
+    if run.job.params.get("is_read"):
+        uploads.drop_upload(path)
+        return run.job.result or {}
+    folder = Path(run.job.params["folder"]) if run.job.params["folder"] else None
+    try:
+        with open_source(path, run.job.params["base_url"], folder) as source:
+            work = _Import(run, report, source.state)
+            run.renew(n_total=source.n_items)
+            work.store_all(source.items)
+    except (UnreadableFile, DiskFull) as error:
+        raise jobs.JobFailed(str(error)) from error
+    uploads.drop_upload(path)
+    return dict(work.counts)
+
+
+class _Import:
+    """An import while it goes on: how far it is, and what became of the lines so far."""
+
+    def __init__(self, run: jobs.JobRun, report: Report | None, state: str) -> None:
+        self.run = run
+        self.site = Site.objects.get(jobs=run.job)
+        self.report = report or _tell_nobody
+        is_same = run.job.params.get("state") == state
+        self.n_stored = run.job.n_done if is_same else 0  # items that earlier tries have dealt with
+        self.counts = Counter[str](run.job.result if is_same else None)
+        if not is_same:
+            self._begin_anew(state)
+
+    def store_all(self, items: Iterator[Item]) -> None:
+        """Store batch after batch and remember the end. Raises JobFailed where there was no page at all."""
+        for n_told, item in enumerate(islice(items, self.n_stored)):
+            if n_told % LEASED_ITEMS == 0:
+                self.run.renew()
+            self._tell_again(_checked(item))
+        for batch in _batches(_checked(item) for item in items):
+            self._store(batch)
+        if not any(self.counts[what] for what in SNAPSHOTS):
+            told = ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in self.counts.items())
+            raise jobs.JobFailed(f"there is no page in it ({told or 'nothing at all'})")
+        self._save(params=self.run.job.params | {"is_read": True})
+
+    def _begin_anew(self, state: str) -> None:
+        """Forget what an earlier try did of a source that was another one then."""
+        self.run.job.params["state"] = state
+        with transaction.atomic():
+            self.run.renew(n_done=0)
+            Refusal.objects.filter(job=self.run.job).delete()
+            self._save(params=self.run.job.params, result=None)
+
+    def _tell_again(self, item: FoundPage | NotTaken | Skipped) -> None:
+        if isinstance(item, FoundPage):
+            self.report(ImportedLine(item.place, item.url, "unchanged"))
+        elif isinstance(item, NotTaken):
+            self.report(ImportedLine(item.place, item.url, "failed", item.reason, item.code))
+
+    def _store(self, batch: list[Item]) -> None:
+        """Store a batch and how far the import is in one transaction, then tell what became of its items."""
+        now = timezone.now()
+        prepared = prepare_visits([_visit_of(item, now) for item in batch if isinstance(item, FoundPage)])
+        with transaction.atomic():
+            n_stored = self.n_stored + len(batch)
+            self.run.renew(n_done=n_stored, message=_summary(self.counts))
+            lines = list(_lines_of(batch, store_visits(site=self.site, prepared=prepared)))
+            counts = self.counts + _count(batch, lines)
+            Refusal.objects.bulk_create(self._refusals(lines))
+            self._save(result=dict(counts))
+        self.n_stored, self.counts = n_stored, counts
+        for line in lines:
+            self.report(line)
+
+    def _refusals(self, lines: list[ImportedLine]) -> Iterator[Refusal]:
+        for line in lines:
+            if line.snapshot == "failed":
+                yield Refusal(
+                    site=self.site,
+                    job=self.run.job,
+                    subject=f"{line.place} {line.url[:MAX_LENGTH]}".strip(),
+                    code=line.code,
+                    reason=line.reason[:500],
+                )
+
+    def _save(self, **changes: object) -> None:
+        Job.objects.filter(pk=self.run.job.pk, lease=self.run.lease).update(**changes)
+
+
+def _tell_nobody(line: ImportedLine) -> None:
+    """Take a line that no person waits for."""
+
+
+def _checked(item: Item) -> Item:
+    """Return the page with its text fit for the database, or why its address cannot be used."""
+    if isinstance(item, Skipped):
+        return item
+    if isinstance(item, FoundPage):
+        try:
+            normalise_url(item.url)
+        except BadAddress as error:
+            return NotTaken(item.place, "bad_address", str(error), storable(item.url))
+        return item
+    return NotTaken(item.place, item.code, storable(item.reason), storable(item.url))
+
+
+def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Cut the items into batches that are bounded in number and bytes."""
+    batch: list[Item] = []
+    n_bytes = 0
+    for item in items:
+        size = len(item.body) if isinstance(item, FoundPage) else 0
+        if batch and (len(batch) == BATCH_ITEMS or n_bytes + size > BATCH_BYTES):
+            yield batch
+            batch, n_bytes = [], 0
+        batch.append(item)
+        n_bytes += size
+    if batch:
+        yield batch
+
+
+def _visit_of(page: FoundPage, now: datetime) -> Visit:
+    return Visit(
+        url=page.url,
+        body=page.body,
+        fetched_at=page.fetched_at or now,
+        status=page.status,
+        content_type=page.content_type,
+    )
+
+
+def _lines_of(batch: list[Item], stored: list[StoredVisit]) -> Iterator[ImportedLine]:
+    """Yield what became of each item that should be a page, in the order of the source."""
+    visits = iter(stored)
+    for item in batch:
+        if isinstance(item, NotTaken):
+            yield ImportedLine(item.place, item.url, "failed", item.reason, item.code)
+        elif isinstance(item, FoundPage):
+            visit = next(visits)
+            yield ImportedLine(item.place, item.url, visit.snapshot, visit.reason, visit.code)
+
+
+def _count(batch: list[Item], lines: list[ImportedLine]) -> Counter[str]:
+    return Counter(line.snapshot for line in lines) + Counter(
+        f"skipped_{item.kind}" for item in batch if isinstance(item, Skipped)
+    )
+
+
+def _summary(counts: Counter[str]) -> str:
+    return ", ".join(f"{counts[what]:,} {what}" for what in SNAPSHOTS)

@@ -1,0 +1,131 @@
+"""How long things are kept: the retention of snapshots, the sweep of bodies, the end of a site."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.contrib.sessions.backends.db import SessionStore
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef, Q, Window
+from django.db.models.fields.reverse_related import ForeignObjectRel
+from django.db.models.functions import RowNumber
+from django.utils import timezone
+
+from clustering.models import Job, Link, Page, Site, Snapshot
+from clustering.services import audit, jobs
+from clustering.storage import page_store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from clustering.models import User
+    from clustering.services.jobs import JobRun
+
+AT_ONCE = 1_000
+MIN_AGE_OF_SWEPT_BODY = timedelta(days=1)  # younger ones may belong to a row that is about to be committed
+
+
+def request_sweep(*, actor: User | None = None, rings: bool = True) -> Job:
+    """Let a job apply the retention."""
+    return jobs.create_job(
+        task="clustering.sweep",
+        queue=Job.Queue.KEEP,
+        title="Sweep old snapshots",
+        key="sweep",
+        actor=actor,
+        rings=rings,
+    )
+
+
+def sweep(run: JobRun) -> dict[str, Any]:
+    """Drop expired sessions, snapshots beyond the retention of each site, and bodies that nothing names."""
+    SessionStore.clear_expired()
+    n_snapshots = 0
+    for site in Site.objects.all():
+        run.renew(n_done=n_snapshots, message=f"Snapshots of {site.name}")
+        n_snapshots += sum(drop_old_snapshots(run, site))
+    return {"snapshots": n_snapshots, "bodies": sweep_bodies(run)}
+
+
+def drop_old_snapshots(run: JobRun, site: Site) -> Iterator[int]:
+    """Drop a site's snapshots beyond the number kept, except those that anything refers to."""
+    n_kept = site.snapshots_kept or settings.SNAPSHOTS_KEPT
+    age_rank = Window(
+        RowNumber(), partition_by=F("page_id"), order_by=[F("fetched_at").desc(), F("id").desc()]
+    )
+    ranked = Snapshot.objects.filter(page__site=site).annotate(age_rank=age_rank).filter(age_rank__gt=n_kept)
+    droppable = list(ranked.values_list("pk", flat=True))
+    for start in range(0, len(droppable), AT_ONCE):
+        with transaction.atomic():
+            run.renew()
+            batch = Snapshot.objects.filter(pk__in=droppable[start : start + AT_ONCE])
+            yield batch.exclude(is_referred_to()).delete()[0]
+
+
+def is_referred_to() -> Q:
+    """Match snapshots to which a row of any app refers: a sample, an annotation, a golden record."""
+    held = Q()
+    for relation in Snapshot._meta.get_fields(include_hidden=True):
+        if (
+            isinstance(relation, ForeignObjectRel) and not relation.many_to_many
+        ):  # its table has keys of its own
+            rows = relation.related_model._default_manager.filter(**{relation.field.name: OuterRef("pk")})
+            held |= Q(Exists(rows))
+    return held
+
+
+def sweep_bodies(run: JobRun) -> int:
+    """Delete bodies that no snapshot names, unless they are young or a backup is being made."""
+    store = page_store()
+    n_deleted = 0
+    with store.held(exclusively=True):
+        names = iter(store.names())
+        while batch := [name for name, _ in zip(names, range(AT_ONCE), strict=False)]:
+            run.renew(message="Bodies that nothing names")
+            named = set(Snapshot.objects.filter(body__in=batch).values_list("body", flat=True))
+            unnamed = (name for name in batch if name not in named)
+            n_deleted += sum(store.delete(name, older_than=MIN_AGE_OF_SWEPT_BODY) for name in unnamed)
+    return n_deleted
+
+
+def request_deletion(*, site: Site, actor: User | None, rings: bool = True) -> Job:
+    """Take a site out of sight and let a job delete all that it owns."""
+    with transaction.atomic():
+        Site.objects.filter(pk=site.pk, deletion_requested_at=None).update(
+            deletion_requested_at=timezone.now()
+        )
+        for job in site.jobs.filter(state__in=[Job.State.DUE, Job.State.RUNNING]):
+            jobs.cancel_job(job=job, actor=actor)
+        audit.record(
+            actor=actor, action="site.deleted", subject=site.name, detail={"root_url": site.root_url}
+        )
+        return jobs.create_job(
+            task="clustering.delete_site",
+            queue=Job.Queue.KEEP,
+            title=f"Delete {site.name}",
+            params={"site": site.pk},
+            key=f"delete_site:{site.pk}",
+            actor=actor,
+            rings=rings,
+        )
+
+
+def delete_site(run: JobRun) -> dict[str, Any]:
+    """Delete a site in small steps: its pages with all that hangs on them, then itself."""
+    site = Site.objects.filter(pk=run.job.params["site"]).first()
+    if site is None:
+        return {"pages": 0}
+    n_pages = 0
+    run.renew(n_total=site.n_pages)
+    while batch := list(Page.objects.filter(site=site).values_list("pk", flat=True)[:AT_ONCE]):
+        with transaction.atomic():
+            n_pages += len(batch)
+            run.renew(n_done=n_pages)
+            Link.objects.filter(page_id__in=batch)._raw_delete("default")  # noqa: SLF001 - nothing refers to links
+            Page.objects.filter(pk__in=batch).delete()
+    with transaction.atomic():
+        run.renew()
+        site.delete()
+    return {"pages": n_pages}

@@ -1,0 +1,132 @@
+"""Write all that a site owns into one file."""
+
+from __future__ import annotations
+
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from django.apps import apps
+from django.conf import settings
+from django.db import models
+
+from clustering.models import Job, Site, Snapshot
+from clustering.services import audit, jobs
+from clustering.storage import BodyDamaged, BodyMissing, page_store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from clustering.models import User
+    from clustering.services.jobs import JobRun
+
+AT_ONCE = 1_000
+
+
+def request_export(*, site: Site, actor: User | None, rings: bool = True) -> Job:
+    """Let a job write all that a site owns into one zip file."""
+    audit.record(actor=actor, action="site.exported", subject=site.name, site=site)
+    return jobs.create_job(
+        task="clustering.export_site",
+        queue=Job.Queue.KEEP,
+        title=f"Export {site.name}",
+        site=site,
+        key=f"export_site:{site.pk}",
+        actor=actor,
+        rings=rings,
+    )
+
+
+def export_site(run: JobRun, folder: Path | None = None) -> dict[str, Any]:
+    """Write a site's rows and bodies into a zip file that `import_pages` takes again.
+
+    `manifest.jsonl` lists the snapshots from old to new with their files under `pages/`; `rows/` holds every
+    row that belongs to the site, of each app.
+    """
+    site = run.job.site
+    if site is None:
+        raise jobs.JobFailed("the site was deleted meanwhile")
+    folder = folder or settings.EXPORT_DIR
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{site.name}-{run.job.pk}.zip"
+    partial = path.with_suffix(".partial")
+    try:
+        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
+            n_snapshots = _export_bodies(run, archive, site)
+            for model, place in models_of_a_site():
+                run.renew(message=f"Rows: {model._meta.verbose_name_plural}")
+                _export_rows(archive, model, {place: site.pk})
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return {"file": path.name, "snapshots": n_snapshots, "bytes": path.stat().st_size}
+
+
+def models_of_a_site() -> list[tuple[type[models.Model], str]]:
+    """Return each model whose rows belong to a site, with the lookup that leads to it."""
+    found: dict[type[models.Model], str] = {Site: "pk"}
+    edge: list[type[models.Model]] = [Site]
+    while edge:
+        owner = edge.pop(0)
+        for field in _owning_fields(owner):
+            if field.model not in found:
+                found[field.model] = field.name if owner is Site else f"{field.name}__{found[owner]}"
+                edge.append(field.model)
+    return sorted(found.items(), key=lambda item: item[0]._meta.label_lower)
+
+
+def _owning_fields(owner: type[models.Model]) -> list[Any]:
+    """Return the foreign keys by which rows go when the owner's row goes."""
+    return [
+        field
+        for model in apps.get_models()
+        for field in model._meta.concrete_fields
+        if isinstance(field, models.ForeignKey)
+        and field.remote_field.model is owner
+        and field.remote_field.on_delete is models.CASCADE
+        and model is not owner
+    ]
+
+
+def _export_bodies(run: JobRun, archive: zipfile.ZipFile, site: Site) -> int:
+    """Write the manifest and, once each, the bodies that it names."""
+    store = page_store()
+    written: set[str] = set()
+    lines = []
+    snapshots = Snapshot.objects.filter(page__site=site).select_related("page").order_by("fetched_at", "id")
+    run.renew(n_total=snapshots.count())
+    for n_done, snapshot in enumerate(snapshots.iterator(AT_ONCE), 1):
+        if n_done % 100 == 0:
+            run.renew(n_done=n_done, message="Pages")
+        name = f"pages/{snapshot.body}.html"
+        try:
+            if snapshot.body not in written:
+                archive.writestr(name, store.read(snapshot.body))
+                written.add(snapshot.body)
+        except (BodyMissing, BodyDamaged) as error:
+            lines.append({"url": snapshot.page.url, "problem": str(error)})
+            continue
+        lines.append(_manifest_line(snapshot, name))
+    archive.writestr("manifest.jsonl", b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    return len(lines)
+
+
+def _manifest_line(snapshot: Snapshot, name: str) -> dict[str, Any]:
+    return {
+        "url": snapshot.page.url,
+        "file": name,
+        "status": snapshot.status,
+        "fetched_at": snapshot.fetched_at.isoformat(),
+        "content_type": snapshot.content_type,
+    }
+
+
+def _export_rows(archive: zipfile.ZipFile, model: type[models.Model], of_site: dict[str, Any]) -> None:
+    """Write the rows as JSON lines; key hashes and passwords stay out."""
+    fields = [
+        field.attname for field in model._meta.concrete_fields if not isinstance(field, models.BinaryField)
+    ]
+    rows = model._default_manager.filter(**of_site).order_by("pk").values(*fields)
+    with archive.open(f"rows/{model._meta.label_lower}.jsonl", "w") as file:
+        for row in rows.iterator(AT_ONCE):
+            file.write(orjson.dumps(row, default=str) + b"\n")

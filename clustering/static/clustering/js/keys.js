@@ -1,0 +1,128 @@
+// Keys work the same on every page: an element names its key with data-key, a table its rows with data-row.
+const WAIT_AFTER_G = 1200;
+
+let afterG = 0;
+
+const isTyping = (element) =>
+  element?.isContentEditable ||
+  element?.matches?.("textarea, select, input:not([type=checkbox], [type=radio], [type=button], [type=submit])");
+
+const areSingleKeysOn = () => localStorage.getItem("vertex.keys") !== "off";
+
+const byKey = (key) =>
+  [...document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)].find(
+    (element) => !element.disabled && (element.checkVisibility() || key.startsWith("g ")),
+  );
+
+const rows = () => [...document.querySelectorAll("table[data-rows] tbody tr")].filter((row) => row.checkVisibility());
+
+const selectedRow = () => document.querySelector("table[data-rows] tr.is-selected");
+
+export function selectRow(row) {
+  selectedRow()?.classList.remove("is-selected");
+  selectedRow()?.removeAttribute("aria-selected");
+  if (!row) return;
+  row.classList.add("is-selected");
+  row.scrollIntoView({ block: "nearest" });
+  const link = row.querySelector("a[href]");
+  (link ?? row).focus({ preventScroll: true });
+}
+
+function move(step) {
+  const all = rows();
+  const at = all.indexOf(selectedRow() ?? document.activeElement?.closest?.("tr"));
+  const to = at < 0 ? (step > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, at + step));
+  selectRow(all[to]);
+}
+
+function use(element) {
+  if (element.matches("input:not([type=checkbox]), textarea, select")) {
+    element.focus();
+    element.select?.();
+  } else {
+    element.click();
+  }
+}
+
+function stepOut() {
+  const menu = document.querySelector("details.menu[open]");
+  if (menu) {
+    menu.open = false;
+    menu.querySelector("summary").focus();
+  } else if (isTyping(document.activeElement)) {
+    document.activeElement.blur();
+  } else if (selectedRow()) {
+    selectRow(null);
+    document.activeElement?.blur();
+  } else {
+    document.querySelector(".toast [data-close]")?.click();
+  }
+}
+
+function showKeys() {
+  const dialog = document.getElementById("keys");
+  const own = dialog.querySelector("[data-own-keys]");
+  own.replaceChildren();
+  for (const element of document.querySelectorAll("[data-key]:not([data-key^='g '])")) {
+    if (element.closest("dialog") || !element.checkVisibility()) continue;
+    const word = element.dataset.keyWord ?? element.getAttribute("aria-label") ?? element.textContent;
+    own.append(named("dt", element.dataset.key, true), named("dd", word.trim().replace(/\s+/g, " ")));
+  }
+  dialog.querySelector("[data-own-heading]").hidden = !own.children.length;
+  dialog.querySelector("[data-row-keys]").hidden = !rows().length;
+  dialog.querySelector("[data-single-keys]").checked = areSingleKeysOn();
+  dialog.showModal();
+}
+
+function named(tag, text, isKey = false) {
+  const element = document.createElement(tag);
+  if (isKey) {
+    const key = document.createElement("kbd");
+    key.textContent = text;
+    element.append(key);
+  } else {
+    element.textContent = text;
+  }
+  return element;
+}
+
+function press(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  const isInDialog = document.querySelector("dialog[open]");
+  if (event.key === "Escape" && !isInDialog) return stepOut();
+  if (isInDialog || isTyping(event.target) || !areSingleKeysOn()) return;
+  const key = Date.now() < afterG ? `g ${event.key}` : event.key;
+  afterG = 0;
+  if (key === "g") afterG = Date.now() + WAIT_AFTER_G;
+  else if (key === "?") showKeys();
+  else if (key === "j") move(1);
+  else if (key === "k") move(-1);
+  else if (byKey(key)) use(byKey(key));
+  else return;
+  event.preventDefault();
+}
+
+// A list that was drawn anew keeps its place. Settling puts back the attributes that came from the server, so
+// the row is marked after it.
+function keepSelection() {
+  let kept = "";
+  document.addEventListener("htmx:beforeSwap", () => (kept = selectedRow()?.id || kept));
+  document.addEventListener("htmx:afterSettle", () => {
+    if (kept && !selectedRow()) document.getElementById(kept)?.classList.add("is-selected");
+    kept = "";
+  });
+}
+
+export function listenToKeys() {
+  document.addEventListener("keydown", press);
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-show-keys]")) showKeys();
+    if (event.target.closest("[data-close-dialog]")) event.target.closest("dialog").close();
+  });
+  document.addEventListener("change", (event) => {
+    if (event.target.matches("[data-single-keys]")) {
+      localStorage.setItem("vertex.keys", event.target.checked ? "on" : "off");
+    }
+  });
+  keepSelection();
+}

@@ -1,0 +1,40 @@
+// Toasts leave by themselves unless they offer an undo or tell of a failure.
+const STAY = 6000;
+
+function close(toast) {
+  toast.remove();
+}
+
+function leaveLater(toast) {
+  if (toast.matches(".is-bad, .is-warning")) return;
+  const wait = toast.querySelector("form") ? STAY * 2 : STAY;
+  let timer = setTimeout(close, wait, toast);
+  toast.addEventListener("pointerenter", () => clearTimeout(timer));
+  toast.addEventListener("focusin", () => clearTimeout(timer));
+  toast.addEventListener("pointerleave", () => (timer = setTimeout(close, STAY, toast)));
+}
+
+export function watchToasts() {
+  const place = document.getElementById("toasts");
+  if (!place) return;
+  for (const toast of place.children) leaveLater(toast);
+  new MutationObserver((changes) => {
+    for (const change of changes) for (const node of change.addedNodes) if (node.matches?.(".toast")) leaveLater(node);
+  }).observe(place, { childList: true });
+  place.addEventListener("click", (event) => {
+    if (event.target.closest("[data-close]")) close(event.target.closest(".toast"));
+  });
+  document.addEventListener("htmx:sendError", () => tell("The server does not answer. What is shown may be old."));
+  document.addEventListener("htmx:responseError", (event) => {
+    if (event.detail.xhr.status >= 500) tell("The server could not answer. Load the page again.");
+  });
+}
+
+function tell(text) {
+  const place = document.getElementById("toasts");
+  if ([...place.children].some((toast) => toast.dataset.text === text)) return;
+  const toast = document.getElementById("toast-template").content.firstElementChild.cloneNode(true);
+  toast.dataset.text = text;
+  toast.querySelector(".notice-text").textContent = text;
+  place.append(toast);
+}

@@ -1,0 +1,241 @@
+"""Keep page bodies under the hash of their content: compressed, written once, verified when read.
+
+A body is written to a temporary file, which is synced and renamed, and its folder is synced: under any kill
+or power cut a name stands for a whole body or for none.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import re
+import secrets
+import shutil
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import zstandard
+from django.conf import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from datetime import timedelta
+
+LEVEL = 3
+N_WRITERS = 8  # a write mostly waits for the disk
+MAX_BYTES = 64 * 1024 * 1024  # of a body: a damaged file cannot ask for more memory
+MAX_AGE_OF_LEFTOVER = 86_400  # seconds; a temporary file that is older was left by a process that was killed
+
+_NAME = re.compile(r"[0-9a-f]{64}")
+_DIGITS = "0123456789abcdef"
+_CREATES = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+_FULL = {errno.ENOSPC, errno.EDQUOT}
+_here = threading.local()  # compressors must not be shared between threads
+
+
+class BodyMissing(Exception):
+    """A body is not in the page store."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"body {name} is not in the page store; fetch the page again or restore a backup")
+
+
+class BodyDamaged(Exception):
+    """A body in the page store is not what was put there."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"body {name} in the page store is damaged; fetch the page again or restore a backup"
+        )
+
+
+class DiskFull(Exception):
+    """There is too little room for another body."""
+
+    def __init__(self, folder: Path, n_free: int) -> None:
+        super().__init__(
+            f"the disk of {folder} has {n_free >> 20:,} MB left, {settings.MIN_FREE_MB:,} are kept free; "
+            "make room or lower VERTEX_MIN_FREE_MB"
+        )
+
+
+class PageStore:
+    """Bodies by the sha256 of their bytes, in 16 folders: a batch then syncs few."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def put(self, body: bytes) -> str:
+        """Keep a body and return its name. Raises DiskFull."""
+        return self.put_many([body])[0]
+
+    def put_many(self, bodies: Iterable[bytes]) -> list[str]:
+        """Keep bodies and return their names in order; then no power cut loses them. Raises DiskFull."""
+        named = [(sha256(body).hexdigest(), body) for body in bodies]
+        body_by_name = dict(named)
+        try:
+            with self._locked("writing"), ThreadPoolExecutor(min(N_WRITERS, len(named) or 1)) as writers:
+                self._refuse_full_disk()
+                written = writers.map(self._keep, body_by_name, body_by_name.values())
+                folders = {
+                    self._path(name).parent
+                    for name, is_new in zip(body_by_name, written, strict=True)
+                    if is_new
+                }
+                list(writers.map(_sync_folder, sorted(folders)))
+        except OSError as error:
+            if error.errno in _FULL:
+                raise DiskFull(self.folder, self.n_free()) from error
+            raise
+        return [name for name, _ in named]
+
+    def read(self, name: str) -> bytes:
+        """Return a body, verified. Raises BodyMissing or BodyDamaged."""
+        try:
+            packed = self._path(name).read_bytes()
+        except FileNotFoundError:
+            raise BodyMissing(name) from None
+        body = _unpack(packed)
+        if body is None or sha256(body).hexdigest() != name:
+            raise BodyDamaged(name)
+        return body
+
+    def has(self, name: str) -> bool:
+        """Say whether there is a file for this body, without reading it."""
+        return _NAME.fullmatch(name) is not None and self._path(name).is_file()
+
+    def delete(self, name: str, *, older_than: timedelta | None = None) -> bool:
+        """Remove a body and say whether it went.
+
+        With `older_than`, a body that was put or put again within that time stays: a row that names it may be
+        about to be committed. No writer is at work meanwhile, so none can count on a body that goes.
+        """
+        path = self._path(name)
+        with self._locked("writing", exclusively=True), suppress(FileNotFoundError):
+            if older_than is None or path.stat().st_mtime < time.time() - older_than.total_seconds():
+                path.unlink()
+                return True
+        return False
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of all bodies in order; what killed processes left behind goes on the way."""
+        for folder in sorted(self.folder.glob("[0-9a-f]")):
+            for path in sorted(folder.iterdir()):
+                if path.suffix == ".zst":
+                    yield path.stem
+                elif path.suffix == ".tmp":
+                    _drop_leftover(path)
+
+    @contextmanager
+    def held(self, *, exclusively: bool = False) -> Iterator[None]:
+        """Keep sweeps away, or, for a sweep, everybody who holds the store; writers go on."""
+        with self._locked("held", exclusively=exclusively):
+            yield
+
+    def n_free(self) -> int:
+        """Return the bytes that are free on the store's disk."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return shutil.disk_usage(self.folder).free
+
+    def _path(self, name: str) -> Path:
+        if not _NAME.fullmatch(name):
+            raise BodyMissing(ascii(name[:64]))
+        return self.folder / name[0] / f"{name}.zst"
+
+    def _refuse_full_disk(self) -> None:
+        n_free = self.n_free()
+        if n_free < settings.MIN_FREE_MB << 20:
+            raise DiskFull(self.folder, n_free)
+
+    def _keep(self, name: str, body: bytes) -> bool:
+        """Write a body unless it is there and whole; say whether it was written."""
+        path = str(self._path(name))
+        if os.access(path, os.F_OK) and _unpack(_read(path)) == body:
+            os.utime(path)
+            return False
+        _write(path, _pack(body))
+        return True
+
+    @contextmanager
+    def _locked(self, what: str, *, exclusively: bool = False) -> Iterator[None]:
+        """Hold a lock between processes; the system gives it back when its holder dies."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / f".{what}").open("ab") as file:
+            fcntl.flock(file, fcntl.LOCK_EX if exclusively else fcntl.LOCK_SH)
+            yield
+
+
+def page_store() -> PageStore:
+    """Return the page store of this installation."""
+    return PageStore(settings.PAGE_STORE_DIR)
+
+
+def _pack(body: bytes) -> bytes:
+    if not hasattr(_here, "compressor"):
+        _here.compressor = zstandard.ZstdCompressor(level=LEVEL)
+    packed: bytes = _here.compressor.compress(body)
+    return packed
+
+
+def _unpack(packed: bytes) -> bytes | None:
+    """Return the body, None where the bytes are not one."""
+    try:
+        if zstandard.frame_content_size(packed) > MAX_BYTES:
+            return None
+        return zstandard.ZstdDecompressor().decompress(packed, max_output_size=MAX_BYTES)
+    except zstandard.ZstdError:
+        return None
+
+
+def _read(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - as in _write
+        return file.read()
+
+
+def _write(path: str, packed: bytes) -> None:
+    temporary = f"{path[:-68]}{secrets.token_hex(8)}.tmp"
+    descriptor = _create(temporary)
+    try:
+        try:
+            written = 0
+            while written < len(packed):
+                written += os.write(descriptor, packed[written:] if written else packed)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        os.rename(temporary, path)  # noqa: PTH104 - pathlib would double the time of a small file
+    except BaseException:
+        os.unlink(temporary)  # noqa: PTH108 - see above
+        raise
+
+
+def _create(path: str) -> int:
+    """Create a file and return its descriptor; the first one of a store creates all its folders."""
+    try:
+        return os.open(path, _CREATES, 0o640)
+    except FileNotFoundError:
+        store = Path(path).parent.parent
+        for digit in _DIGITS:
+            (store / digit).mkdir(exist_ok=True)
+        _sync_folder(store)
+        return os.open(path, _CREATES, 0o640)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _drop_leftover(path: Path) -> None:
+    with suppress(FileNotFoundError):
+        if path.stat().st_mtime < time.time() - MAX_AGE_OF_LEFTOVER:
+            path.unlink()

@@ -1,0 +1,80 @@
+"""What workers do when rung: each task claims its job's row and calls one service."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from celery import shared_task
+
+from clustering.services import (
+    crawling,
+    importing,
+    jobs,
+    keeping,
+    pulse,
+    search_log,
+    site_export,
+    sweeping,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def answer(job_id: int, work: Callable[[jobs.JobRun], dict[str, Any] | None]) -> None:
+    """Do the job that was rung for; somebody may have rung twice, or another worker been faster."""
+    with contextlib.suppress(jobs.JobNotClaimed):
+        jobs.run_job(job_id, work)
+
+
+@shared_task(name="clustering.sweep_jobs")
+def sweep_jobs() -> None:
+    sweeping.sweep_jobs()
+    pulse.show_life(pulse.CLOCK)
+
+
+@shared_task(name="clustering.drop_old_jobs")
+def drop_old_jobs() -> None:
+    sweeping.drop_old_jobs()
+
+
+@shared_task(name="clustering.show_life")
+def show_life(queue: str) -> None:
+    pulse.show_life(queue)
+
+
+@shared_task(name="clustering.import_pages")
+def import_pages(job_id: int) -> None:
+    answer(job_id, importing.import_pages)
+
+
+@shared_task(name="clustering.import_search_log")
+def import_search_log(job_id: int) -> None:
+    answer(job_id, search_log.import_search_log)
+
+
+@shared_task(name="clustering.crawl_site")
+def crawl_site(job_id: int) -> None:
+    answer(job_id, crawling.crawl)
+
+
+@shared_task(name="clustering.delete_site")
+def delete_site(job_id: int) -> None:
+    answer(job_id, keeping.delete_site)
+
+
+@shared_task(name="clustering.export_site")
+def export_site(job_id: int) -> None:
+    answer(job_id, site_export.export_site)
+
+
+@shared_task(name="clustering.sweep")
+def sweep(job_id: int) -> None:
+    answer(job_id, keeping.sweep)
+
+
+@shared_task(name="clustering.plan_sweep")
+def plan_sweep() -> None:
+    with contextlib.suppress(jobs.JobExists):
+        keeping.request_sweep()

@@ -1,0 +1,59 @@
+"""Which address leads where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.urls import path
+
+import clustering.api.urls  # noqa: F401 - brings the converters of names and ids
+from clustering.views import account, audit, jobs, pages, people, refusals, sites, snapshots, tokens
+
+if TYPE_CHECKING:
+    from django.urls import URLPattern, URLResolver
+
+SITE = "sites/<name_of_site:name>"
+PAGE = f"{SITE}/pages/<id_of_row:pk>"
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("sites/", sites.sites, name="sites"),
+    path(f"{SITE}/people/", people.site_people, name="site_people"),
+    path(f"{SITE}/people/remove/", people.remove_member, name="remove_member"),
+    path(f"{SITE}/delete/", sites.delete_site, name="delete_site"),
+    path(f"{SITE}/export/", sites.export_site, name="export_site"),
+    path(f"{SITE}/crawl/", pages.crawl_site, name="crawl_site"),
+    path(f"{SITE}/import/", pages.import_pages, name="import_pages"),
+    path(f"{SITE}/search-log/", pages.search_log, name="search_log"),
+    path(f"{SITE}/pages/", pages.pages, name="pages"),
+    path(f"{SITE}/page-states/", pages.page_states, name="page_states"),
+    path(f"{PAGE}/", pages.page, name="page"),
+    path(f"{PAGE}/snapshots/<id_of_row:snapshot_pk>/", snapshots.snapshot_source, name="snapshot_source"),
+    path(f"{PAGE}/snapshots/<id_of_row:snapshot_pk>/bytes/", snapshots.snapshot_body, name="snapshot_body"),
+    path(
+        f"{PAGE}/compare/<id_of_row:older>/<id_of_row:newer>/",
+        snapshots.compare_snapshots,
+        name="compare_snapshots",
+    ),
+    path("operations/jobs/", jobs.jobs, name="jobs"),
+    path("operations/jobs/<id_of_row:pk>/", jobs.job, name="job"),
+    path("operations/jobs/<id_of_row:pk>/cancel/", jobs.cancel_job, name="cancel_job"),
+    path("operations/jobs/<id_of_row:pk>/retry/", jobs.retry_job, name="retry_job"),
+    path("operations/jobs/<id_of_row:pk>/file/", jobs.job_file, name="job_file"),
+    path("operations/refusals/", refusals.refusals, name="refusals"),
+    path("settings/account/", account.account, name="account"),
+    path("settings/account/password/", account.change_password, name="change_password"),
+    path("settings/people/", people.people, name="people"),
+    path("settings/add-person/", people.add_person, name="add_person"),
+    path("settings/people/<str:username>/", people.person, name="person"),
+    path("settings/people/<str:username>/give-role/", people.give_role, name="give_role"),
+    path("settings/people/<str:username>/take-role/", people.take_role, name="take_role"),
+    path("settings/people/<str:username>/close/", people.close_person, name="close_person"),
+    path("settings/people/<str:username>/reopen/", people.reopen_person, name="reopen_person"),
+    path("settings/people/<str:username>/reset-password/", people.reset_password, name="reset_password"),
+    path("settings/tokens/", tokens.tokens, name="tokens"),
+    path("settings/add-token/", tokens.add_token, name="add_token"),
+    path("settings/tokens/<id_of_row:pk>/revoke/", tokens.revoke_token, name="revoke_token"),
+    path("settings/audit/", audit.audit, name="audit"),
+    path("log-in/", account.log_in, name="log_in"),
+    path("log-out/", account.log_out, name="log_out"),
+]

@@ -1,0 +1,119 @@
+"""What robots.txt forbids is not asked for; what cannot be read forbids everything."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from clustering.fetching.client import Fetcher
+from clustering.fetching.guard import Guard, networks
+from clustering.fetching.robots import (
+    MAX_ROBOTS_BYTES,
+    Robots,
+    RobotsUnavailable,
+    fetch_robots,
+    product_token,
+)
+from tests.apps.clustering.fake_host import Answer, FakeHost, moved
+
+AGENT = "Vertex/0.1 (+https://example.org/bot)"
+
+
+@pytest.fixture
+def fetcher() -> Iterator[Fetcher]:
+    with Fetcher(AGENT, Guard(networks(["127.0.0.0/8"]))) as one:
+        yield one
+
+
+def robots_of(text: str) -> Robots:
+    return Robots(text, AGENT)
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "is_allowed"),
+    [
+        ("", "/a", True),
+        ("User-agent: *\nDisallow:", "/a", True),
+        ("User-agent: *\nDisallow: /", "/a", False),
+        ("User-agent: *\nDisallow: /a", "/b", True),
+        ("User-agent: *\nDisallow: /a\nAllow: /a/b", "/a/b/c", True),
+        ("User-agent: *\nDisallow: /*.pdf$", "/a.pdf", False),
+        ("User-agent: *\nDisallow: /*.pdf$", "/a.pdf?x", True),
+        ("User-agent: vertex\nDisallow: /a\nUser-agent: *\nDisallow: /", "/b", True),
+        ("User-agent: Vertex\nDisallow: /a", "/a", False),
+        ("User-agent: other\nDisallow: /", "/a", True),
+        ("\ufeffUser-agent: *\nDisallow: /a", "/a", False),
+        ("User-agent: *\r\nDisallow: /caf%C3%A9", "/café", False),
+        ("<html>not found</html>", "/a", True),
+    ],
+)
+def test_rules_are_read_as_search_engines_do(text: str, path: str, *, is_allowed: bool) -> None:
+    assert robots_of(text.removeprefix("\ufeff")).allows(f"https://shop.test{path}") == is_allowed
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("User-agent: *\nDisallow: /a", 0),
+        ("User-agent: *\nCrawl-delay: 2.5", 2.5),
+        ("User-agent: *\nRequest-rate: 1/10", 10),
+        ("User-agent: vertex\nCrawl-delay: 3\nUser-agent: *\nCrawl-delay: 9", 3),
+        ("User-agent: *\nCrawl-delay: soon", 0),
+        ("User-agent: *\nCrawl-delay: inf", 0),
+        ("User-agent: *\nCrawl-delay: -1", 0),
+    ],
+)
+def test_the_pause_that_a_host_asks_for_is_known(text: str, seconds: float) -> None:
+    assert robots_of(text).crawl_delay == seconds
+
+
+def test_hostile_patterns_cost_no_time() -> None:
+    text = "User-agent: *\n" + "\n".join(f"Disallow: /{'*a' * 30}{n}" for n in range(300))
+    begun = time.monotonic()
+    robots_of(text).allows("https://shop.test/" + "a" * 2000)
+
+    assert time.monotonic() - begun < 1
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 410])
+def test_a_file_that_is_not_there_allows_everything(fetcher: Fetcher, status: int) -> None:
+    with FakeHost({"/robots.txt": Answer(b"User-agent: *\nDisallow: /", status)}) as host:
+        file = fetch_robots(fetcher, host.url)
+
+    assert (file.status, file.text) == (status, "")
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+def test_a_host_in_trouble_allows_nothing_for_now(fetcher: Fetcher, status: int) -> None:
+    with FakeHost({"/robots.txt": Answer(b"", status)}) as host, pytest.raises(RobotsUnavailable) as refused:
+        fetch_robots(fetcher, host.url)
+
+    assert refused.value.is_transient
+
+
+def test_a_redirected_file_is_followed(fetcher: Fetcher) -> None:
+    with FakeHost({"/robots.txt": moved("/r"), "/r": Answer(b"User-agent: *\nDisallow: /a")}) as host:
+        assert "Disallow: /a" in fetch_robots(fetcher, host.url).text
+
+
+def test_only_the_start_of_a_huge_file_is_read(fetcher: Fetcher) -> None:
+    text = b"User-agent: *\nDisallow: /a\n" + b"#" * 2 * MAX_ROBOTS_BYTES
+    with FakeHost({"/robots.txt": Answer(text)}) as host:
+        file = fetch_robots(fetcher, host.url)
+
+    assert len(file.text) == MAX_ROBOTS_BYTES
+    assert not robots_of(file.text).allows(f"{host.url}/a")
+
+
+def test_bytes_of_any_kind_become_text_that_a_database_takes(fetcher: Fetcher) -> None:
+    with FakeHost({"/robots.txt": Answer(b"\xef\xbb\xbfUser-agent: *\nDisallow: /a\x00\xff")}) as host:
+        text = fetch_robots(fetcher, host.url).text
+
+    assert text.startswith("User-agent")
+    assert "\x00" not in text
+
+
+def test_the_product_is_known_by_the_first_word_of_its_user_agent() -> None:
+    assert product_token("Shop-bot (x)") == "Shop-bot"

@@ -1,0 +1,81 @@
+"""A site's export holds its rows and its bodies, and can be imported again."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from functools import partial
+from pathlib import Path
+
+import orjson
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from clustering.models import Job, Page, Site, Snapshot
+from clustering.services import jobs, site_export
+from clustering.storage import page_store
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def shop(settings: Settings, tmp_path: Path) -> Site:
+    settings.PAGE_STORE_DIR = tmp_path / "pages"
+    site = Site.objects.create(name="shop", root_url="http://shop.example/")
+    for path in "ab":
+        url = f"http://shop.example/{path}"
+        digest = hashlib.sha256(url.encode()).digest()[:16]
+        page = Page.objects.create(site=site, url=url, written_url=url, url_hash=digest)
+        Snapshot.objects.create(
+            page=page,
+            body=page_store().put(b"<p>the same on both</p>"),
+            n_bytes=23,
+            requested_url=url,
+            final_url=url,
+            fetched_at=timezone.now(),
+            seen_at=timezone.now(),
+        )
+    return site
+
+
+def exported(site: Site, folder: Path) -> zipfile.ZipFile:
+    job = site_export.request_export(site=site, actor=None, rings=False)
+    done = jobs.run_job(job.pk, partial(site_export.export_site, folder=folder))
+    assert done.state == Job.State.DONE, done.error
+    return zipfile.ZipFile(folder / (done.result or {})["file"])
+
+
+def lines(archive: zipfile.ZipFile, name: str) -> list[dict[str, object]]:
+    return [orjson.loads(line) for line in archive.read(name).splitlines()]
+
+
+def test_the_manifest_names_each_snapshot_and_a_shared_body_is_there_once(shop: Site, tmp_path: Path) -> None:
+    archive = exported(shop, tmp_path)
+
+    assert [line["url"] for line in lines(archive, "manifest.jsonl")] == [
+        "http://shop.example/a",
+        "http://shop.example/b",
+    ]
+    assert [name for name in archive.namelist() if name.startswith("pages/")] == [
+        lines(archive, "manifest.jsonl")[0]["file"]
+    ]
+
+
+def test_the_rows_of_every_app_are_there_and_those_of_other_sites_are_not(shop: Site, tmp_path: Path) -> None:
+    Site.objects.create(name="other", root_url="http://other.example/")
+
+    archive = exported(shop, tmp_path)
+
+    assert [row["name"] for row in lines(archive, "rows/clustering.site.jsonl")] == ["shop"]
+    assert len(lines(archive, "rows/clustering.page.jsonl")) == 2
+    assert "rows/annotation.assignment.jsonl" in archive.namelist()
+
+
+def test_a_damaged_body_is_told_in_the_manifest_and_the_rest_is_there(shop: Site, tmp_path: Path) -> None:
+    lost = Snapshot.objects.earliest("pk")
+    Snapshot.objects.filter(pk=lost.pk).update(body="0" * 64)
+
+    manifest = lines(exported(shop, tmp_path), "manifest.jsonl")
+
+    assert ["problem" in line for line in manifest] == [True, False]

@@ -1,0 +1,143 @@
+"""What each broker is told, and that rings reach real workers through it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from celery import current_app
+from kombu import Connection
+
+from clustering.models import Job
+from clustering.services import jobs
+from tests.installation import Installation, installation, wait_until
+from vertex import celery
+
+RABBITMQ, REDIS, FOLDER = "amqp://broker//", "redis://broker/0", "filesystem://"
+
+
+class TestSettings:
+    def test_every_queue_of_jobs_has_workers(self) -> None:
+        assert set(Job.Queue.values) == set(celery.WORK_QUEUES)
+
+    def test_every_tick_names_a_task_that_exists_and_a_queue(self) -> None:
+        queues = {*celery.WORK_QUEUES, celery.CLOCK_QUEUE}
+        ticks = celery.app.conf.beat_schedule.values()
+        celery.app.loader.import_default_modules()
+
+        assert {tick["task"] for tick in ticks} <= set(celery.app.tasks)
+        assert {tick["options"]["queue"] for tick in ticks} <= queues
+
+    def test_the_clock_has_a_queue_of_its_own(self) -> None:
+        sweep = celery.app.conf.beat_schedule["sweep_jobs"]
+
+        assert sweep["options"]["queue"] not in celery.WORK_QUEUES
+
+    def test_queues_of_rabbitmq_are_quorum_queues(self) -> None:
+        arguments = celery.queue_of("fetch", RABBITMQ).queue_arguments or {}
+
+        assert arguments["x-queue-type"] == "quorum"
+        assert arguments["x-delivery-limit"] == 5
+        assert celery.transport_options(RABBITMQ)["confirm_publish"]
+
+    def test_other_brokers_know_no_such_arguments(self) -> None:
+        assert celery.queue_of("fetch", REDIS).queue_arguments is None
+        assert celery.queue_of("fetch", FOLDER).queue_arguments is None
+
+    def test_redis_waits_for_the_longest_task(self) -> None:
+        assert celery.transport_options(REDIS)["visibility_timeout"] >= 24 * 3600
+
+    def test_tasks_are_acknowledged_late_and_messages_are_json_only(self) -> None:
+        conf = celery.app.conf
+
+        assert (conf.task_acks_late, conf.task_reject_on_worker_lost) == (True, True)
+        assert (list(conf.accept_content), conf.worker_prefetch_multiplier) == (["json"], 1)
+
+
+class TestRing:
+    @pytest.mark.parametrize("url", ["redis://127.0.0.1:1/0", "amqp://127.0.0.1:1//"])
+    def test_a_broker_that_is_away_does_no_harm_and_takes_little_time(self, url: str) -> None:
+        begun = time.monotonic()
+
+        with Connection(url, transport_options=celery.transport_options(url)) as away:
+            assert isinstance(unreachable(away), jobs._broker_errors(away))
+        assert time.monotonic() - begun < 5
+
+    def test_a_broker_that_is_there_hears(self) -> None:
+        assert jobs.ring(Job(pk=1, task="tests.nothing", queue="keep"))
+
+
+def unreachable(broker: Any) -> BaseException:
+    try:
+        current_app.send_task("tests.nothing", args=[1], queue="keep", retry=False, connection=broker)
+    except Exception as error:  # noqa: BLE001 - which one it is, is the question
+        return error
+    raise AssertionError("it answers")
+
+
+@contextmanager
+def working(made: Installation) -> Iterator[Installation]:
+    """Start a worker for the queue keep and the clock."""
+    words = ["-m", "celery", "--quiet", "-A", "tests.journeys.stepping"]
+    worker = [*words, "worker", "--without-gossip", "--without-mingle"]
+    made.start(*worker, "-Q", "keep", "-c", "1", "-n", "work@%h", log="work")
+    made.start(*worker, "-Q", "clock", "-P", "solo", "-n", "clock@%h", log="clock")
+    made.start(*words, "beat", log="beat")
+    yield made
+
+
+def create_job(made: Installation) -> None:
+    made.manage(
+        *("shell", "--no-imports", "--verbosity=0", "-c"),
+        "from clustering.models import Job\n"
+        "from clustering.services import jobs\n"
+        "jobs.create_job(task='tests.take_steps', queue=Job.Queue.KEEP, title='Steps', "
+        "params={'n_steps': 3, 'seconds': 0})",
+    )
+
+
+def do_a_job(made: Installation) -> None:
+    create_job(made)
+    wait_until(
+        lambda: made.query("SELECT state, n_tries FROM clustering_job") == [("done", 1)], "the job is done"
+    )
+
+
+def beats(made: Installation) -> set[str]:
+    return {name for (name,) in made.query("SELECT name FROM clustering_heartbeat")}
+
+
+@pytest.mark.slow
+class TestBrokers:
+    def test_the_folder(self, tmp_path: Path) -> None:
+        with installation(tmp_path / "var") as made, working(made):
+            do_a_job(made)
+            wait_until(lambda: {"clock", "keep"} <= beats(made), "signs of life")
+            assert "Traceback" not in made.log("work") + made.log("clock") + made.log("beat")
+
+    @pytest.mark.redis
+    def test_redis(self, tmp_path: Path, redis_url: str) -> None:
+        with installation(tmp_path / "var", broker_url=redis_url) as made, working(made):
+            do_a_job(made)
+            wait_until(lambda: {"clock", "keep"} <= beats(made), "signs of life")
+
+    def test_rabbitmq(self, tmp_path: Path, rabbitmq_url: str) -> None:
+        with installation(tmp_path / "var", broker_url=rabbitmq_url) as made, working(made):
+            do_a_job(made)
+            wait_until(lambda: {"clock", "keep"} <= beats(made), "signs of life")
+            with Connection(rabbitmq_url) as broker:
+                assert queue_type_is_quorum(broker)
+
+
+def queue_type_is_quorum(broker: Any) -> bool:
+    """Declare the queue as a classic one, which RabbitMQ refuses if it is not one."""
+    refused = broker.connection_errors + broker.channel_errors
+    try:
+        broker.default_channel.queue_declare("keep", durable=True, auto_delete=False)
+    except refused as error:
+        return "quorum" in str(error)
+    return False

@@ -1,0 +1,80 @@
+"""A real Chromium before a real server."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.test import Client
+from playwright.sync_api import Browser, Page, sync_playwright
+
+if TYPE_CHECKING:
+    from clustering.models import Site, User
+
+CHROMIUM = os.environ.get("VERTEX_CHROMIUM", "/usr/bin/chromium")
+WIDE, NARROW = 1280, 400
+
+OpenPage = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    if shutil.which(CHROMIUM) is None:
+        pytest.skip(f"BROWSER NOT FOUND. There is no {CHROMIUM}: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def people(transactional_db: None) -> dict[str, User]:
+    people: dict[str, User] = stage().add_people()
+    return people
+
+
+@pytest.fixture
+def shop(people: dict[str, User]) -> Site:
+    site: Site = stage().set_stage(n_pages=60)
+    return site
+
+
+def stage() -> Any:
+    """Return the module that writes the rows: models cannot be imported before Django is set up."""
+    return importlib.import_module("tests.browser.stage")
+
+
+@pytest.fixture
+def open_page(chromium: Browser, live_server: Any, people: dict[str, User]) -> Iterator[OpenPage]:
+    """Open a page as somebody; the test fails where the browser complained of anything."""
+    contexts, complaints = [], []
+
+    def open_it(path: str, *, who: str | None = "administrator", width: int = WIDE, **options: Any) -> Page:
+        context = chromium.new_context(
+            viewport={"width": width, "height": 900}, base_url=live_server.url, **options
+        )
+        contexts.append(context)
+        if who:
+            client = Client()
+            client.force_login(people[who])
+            cookie = client.cookies["sessionid"].value
+            context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on(
+            "console", lambda said: complaints.append(said.text) if "Security Policy" in said.text else None
+        )
+        page.goto(path)
+        return page
+
+    yield open_it
+    for context in contexts:
+        context.close()
+    assert [] == complaints

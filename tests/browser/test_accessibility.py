@@ -1,0 +1,130 @@
+"""Every page passes the rules of axe, in both colour schemes, wide and narrow."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from playwright.sync_api import Page
+
+from clustering.models import Site
+from tests.browser.conftest import NARROW, WIDE, OpenPage
+from tests.browser.test_interface import paths_of
+
+AXE = Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js"
+TOKENS = settings.BASE_DIR / "clustering/static/clustering/css/tokens.css"
+SERIOUS = {"serious", "critical"}
+
+
+def findings(page: Page, path: str, rule: str = "") -> list[str]:
+    """Return what axe finds serious on a page, each with the element."""
+    page.goto(path)
+    page.locator(".skeleton").first.wait_for(state="detached")
+    page.evaluate(AXE.read_text())
+    options = {"resultTypes": ["violations"]} | ({"runOnly": [rule]} if rule else {})
+    found: Any = page.evaluate("options => axe.run(document, options)", options)
+    return [
+        f"{path} {violation['id']}: {violation['help']}: {violation['nodes'][0]['html'][:150]}"
+        for violation in found["violations"]
+        if violation["impact"] in SERIOUS
+    ]
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_axe_finds_nothing_serious(open_page: OpenPage, shop: Site, width: int) -> None:
+    page = open_page("/sites/", width=width, reduced_motion="reduce")
+    assert [] == [finding for path in paths_of(shop) for finding in findings(page, path)]
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_text_can_be_read_in_the_dark(open_page: OpenPage, shop: Site) -> None:
+    page = open_page("/sites/", color_scheme="dark", reduced_motion="reduce")
+    assert [] == [finding for path in paths_of(shop) for finding in findings(page, path, "color-contrast")]
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_the_log_in_too(open_page: OpenPage, people: object) -> None:
+    page = open_page("/log-in/", who=None)
+    assert [] == findings(page, "/log-in/") + findings(page, "/nothing/")
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_axe_would_find_something(open_page: OpenPage, people: object) -> None:
+    page = open_page("/log-in/", who=None)
+    page.evaluate("document.querySelector('label').remove()")
+    page.evaluate(AXE.read_text())
+    found: Any = page.evaluate("axe.run()")
+    assert "label" in {violation["id"] for violation in found["violations"]}
+
+
+@pytest.mark.browser
+@pytest.mark.django_db(transaction=True)
+def test_headings_go_down_without_a_gap(open_page: OpenPage, shop: Site) -> None:
+    page = open_page("/sites/")
+    for path in paths_of(shop):
+        page.goto(path)
+        script = "[...document.querySelectorAll('h1, h2, h3')].filter(h => h.checkVisibility()).map(h => +h.tagName[1])"
+        levels: list[int] = page.evaluate(script)
+        assert 1 == levels.count(1), path
+        assert [] == [(a, b) for a, b in pairwise(levels) if b > a + 1], path
+
+
+class TestTokens:
+    """The colours of the tokens: text on its grounds reaches 4.5 : 1, lines that matter 3 : 1."""
+
+    PAIRS = [
+        *(
+            (text, ground)
+            for text in ("grey-7", "grey-8", "grey-9", "accent")
+            for ground in ("grey-1", "grey-2", "grey-3")
+        ),
+        *(
+            (state, ground)
+            for state in ("good", "warning", "bad", "unknown")
+            for ground in (f"{state}-soft", "grey-1", "grey-3")
+        ),
+        ("accent", "accent-soft"),
+        ("grey-9", "bad-soft"),
+        ("grey-9", "warning-soft"),
+        ("on-accent", "accent-fill"),
+        ("on-accent", "accent-fill-hover"),
+        ("on-accent", "bad-fill"),
+        ("on-accent", "bad-fill-hover"),
+    ]
+
+    def colours(self) -> dict[str, tuple[str, str]]:
+        found = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", TOKENS.read_text())
+        return {name: (light, dark) for name, light, dark in found} | {"on-accent": ("#ffffff", "#ffffff")}
+
+    @pytest.mark.parametrize(("text", "ground"), PAIRS)
+    def test_text_can_be_read(self, text: str, ground: str) -> None:
+        for one, other in zip(self.colours()[text], self.colours()[ground], strict=True):
+            assert contrast(one, other) >= 4.5
+
+    @pytest.mark.parametrize("ground", ["grey-1", "grey-2"])
+    def test_the_edge_of_a_field_can_be_seen(self, ground: str) -> None:
+        for one, other in zip(self.colours()["grey-6"], self.colours()[ground], strict=True):
+            assert contrast(one, other) >= 3
+
+    def test_black_on_white_is_known(self) -> None:
+        assert 21 == pytest.approx(contrast("#000000", "#ffffff"))
+
+
+def contrast(one: str, other: str) -> float:
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

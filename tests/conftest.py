@@ -1,0 +1,109 @@
+"""What all tests share: an installation of their own, thrown away at the end, and the servers they ask for."""
+
+from __future__ import annotations
+
+import atexit
+import ipaddress
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+from django.conf import settings as django_settings
+
+from tests import servers
+
+# Settings are read from the environment at the first look at them, so this comes before.
+INSTALLATION = Path(tempfile.mkdtemp(prefix=f"vertex-tests-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}-"))
+atexit.register(shutil.rmtree, INSTALLATION, ignore_errors=True)
+KEPT = ("VERTEX_TEST_", "VERTEX_FULL", "VERTEX_CHROMIUM")
+for name in [name for name in os.environ if name.startswith("VERTEX_") and not name.startswith(KEPT)]:
+    del os.environ[name]
+os.environ.pop("BROKER_URL", None)
+os.environ["VERTEX_VAR"] = str(INSTALLATION / "var")
+os.environ["DJANGO_SETTINGS_MODULE"] = "vertex.settings"
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright keeps an event loop running beside the tests
+
+if INSTALLATION not in django_settings.VAR_DIR.parents:
+    raise pytest.UsageError("unset DJANGO_SETTINGS_MODULE: the tests make an installation of their own")
+del os.environ[
+    "DJANGO_SETTINGS_MODULE"
+]  # xdist's workers inherit it and would read settings before this file
+DATABASE = django_settings.DATABASES["default"]
+IS_POSTGRES = DATABASE["ENGINE"].endswith("postgresql")
+if not IS_POSTGRES:
+    # A file, not memory: threads and processes then meet the locks that they meet in an installation.
+    DATABASE.setdefault("TEST", {})["NAME"] = str(INSTALLATION / "test.sqlite3")
+django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # fast
+
+IS_FULL = os.environ.get("VERTEX_FULL") == "1"
+COMMON = hypothesis.settings(deadline=None, database=None, print_blob=True)
+hypothesis.settings.register_profile("small", COMMON, max_examples=25)
+hypothesis.settings.register_profile("full", COMMON, max_examples=1000)
+hypothesis.settings.load_profile("full" if IS_FULL else "small")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs a server that is not there, and say so."""
+    reasons = {"postgres": _why_not_postgres(), "redis": _why_not(servers.find_redis, servers.REDIS_URL)}
+    for item in items:
+        for marker, reason in reasons.items():
+            if reason and item.get_closest_marker(marker):
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _why_not_postgres() -> str:
+    return "" if IS_POSTGRES else "needs PostgreSQL: python -m tests.servers --postgres -- pytest …"
+
+
+def _why_not(find: object, variable: str) -> str:
+    """Return the reason why a server cannot be used; blank if it can."""
+    if os.environ.get(variable):
+        return ""
+    try:
+        assert callable(find)
+        find()
+    except servers.ServerMissing as missing:
+        return f"SERVER NOT FOUND. {missing}"
+    return ""
+
+
+@pytest.fixture(scope="session")
+def redis_url() -> Iterator[str]:
+    with servers.redis() as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def rabbitmq_url() -> Iterator[str]:
+    if reason := _why_not(servers.find_rabbitmq, servers.RABBITMQ_URL):
+        pytest.skip(reason)
+    with servers.rabbitmq() as url:
+        yield url
+
+
+@pytest.fixture(autouse=True)
+def own_folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Give each test that uses the database a page store of its own."""
+    uses_database = {"db", "transactional_db", "live_server"} & set(request.fixturenames)
+    if not uses_database and request.node.get_closest_marker("django_db") is None:
+        return
+    settings = request.getfixturevalue("settings")
+    folder = tmp_path_factory.mktemp("installation")
+    settings.PAGE_STORE_DIR = folder / "pages"
+    settings.UPLOAD_DIR = folder / "uploads"
+    settings.EXPORT_DIR = folder / "exports"
+    # Counts of API calls: those of one test are not held against the next.
+    settings.CACHES = {
+        "default": settings.CACHES["default"] | {"LOCATION": folder / "cache"},
+    }
+
+
+@pytest.fixture
+def loopback(request: pytest.FixtureRequest) -> None:
+    """Let the fetcher reach servers on this machine, which it refuses otherwise."""
+    settings = request.getfixturevalue("settings")
+    settings.ALLOWED_NETWORKS = [ipaddress.ip_network(network) for network in ("127.0.0.0/8", "::1/128")]

@@ -1,0 +1,71 @@
+"""Tasks for real workers: a row in each step, with a little time in which the worker can be killed.
+
+`celery -A tests.journeys.stepping worker …` is the product's own worker that knows these tasks as well.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from typing import Any
+
+from celery.signals import worker_process_init, worker_ready
+
+from vertex.celery import app
+
+TASK, UNFENCED_TASK = "tests.take_steps", "tests.take_unfenced_steps"
+LEASE = timedelta(seconds=3)
+app.conf.beat_schedule["sweep_jobs"]["schedule"] = timedelta(seconds=0.5)
+
+
+@worker_ready.connect
+@worker_process_init.connect
+def hurry(**_: object) -> None:
+    """Let leases run out, and the sweeper ring again, sooner than a test would wait."""
+    from clustering.services import jobs
+
+    jobs.LEASE = LEASE
+
+
+@app.task(name=TASK)
+def take_steps(job_id: int) -> None:
+    from clustering import tasks
+
+    tasks.answer(job_id, _take_steps)
+
+
+@app.task(name=UNFENCED_TASK)
+def take_unfenced_steps(job_id: int) -> None:
+    from clustering import tasks
+
+    tasks.answer(job_id, _take_unfenced_steps)
+
+
+def _take_steps(run: Any) -> dict[str, Any]:
+    from django.db import transaction
+
+    for step in _steps_left(run):
+        with transaction.atomic():
+            _write(run, step)
+            run.renew(n_done=step + 1)
+    return {"rows": run.job.n_total}
+
+
+def _take_unfenced_steps(run: Any) -> dict[str, Any]:
+    """Write results and progress one after the other: what no job of the product may do."""
+    for step in _steps_left(run):
+        _write(run, step)
+        run.renew(n_done=step + 1)
+    return {"rows": run.job.n_total}
+
+
+def _steps_left(run: Any) -> range:
+    run.renew(n_total=run.job.params["n_steps"])
+    return range(run.job.n_done, run.job.params["n_steps"])
+
+
+def _write(run: Any, step: int) -> None:
+    from clustering.models import Refusal
+
+    Refusal.objects.create(job=run.job, subject=f"{step}", code="step", reason="a result of the job")
+    time.sleep(run.job.params["seconds"])

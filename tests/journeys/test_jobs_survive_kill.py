@@ -1,0 +1,194 @@
+"""Workers are killed in the middle of their jobs, again and again: no result is lost, none counts twice.
+
+The workers, the broker and the database are real; each kill is preceded by the proof that work was in progress.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+from tests.conftest import IS_FULL
+from tests.installation import Installation, installation, kill_group, wait_until
+from tests.journeys.stepping import TASK, UNFENCED_TASK
+
+N_KILLS = 100 if IS_FULL else 5
+N_JOBS = 3
+STEPS_PER_KILL = 60
+SECONDS_PER_STEP = 0.02
+
+pytestmark = pytest.mark.slow
+
+
+class Worker:
+    """The installation's worker, which somebody keeps starting again."""
+
+    def __init__(self, made: Installation) -> None:
+        self.made = made
+        self.start()
+
+    def start(self) -> None:
+        self.process = self.made.start(
+            *celery("worker", "-Q", "keep", "-c", "2", "-n", "work@%h"), log="work"
+        )
+
+    def kill(self, *, wholly: bool) -> None:
+        """Kill the process in the middle of a job, or the whole worker."""
+        n_done = progress(self.made)
+        wait_until(lambda: progress(self.made) > n_done, "a step", seconds=120)
+        (job, holder), *_ = wait_until(lambda: running(self.made), "a running job")
+        if wholly:
+            kill_group(self.process)
+        else:
+            with suppress(ProcessLookupError):
+                os.kill(int(holder.split(":")[1]), signal.SIGKILL)
+        (row,) = self.made.query(f"SELECT state, n_done, n_total FROM clustering_job WHERE id = {job}")
+        assert row[0] == "running"
+        assert 0 < row[1] < row[2], "no work was in progress"
+        if wholly:
+            self.start()
+
+
+def celery(command: str, *options: str) -> list[str]:
+    words = ["-m", "celery", "--quiet", "-A", "tests.journeys.stepping", command, *options]
+    return [*words, "--without-gossip", "--without-mingle"] if command == "worker" else words
+
+
+def start_clock(made: Installation) -> None:
+    made.start(*celery("worker", "-Q", "clock", "-P", "solo", "-n", "clock@%h"), log="clock")
+    made.start(*celery("beat"), log="beat")
+
+
+def create_jobs(made: Installation, task: str, n_steps: int) -> None:
+    params = {"n_steps": n_steps, "seconds": SECONDS_PER_STEP}
+    made.manage(
+        *("shell", "--no-imports", "--verbosity=0", "-c"),
+        "from clustering.models import Job\n"
+        "from clustering.services import jobs\n"
+        f"for n in range({N_JOBS}):\n"
+        f"    jobs.create_job(task={task!r}, queue=Job.Queue.KEEP, title=f'Steps {{n}}', params={params})",
+    )
+
+
+def running(made: Installation) -> list[tuple[Any, ...]]:
+    return made.query(
+        "SELECT id, leased_by FROM clustering_job WHERE state = 'running' AND n_done > 0 AND n_done < n_total - 20"
+    )
+
+
+def progress(made: Installation) -> int:
+    return int(made.query("SELECT coalesce(sum(n_done), 0) FROM clustering_job")[0][0])
+
+
+def states(made: Installation) -> set[str]:
+    return {state for (state,) in made.query("SELECT state FROM clustering_job")}
+
+
+def rows_by_job(made: Installation) -> dict[int, list[int]]:
+    rows: dict[int, list[int]] = {}
+    for job, step in made.query("SELECT job_id, subject FROM clustering_refusal ORDER BY id"):
+        rows.setdefault(job, []).append(int(step))
+    return rows
+
+
+def n_steps() -> int:
+    return 40 + STEPS_PER_KILL * N_KILLS // N_JOBS
+
+
+def work_through_kills(made: Installation, task: str, *, wipe: Callable[[], object]) -> None:
+    """Do the jobs while workers are killed, once with an emptied broker, and wait for their end."""
+    start_clock(made)
+    worker = Worker(made)
+    create_jobs(made, task, n_steps())
+    for kill in range(N_KILLS):
+        worker.kill(wholly=kill % 5 == 0)
+        if kill == N_KILLS // 2:
+            wipe()
+    wait_until(lambda: states(made) == {"done"}, f"the end of all jobs {made.query(ENDS)}", seconds=180)
+
+
+ENDS = "SELECT id, state, n_done, n_tries, error FROM clustering_job"
+
+
+def assert_nothing_lost_or_doubled(made: Installation) -> None:
+    rows = rows_by_job(made)
+    assert len(rows) == N_JOBS
+    assert all(steps == list(range(n_steps())) for steps in rows.values())
+
+
+@pytest.fixture
+def on_sqlite(tmp_path: Path) -> Iterator[Installation]:
+    with installation(tmp_path / "var") as made:
+        yield made
+
+
+@pytest.fixture
+def on_postgres(tmp_path: Path, redis_url: str) -> Iterator[Installation]:
+    server = os.environ["DATABASE_URL"]
+    with installation(tmp_path / "var", database_url=server, broker_url=redis_url) as made:
+        yield made
+
+
+def empty_folder(made: Installation) -> None:
+    shutil.rmtree(made.var / "broker", ignore_errors=True)
+
+
+def empty_redis(url: str) -> None:
+    with redis.Redis.from_url(url) as client:
+        client.flushall()
+
+
+@pytest.mark.xdist_group("kills")
+def test_on_sqlite_with_a_folder_as_broker(on_sqlite: Installation) -> None:
+    work_through_kills(on_sqlite, TASK, wipe=lambda: empty_folder(on_sqlite))
+
+    assert_nothing_lost_or_doubled(on_sqlite)
+
+
+@pytest.mark.xdist_group("kills")
+def test_without_the_fence_results_are_doubled(on_sqlite: Installation) -> None:
+    work_through_kills(on_sqlite, UNFENCED_TASK, wipe=lambda: empty_folder(on_sqlite))
+
+    rows = rows_by_job(on_sqlite)
+    assert sum(len(steps) - len(set(steps)) for steps in rows.values()) > 0
+
+
+@pytest.mark.postgres
+@pytest.mark.redis
+@pytest.mark.xdist_group("kills")
+def test_on_postgres_with_redis(on_postgres: Installation, redis_url: str) -> None:
+    work_through_kills(on_postgres, TASK, wipe=lambda: empty_redis(redis_url))
+
+    assert_nothing_lost_or_doubled(on_postgres)
+
+
+@pytest.mark.postgres
+@pytest.mark.redis
+@pytest.mark.xdist_group("kills")
+def test_a_worker_that_hung_and_wakes_up_writes_nothing_more(on_postgres: Installation) -> None:
+    start_clock(on_postgres)
+    Worker(on_postgres)
+    create_jobs(on_postgres, TASK, n_steps())
+    (job, holder), *_ = wait_until(lambda: running(on_postgres), "a running job")
+    pid = int(holder.split(":")[1])
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        wait_until(lambda: holder_of(on_postgres, job) not in {"", holder}, "another worker takes over")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    wait_until(lambda: states(on_postgres) == {"done"}, "the end of all jobs", seconds=120)
+
+    assert_nothing_lost_or_doubled(on_postgres)
+    assert "lease_lost" in on_postgres.log("work")
+
+
+def holder_of(made: Installation, job: int) -> str:
+    return str(made.query(f"SELECT leased_by FROM clustering_job WHERE id = {job}")[0][0])

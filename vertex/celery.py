@@ -1,0 +1,96 @@
+"""Workers: their queues, the few fixed ticks of the clock, and what each kind of broker needs."""
+
+import logging
+import os
+import warnings
+from datetime import timedelta
+from typing import Any
+
+from celery import Celery
+from celery.exceptions import SecurityWarning
+from celery.signals import worker_ready
+from django.conf import settings
+from kombu import Exchange, Queue
+
+from vertex import worker_logs
+from vertex.file_broker import use_folder
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "vertex.settings")
+
+WORK_QUEUES = ("fetch", "learn", "extract", "check", "keep")
+CLOCK_QUEUE = "clock"  # for a worker of its own: long jobs must not hold up the sweeper
+LONGEST_TASK = timedelta(days=7)  # a broker waits this long for an answer; a second ring does no harm
+# A ring comes from a request that somebody waits for, and the sweeper repeats it: no use in trying for long.
+PATIENCE = {"max_retries": 1, "interval_start": 0, "interval_step": 0.2, "connect_retries_timeout": 2}
+
+
+def is_rabbitmq(broker: str) -> bool:
+    return broker.startswith(("amqp", "pyamqp"))
+
+
+def queue_of(name: str, broker: str) -> Queue:
+    """Return a queue; in RabbitMQ one with copies on several machines and no endless redelivery."""
+    milliseconds = int(LONGEST_TASK.total_seconds() * 1000)
+    quorum = {"x-queue-type": "quorum", "x-delivery-limit": 5, "x-consumer-timeout": milliseconds}
+    arguments = quorum if is_rabbitmq(broker) else None
+    return Queue(name, Exchange("vertex", type="direct"), routing_key=name, queue_arguments=arguments)
+
+
+def transport_options(broker: str) -> dict[str, Any]:
+    """Return what the broker's client is told."""
+    if broker.startswith("filesystem:"):
+        return dict(use_folder(settings.VAR_DIR / "broker"))
+    if is_rabbitmq(broker):
+        return {"confirm_publish": True, **PATIENCE}
+    return {
+        "visibility_timeout": int(LONGEST_TASK.total_seconds()),
+        "socket_connect_timeout": 2,
+        "socket_keepalive": True,
+        "health_check_interval": 30,
+        **PATIENCE,
+    }
+
+
+def tick(task: str, seconds: float, queue: str, *arguments: str) -> dict[str, Any]:
+    """Return a fixed tick; one that nobody took by the next is dropped."""
+    options = {"queue": queue, "expires": 2 * seconds}
+    return {"task": task, "schedule": seconds, "args": arguments, "options": options}
+
+
+BROKER = settings.CELERY_BROKER_URL
+# As root is how containers run. What the warning fears, pickles as messages, is refused by the settings.
+warnings.filterwarnings("ignore", category=SecurityWarning)
+# It warns of delayed messages in quorum queues; delays of jobs are times in their rows.
+logging.getLogger("kombu.transport.native_delayed_delivery").setLevel(logging.ERROR)
+
+app = Celery("vertex")
+app.config_from_object("django.conf:settings", namespace="CELERY")
+app.autodiscover_tasks()
+worker_logs.connect(app)
+app.conf.task_queues = [queue_of(name, BROKER) for name in (*WORK_QUEUES, CLOCK_QUEUE)]
+app.conf.task_default_queue = "keep"
+app.conf.broker_transport_options = transport_options(BROKER)
+app.conf.broker_connection_max_retries = None  # a worker waits for its broker, however long it is away
+app.conf.worker_detect_quorum_queues = True
+app.conf.worker_max_tasks_per_child = 500  # what leaks ends with the process
+app.conf.worker_max_memory_per_child = 1_500_000  # KiB
+if BROKER.startswith("filesystem:"):
+    app.conf.update(
+        broker_url="filesystem://var",  # without a host kombu warns at each connection
+        worker_enable_remote_control=False,  # the replies would fill the folder
+    )
+app.conf.beat_schedule_filename = str(settings.VAR_DIR / "beat")
+app.conf.beat_schedule = {
+    "sweep_jobs": tick("clustering.sweep_jobs", 5.0, CLOCK_QUEUE),
+    "drop_old_jobs": tick("clustering.drop_old_jobs", 3600.0, CLOCK_QUEUE),
+    "plan_sweep": tick("clustering.plan_sweep", 24 * 3600.0, CLOCK_QUEUE),
+    **{f"show_life_{queue}": tick("clustering.show_life", 30.0, queue, queue) for queue in WORK_QUEUES},
+}
+
+
+@worker_ready.connect
+def show_life(sender: Any, **_kwargs: object) -> None:  # noqa: ANN401 - Celery's consumer
+    """Let a new worker show life at once, not only at the next tick."""
+    for queue in sender.app.amqp.queues.consume_from:
+        if queue in WORK_QUEUES:
+            app.send_task("clustering.show_life", args=[queue], queue=queue)

@@ -1,0 +1,35 @@
+"""Forms that reach over more than one app."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from annotation.models import Vertical
+from clustering.forms.sites import NewSiteForm, SiteSettingsForm
+
+
+class VerticalForm(forms.Form):
+    """The vertical of a site, asked for once there is any."""
+
+    vertical = forms.ModelChoiceField(
+        Vertical.objects.all(),
+        required=False,
+        empty_label="Decide later",
+        to_field_name="name",
+        help_text="What most pages of the site describe; a cluster may say otherwise.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as a form takes them
+        super().__init__(*args, **kwargs)
+        if not Vertical.objects.exists():
+            del self.fields["vertical"]
+
+
+class AddSiteForm(NewSiteForm, VerticalForm):
+    field_order = ["root_url", "name", "vertical", "crawls_at_once", "max_pages"]
+
+
+class SettingsForm(SiteSettingsForm, VerticalForm):
+    field_order = ["title", "vertical"]

@@ -1,0 +1,28 @@
+"""How gunicorn serves the application: `gunicorn --config python:vertex.gunicorn vertex.wsgi`."""
+
+from __future__ import annotations
+
+import os
+
+from django.conf import settings
+
+from vertex import environment
+
+bind = environment.text("VERTEX_BIND", "127.0.0.1:8000")
+workers = environment.integer("VERTEX_WEB_WORKERS", default=2 * (os.cpu_count() or 1) + 1, minimum=1)
+threads = 4
+worker_class = "gthread"
+timeout = 120  # an upload of gigabytes is written down within one request
+graceful_timeout = 30
+keepalive = 5
+limit_request_line = 8190
+limit_request_fields = 100
+accesslog = None  # the application logs each request itself, with its id
+errorlog = "-"
+preload_app = False
+
+
+def on_starting(_server: object) -> None:
+    """Begin the counts of requests anew: their files are named by processes that are gone."""
+    for path in (settings.VAR_DIR / "metrics").glob("*.db"):
+        path.unlink(missing_ok=True)

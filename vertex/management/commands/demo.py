@@ -1,0 +1,48 @@
+"""Show the product on sites of its own."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import TYPE_CHECKING, Any, TextIO, cast
+
+from django.core.management.base import CommandError
+from rich.console import Console
+
+from clustering.management.output import WorkCommand
+from clustering.services.sites import SiteExists
+from vertex import demo
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+
+class Command(WorkCommand):
+    help = (
+        "Serve four small sites on this machine, crawl them, bring in search logs, add a person of each role "
+        "and say what to open in the browser. Doing it again is quick and undoes nothing."
+    )
+    failures = (demo.DemoRefused, SiteExists)
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument(
+            "--serve",
+            "--serve-only",
+            action="store_true",
+            help="only serve the sites, until the command is stopped",
+        )
+        parser.add_argument(
+            "--max-pages", type=int, metavar="N", help="crawl at most this many pages of each site"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["max_pages"] is not None and options["max_pages"] < 1:
+            raise CommandError("--max-pages: at least 1", returncode=2)
+        self.stdout.ending = ""  # rich writes its own line ends
+        console = Console(file=cast("TextIO", self.stdout), highlight=False)
+        if options["serve"]:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda *_: sys.exit(0))
+            demo.serve_sites(console)
+        else:
+            demo.take_tour(console, max_pages=options["max_pages"])

@@ -1,0 +1,101 @@
+"""What goes on around every request: old sessions end, new passwords are asked for, times are local."""
+
+from __future__ import annotations
+
+import time
+import zoneinfo
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.http import HttpResponse, JsonResponse
+from django.shortcuts import redirect
+from django.utils import timezone
+
+from clustering.api.errors import API_PREFIX, shaped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.sessions.backends.base import SessionBase
+    from django.http import HttpRequest
+    from django.http.response import HttpResponseBase
+
+    GetResponse = Callable[[HttpRequest], HttpResponseBase]
+
+STARTED, SEEN = "started_at", "seen_at"  # in the session, as seconds since 1970
+SEEN_NOTED_EVERY = 60  # seconds, so that reading pages does not write a row for each
+OPEN_WITH_OLD_PASSWORD = {"change_password", "log_in", "log_out", "healthz", "readyz", "metrics"}
+
+
+def end_old_sessions(get_response: GetResponse) -> GetResponse:
+    """Log out whoever did nothing for long, or logged in very long ago."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        if request.user.is_authenticated:
+            now = int(time.time())
+            if _is_over(request.session, now):
+                logout(request)
+                messages.info(request, "Your session has ended. Log in to go on.")
+            else:
+                _note_seen(request.session, now)
+        return get_response(request)
+
+    return middleware
+
+
+def use_own_time_zone(get_response: GetResponse) -> GetResponse:
+    """Show times in the viewer's zone, the installation's where none is chosen or it is unknown."""
+
+    def middleware(request: HttpRequest) -> HttpResponseBase:
+        with timezone.override(_zone_of(request)):
+            return get_response(request)
+
+    return middleware
+
+
+class AskForNewPassword:
+    """Let whoever has a password that others know do nothing before changing it."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        return self.get_response(request)
+
+    def process_view(
+        self, request: HttpRequest, _view: object, _args: object, _kwargs: object
+    ) -> HttpResponseBase | None:
+        match = request.resolver_match
+        if match is None or match.url_name in OPEN_WITH_OLD_PASSWORD:
+            return None
+        if not (request.user.is_authenticated and request.user.must_change_password):
+            return None
+        if request.path.startswith(API_PREFIX):
+            told = shaped(403, "Change your password first.", code="password_change_needed")
+            return JsonResponse(told, status=403)
+        if request.headers.get("HX-Request") == "true":
+            return HttpResponse(status=204, headers={"HX-Redirect": redirect("change_password").url})
+        return redirect("change_password")
+
+
+def _is_over(session: SessionBase, now: int) -> bool:
+    age = now - int(session.get(STARTED, now))
+    idle = now - int(session.get(SEEN, now))
+    return age >= settings.SESSION_HOURS * 3600 or idle >= settings.SESSION_IDLE_MINUTES * 60
+
+
+def _note_seen(session: SessionBase, now: int) -> None:
+    session.setdefault(STARTED, now)
+    if now - int(session.get(SEEN, 0)) >= SEEN_NOTED_EVERY:
+        session[SEEN] = now
+
+
+def _zone_of(request: HttpRequest) -> zoneinfo.ZoneInfo | None:
+    """Return the zone that the viewer chose; None means the installation's."""
+    chosen = request.user.time_zone if request.user.is_authenticated else ""
+    try:
+        return zoneinfo.ZoneInfo(chosen) if chosen else None
+    except (zoneinfo.ZoneInfoNotFoundError, ValueError):
+        return None

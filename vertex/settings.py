@@ -1,0 +1,326 @@
+"""All settings of the product; what an installation may change is read from the environment."""
+
+import logging
+import secrets
+from pathlib import Path
+
+import structlog
+from csp.constants import NONCE, NONE, SELF
+from structlog.typing import Processor
+
+from vertex import environment
+from vertex.logs import hide_secrets
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+
+# What an installation decides: each variable is explained in docs/settings.md.
+
+PRODUCTION = environment.boolean("VERTEX_PRODUCTION", default=False)
+VAR_DIR = environment.folder("VERTEX_VAR", default=BASE_DIR / "var")
+ALLOWED_NETWORKS = environment.networks("VERTEX_ALLOWED_NETWORKS")
+USER_AGENT = environment.text("VERTEX_USER_AGENT", "Vertex/0.1 (+https://example.org/bot)")
+CHROMIUM = environment.text("VERTEX_CHROMIUM", "/usr/bin/chromium")
+SNAPSHOTS_KEPT = environment.integer("VERTEX_SNAPSHOTS_KEPT", default=5, minimum=1)
+MIN_FREE_MB = environment.integer("VERTEX_MIN_FREE_MB", default=200)
+SESSION_HOURS = environment.integer("VERTEX_SESSION_HOURS", default=12, minimum=1)
+SESSION_IDLE_MINUTES = environment.integer("VERTEX_SESSION_IDLE_MINUTES", default=120, minimum=1)
+MAX_UPLOAD_MB = environment.integer("VERTEX_MAX_UPLOAD_MB", default=2048, minimum=1)
+METRICS_TOKEN = environment.text("VERTEX_METRICS_TOKEN", "")
+API_RATE = environment.integer("VERTEX_API_RATE", default=3000, minimum=1)  # requests a minute and caller
+API_RATE_ANONYMOUS = environment.integer("VERTEX_API_RATE_ANONYMOUS", default=120, minimum=1)
+# How many proxies stand before the application; none are believed that are not counted here.
+PROXIES = environment.integer("VERTEX_PROXIES", default=1 if PRODUCTION else 0)
+
+PAGE_STORE_DIR = VAR_DIR / "pages"
+UPLOAD_DIR = VAR_DIR / "uploads"
+EXPORT_DIR = VAR_DIR / "exports"
+
+
+def _development_key() -> str:
+    """Return a key of this installation's own, made at the first start."""
+    path = VAR_DIR / "secret-key"
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(secrets.token_urlsafe(50))
+        path.chmod(0o600)
+    return path.read_text()
+
+
+SECRET_KEY = environment.secret("VERTEX_SECRET_KEY") if PRODUCTION else _development_key()
+DEBUG = False
+ALLOWED_HOSTS = environment.words("VERTEX_ALLOWED_HOSTS", None if PRODUCTION else "localhost,127.0.0.1,[::1]")
+CSRF_TRUSTED_ORIGINS = environment.words("VERTEX_TRUSTED_ORIGINS")
+
+# Applications
+
+INSTALLED_APPS = [
+    "vertex.apps.VertexConfig",
+    "monitoring",
+    "rules",
+    "annotation",
+    "clustering",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.humanize",
+    "whitenoise.runserver_nostatic",
+    "vertex.apps.StaticFiles",
+    "csp",
+    "django_filters",
+    "django_htmx",
+    "django_structlog",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "rest_framework",
+]
+
+MIDDLEWARE = [
+    "vertex.tracing.TrustProxies",
+    "vertex.tracing.LogRequests",
+    "vertex.tracing.CountRequests",
+    "clustering.api.errors.ShapeErrors",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "vertex.middleware.end_old_sessions",
+    "vertex.middleware.use_own_time_zone",
+    "vertex.middleware.AskForNewPassword",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "vertex.urls"
+WSGI_APPLICATION = "vertex.wsgi.application"
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+APPEND_SLASH = True
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "csp.context_processors.nonce",
+            ],
+        },
+    },
+]
+
+# Database: SQLite under var/ unless DATABASE_URL names PostgreSQL.
+
+DATABASES = {
+    "default": environment.database(
+        "DATABASE_URL", None if PRODUCTION else f"sqlite:///{VAR_DIR / 'vertex.sqlite3'}"
+    ),
+}
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    if PRODUCTION:
+        raise environment.BadSetting(
+            "DATABASE_URL", "SQLite is for one machine and trying out; name a PostgreSQL: postgresql://…"
+        )
+    DATABASES["default"] |= {
+        "CONN_MAX_AGE": None,
+        "OPTIONS": {
+            # A transaction takes the write lock at its start: no "database is locked" in the middle of one.
+            "transaction_mode": "IMMEDIATE",
+            "timeout": 20,
+            "init_command": (
+                "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA temp_store=MEMORY;"
+                "PRAGMA mmap_size=268435456; PRAGMA cache_size=-65536"
+            ),
+        },
+    }
+
+# The cache holds nothing but counts of API calls, which all processes of a machine share.
+
+CACHE_URL = environment.text("CACHE_URL", "")
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": CACHE_URL}
+    if CACHE_URL
+    else {
+        "BACKEND": "django.core.cache.backends.filebased.FileBasedCache",
+        "LOCATION": VAR_DIR / "cache",
+        "OPTIONS": {"MAX_ENTRIES": 5000},
+    },
+}
+
+# Workers
+
+CELERY_BROKER_URL = environment.broker("BROKER_URL", None if PRODUCTION else "filesystem://")
+if PRODUCTION and CELERY_BROKER_URL.startswith("filesystem:"):
+    raise environment.BadSetting(
+        "BROKER_URL", "files are for one machine; name a broker: amqp://… or redis://…"
+    )
+CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_TASK_SERIALIZER = "json"
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_DB_REUSE_MAX = 500
+CELERY_TIMEZONE = "UTC"
+
+# Time, words and files
+
+LANGUAGE_CODE = "en-gb"
+TIME_ZONE = environment.text("VERTEX_TIME_ZONE", "UTC")
+USE_TZ = True
+USE_I18N = False
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR_DIR / "static"
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {
+        "BACKEND": "vertex.static_files.HashedFiles"
+        if PRODUCTION
+        else "django.contrib.staticfiles.storage.StaticFilesStorage",
+    },
+}
+# Without `collectstatic`: files are looked up where the apps have them.
+WHITENOISE_KEEP_ONLY_HASHED_FILES = True
+WHITENOISE_SKIP_COMPRESS_EXTENSIONS = ["br", "gif", "gz", "jpeg", "jpg", "map", "png", "webp", "woff", "woff2"]
+WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = not PRODUCTION
+FILE_UPLOAD_TEMP_DIR = None
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024  # of forms without their files
+FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+
+# People
+
+AUTH_USER_MODEL = "clustering.User"
+LOGIN_URL = "log_in"
+LOGIN_REDIRECT_URL = "sites"
+LOGOUT_REDIRECT_URL = "log_in"
+SESSION_COOKIE_AGE = SESSION_HOURS * 3600
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+AUTH_PASSWORD_VALIDATORS = [
+    {
+        "NAME": "django.contrib.auth.password_validation.MinimumLengthValidator",
+        "OPTIONS": {"min_length": 12},
+    },
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+]
+
+# Browser security
+
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = PRODUCTION
+SECURE_SSL_REDIRECT = PRODUCTION
+SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$", r"^metrics$"]
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if PROXIES else None
+SECURE_HSTS_SECONDS = 31_536_000 if PRODUCTION else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = PRODUCTION
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "script-src": [SELF, NONCE],
+        "style-src": [SELF, NONCE],
+        "img-src": [SELF, "data:"],
+        "connect-src": [SELF],
+        "frame-src": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "object-src": [NONE],
+    },
+}
+
+# API
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "clustering.api.authentication.TokenAuthentication",
+        "clustering.api.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_THROTTLE_CLASSES": ["clustering.api.throttling.CallerThrottle"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_RENDERER_CLASSES": ["clustering.api.formats.FastJSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["clustering.api.formats.StrictJSONParser"],
+    "EXCEPTION_HANDLER": "clustering.api.errors.answer_error",
+    "URL_FORMAT_OVERRIDE": None,
+    "NUM_PROXIES": 0,  # the address is already the caller's: TrustProxies sees to it
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Vertex",
+    "DESCRIPTION": "Template-made web sites into structured records.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SERVE_AUTHENTICATION": [],
+    "ENUM_NAME_OVERRIDES": {
+        "JobState": "clustering.models.Job.State",
+        "JobQueue": "clustering.models.Job.Queue",
+        "PageState": "clustering.models.Page.State",
+    },
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# Logs: one JSON object a line in production, readable lines otherwise.
+
+LOG_LEVEL = environment.choice(
+    "VERTEX_LOG_LEVEL",
+    default="INFO" if PRODUCTION else "WARNING",
+    among=("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
+)
+
+_RENDERER = structlog.processors.JSONRenderer() if PRODUCTION else structlog.dev.ConsoleRenderer()
+_SHARED_PROCESSORS: list[Processor] = [
+    structlog.contextvars.merge_contextvars,
+    structlog.processors.TimeStamper(fmt="iso", utc=True),
+    structlog.stdlib.add_logger_name,
+    structlog.stdlib.add_log_level,
+    structlog.stdlib.PositionalArgumentsFormatter(),
+    structlog.processors.StackInfoRenderer(),
+    structlog.processors.format_exc_info,
+    structlog.processors.UnicodeDecoder(),
+    hide_secrets,
+]
+DJANGO_STRUCTLOG_TRUST_UPSTREAM_REQUEST_ID = True  # if well-formed: see vertex.tracing
+DJANGO_STRUCTLOG_CELERY_ENABLED = True
+DJANGO_STRUCTLOG_STATUS_START_LOG_LEVEL = logging.DEBUG  # one line a request, at its end, is enough
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "structured": {
+            "()": structlog.stdlib.ProcessorFormatter,
+            "processor": _RENDERER,
+            "foreign_pre_chain": _SHARED_PROCESSORS,
+        },
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "structured"}},
+    "root": {"handlers": ["stderr"], "level": LOG_LEVEL},
+    # Each request has a line of its own, with its error if it had one.
+    "loggers": {
+        "django.request": {"level": "CRITICAL"},
+        "django.server": {"handlers": [], "propagate": False},
+    },
+}
+structlog.configure(
+    processors=[
+        structlog.stdlib.filter_by_level,
+        *_SHARED_PROCESSORS,
+        structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+    ],
+    logger_factory=structlog.stdlib.LoggerFactory(),
+    cache_logger_on_first_use=True,
+)

@@ -1,0 +1,31 @@
+"""Which address leads where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.urls import include, path
+
+import clustering.urls  # noqa: F401 - its converters are used below
+from clustering import admin
+from vertex import health, metrics, views
+
+if TYPE_CHECKING:
+    from django.urls import URLPattern, URLResolver
+
+urlpatterns: list[URLPattern | URLResolver] = [
+    path("", views.home, name="home"),
+    path("", include("clustering.urls")),
+    path("", include("annotation.urls")),
+    path("add-site/", views.add_site, name="add_site"),
+    path("sites/<name_of_site:name>/", views.site, name="site"),
+    path("sites/<name_of_site:name>/settings/", views.site_settings, name="site_settings"),
+    path("api/", include("vertex.api")),
+    path("admin/", admin.site.urls),
+    path("healthz", health.healthz, name="healthz"),
+    path("readyz", health.readyz, name="readyz"),
+    path("metrics", metrics.metrics, name="metrics"),
+]
+
+handler400 = "vertex.views.bad_request"
+handler500 = "vertex.views.server_error"

@@ -1,0 +1,165 @@
+"""Pages that reach over all apps: a site's way through the pipeline, and what is shown when all fails."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import structlog
+from django.core.exceptions import BadRequest, ValidationError
+from django.db import transaction
+from django.http import HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_http_methods
+
+from annotation.models import Assignment
+from annotation.services import assign_vertical
+from clustering.forms.sites import propose_name
+from clustering.models import Job, Role, SearchClick, Site
+from clustering.services import crawling, sites
+from clustering.views.access import needs_role, user_of
+from clustering.views.toasts import tell
+from vertex.forms import AddSiteForm, SettingsForm
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    from clustering.models import User
+
+JOBS_SHOWN = REFUSALS_SHOWN = 6
+NOT_POSTED = (None, False, "")  # what a form leaves out
+
+
+@require_GET
+def home(request: HttpRequest) -> HttpResponse:
+    """Lead to the list of sites."""
+    return redirect("sites")
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def site(request: HttpRequest, name: str) -> HttpResponse:
+    shown = get_object_or_404(Site, name=name)
+    user = user_of(request)
+    latest_jobs = list(shown.jobs.order_by("-pk")[:JOBS_SHOWN])
+    at_work = next((job for job in latest_jobs if job.state == Job.State.RUNNING), None)
+    last = next((job for job in latest_jobs if job.is_finished), None)
+    context = {
+        "site": shown,
+        "assignment": Assignment.objects.filter(site=shown).select_related("vertical").first(),
+        "at_work": at_work or next((job for job in latest_jobs if not job.is_finished), None),
+        "last_failed": last if last and last.state == Job.State.FAILED else None,
+        "jobs": latest_jobs,
+        "refusals": shown.refusals.order_by("-pk")[:REFUSALS_SHOWN],
+        "has_search_log": SearchClick.objects.filter(site=shown).exists(),
+        "is_live": any(not job.is_finished for job in latest_jobs),
+        "can_operate": user.has_role(Role.OPERATOR, shown),
+        "can_delete": user.has_role(Role.ADMINISTRATOR, shown),
+    }
+    return render(request, "vertex/site.html", context)
+
+
+@needs_role(Role.OPERATOR, everywhere=True)
+@require_http_methods(["GET", "POST"])
+def add_site(request: HttpRequest) -> HttpResponse:
+    form = AddSiteForm(request.POST or None, initial=_proposed(request))
+    if request.method == "POST" and form.is_valid():
+        try:
+            added, job = _add(form, user_of(request))
+        except sites.SiteExists as error:
+            form.add_error("name", str(error))
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            return _to_site(request, added, job)
+    status = 400 if form.errors else 200
+    return render(request, "vertex/add_site.html", {"form": form}, status=status)
+
+
+@transaction.atomic
+def _add(form: AddSiteForm, actor: User) -> tuple[Site, Job | None]:
+    """Add the site, say what it speaks of and, if wished, let it be crawled."""
+    entered = form.cleaned_data
+    added = sites.add_site(name=entered["name"], root_url=entered["root_url"], actor=actor)
+    if entered.get("vertical"):
+        assign_vertical(site=added, vertical=entered["vertical"], actor=actor)
+    if not entered["crawls_at_once"]:
+        return added, None
+    return added, crawling.request_crawl(site=added, max_pages=entered["max_pages"], actor=actor)
+
+
+def _to_site(request: HttpRequest, added: Site, job: Job | None) -> HttpResponse:
+    if job is None:
+        tell(request, f"{added.name} is added. Crawl it or import its pages.")
+    else:
+        stop = reverse("cancel_job", args=[job.pk])
+        tell(request, f"{added.name} is added, and its crawl waits for a worker.", undo_url=stop)
+    return redirect("site", name=added.name)
+
+
+def _proposed(request: HttpRequest) -> dict[str, object]:
+    """Return what the form may say before anybody typed it: a name made from the address."""
+    address = request.GET.get("root_url", "")[:2048]
+    name = request.GET.get("name", "")[:63]
+    crawls = request.GET.get("crawl") != "0"
+    return {"root_url": address, "name": name or propose_name(address), "crawls_at_once": crawls}
+
+
+@needs_role(Role.OPERATOR)
+@require_http_methods(["GET", "POST"])
+def site_settings(request: HttpRequest, name: str) -> HttpResponse:
+    shown = get_object_or_404(Site, name=name)
+    before = _settings_of(shown)
+    form = SettingsForm(request.POST or None, initial=before)
+    if request.method == "POST" and form.is_valid():
+        try:
+            _change(shown, form, user_of(request))
+        except ValidationError as error:
+            form.add_error(None, error)
+        else:
+            undo = _as_posted(before)
+            tell(request, "Settings saved.", undo_url=request.path, undo_fields=undo)
+            return redirect("site_settings", name=name)
+    status = 400 if form.errors else 200
+    can_delete = user_of(request).has_role(Role.ADMINISTRATOR, shown)
+    context = {"site": shown, "form": form, "can_delete": can_delete}
+    return render(request, "vertex/site_settings.html", context, status=status)
+
+
+@transaction.atomic
+def _change(changed: Site, form: SettingsForm, actor: User) -> None:
+    settings = dict(form.cleaned_data)
+    settings["render"] = settings.pop("renders")
+    if "vertical" in settings:
+        assign_vertical(site=changed, vertical=settings.pop("vertical"), actor=actor)
+    sites.change_site(site=changed, actor=actor, **settings)
+
+
+def _settings_of(shown: Site) -> dict[str, Any]:
+    assignment = Assignment.objects.filter(site=shown).select_related("vertical").first()
+    settings = {field: getattr(shown, field) for field in sites.SETTINGS}
+    vertical = assignment.vertical.name if assignment else ""
+    return settings | {"renders": shown.render, "vertical": vertical}
+
+
+def _as_posted(settings: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return settings as the fields of a form that sets them again."""
+    fields = ((bound.html_name, bound.value()) for bound in SettingsForm(initial=settings))
+    return [
+        (name, "on" if value is True else str(value)) for name, value in fields if value not in NOT_POSTED
+    ]
+
+
+# What is shown when all else fails
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    reason = str(exception) if isinstance(exception, BadRequest) else ""
+    return render(request, "400.html", {"reason": reason}, status=400)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    """Answer without database and session: they may be what failed."""
+    told = {"request_id": structlog.contextvars.get_contextvars().get("request_id", "")}
+    return HttpResponse(render_to_string("500.html", told), status=500)
