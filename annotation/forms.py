@@ -78,7 +78,8 @@ class AttributeForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or {}
-        if self.has_changed() and not cleaned.get("name") and "name" not in self.errors:
+        is_blank = set(self.changed_data) <= {"ORDER", "DELETE"}
+        if not is_blank and not cleaned.get("name") and "name" not in self.errors:
             self.add_error("name", "Give the attribute a name, or remove it.")
         return cleaned
 

@@ -35,7 +35,7 @@ N_PATHS, N_TYPES, N_PATHS_OF_PAGE, N_TERMS = 5_000, 20, 500, 600
 MIB = 2**20
 
 
-def run(data: Path | None = None) -> str:  # noqa: ARG001 - the pages are made here
+def run(data: Path | None = None) -> str:
     """Return the figures as a section in Markdown."""
     cluster, observed = (in_child(part) for part in ("cluster", "observe"))
     rows: list[list[object]] = [
@@ -49,9 +49,9 @@ def run(data: Path | None = None) -> str:  # noqa: ARG001 - the pages are made h
         ["assign a page by its bytes", f"{observed['assign_bytes']:.3f} ms", ""],
     ]
     return (
-        f"A site of {N_PATHS:,} paths in {N_TYPES} types, {N_PATHS_OF_PAGE} paths and {N_TERMS} terms a page, "
-        "a query for every fourth page. Bar for 20,000 pages: 60 s and 4 GB; for 3,000 observed pages 500 MB.\n\n"
-        + markdown_table(["what", "time", "memory"], rows)
+        f"{N_PATHS:,} paths in {N_TYPES} types, {N_PATHS_OF_PAGE} paths and {N_TERMS} terms a page, "
+        "a query for every fourth page. Bar for 20,000 pages: 60 s and 4 GB; "
+        "for 3,000 observed pages 500 MB.\n\n" + markdown_table(["what", "time", "memory"], rows)
     )
 
 

@@ -61,7 +61,7 @@ WHERE counted.site_id = clustering_site.id;
 """
 
 
-def run(data: Path | None) -> str:  # noqa: ARG001 - this one makes its own rows
+def run(data: Path | None) -> str:
     """Fill a PostgreSQL, ask for the lists many times, and return the figures."""
     with postgres() as address, tempfile.TemporaryDirectory() as folder:
         environ = os.environ | {"DATABASE_URL": address, "VERTEX_VAR": folder}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from django.urls import path
 
-import clustering.api.urls  # noqa: F401 - brings the converters of names and ids
+import clustering.api.urls
 from clustering.views import account, audit, jobs, pages, people, refusals, sites, snapshots, tokens
 
 if TYPE_CHECKING:

@@ -89,7 +89,23 @@ app.conf.beat_schedule = {
 
 
 @worker_ready.connect
-def show_life(sender: Any, **_kwargs: object) -> None:  # noqa: ANN401 - Celery's consumer
+def warn_of_old_rabbitmq(sender: Any, **_kwargs: object) -> None:
+    """Tell of a RabbitMQ that closes the channel of a worker whose job takes longer than 30 minutes."""
+    if not is_rabbitmq(BROKER):
+        return
+    version = str(sender.connection.connection.server_properties.get("version", ""))
+    numbers = [int(number) for number in version.split(".")[:2] if number.isdigit()]
+    if numbers < [3, 12]:
+        milliseconds = int(LONGEST_TASK.total_seconds() * 1000)
+        logging.getLogger(__name__).warning(
+            "RabbitMQ %s knows no patience by queue: write consumer_timeout = %d into rabbitmq.conf, "
+            "or long jobs end their worker",
+            *(version, milliseconds),
+        )
+
+
+@worker_ready.connect
+def show_life(sender: Any, **_kwargs: object) -> None:
     """Let a new worker show life at once, not only at the next tick."""
     for queue in sender.app.amqp.queues.consume_from:
         if queue in WORK_QUEUES:

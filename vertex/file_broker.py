@@ -24,7 +24,7 @@ LEFT_AFTER = 60.0  # seconds after which a message is removed that a crash left 
 class Channel(filesystem.Channel):
     """Messages as files: written under another name first, taken by renaming, which one worker alone can."""
 
-    def _put(self, queue: str, payload: Any, **_options: object) -> None:  # type: ignore[override] # noqa: ANN401 - kombu's two parents disagree
+    def _put(self, queue: str, payload: Any, **_options: object) -> None:  # type: ignore[override]
         folder = Path(self.data_folder_out)
         folder.mkdir(parents=True, exist_ok=True)
         name = f"{time.time_ns():020d}_{secrets.token_hex(8)}.{queue}"
@@ -32,7 +32,7 @@ class Channel(filesystem.Channel):
         unwritten.write_text(json.dumps(payload))
         unwritten.rename(folder / f"{name}{WRITTEN}")
 
-    def _get(self, queue: str, timeout: float | None = None) -> Any:  # noqa: ANN401, ARG002 - kombu's
+    def _get(self, queue: str, timeout: float | None = None) -> Any:
         for path in self._messages(queue):
             taken = path.with_suffix(TAKEN)
             try:
@@ -73,7 +73,7 @@ class Transport(filesystem.Transport):
     Channel = Channel
     polling_interval = 0.2  # seconds
 
-    def drain_events(self, connection: Any, timeout: float | None = None) -> None:  # type: ignore[override] # noqa: ANN401 - kombu's
+    def drain_events(self, connection: Any, timeout: float | None = None) -> None:  # type: ignore[override]
         """Wait for a message, but not for long: a worker that is to stop notices it only in between."""
         super().drain_events(connection, timeout=timeout and min(timeout, self.polling_interval))
 

@@ -21,7 +21,7 @@ class VerticalForm(forms.Form):
         help_text="What most pages of the site describe; a cluster may say otherwise.",
     )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as a form takes them
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if not Vertical.objects.exists():
             del self.fields["vertical"]

@@ -191,7 +191,18 @@ STORAGES = {
 }
 # Without `collectstatic`: files are looked up where the apps have them.
 WHITENOISE_KEEP_ONLY_HASHED_FILES = True
-WHITENOISE_SKIP_COMPRESS_EXTENSIONS = ["br", "gif", "gz", "jpeg", "jpg", "map", "png", "webp", "woff", "woff2"]
+WHITENOISE_SKIP_COMPRESS_EXTENSIONS = [
+    "br",
+    "gif",
+    "gz",
+    "jpeg",
+    "jpg",
+    "map",
+    "png",
+    "webp",
+    "woff",
+    "woff2",
+]
 WHITENOISE_USE_FINDERS = WHITENOISE_AUTOREFRESH = not PRODUCTION
 FILE_UPLOAD_TEMP_DIR = None
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024  # of forms without their files

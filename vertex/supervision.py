@@ -37,7 +37,7 @@ class ChildFailed(Exception):
 
 @dataclass
 class Child:
-    """A process that is to run as long as the supervisor does; one that is not kept may end by itself."""
+    """A process that is to run as long as the supervisor does; one that is not kept may end, well or not."""
 
     name: str
     command: Sequence[str]
@@ -52,6 +52,10 @@ class Child:
     @property
     def is_running(self) -> bool:
         return self.process is not None and self.process.poll() is None
+
+    @property
+    def has_ended(self) -> bool:
+        return self.process is not None and self.process.poll() is not None
 
 
 class Supervisor:
@@ -94,9 +98,12 @@ class Supervisor:
 
     def _is_to_run_again(self, child: Child) -> bool:
         """Note the end of a child once, and say whether it is to be started again."""
-        assert child.process is not None  # noqa: S101 - for the type checker
+        assert child.process is not None
         status = child.process.returncode
-        if not child.is_kept and status == 0:
+        if not child.is_kept:
+            if status and not child.n_failures:
+                child.n_failures = 1
+                self.tell(child, f"ended ({_reason(status)})")
             return False
         if child.start_again_at < child.started_at:
             _end_group(child.process, signal.SIGKILL)  # what it left behind
@@ -111,14 +118,14 @@ class Supervisor:
 
     def _start(self, child: Child) -> None:
         child.started_at = time.monotonic()
-        child.process = subprocess.Popen(  # noqa: S603 - our own programs
+        child.process = subprocess.Popen(
             child.command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             pass_fds=child.pass_fds,
             start_new_session=True,  # a Ctrl-C is for the supervisor, which stops them in order
-            preexec_fn=die_with_parent,  # noqa: PLW1509 - one call into the C library, which takes no lock
+            preexec_fn=die_with_parent,
             env={**os.environ, **self.environ},
         )
         reader = threading.Thread(target=self._pass_on, args=(child, child.process), daemon=True)
@@ -126,7 +133,7 @@ class Supervisor:
         self._readers.append(reader)
 
     def _pass_on(self, child: Child, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdout is not None  # noqa: S101 - for the type checker
+        assert process.stdout is not None
         with process.stdout as output:
             for raw in output:
                 line = raw.decode(errors="replace").rstrip()

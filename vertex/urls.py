@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from django.urls import include, path
 
-import clustering.urls  # noqa: F401 - its converters are used below
+import clustering.urls
 from clustering import admin
 from vertex import health, metrics, views
 

@@ -223,6 +223,7 @@ class _Walk:
     links: list[str] = field(default_factory=list)
     pagelets: list[_Pagelet] = field(default_factory=list)
     place_by_path: dict[int, int] = field(default_factory=dict)
+    place_by_key: dict[tuple[object, ...], int] = field(default_factory=dict)  # parent, tag, id and class
     rich: list[bool] = field(
         default_factory=lambda: [False]
     )  # of each open element: a child is rich in links
@@ -271,15 +272,18 @@ class _Walk:
 
     def _place(self, element: HtmlElement, parent: int) -> int:
         """Return where an element's path stands, -1 where there are too many."""
-        if parent < 0 and self.paths:
-            return -1
-        step = step_of(element)
-        path = hash_step(self.paths[parent] if parent >= 0 else 0, step)
-        place = self.place_by_path.get(path)
+        key = (parent, element.tag, element.get("id"), element.get("class"))
+        place = self.place_by_key.get(key)
         if place is None:
-            if len(self.paths) == MAX_PATHS:
-                return -1
-            place = self.place_by_path[path] = len(self.paths)
+            place = self.place_by_key[key] = self._new_place(step_of(element), parent)
+        return place
+
+    def _new_place(self, step: str, parent: int) -> int:
+        if (parent < 0 and self.paths) or len(self.paths) == MAX_PATHS:
+            return -1
+        path = hash_step(self.paths[parent] if parent >= 0 else 0, step)
+        place = self.place_by_path.setdefault(path, len(self.paths))
+        if place == len(self.paths):
             self.paths.append(path)
             self.parents.append(parent)
             self.depths.append(self.depths[parent] + 1 if parent >= 0 else 1)

@@ -31,6 +31,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
+    from fractions import Fraction
 
     from numpy.typing import NDArray
 
@@ -82,7 +83,7 @@ class PathTable:
 
 
 def number_paths(pages: Sequence[PathPage]) -> PathTable:
-    """Number all paths of a site."""
+    """Give a number to each path of a site."""
     joined = np.concatenate([np.empty(0, dtype=np.uint64), *(page.paths for page in pages)])
     hashes, numbers = np.unique(joined, return_inverse=True)
     ends = np.cumsum([len(page.paths) for page in pages])
@@ -202,7 +203,7 @@ def positions(score: NDArray[np.float64]) -> NDArray[np.float64]:
     >>> positions(np.array([0.5, 0.9, 0.5, 0.1])).tolist()
     [2.0, 1.0, 2.0, 4.0]
     """
-    return 1.0 + np.searchsorted(np.sort(-score), -score, side="left")
+    return np.searchsorted(np.sort(-score), -score, side="left").astype(np.float64) + 1
 
 
 def similarity_of_occurrence(present: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -210,7 +211,8 @@ def similarity_of_occurrence(present: NDArray[np.bool_]) -> NDArray[np.float64]:
     counts = present.astype(np.float32)
     both = counts.T @ counts
     one = both.diagonal()
-    return np.asarray(both / np.maximum(np.minimum.outer(one, one), 1.0), dtype=np.float64)
+    H: NDArray[np.float64] = np.divide(both, np.maximum(np.minimum.outer(one, one), 1.0), dtype=np.float64)
+    return H
 
 
 def similarity_of_content(matches: Iterable[Sequence[Counter[int]]], n_paths: int) -> NDArray[np.float64]:
@@ -226,7 +228,7 @@ def similarity_of_content(matches: Iterable[Sequence[Counter[int]]], n_paths: in
     return total / np.maximum(n_pages, 1)
 
 
-def greedy_mwis(weights: Sequence[float], edges: AbstractSet[tuple[int, int]]) -> list[int]:
+def greedy_mwis(weights: Sequence[float | Fraction], edges: AbstractSet[tuple[int, int]]) -> list[int]:
     """Run Algorithm Greedy MWIS: return an independent set of the graph's nodes, heaviest first."""
     F = set(range(len(weights)))
     S: list[int] = []

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from clustering.algorithms.attributed_paths import PathPage
 
+MOST_DOUBTS = 10  # after which the tree is the shorter way
 LOOKED_BACK = 60  # bytes in which a name and an equals sign stand before a value
 RAW_ELEMENTS = (b"script", b"style", b"textarea", b"title", b"xmp", b"iframe")
 
@@ -62,16 +63,16 @@ def find_mark(body: bytes, name: str, value: str) -> bool | None:
         return None  # another encoding, or a page that parsers disagree on
     patterns = _patterns(name, value)
     word = value.partition(" ")[0].encode()
-    place, is_in_doubt = body.find(word), False
-    while place >= 0:
+    place, n_doubts = body.find(word), 0
+    while place >= 0 and n_doubts < MOST_DOUBTS:
         if _is_like_attribute(body, place, patterns):
             start = body.rfind(b"<", 0, place)
             tag = patterns.tag.match(body, start) if start >= 0 else None
             if tag and tag.end() > place and not _is_hidden(body, start):
                 return True
-            is_in_doubt = True
+            n_doubts += 1
         place = body.find(word, place + 1)
-    return None if is_in_doubt else False
+    return None if n_doubts else False
 
 
 class _Patterns(NamedTuple):

@@ -24,23 +24,23 @@ TYPES_BY_FIELD: list[tuple[type[serializers.Field[Any, Any, Any, Any]], tuple[ty
 
 
 class IsoTime(Func):
-    """A time as the database writes it: turning a thousand of them into objects and back takes longer than the rest."""
+    """A time as the database writes it: making objects of a thousand times takes longer than all the rest."""
 
     output_field = TextField()
 
-    def as_postgresql(self, compiler: Any, connection: Any, **_: Any) -> Any:  # noqa: ANN401 - Django's own
+    def as_postgresql(self, compiler: Any, connection: Any, **_: Any) -> Any:
         form = """'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'"""
         template = f"to_char(%(expressions)s AT TIME ZONE 'UTC', {form})"
         return self.as_sql(compiler, connection, template=template)
 
-    def as_sqlite(self, compiler: Any, connection: Any, **_: Any) -> Any:  # noqa: ANN401 - Django's own
+    def as_sqlite(self, compiler: Any, connection: Any, **_: Any) -> Any:
         return self.as_sql(compiler, connection, template="replace(%(expressions)s, ' ', 'T') || 'Z'")
 
 
 class StrictSerializer(serializers.Serializer[Any]):
     """Check values and refuse fields that are not known."""
 
-    def to_internal_value(self, data: Any) -> Any:  # noqa: ANN401 - any JSON value
+    def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, dict):
             self.refuse_unknown(data)
         return super().to_internal_value(data)
@@ -60,7 +60,7 @@ class StrictSerializer(serializers.Serializer[Any]):
 class Body(StrictSerializer):
     """A JSON body: values must have the type of their field."""
 
-    def to_internal_value(self, data: Any) -> Any:  # noqa: ANN401 - any JSON value
+    def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, dict):
             self.refuse_unknown(data)
             wrong = {name: _type_problem(self.fields[name], value) for name, value in data.items()}

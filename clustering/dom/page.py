@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-import webencodings  # type: ignore[import-untyped]  # it has no types
+import webencodings
 from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HtmlProcessingInstruction
 

@@ -22,7 +22,7 @@ class ManyFilesField(forms.FileField):
 
     widget = ManyFilesInput
 
-    def clean(self, data: Any, initial: Any = None) -> Any:  # noqa: ANN401 - Django's signature
+    def clean(self, data: Any, initial: Any = None) -> Any:
         handed_in = data or [None]
         return [super(ManyFilesField, self).clean(file, initial) for file in handed_in]
 

@@ -61,7 +61,7 @@ class HostsField(forms.CharField):
     def prepare_value(self, value: object) -> object:
         return "\n".join(value) if isinstance(value, list) else value
 
-    def to_python(self, value: object) -> Any:  # noqa: ANN401 - a list, where a text is declared
+    def to_python(self, value: object) -> Any:
         return str(value or "").replace(",", " ").split()
 
     def run_validators(self, value: object) -> None:
@@ -162,7 +162,7 @@ class DeleteSiteForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "class": "mono"}),
     )
 
-    def __init__(self, *args: Any, site: Site, **kwargs: Any) -> None:  # noqa: ANN401 - as a form takes them
+    def __init__(self, *args: Any, site: Site, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.site = site
 

@@ -106,7 +106,7 @@ def _judge_answer(answer: Fetched) -> Verdict:
 
 
 def _why_no_page(answer: Fetched) -> str:
-    if answer.status in NO_CONTENT or 300 <= answer.status < ERROR:  # noqa: PLR2004 (redirects to nowhere)
+    if answer.status in NO_CONTENT or 300 <= answer.status < ERROR:
         return f"answers {answer.status} without a page"
     if not takes_page(answer.status, answer.content_type):
         return f"is {essence(answer.content_type)[:80]}, not HTML"
@@ -175,7 +175,7 @@ class Answers:
         )
 
     def _settle(self, prepared: Prepared, stored: Mapping[str, StoredVisit]) -> None:
-        """Take every visited page off the frontier, also one whose latest visit claims to be of the future."""
+        """Take every visited page off the frontier, also one whose last visit claims to be of the future."""
         for state, has_failed in ((Page.State.STORED, False), (Page.State.FAILED, True)):
             pks = [
                 page.pk

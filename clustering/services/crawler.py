@@ -177,6 +177,7 @@ class Crawler:
         lane.tickets.append(ticket)
         if refused:
             ticket.settle()
+            ticket.is_ready = True
         else:
             self._send(lane, ticket)
         return True
@@ -228,6 +229,7 @@ class Crawler:
 
     def _take(self, ticket: Ticket) -> None:
         lane = self.lane_by_ticket.pop(ticket)
+        ticket.is_ready = True
         pause = lane.note(ticket)
         if pause:
             hosts.keep_pause(host=lane.host, until=timezone.now() + pause)

@@ -92,7 +92,7 @@ def interrupted_crawl(
     delay: float | None = None,
     strategy: str = Strategy.BREADTH_FIRST,
 ) -> Job | None:
-    """Return the site's last crawl if it is unfinished, or broke off and began at the same entry.
+    """Return the site's last crawl if it is unfinished, or broke off and was to do the same.
 
     One that somebody cancelled on purpose is over. Raises ValidationError.
     """
@@ -102,7 +102,8 @@ def interrupted_crawl(
         return last
     broke_off = last.state == Job.State.FAILED or (last.state == Job.State.CANCELLED and last.error)
     has_due = Page.objects.filter(crawl=last, state=Page.State.DUE).exists()
-    return last if broke_off and has_due and last.params["entry"] == params["entry"] else None
+    is_same = all(last.params[name] == params[name] for name in ("entry", "max_pages", "strategy"))
+    return last if broke_off and has_due and is_same else None
 
 
 def crawl(

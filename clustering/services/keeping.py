@@ -14,7 +14,7 @@ from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from clustering.models import Job, Link, Page, Site, Snapshot
-from clustering.services import audit, jobs
+from clustering.services import audit, jobs, uploads
 from clustering.storage import page_store
 
 if TYPE_CHECKING:
@@ -40,8 +40,9 @@ def request_sweep(*, actor: User | None = None, rings: bool = True) -> Job:
 
 
 def sweep(run: JobRun) -> dict[str, Any]:
-    """Drop expired sessions, snapshots beyond the retention of each site, and bodies that nothing names."""
+    """Drop what has had its time: sessions, uploads, snapshots beyond the retention, unnamed bodies."""
     SessionStore.clear_expired()
+    uploads.sweep_uploads(now=timezone.now())
     n_snapshots = 0
     for site in Site.objects.all():
         run.renew(n_done=n_snapshots, message=f"Snapshots of {site.name}")
@@ -123,7 +124,7 @@ def delete_site(run: JobRun) -> dict[str, Any]:
         with transaction.atomic():
             n_pages += len(batch)
             run.renew(n_done=n_pages)
-            Link.objects.filter(page_id__in=batch)._raw_delete("default")  # noqa: SLF001 - nothing refers to links
+            Link.objects.filter(page_id__in=batch)._raw_delete("default")
             Page.objects.filter(pk__in=batch).delete()
     with transaction.atomic():
         run.renew()

@@ -40,10 +40,7 @@ class Ticket:
     refused: Refused | None = None
     asked_at: float = field(default_factory=monotonic)
     ready_at: float = 0.0
-
-    @property
-    def is_ready(self) -> bool:
-        return self.ready_at > 0
+    is_ready: bool = False  # settled, and noticed by the crawl's own thread
 
     @property
     def was_asked(self) -> bool:

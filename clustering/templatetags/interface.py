@@ -1,4 +1,4 @@
-"""What templates say it with: icons, states in words, times, figures, addresses, the rail."""
+"""What templates say it with: icons, states in words, times, figures, addresses."""
 
 from __future__ import annotations
 
@@ -8,22 +8,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.contrib.messages import constants
 from django.template import Context, Library
-from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from django.utils.dateformat import format as format_date
 from django.utils.html import format_html
 
-from clustering.models import Job, Page, Role, Site, Snapshot
+from clustering.models import Job, Page, Snapshot
 from clustering.services.pulse import take_pulse
 
 if TYPE_CHECKING:
     from django.contrib.messages.storage.base import Message
-    from django.http import HttpRequest, QueryDict
+    from django.http import QueryDict
     from django.utils.safestring import SafeString
 
 register = Library()
 
-NOTHING = "–"  # noqa: RUF001 - a dash, not a minus
+NOTHING = "–"
 END_OF_URL = 18
 MINUTE, HOUR, DAY, WEEK = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1), timedelta(days=7)
 
@@ -281,97 +280,3 @@ def sort_heading(context: Context, key: str, word: str, look: str = "") -> dict[
         "is_number": "number" in look,
         "is_minor": "minor" in look,
     }
-
-
-@register.inclusion_tag("components/site_tabs.html", takes_context=True)
-def site_tabs(context: Context, site: Site, current: str) -> dict[str, Any]:
-    """Draw the parts of a site that the viewer may open."""
-    user = context["user"]
-    parts = [("site", "Overview", Role.VIEWER), ("pages", "Pages", Role.VIEWER)]
-    parts += [("site_settings", "Settings", Role.OPERATOR), ("site_people", "People", Role.ADMINISTRATOR)]
-    tabs = [(name, word) for name, word, role in parts if role == Role.VIEWER or user.has_role(role, site)]
-    return {"site": site, "current": current, "tabs": tabs}
-
-
-# The rail
-
-
-class Entry(NamedTuple):
-    """A place that the rail leads to."""
-
-    word: str
-    name: str  # of the URL
-    icon: str = ""
-    key: str = ""
-    prefix: str = ""  # where it is the current one
-    role: Role | None = None  # needed for all sites
-    under: tuple[Entry, ...] = ()
-
-
-RAIL = (
-    Entry("Sites", "sites", "sites", "s", "/sites/"),
-    Entry(
-        "Operations",
-        "jobs",
-        "operations",
-        "o",
-        "/operations/",
-        under=(Entry("Jobs", "jobs"), Entry("Refusals", "refusals")),
-    ),
-    Entry(
-        "Settings",
-        "account",
-        "settings",
-        "e",
-        "/settings/",
-        under=(
-            Entry("Account", "account"),
-            Entry("People", "people", role=Role.ADMINISTRATOR),
-            Entry("Tokens", "tokens"),
-            Entry("Verticals", "verticals"),
-            Entry("Audit trail", "audit", role=Role.ADMINISTRATOR),
-        ),
-    ),
-)
-
-
-@register.inclusion_tag("components/rail.html", takes_context=True)
-def rail(context: Context) -> dict[str, Any]:
-    """Draw the rail with the places that exist and that the viewer may open."""
-    request: HttpRequest = context["request"]
-    user = context["user"]
-    return {
-        "request": request,
-        "user": user,
-        "csrf_token": context.get("csrf_token"),
-        "entries": _places(RAIL, request.path_info, is_administrator=user.has_role(Role.ADMINISTRATOR)),
-        "account": _address("account"),
-        "log_out": _address("log_out"),
-    }
-
-
-@register.inclusion_tag("components/rail_keys.html", takes_context=True)
-def rail_keys(context: Context) -> dict[str, Any]:
-    is_known = getattr(context.get("user"), "is_authenticated", False)
-    return {"entries": [entry for entry in RAIL if is_known and _address(entry.name)]}
-
-
-def _places(entries: tuple[Entry, ...], path: str, *, is_administrator: bool) -> list[dict[str, Any]]:
-    places = []
-    for entry in entries:
-        href = _address(entry.name)
-        if href and (entry.role is None or is_administrator):
-            place = entry._asdict()  # noqa: SLF001 - a public method of named tuples
-            place["href"] = href
-            place["is_current"] = path.startswith(entry.prefix or href)
-            place["under"] = _places(entry.under, path, is_administrator=is_administrator)
-            places.append(place)
-    return places
-
-
-def _address(name: str) -> str:
-    """Return where a page is, and nothing for a page that this installation does not have."""
-    try:
-        return reverse(name)
-    except NoReverseMatch:
-        return ""

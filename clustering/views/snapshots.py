@@ -180,4 +180,4 @@ def _snapshot(name: str, page: int, pk: int) -> Snapshot:
 
 
 def _number(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 10 else 0  # noqa: PLR2004 - longer than any page
+    return int(text) if text.isdecimal() and len(text) < 10 else 0

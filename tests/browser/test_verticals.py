@@ -45,7 +45,6 @@ def test_a_vertical_is_made_with_the_keyboard(open_page: OpenPage) -> None:
         page.keyboard.type(name)
         press(page, "Enter")
     page.get_by_role("button", name="Add", exact=True).press("Enter")
-    page.wait_for_timeout(1500); print(page.locator(".field-errors, .attribute-error, .notice").all_inner_texts(), page.evaluate("[...document.querySelectorAll(\"main input:not([type=checkbox])\")].map(e=>e.name+\"=\"+e.value).join(\" \")"))
     expect(page.get_by_role("heading", level=1)).to_have_text("shoe")
     assert ["size", "colour", "price", "sole"] == live()
 

@@ -13,7 +13,7 @@ from clustering.services import people, tokens
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
-TOKEN_NAME = "command line"  # noqa: S105  # what the list of tokens calls it
+TOKEN_NAME = "command line"  # what the list of tokens calls it
 
 
 class Command(WorkCommand):
@@ -47,7 +47,7 @@ class Command(WorkCommand):
         )
 
     @transaction.atomic  # no service is left without a token where a scope or --days is wrong
-    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 (Django's signature)
+    def handle(self, *args: Any, **options: Any) -> None:
         user = User.objects.filter(username__iexact=options["name"]).first()
         if user is None:
             user = people.create_user(username=options["name"], role=Role.VIEWER, is_service=True, actor=None)

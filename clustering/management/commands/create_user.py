@@ -43,7 +43,7 @@ class Command(WorkCommand):
             help="read the password from the first line of standard input; an existing user gets it too",
         )
 
-    def handle(self, *args: Any, **options: Any) -> None:  # noqa: ANN401 (Django's signature)
+    def handle(self, *args: Any, **options: Any) -> None:
         site = self.site(options["site"]) if options["site"] else None
         password = self._read_password() if options["password_stdin"] else None
         user = User.objects.filter(username__iexact=options["name"]).first()

@@ -97,7 +97,7 @@ class TestAdding:
     def test_by_hand_takes_rows_in_their_order_and_leaves_blank_ones_out(self, eddy: Client) -> None:
         rows: list[dict[str, Any]] = [
             {"name": "b", "ORDER": 2},
-            {"name": ""},
+            {"name": "", "ORDER": 4},
             {"name": "a", "ORDER": 1, "is_multi": "on"},
             {"name": "c", "DELETE": "on"},
         ]

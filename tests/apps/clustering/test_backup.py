@@ -71,7 +71,9 @@ def test_every_row_and_body_comes_back(installation: None, settings: Settings, t
     assert page_store().read(Snapshot.objects.get().body) == b"<p>kept</p>"
 
 
-def test_new_rows_get_new_numbers_after_a_restore(installation: None, settings: Settings, tmp_path: Path) -> None:
+def test_new_rows_get_new_numbers_after_a_restore(
+    installation: None, settings: Settings, tmp_path: Path
+) -> None:
     backup.backup(tmp_path / "all.tar")
     wipe(settings, tmp_path)
     backup.restore(tmp_path / "all.tar")

@@ -108,6 +108,22 @@ def test_an_interrupted_crawl_goes_on_with_all_its_lines() -> None:
     assert host.paths.count("/") == 1
 
 
+def test_a_crawl_that_was_to_do_something_else_is_not_gone_on_with() -> None:
+    with FakeHost(ROUTES | {"/broken": page(text="b")}) as host:
+        site = site_of(host)
+        job = crawling.request_crawl(site=site, actor=None, rings=False, delay=0)
+
+        def interrupt(_line: object) -> None:
+            raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            jobs.run_job(job.pk, lambda run: crawling.crawl(run, interrupt))
+        lines = run("alpine-shop", "--delay", "0", "--max-pages", "2")
+
+    assert [line["snapshot"] for line in lines] == ["unchanged", "new"]
+    assert Job.objects.count() == 2
+
+
 def test_a_crawl_that_another_process_does_is_not_done_twice() -> None:
     with FakeHost(ROUTES) as host:
         site = site_of(host)

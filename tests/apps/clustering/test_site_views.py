@@ -349,3 +349,27 @@ class TestFailures:
         assert " style=" not in page
         assert "onclick=" not in page
         assert "<script>" not in page
+
+
+class TestRail:
+    def places(self, client: Client) -> list[str]:
+        answer = client.get(reverse("account"))
+        return [link.split('"')[0] for link in answer.content.decode().split('class="rail-link" href="')[1:]]
+
+    def test_an_administrator_is_led_everywhere(self, administrator: Client) -> None:
+        assert {"/sites/", "/operations/jobs/", "/settings/people/", "/settings/audit/"} <= set(
+            self.places(administrator)
+        )
+
+    def test_a_viewer_is_not_led_to_people_and_audit(self, viewer: Client) -> None:
+        assert not {"/settings/people/", "/settings/audit/"} & set(self.places(viewer))
+
+    def test_an_administrator_of_one_site_sees_its_audit_trail(self, shop: Site) -> None:
+        places = self.places(browser(Role.ADMINISTRATOR, shop))
+        assert "/settings/audit/" in places
+        assert "/settings/people/" not in places
+
+    @pytest.mark.parametrize("role", [None, *Role])
+    def test_no_place_refuses_whom_it_is_shown_to(self, role: Role | None) -> None:
+        client = browser(role)
+        assert {200} == {client.get(place).status_code for place in self.places(client)}

@@ -121,6 +121,12 @@ execute_from_command_line(["manage.py", "collectstatic", "--no-input", "--verbos
     assert list(
         (tmp_path / "static" / "drf_spectacular_sidecar" / "swagger-ui-dist").glob("swagger-ui.*.css")
     )
+    scripts = tmp_path / "static" / "clustering" / "js"
+    imported = [
+        name for path in scripts.glob("*.js") for name in re.findall(r'from\s*"\./([^"]+)"', path.read_text())
+    ]
+    assert imported
+    assert [] == [name for name in imported if not (scripts / name).exists()]
 
 
 def test_log_lines_are_json_in_production(tmp_path: Path) -> None:

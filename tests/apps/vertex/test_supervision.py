@@ -104,6 +104,16 @@ def test_a_child_that_may_end_is_not_started_again() -> None:
     assert lines.count("demo | shown") == 1
 
 
+def test_a_child_that_may_end_badly_is_told_of_and_stops_nothing_else() -> None:
+    lines = supervise(
+        python("demo", "print('port taken'); exit(1)", is_kept=False),
+        python("web", "import time; time.sleep(1); print('later'); time.sleep(60)"),
+        until=lambda lines: "web  | later" in lines,
+    )
+
+    assert (lines.count("demo | port taken"), lines.count("demo | ended (status 1)")) == (1, 1)
+
+
 def test_children_and_what_they_started_are_gone_at_the_end() -> None:
     grandchild = "import subprocess, sys, time; c = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']); print(c.pid); time.sleep(60)"
 

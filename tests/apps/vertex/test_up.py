@@ -129,7 +129,8 @@ def test_slow_crawls_have_workers_of_their_own() -> None:
     assert list(commands) == ["web", "fetch", "work", "clock", "beat"]
 
 
-def test_the_demo_runs_beside_the_servers() -> None:
-    demo = up.children(3, {"workers": 2, "demo": True})[-1]
+def test_the_demo_is_loaded_once_and_its_sites_are_served() -> None:
+    *_, sites, demo = up.children(3, {"workers": 2, "demo": True})
 
+    assert (sites.command[-2:], sites.is_kept) == (["demo", "--serve"], False)
     assert (demo.command[-1], demo.is_kept) == ("demo", False)

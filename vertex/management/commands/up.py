@@ -7,8 +7,7 @@ import signal
 import socket
 import sys
 import threading
-import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.management import call_command
@@ -19,6 +18,9 @@ from django.db.migrations.executor import MigrationExecutor
 from vertex import environment
 from vertex.celery import CLOCK_QUEUE, WORK_QUEUES
 from vertex.supervision import Child, ChildFailed, Supervisor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 THREADS = 8
 BACKLOG = 512
@@ -43,7 +45,7 @@ class Command(BaseCommand):
             metavar="N",
             help="jobs done at a time: so many that fetch, and so many of the others (default: %(default)s)",
         )
-        parser.add_argument("--demo", action="store_true", help="run the command `demo` beside the servers")
+        parser.add_argument("--demo", action="store_true", help="load the demo, and serve its sites as well")
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["workers"] < 1:
@@ -65,13 +67,22 @@ class Command(BaseCommand):
         self.stdout.flush()
 
     def announce(self, listener: socket.socket, supervisor: Supervisor) -> None:
-        """Print the address as soon as the web server answers there."""
+        """Print the address as soon as the web server answers there, and again under what the demo told."""
         host, port = listener.getsockname()[:2]
-        while not supervisor.is_stopping.is_set():
-            if answers(listener.family, host, port):
-                self.tell(f"Vertex answers at {address(host, port)} (stop with Ctrl-C)")
-                return
-            time.sleep(0.3)
+        told = f"Vertex answers at {address(host, port)} (stop with Ctrl-C)"
+        demo = [child for child in supervisor.children if child.name == "demo"]
+        if wait_until(supervisor, lambda: answers(listener.family, host, port)):
+            self.tell(told)
+        if demo and wait_until(supervisor, lambda: demo[0].has_ended):
+            self.tell(told)
+
+
+def wait_until(supervisor: Supervisor, is_so: Callable[[], bool]) -> bool:
+    """Wait until it is so; return False if the supervisor stops before."""
+    while not supervisor.is_stopping.wait(0.3):
+        if is_so():
+            return True
+    return False
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -118,9 +129,8 @@ def children(listener: int, options: dict[str, Any]) -> list[Child]:
         Child("beat", [*celery, "beat"]),
     ]
     if options["demo"]:
-        made.append(
-            Child("demo", [sys.executable, str(settings.BASE_DIR / "manage.py"), "demo"], is_kept=False)
-        )
+        demo = [sys.executable, str(settings.BASE_DIR / "manage.py"), "demo"]
+        made += [Child("sites", [*demo, "--serve"], is_kept=False), Child("demo", demo, is_kept=False)]
     return made
 
 
@@ -134,7 +144,7 @@ def web_server(listener: int) -> list[str]:
 
 
 def address(host: str, port: int) -> str:
-    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104 - shown
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{shown}:{port}/"
 
 
@@ -142,7 +152,7 @@ def answers(family: int, host: str, port: int) -> bool:
     """Ask the web server whether it is up, by a name that it answers to."""
     name = (settings.ALLOWED_HOSTS or ["localhost"])[0].lstrip(".*") or "localhost"
     request = f"GET /healthz HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n"
-    any_address = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared
+    any_address = {"0.0.0.0": "127.0.0.1", "::": "::1"}
     try:
         with socket.socket(family, socket.SOCK_STREAM) as web:
             web.settimeout(5)
