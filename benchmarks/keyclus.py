@@ -35,7 +35,7 @@ N_PATHS, N_TYPES, N_PATHS_OF_PAGE, N_TERMS = 5_000, 20, 500, 600
 MIB = 2**20
 
 
-def run(data: Path | None = None) -> str:
+def run(data: Path | None = None) -> str:  # noqa: ARG001 - the pages are made here
     """Return the figures as a section in Markdown."""
     cluster, observed = (in_child(part) for part in ("cluster", "observe"))
     rows: list[list[object]] = [

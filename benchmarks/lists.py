@@ -35,25 +35,24 @@ SELECT 'site-' || lpad(i::text, 4, '0'), 'Site ' || i, 'https://site-' || i || '
        '[]', 1, true, false, now(), 0
 FROM generate_series(1, {n_sites}) AS i;
 
+-- Both ways at once: the database looks at the references when the transaction ends.
 INSERT INTO clustering_page (
-    site_id, url, url_hash, written_url, state, status, reason, depth, n_tries, first_seen_at, visited_at)
-SELECT first.id + k, url, substr(sha256(url::bytea), 1, 16), url,
+    id, site_id, url, url_hash, written_url, state, status, reason, depth, n_tries, latest_snapshot_id,
+    first_seen_at, visited_at)
+SELECT i, first.id + k, url, substr(sha256(url::bytea), 1, 16), url,
        (ARRAY['stored', 'stored', 'stored', 'due', 'skipped', 'failed'])[1 + i % 6],
-       200, '', i % 7, 1, now() - i * interval '1 second', now() - i * interval '1 second'
+       200, '', i % 7, 1, i, now() - i * interval '1 second', now() - i * interval '1 second'
 FROM (SELECT min(id) AS id FROM clustering_site) AS first,
      (SELECT i, floor({n_sites} * power(random(), 3))::int AS k
       FROM generate_series(1, {n_pages}) AS i) AS numbered,
      LATERAL (SELECT 'https://site-' || k || '.example/product/' || i || '.html' AS url) AS addressed;
 
 INSERT INTO clustering_snapshot (
-    page_id, body, n_bytes, status, content_type, encoding, requested_url, final_url, problem,
+    id, page_id, body, n_bytes, status, content_type, encoding, requested_url, final_url, problem,
     is_rendered, fetched_at, seen_at)
-SELECT id, encode(sha256(id::text::bytea), 'hex'), 90000, 200, 'text/html', 'utf-8', url, url, '',
+SELECT id, id, encode(sha256(id::text::bytea), 'hex'), 90000, 200, 'text/html', 'utf-8', url, url, '',
        false, visited_at, visited_at
 FROM clustering_page;
-
-UPDATE clustering_page SET latest_snapshot_id = s.id
-FROM clustering_snapshot AS s WHERE s.page_id = clustering_page.id;
 
 UPDATE clustering_site SET n_pages = counted.n, last_snapshot_at = now()
 FROM (SELECT site_id, count(*) AS n FROM clustering_page GROUP BY site_id) AS counted
@@ -61,7 +60,7 @@ WHERE counted.site_id = clustering_site.id;
 """
 
 
-def run(data: Path | None) -> str:
+def run(data: Path | None) -> str:  # noqa: ARG001 - this one makes its own rows
     """Fill a PostgreSQL, ask for the lists many times, and return the figures."""
     with postgres() as address, tempfile.TemporaryDirectory() as folder:
         environ = os.environ | {"DATABASE_URL": address, "VERTEX_VAR": folder}
@@ -97,10 +96,11 @@ def measure() -> None:
 
 
 def fill() -> None:
-    from django.db import connection
+    from django.db import connection, transaction
 
     with connection.cursor() as cursor:
-        cursor.execute(FILL.format(n_sites=N_SITES, n_pages=N_PAGES))
+        with transaction.atomic():
+            cursor.execute(FILL.format(n_sites=N_SITES, n_pages=N_PAGES))
         cursor.execute("VACUUM ANALYZE")
 
 

@@ -1,4 +1,5 @@
 """The stock admin, for superusers to look things up: what is changed elsewhere is read-only here."""
+# ruff: noqa: ARG002 - Django gives its methods more than these need
 
 
 from __future__ import annotations
@@ -80,7 +81,7 @@ class UserAdmin(ReadOnlyAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return self.has_view_permission(request, obj)
 
-    def save_model(self, request: HttpRequest, obj: User, form: ModelForm[User], change: bool) -> None:  # Django's signature
+    def save_model(self, request: HttpRequest, obj: User, form: ModelForm[User], change: bool) -> None:  # noqa: FBT001  # Django's signature
         user, actor = User.objects.get(pk=obj.pk), request.user
         if not isinstance(actor, User):
             raise PermissionDenied

@@ -194,7 +194,7 @@ def _unpack(packed: bytes) -> bytes | None:
 
 
 def _read(path: str) -> bytes:
-    with open(path, "rb", buffering=0) as file:
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - as in _write
         return file.read()
 
 
@@ -209,9 +209,9 @@ def _write(path: str, packed: bytes) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        os.rename(temporary, path)
+        os.rename(temporary, path)  # noqa: PTH104 - pathlib would double the time of a small file
     except BaseException:
-        os.unlink(temporary)
+        os.unlink(temporary)  # noqa: PTH108 - see above
         raise
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.urls import path
+from django.urls import path, register_converter
 
-import clustering.api.urls
+from clustering.api.urls import IdConverter, NameConverter
 from clustering.views import account, audit, jobs, pages, people, refusals, sites, snapshots, tokens
 
 if TYPE_CHECKING:
     from django.urls import URLPattern, URLResolver
 
-SITE = "sites/<name_of_site:name>"
-PAGE = f"{SITE}/pages/<id_of_row:pk>"
+register_converter(NameConverter, "name")
+register_converter(IdConverter, "id")
+
+SITE = "sites/<name:name>"
+PAGE = f"{SITE}/pages/<id:pk>"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("sites/", sites.sites, name="sites"),
@@ -27,18 +30,18 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{SITE}/pages/", pages.pages, name="pages"),
     path(f"{SITE}/page-states/", pages.page_states, name="page_states"),
     path(f"{PAGE}/", pages.page, name="page"),
-    path(f"{PAGE}/snapshots/<id_of_row:snapshot_pk>/", snapshots.snapshot_source, name="snapshot_source"),
-    path(f"{PAGE}/snapshots/<id_of_row:snapshot_pk>/bytes/", snapshots.snapshot_body, name="snapshot_body"),
+    path(f"{PAGE}/snapshots/<id:snapshot_pk>/", snapshots.snapshot_source, name="snapshot_source"),
+    path(f"{PAGE}/snapshots/<id:snapshot_pk>/bytes/", snapshots.snapshot_body, name="snapshot_body"),
     path(
-        f"{PAGE}/compare/<id_of_row:older>/<id_of_row:newer>/",
+        f"{PAGE}/compare/<id:older>/<id:newer>/",
         snapshots.compare_snapshots,
         name="compare_snapshots",
     ),
     path("operations/jobs/", jobs.jobs, name="jobs"),
-    path("operations/jobs/<id_of_row:pk>/", jobs.job, name="job"),
-    path("operations/jobs/<id_of_row:pk>/cancel/", jobs.cancel_job, name="cancel_job"),
-    path("operations/jobs/<id_of_row:pk>/retry/", jobs.retry_job, name="retry_job"),
-    path("operations/jobs/<id_of_row:pk>/file/", jobs.job_file, name="job_file"),
+    path("operations/jobs/<id:pk>/", jobs.job, name="job"),
+    path("operations/jobs/<id:pk>/cancel/", jobs.cancel_job, name="cancel_job"),
+    path("operations/jobs/<id:pk>/retry/", jobs.retry_job, name="retry_job"),
+    path("operations/jobs/<id:pk>/file/", jobs.job_file, name="job_file"),
     path("operations/refusals/", refusals.refusals, name="refusals"),
     path("settings/account/", account.account, name="account"),
     path("settings/account/password/", account.change_password, name="change_password"),
@@ -52,7 +55,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("settings/people/<str:username>/reset-password/", people.reset_password, name="reset_password"),
     path("settings/tokens/", tokens.tokens, name="tokens"),
     path("settings/add-token/", tokens.add_token, name="add_token"),
-    path("settings/tokens/<id_of_row:pk>/revoke/", tokens.revoke_token, name="revoke_token"),
+    path("settings/tokens/<id:pk>/revoke/", tokens.revoke_token, name="revoke_token"),
     path("settings/audit/", audit.audit, name="audit"),
     path("log-in/", account.log_in, name="log_in"),
     path("log-out/", account.log_out, name="log_out"),

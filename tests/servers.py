@@ -176,7 +176,7 @@ def _server(
             cwd=folder,
             env={**os.environ, **{name: str(value) for name, value in (environ or {}).items()}},
             start_new_session=True,  # a Ctrl-C on the terminal is not for the server
-            preexec_fn=_die_with_parent,
+            preexec_fn=_die_with_parent,  # noqa: PLW1509 - one library call, no lock taken
             **_user(),
         )
     try:
@@ -330,7 +330,7 @@ def main(arguments: list[str]) -> int:
                 try:
                     address = running.enter_context(start())
                 except ServerMissing as missing:
-                    print(f"NOT FOUND, so its tests are skipped: {missing}", file=sys.stderr)
+                    print(f"NOT FOUND, so its tests are skipped: {missing}", file=sys.stderr)  # noqa: T201 - a command's notice
                 else:
                     environ |= dict.fromkeys(variables, address)
         return _run_in_front(chosen.command, environ)
@@ -338,7 +338,7 @@ def main(arguments: list[str]) -> int:
 
 def _run_in_front(command: list[str], environ: dict[str, str]) -> int:
     """Run the command until it ends; a Ctrl-C goes to it by the terminal, any other end is passed on."""
-    process = subprocess.Popen(command, env=environ, preexec_fn=_die_with_parent)
+    process = subprocess.Popen(command, env=environ, preexec_fn=_die_with_parent)  # noqa: PLW1509 - as above
     try:
         while True:
             try:

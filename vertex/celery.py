@@ -89,7 +89,7 @@ app.conf.beat_schedule = {
 
 
 @worker_ready.connect
-def warn_of_old_rabbitmq(sender: Any, **_kwargs: object) -> None:
+def warn_of_old_rabbitmq(sender: Any, **_kwargs: object) -> None:  # noqa: ANN401 - Celery's consumer
     """Tell of a RabbitMQ that closes the channel of a worker whose job takes longer than 30 minutes."""
     if not is_rabbitmq(BROKER):
         return
@@ -105,7 +105,7 @@ def warn_of_old_rabbitmq(sender: Any, **_kwargs: object) -> None:
 
 
 @worker_ready.connect
-def show_life(sender: Any, **_kwargs: object) -> None:
+def show_life(sender: Any, **_kwargs: object) -> None:  # noqa: ANN401 - Celery's consumer
     """Let a new worker show life at once, not only at the next tick."""
     for queue in sender.app.amqp.queues.consume_from:
         if queue in WORK_QUEUES:

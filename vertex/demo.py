@@ -339,13 +339,13 @@ def read_logins() -> dict[str, str]:
     except FileNotFoundError:
         return {}
     pairs = (line.split() for line in lines if not line.startswith("#"))
-    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}  # noqa: PLR2004 - name and password
 
 
 def write_logins(logins: dict[str, str]) -> None:
     """Keep the passwords where nobody but the installation's own user can read them."""
     handle, part = tempfile.mkstemp(dir=settings.VAR_DIR, prefix=".demo-logins-")
-    with open(handle, "w", encoding="utf-8") as file:
+    with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - a handle, not a path
         file.write("# Log-ins of the demo. Delete the file when the accounts have passwords of their own.\n")
         file.writelines(f"{name} {password}\n" for name, password in logins.items())
     Path(part).replace(logins_path())

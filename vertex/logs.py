@@ -39,7 +39,7 @@ def hide_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> Even
     return {name: _without_secrets(name, value) for name, value in event.items()}
 
 
-def _without_secrets(name: str, value: Any) -> Any:
+def _without_secrets(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever somebody logs
     if isinstance(value, dict):
         return {key: _without_secrets(str(key), part) for key, part in value.items()}
     if isinstance(value, list | tuple):

@@ -23,7 +23,7 @@ FOLDER = settings.VAR_DIR / "metrics"
 FOLDER.mkdir(parents=True, exist_ok=True)
 os.environ.setdefault("PROMETHEUS_MULTIPROC_DIR", str(FOLDER))
 
-from prometheus_client import (
+from prometheus_client import (  # noqa: E402 - after the folder is named
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
     Counter,
@@ -31,8 +31,8 @@ from prometheus_client import (
     generate_latest,
     multiprocess,
 )
-from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector
+from prometheus_client.core import GaugeMetricFamily  # noqa: E402 - after the folder is named
+from prometheus_client.registry import Collector  # noqa: E402 - after the folder is named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -68,7 +68,6 @@ INSTALLED_APPS = [
     "whitenoise.runserver_nostatic",
     "vertex.apps.StaticFiles",
     "csp",
-    "django_filters",
     "django_htmx",
     "django_structlog",
     "drf_spectacular",

@@ -98,7 +98,7 @@ class Supervisor:
 
     def _is_to_run_again(self, child: Child) -> bool:
         """Note the end of a child once, and say whether it is to be started again."""
-        assert child.process is not None
+        assert child.process is not None  # noqa: S101 - for the type checker
         status = child.process.returncode
         if not child.is_kept:
             if status and not child.n_failures:
@@ -118,14 +118,14 @@ class Supervisor:
 
     def _start(self, child: Child) -> None:
         child.started_at = time.monotonic()
-        child.process = subprocess.Popen(
+        child.process = subprocess.Popen(  # noqa: S603 - our own programs
             child.command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             pass_fds=child.pass_fds,
             start_new_session=True,  # a Ctrl-C is for the supervisor, which stops them in order
-            preexec_fn=die_with_parent,
+            preexec_fn=die_with_parent,  # noqa: PLW1509 - one call into the C library, which takes no lock
             env={**os.environ, **self.environ},
         )
         reader = threading.Thread(target=self._pass_on, args=(child, child.process), daemon=True)
@@ -133,7 +133,7 @@ class Supervisor:
         self._readers.append(reader)
 
     def _pass_on(self, child: Child, process: subprocess.Popen[bytes]) -> None:
-        assert process.stdout is not None
+        assert process.stdout is not None  # noqa: S101 - for the type checker
         with process.stdout as output:
             for raw in output:
                 line = raw.decode(errors="replace").rstrip()

@@ -45,7 +45,7 @@ class LogRequests(RequestMiddleware):
     proxies. Query strings are not logged: they may hold what is not for the log.
     """
 
-    def __call__(self, request: HttpRequest) -> Any:
+    def __call__(self, request: HttpRequest) -> Any:  # noqa: ANN401 - the library's own
         if request.path_info.startswith(settings.STATIC_URL):
             return self.get_response(request)
         request.META["vertex.begun"] = time.perf_counter()

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from django.urls import include, path
 
-import clustering.urls
 from clustering import admin
 from vertex import health, metrics, views
 
@@ -18,8 +17,8 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("clustering.urls")),
     path("", include("annotation.urls")),
     path("add-site/", views.add_site, name="add_site"),
-    path("sites/<name_of_site:name>/", views.site, name="site"),
-    path("sites/<name_of_site:name>/settings/", views.site_settings, name="site_settings"),
+    path("sites/<name:name>/", views.site, name="site"),
+    path("sites/<name:name>/settings/", views.site_settings, name="site_settings"),
     path("api/", include("vertex.api")),
     path("admin/", admin.site.urls),
     path("healthz", health.healthz, name="healthz"),

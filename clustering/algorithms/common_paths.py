@@ -51,7 +51,7 @@ def cluster_pages(
     names = name_components(observations, component)
     return grouping_of(
         names,
-        why=f"Pages that have more than {threshold:.0%} of their leaf paths in common, directly or in a chain.",
+        why=f"Pages with more than {threshold:.0%} of their leaf paths in common, directly or in a chain.",
         model={"threshold": threshold, "examples": examples_of(observations, names)},
     )
 
@@ -71,6 +71,4 @@ def assign(model: Model, paths: Hashes, _url: str) -> str | None:
     return nearest_example(model["examples"], paths, share_of_larger, model["threshold"])
 
 
-CLUSTERER = Clusterer(
-    "common_paths", "Common paths", observe, cluster_pages, assign, max_pages=MAX_PAGES
-)
+CLUSTERER = Clusterer("common_paths", "Common paths", observe, cluster_pages, assign, max_pages=MAX_PAGES)

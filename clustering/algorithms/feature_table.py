@@ -38,6 +38,11 @@ class FeatureSet:
     hashes: Hashes  # of each column
     weights: NDArray[np.float64]  # of each column
 
+    def incidence(self, n_pages: int) -> sparse.csr_matrix:
+        """Return pages by columns."""
+        ones = np.ones(len(self.pages), np.float32)
+        return sparse.csr_matrix((ones, (self.pages, self.columns)), shape=(n_pages, len(self.hashes)))
+
     def scaled(self, mass: float, n_pages: int) -> FeatureSet:
         """Scale the weights so that a page has so much of this set on average."""
         total = self.weights[self.columns].sum() / max(n_pages, 1)
@@ -54,6 +59,12 @@ class FeatureTable:
     hashes: Hashes  # of each column
     weights: NDArray[np.float64]
     labels: Hashes  # sorted
+    paths: sparse.csr_matrix  # all that are not rare, whatever they weigh
+    path_hashes: Hashes
+    pairs: sparse.csr_matrix  # labels at their paths
+    labels_of_pages: sparse.csr_matrix
+    element_of_path: Hashes
+    element_of_pair: Hashes
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +83,31 @@ def tabulate(observations: Sequence[PageFeatures]) -> FeatureTable:
     paths = weigh_paths(observations, least)
     texts = texts_of(observations)
     labels = find_labels(texts, n)
+    pairs = weigh_pairs(texts, labels, n, least)
+    informative = _kept(paths, paths.weights > 0)
     sets = [
-        paths.scaled(MASS_OF_PATHS, n),
-        weigh_fields(texts, labels, paths, least).scaled(MASS_OF_FIELDS, n),
-        weigh_pairs(texts, labels, n, least).scaled(MASS_OF_PAIRS, n),
+        informative.scaled(MASS_OF_PATHS, n),
+        weigh_fields(texts, labels, informative, least).scaled(MASS_OF_FIELDS, n),
+        pairs.scaled(MASS_OF_PAIRS, n),
     ]
-    return _joined_table(sets, labels, n)
+    return FeatureTable(
+        sparse.hstack([part.incidence(n) for part in sets], format="csr"),
+        _concatenated([part.hashes for part in sets]),
+        np.concatenate([part.weights for part in sets]),
+        labels,
+        paths.incidence(n),
+        paths.hashes,
+        pairs.incidence(n),
+        _label_incidence(texts, labels, n),
+        _owners(observations, paths.hashes),
+        pairs.hashes,
+    )
+
+
+def _label_incidence(texts: Texts, labels: Hashes, n_pages: int) -> sparse.csr_matrix:
+    known = np.isin(texts.texts, labels)
+    pages, columns, hashes = _distinct(texts.pages[known], texts.texts[known])
+    return FeatureSet(pages, columns, hashes, np.ones(len(hashes))).incidence(n_pages)
 
 
 def weigh_paths(observations: Sequence[PageFeatures], least: float) -> FeatureSet:
@@ -89,7 +119,7 @@ def weigh_paths(observations: Sequence[PageFeatures], least: float) -> FeatureSe
     _, first = np.unique(features * _FIELD + contents, return_index=True)
     n_contents = np.bincount(columns[first], minlength=len(hashes))
     weights = (n_contents - 1) / np.maximum(df - 1, 1)
-    return _kept(FeatureSet(pages, columns, hashes, weights), (df >= least) & (weights > 0))
+    return _kept(FeatureSet(pages, columns, hashes, weights), df >= least)
 
 
 def texts_of(observations: Sequence[PageFeatures]) -> Texts:
@@ -185,16 +215,9 @@ def _kept(features: FeatureSet, kept: NDArray[np.bool_]) -> FeatureSet:
     )
 
 
-def _joined_table(sets: Sequence[FeatureSet], labels: Hashes, n_pages: int) -> FeatureTable:
-    starts = np.cumsum([0, *(len(features.hashes) for features in sets)])
-    pages = np.concatenate([features.pages for features in sets])
-    columns = np.concatenate([features.columns + start for features, start in zip(sets, starts, strict=False)])
-    incidence = sparse.csr_matrix(
-        (np.ones(len(pages), np.float32), (pages, columns)), shape=(n_pages, int(starts[-1]))
-    )
-    return FeatureTable(
-        incidence,
-        _concatenated([features.hashes for features in sets]),
-        np.concatenate([features.weights for features in sets]),
-        labels,
-    )
+def _owners(observations: Sequence[PageFeatures], hashes: Hashes) -> Hashes:
+    """Return for each feature the hash of its element's path."""
+    features = _concatenated([page.features for page in observations])
+    owners = _concatenated([page.features[page.owners] for page in observations])
+    known, first = np.unique(features, return_index=True)
+    return owners[first[np.searchsorted(known, hashes)]]

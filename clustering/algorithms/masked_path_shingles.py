@@ -3,9 +3,9 @@
 Paper:      Chakrabarti and Mehta, "The Paths More Taken" (WWW 2010), section 5, the m/k variant of path
             shingles.
 Notation:   k, the size of a shingle -> `SHINGLE_SIZE`; m, the elements that pages must share -> `SHARED`.
-Readings:   A cluster is an m-element subset of shingles. A page whose shingle contains several goes to the one
-            that most pages contain, of equally common ones to the least. A page of fewer than k paths has all
-            of them as its shingle, and with at most m of them only one subset.
+Readings:   A cluster is an m-element subset of shingles. A page whose shingle contains several goes to the
+            one that most pages contain, of equally common ones to the least. A page of fewer than k paths
+            has all of them as its shingle, and with at most m of them only one subset.
 Departures: none.
 Cost:       28 subsets of each distinct shingle at 6/8; linear in pages.
 """
@@ -76,6 +76,4 @@ def assign(model: Model, W: Hashes, _url: str) -> str | None:
     return min((name for name in names if name), key=lambda name: (-sizes[name], name), default=None)
 
 
-CLUSTERER = Clusterer(
-    "masked_path_shingles", "Masked path shingles", observe, cluster_pages, assign
-)
+CLUSTERER = Clusterer("masked_path_shingles", "Masked path shingles", observe, cluster_pages, assign)

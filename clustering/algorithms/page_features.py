@@ -42,6 +42,7 @@ class PageFeatures:
 
     features: Hashes  # in the order in which they are first met
     contents: Hashes  # of each feature; 0 where no text stands
+    owners: NDArray[np.uint32]  # of each feature, the index of its element's path
     places: NDArray[np.uint32]  # of each text, the index of its path among the features
     texts: Hashes  # in document order; 0 for what is too long to be a label
     steps: str  # of each feature: the index of its parent and its own step, one a line
@@ -92,6 +93,7 @@ class _Walk:
         self.indices_by_element: dict[tuple[object, ...], tuple[int, ...]] = {}
         self.hashes: list[int] = []
         self.contents: list[int] = []
+        self.owners: list[int] = []
         self.steps: list[str] = []
         self.places: list[int] = []
         self.texts: list[int] = []
@@ -148,6 +150,7 @@ class _Walk:
         if index == len(self.hashes):
             self.hashes.append(hash_text(f"{self.hashes[parent] if parent >= 0 else ''}{step}"))
             self.contents.append(0)
+            self.owners.append(index if step[0] == "/" else parent)
             self.steps.append(f"{parent if parent >= 0 else ''} {' '.join(step.split())[:MAX_HEADING]}")
         return index
 
@@ -173,6 +176,7 @@ class _Walk:
         return PageFeatures(
             np.array(self.hashes, dtype=np.uint64),
             np.array([content & _64_BITS for content in self.contents], dtype=np.uint64),
+            np.array(self.owners, dtype=np.uint32),
             np.array(self.places, dtype=np.uint32),
             np.array(self.texts, dtype=np.uint64),
             "\n".join(self.steps),

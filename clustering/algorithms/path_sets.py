@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
     from clustering.algorithms.grouping import Model
 
-    Hashes: TypeAlias = NDArray[np.uint64]
-    # Similarities of one set of `size` elements with others, from what they have in common and their sizes.
-    Similarity: TypeAlias = Callable[[NDArray[np.float64], int, NDArray[np.float64]], NDArray[np.float64]]
+Hashes: TypeAlias = "NDArray[np.uint64]"
+# Similarities of one set of `size` elements with others, from what they have in common and their sizes.
+Similarity: TypeAlias = "Callable[[NDArray[np.float64], int, NDArray[np.float64]], NDArray[np.float64]]"
 
 EXACT_IN_JSON = (1 << 52) - 1
 N_EXAMPLES = 5
@@ -120,9 +120,7 @@ def _components(sets: Sequence[Hashes], similarity: Similarity, threshold: float
 
 def _incidence(sets: Sequence[Hashes]) -> csr_array:
     """Return a row for each set and a column for each element."""
-    elements, columns = np.unique(
-        np.concatenate([*sets, np.empty(0, dtype=np.uint64)]), return_inverse=True
-    )
+    elements, columns = np.unique(np.concatenate([*sets, np.empty(0, dtype=np.uint64)]), return_inverse=True)
     ends = np.cumsum([0, *(len(s) for s in sets)])
     return csr_array((np.ones(len(columns)), columns, ends), shape=(len(sets), len(elements)))
 

@@ -5,12 +5,12 @@ Paper:      Grigalis and Čenys, "Using XPaths of Inbound Links to Cluster Templ
 Notation:   (URL, XPath, DocID) -> `SiteLink`; unrefined cluster -> `GroupOfXPath`; CUT-OFF -> `cut_off_for`;
             fingerprint -> `fingerprint_of`.
 Readings:   Links come in the order of a breadth-first crawl; the first that leads to a page decides, as in
-            `/html/body/ul/li[2]/a`. The page where the crawl begins is known before any link, so no link counts
-            for it, nor does a link of a page to itself. A path is the tags from the root to an element without
-            child elements. Fingerprints are merged where their Jaccard similarity is greater than 0.8, by
-            transitive closure (equation 3 divides by the larger set; the text says Jaccard). Samples are
-            those of least hash of the URL, so that two runs agree. Pages reached by a redirect stay in
-            their group, but are neither counted nor sampled.
+            `/html/body/ul/li[2]/a`. The page where the crawl begins is known before any link, so no link
+            counts for it, nor does a link of a page to itself. A path is the tags from the root to an
+            element without child elements. Fingerprints are merged where their Jaccard similarity is
+            greater than 0.8, by transitive closure (equation 3 divides by the larger set; the text says
+            Jaccard). Samples are those of least hash of the URL, so that two runs agree. Pages reached by a
+            redirect stay in their group, but are neither counted nor sampled.
 Departures: The paper drops groups of fewer than 100 pages, on sites of 76,503 pages on average. The cut-off
             is that share of a site here: at most 100, and 1 (nothing is dropped) below 1,530 pages. Variant:
             XPaths without their positions.
@@ -20,10 +20,8 @@ Cost:       Linear in links; five pages of each group are parsed. Merging is qua
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass
 from functools import partial
-from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -45,6 +43,7 @@ PAGES_PER_SITE = 76_503  # on average in Table 1
 N_SAMPLES = 5
 OCCURRENCE_THRESHOLD = 0.3
 SIMILARITY_THRESHOLD = 0.8
+MAX_FINGERPRINTS = 5
 
 _POSITION = re.compile(r"\[[0-9]+\]")
 
@@ -71,7 +70,9 @@ def cluster_pages(
 ) -> Grouping:
     """Group pages by their first inbound links; raise EvidenceMissing without links or stored pages."""
     if not evidence.links:
-        raise EvidenceMissing("uxclust needs the links between the pages; crawl the site, or import more of it")
+        raise EvidenceMissing(
+            "uxclust needs the links between the pages; crawl the site, or import more of it"
+        )
     if evidence.read is None:
         raise EvidenceMissing("uxclust needs to read sample pages")
     limit = cut_off_for(len(urls)) if cut_off is None else cut_off
@@ -79,7 +80,9 @@ def cluster_pages(
     kept = [group for group in groups if len(group.voters) >= limit]
     read = _reader(evidence.read)
     fingerprints = [
-        fingerprint_of([read(urls[page]) for page in samples_of(group, urls, n_samples)], occurrence_threshold)
+        fingerprint_of(
+            [read(urls[page]) for page in samples_of(group, urls, n_samples)], occurrence_threshold
+        )
         for group in kept
     ]
     merged = merge_groups(kept, fingerprints, similarity_threshold)
@@ -91,26 +94,27 @@ def group_by_xpath(
 ) -> list[GroupOfXPath]:
     """Group pages by the XPath of their first inbound link, in the order of the XPaths."""
     xpath_by_url = first_inbound(evidence.links)
-    written = {xpath: xpath if has_positions else without_positions(xpath) for xpath in set(xpath_by_url.values())}
     members: dict[str, list[int]] = {}
-    for page, url in enumerate(urls):
-        xpath = xpath_by_url.get(url)
-        if xpath is not None:
-            members.setdefault(written[xpath], []).append(page)
-    return [GroupOfXPath(xpath, pages, _voters(pages, urls, evidence)) for xpath, pages in sorted(members.items())]
+    members_by_xpath: dict[str | None, list[int]] = {None: []}
+    for xpath in set(xpath_by_url.values()):
+        written = xpath if has_positions else without_positions(xpath)
+        members_by_xpath[xpath] = members.setdefault(written, [])
+    for page, found in enumerate(map(xpath_by_url.get, urls)):
+        members_by_xpath[found].append(page)
+    return [
+        GroupOfXPath(xpath, pages, _voters(pages, urls, evidence))
+        for xpath, pages in sorted(members.items())
+        if pages
+    ]
 
 
 def first_inbound(links: Sequence[SiteLink]) -> dict[str, str]:
     """Return the XPath of the first link to each page but the one where the crawl began."""
     if not links:
         return {}
-    seed = links[0].source
-    xpath_by_url = {seed: ""}
-    for link in links:
-        target = link.target
-        if target not in xpath_by_url and target != link.source:
-            xpath_by_url[target] = link.xpath
-    del xpath_by_url[seed]
+    # From the last link to the first, so that the first one stays.
+    xpath_by_url = {link.target: link.xpath for link in reversed(links) if link.target != link.source}
+    xpath_by_url.pop(links[0].source, None)
     return xpath_by_url
 
 
@@ -135,10 +139,9 @@ def cut_off_for(n_pages: int) -> int:
 
 def samples_of(group: GroupOfXPath, urls: Sequence[str], n_samples: int = N_SAMPLES) -> list[int]:
     """Return the pages of a group whose URLs have the least hashes."""
-    digest = xxhash.xxh64_intdigest
-    return nsmallest(
-        n_samples, group.voters, key=lambda page: digest(urls[page].encode("utf-8", "surrogatepass"))
-    )
+    written = map(str.encode, [urls[page] for page in group.voters])
+    digests = np.fromiter(map(xxhash.xxh64_intdigest, written), dtype=np.uint64, count=len(group.voters))
+    return [group.voters[place] for place in np.argsort(digests, kind="stable")[:n_samples].tolist()]
 
 
 def fingerprint_of(samples: Sequence[Hashes], threshold: float = OCCURRENCE_THRESHOLD) -> Hashes:
@@ -180,7 +183,7 @@ def _grouping(
         xpaths.setdefault(name, []).append(group.xpath)
         for page in group.members:
             labels[page] = name
-    prints = {group.xpath: paths.tolist() for group, paths in zip(groups, fingerprints, strict=True)}
+    prints = _distinct_prints(groups, fingerprints, merged)
     return grouping_of(
         labels,
         why=(
@@ -191,10 +194,23 @@ def _grouping(
         model={
             "has_positions": has_positions,
             "groups": [
-                {"name": name, "xpaths": places, "fingerprint": prints[name]} for name, places in xpaths.items()
+                {"name": name, "xpaths": places, "fingerprints": prints[name]}
+                for name, places in xpaths.items()
             ],
         },
     )
+
+
+def _distinct_prints(
+    groups: Sequence[GroupOfXPath], fingerprints: Sequence[Hashes], merged: Sequence[int]
+) -> Model:
+    """Return the fingerprints of each merged group, at most five of them."""
+    prints: dict[str, list[list[int]]] = {}
+    for fingerprint, first in zip(fingerprints, merged, strict=True):
+        known = prints.setdefault(groups[first].xpath, [])
+        if len(known) < MAX_FINGERPRINTS and (written := fingerprint.tolist()) not in known:
+            known.append(written)
+    return prints
 
 
 def _why(xpaths: Sequence[str]) -> str:
@@ -214,16 +230,16 @@ def assign(model: Model, xpath: str | None, _url: str) -> str | None:
 def assign_page(model: Model, page: RawPage, threshold: float = SIMILARITY_THRESHOLD) -> str | None:
     """Return the group whose fingerprint is most like a page to which no link is known."""
     paths = leaf_paths(page.tree)
-    alike: Counter[str] = Counter()
-    for group in model["groups"]:
-        alike[group["name"]] = similarity_of(np.array(group["fingerprint"], dtype=np.uint64), paths, jaccard)
-    name, similarity = max(alike.items(), key=lambda item: (item[1], item[0]), default=("", 0.0))
+    alike = [
+        (similarity_of(np.array(fingerprint, dtype=np.uint64), paths, jaccard), group["name"])
+        for group in model["groups"]
+        for fingerprint in group["fingerprints"]
+    ]
+    similarity, name = max(alike, default=(0.0, ""))
     return name if similarity > threshold else None
 
 
-CLUSTERER = Clusterer(
-    "uxclust", "UXClust", None, cluster_pages, assign, needs=frozenset({"links"})
-)
+CLUSTERER = Clusterer("uxclust", "UXClust", None, cluster_pages, assign, needs=frozenset({"links"}))
 WITHOUT_POSITIONS = Clusterer(
     "uxclust_without_positions",
     "UXClust without positions",

@@ -29,14 +29,14 @@ class TokenAuthentication(authentication.BaseAuthentication):
             raise exceptions.AuthenticationFailed("The token is unknown, expired or revoked.")
         return token.user, token
 
-    def authenticate_header(self, request: Request) -> str:
+    def authenticate_header(self, request: Request) -> str:  # noqa: ARG002 - the library's signature
         return SCHEME
 
 
 class SessionAuthentication(authentication.SessionAuthentication):
     """Know the caller by the browser's session; writing needs its CSRF token."""
 
-    def authenticate_header(self, request: Request) -> str:
+    def authenticate_header(self, request: Request) -> str:  # noqa: ARG002 - the library's signature
         return SCHEME
 
 
@@ -44,7 +44,7 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
     target_class = TokenAuthentication
     name = "token"
 
-    def get_security_definition(self, auto_schema: object) -> dict[str, Any]:
+    def get_security_definition(self, auto_schema: object) -> dict[str, Any]:  # noqa: ARG002 - the library's signature
         return {
             "type": "apiKey",
             "in": "header",
@@ -57,5 +57,5 @@ class SessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-
     target_class = SessionAuthentication
     name = "session"
 
-    def get_security_definition(self, auto_schema: object) -> dict[str, Any]:
+    def get_security_definition(self, auto_schema: object) -> dict[str, Any]:  # noqa: ARG002 - the library's signature
         return {"type": "apiKey", "in": "cookie", "name": "sessionid"}

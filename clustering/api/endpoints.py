@@ -56,15 +56,15 @@ class ApiView(APIView):
     max_megabytes: ClassVar[int] = 1  # of a request's body
 
     # As loose as it is so that each route names what its address holds.
-    def find(self, *_: Any, **__: Any) -> Any:
+    def find(self, *_: Any, **__: Any) -> Any:  # noqa: ANN401 - each route finds its own thing
         """Return what the address names, if the caller may see it; None where it names nothing."""
         return None
 
-    def site_of(self, subject: Any) -> Site | None:
+    def site_of(self, subject: Any) -> Site | None:  # noqa: ARG002, ANN401 - what `find` returned
         """Return the site at which the caller needs the role."""
         return None
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - the library's own
         """Refuse large requests first, and count also those whose caller is not known."""
         if int(request.META.get("CONTENT_LENGTH") or 0) > self.max_megabytes * MEGABYTE:
             raise TooLarge(f"A request to this address may have {self.max_megabytes:,} MB.")
@@ -77,10 +77,10 @@ class ApiView(APIView):
     def finalize_response(
         self,
         request: Request,
-        response: Any,
-        *args: Any,
-        **kwargs: Any,
-    ) -> Any:
+        response: Any,  # noqa: ANN401 - also those that are not the library's
+        *args: Any,  # noqa: ANN401 - the library's own
+        **kwargs: Any,  # noqa: ANN401 - the library's own
+    ) -> Any:  # noqa: ANN401 - also those that are not the library's
         """Answer errors as JSON, whatever the caller accepts."""
         final: Any = super().finalize_response(request, response, *args, **kwargs)
         if getattr(response, "exception", False):
@@ -94,14 +94,14 @@ def endpoint(
     name: str,
     *,
     scope: str,
-    answers: Any,
+    answers: Any,  # noqa: ANN401 - whatever the schema library can describe
     needs: tuple[Role, Where] | None = None,
     takes: type[StrictSerializer] | None = None,
     query: type[Query] = Query,
     status: int = 200,
     media_type: str = "application/json",
     errors: tuple[int, ...] = (),
-    **schema: Any,
+    **schema: Any,  # noqa: ANN401 - passed on to the schema library
 ) -> Callable[[Callable[..., Any]], Callable[..., HttpResponseBase]]:
     """Make a method a documented route, known to programs by its name.
 
@@ -121,7 +121,7 @@ def endpoint(
             **schema,
         )
         @wraps(method)
-        def run(self: ApiView, request: Request, **names: Any) -> HttpResponseBase:
+        def run(self: ApiView, request: Request, **names: Any) -> HttpResponseBase:  # noqa: ANN401 - of the address
             permissions.check_scope(request, scope)
             subject = self.find(request, **names)
             permissions.check_role(request, needs, self.site_of(subject))
@@ -140,7 +140,7 @@ def endpoint(
     return decorate
 
 
-def checked(kind: type[StrictSerializer], given: Any) -> dict[str, Any]:
+def checked(kind: type[StrictSerializer], given: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
     """Return the values that were given, converted; what is wrong is refused, all of it at once."""
     serializer = kind(data=given)
     serializer.is_valid(raise_exception=True)

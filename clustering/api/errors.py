@@ -161,7 +161,7 @@ def _headers(error: exceptions.APIException) -> dict[str, str]:
     return headers
 
 
-def _flat(detail: Any, path: str = "") -> dict[str, list[str]]:
+def _flat(detail: Any, path: str = "") -> dict[str, list[str]]:  # noqa: ANN401 - lists and dicts, nested
     """Return the messages by the dotted path of the field that they are about.
 
     >>> _flat({"attributes": [{}, {"name": ["too long"]}]})

@@ -26,9 +26,9 @@ class StrictJSONParser(BaseParser):
     def parse(
         self,
         stream: IO[bytes],
-        media_type: str | None = None,
-        parser_context: Mapping[str, Any] | None = None,
-    ) -> Any:
+        media_type: str | None = None,  # noqa: ARG002 - the library's signature
+        parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - the library's signature
+    ) -> Any:  # noqa: ANN401 - any JSON value
         body = stream.read(MAX_JSON_BYTES + 1)
         if len(body) > MAX_JSON_BYTES:
             raise TooLarge(f"A JSON body may have {MAX_JSON_BYTES:,} bytes.")
@@ -47,9 +47,9 @@ class FastJSONRenderer(BaseRenderer):
 
     def render(
         self,
-        data: Any,
-        accepted_media_type: str | None = None,
-        renderer_context: Mapping[str, Any] | None = None,
+        data: Any,  # noqa: ANN401 - any JSON value
+        accepted_media_type: str | None = None,  # noqa: ARG002 - the library's signature
+        renderer_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - the library's signature
     ) -> bytes:
         if data is None:
             return b""
@@ -69,7 +69,7 @@ class BytesRenderer(BaseRenderer):
 
     def render(
         self,
-        data: Any,
+        data: Any,  # noqa: ANN401 - see the reason below
         accepted_media_type: str | None = None,
         renderer_context: Mapping[str, Any] | None = None,
     ) -> bytes:

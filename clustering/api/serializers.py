@@ -28,19 +28,19 @@ class IsoTime(Func):
 
     output_field = TextField()
 
-    def as_postgresql(self, compiler: Any, connection: Any, **_: Any) -> Any:
+    def as_postgresql(self, compiler: Any, connection: Any, **_: Any) -> Any:  # noqa: ANN401 - Django's own
         form = """'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'"""
         template = f"to_char(%(expressions)s AT TIME ZONE 'UTC', {form})"
         return self.as_sql(compiler, connection, template=template)
 
-    def as_sqlite(self, compiler: Any, connection: Any, **_: Any) -> Any:
+    def as_sqlite(self, compiler: Any, connection: Any, **_: Any) -> Any:  # noqa: ANN401 - Django's own
         return self.as_sql(compiler, connection, template="replace(%(expressions)s, ' ', 'T') || 'Z'")
 
 
 class StrictSerializer(serializers.Serializer[Any]):
     """Check values and refuse fields that are not known."""
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: Any) -> Any:  # noqa: ANN401 - any JSON value
         if isinstance(data, dict):
             self.refuse_unknown(data)
         return super().to_internal_value(data)
@@ -60,7 +60,7 @@ class StrictSerializer(serializers.Serializer[Any]):
 class Body(StrictSerializer):
     """A JSON body: values must have the type of their field."""
 
-    def to_internal_value(self, data: Any) -> Any:
+    def to_internal_value(self, data: Any) -> Any:  # noqa: ANN401 - any JSON value
         if isinstance(data, dict):
             self.refuse_unknown(data)
             wrong = {name: _type_problem(self.fields[name], value) for name, value in data.items()}

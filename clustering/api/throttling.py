@@ -28,7 +28,7 @@ class CallerThrottle(SimpleRateThrottle):
         self.num_requests, self.duration = per_minute, 60
         return super().allow_request(request, view)
 
-    def get_cache_key(self, request: Request, view: APIView) -> str:
+    def get_cache_key(self, request: Request, view: APIView) -> str:  # noqa: ARG002 - the library's signature
         if isinstance(request.auth, Token):
             caller = f"token-{request.auth.pk}"
         elif request.user and request.user.is_authenticated:

@@ -186,7 +186,7 @@ def _split_netloc(url: str, netloc: str) -> tuple[str, int | None]:
         raise BadAddress(url, "names no host")
     if not port:
         return _normalise_host(host), None
-    if not (port.isascii() and port.isdigit() and len(port) <= 10 and 0 < int(port) < 65536):
+    if not (port.isascii() and port.isdigit() and len(port) <= 10 and 0 < int(port) < 65536):  # noqa: PLR2004 - ports
         raise BadAddress(url, f"{port!r} is no port")
     return _normalise_host(host), int(port)
 
@@ -201,7 +201,7 @@ def _normalise_host(host: str) -> str:
         except idna.IDNAError as error:
             raise BadAddress(host, f"not an international host name: {error}") from None
     host = host.lower().removesuffix(".")
-    if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in host.split(".")):
+    if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in host.split(".")):  # noqa: PLR2004 - of DNS
         raise BadAddress(host, "no host name")
     if _is_number(host.rpartition(".")[2]):
         return _normalise_ipv4(host)

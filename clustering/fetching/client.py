@@ -287,4 +287,4 @@ def _is_transient(error: BaseException) -> bool:
 
 
 def _is_trouble(answer: Fetched) -> bool:
-    return answer.status >= 500
+    return answer.status >= 500  # noqa: PLR2004 (server error)

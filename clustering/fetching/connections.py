@@ -93,7 +93,7 @@ class Stream(httpcore.NetworkStream):
             self.close()
             raise httpcore.ConnectError(str(error)) from error
 
-    def get_extra_info(self, info: str) -> Any:
+    def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 (the signature of the library)
         if info == "is_readable":
             poll = select.poll()
             poll.register(self._socket.fileno(), CLOSED)
@@ -113,9 +113,9 @@ class Network(httpcore.NetworkBackend):
         self,
         host: str,
         port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
+        timeout: float | None = None,  # noqa: ARG002 (the deadline decides)
+        local_address: str | None = None,  # noqa: ARG002 (the kernel chooses)
+        socket_options: Iterable[Any] | None = None,  # noqa: ARG002 (the guard sets them)
     ) -> httpcore.NetworkStream:
         return Stream(self._guard.connect(host, port, deadlines.current()))
 

@@ -225,7 +225,7 @@ def kind_of(address: IpAddress) -> str:
 
 def is_own(address: IpAddress, port: int) -> bool:
     """Say whether an address is this machine's own: the kernel would then send from the same one."""
-    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6  # noqa: PLR2004 (IPv4)
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:  # connecting it sends nothing
             probe.connect((str(address), port))
@@ -240,7 +240,7 @@ def networks(words: Iterable[str]) -> tuple[Network, ...]:
 
 
 def _connect(address: IpAddress, port: int, deadline: Deadline) -> socket.socket:
-    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6  # noqa: PLR2004 (IPv4)
     with ExitStack() as unless_connected:
         connection = unless_connected.enter_context(socket.socket(family, socket.SOCK_STREAM))
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

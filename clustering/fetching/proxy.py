@@ -84,7 +84,7 @@ class Proxy:
             stack.enter_context(suppress(OSError, Refused))
             head, rest = self._read_head(client)
             request = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
-            if len(request) != 3:
+            if len(request) != 3:  # noqa: PLR2004 (method, address, version)
                 return
             server = stack.enter_context(self._connect(client, request[0], request[1]))
             if request[0] == "CONNECT":

@@ -181,7 +181,7 @@ class _Visit:
             raise TooLarge(MAX_BYTES)
         return body
 
-    def _ask(self, method: str, **params: Any) -> dict[str, Any]:
+    def _ask(self, method: str, **params: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
         return self.browser.ask(method, self.session, **params)
 
     def _fetched(self, body: bytes) -> Fetched:

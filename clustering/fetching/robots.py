@@ -74,7 +74,7 @@ def fetch_robots(fetcher: Fetcher, origin: str) -> RobotsFile:
     if answer.status >= SERVER_ERROR or answer.status == TOO_MANY_REQUESTS:
         told = f"{origin}/robots.txt answers {answer.status}: nothing is fetched for now"
         raise RobotsUnavailable(told, answer.headers.get("retry-after", ""))
-    if answer.status != 200:
+    if answer.status != 200:  # noqa: PLR2004 (OK)
         return RobotsFile(answer.status, "")
     return RobotsFile(answer.status, answer.body.decode("utf-8-sig", errors="replace").replace("\x00", ""))
 

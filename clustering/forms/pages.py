@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from django import forms
 
 from clustering.forms.sites import MAX_DELAY, MAX_PAGES, USUAL_PAGES, read_address
 
-STRATEGIES = [
-    ("breadth_first", "Breadth first: pages near the entry come first"),
-]
+if TYPE_CHECKING:
+    from django.db.models.fields.files import FieldFile
 
 
 class ManyFilesInput(forms.ClearableFileInput):
@@ -22,8 +21,8 @@ class ManyFilesField(forms.FileField):
 
     widget = ManyFilesInput
 
-    def clean(self, data: Any, initial: Any = None) -> Any:
-        handed_in = data or [None]
+    def clean(self, data: object, initial: FieldFile | None = None) -> list[object]:
+        handed_in = data if isinstance(data, list) and data else [None]
         return [super(ManyFilesField, self).clean(file, initial) for file in handed_in]
 
 

@@ -67,7 +67,7 @@ class PasswordForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
 
-    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:  # Django's signature
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:  # noqa: ANN401  # Django's signature
         super().__init__(*args, **kwargs)
         self.user = user
 
@@ -116,7 +116,7 @@ class SiteField(forms.CharField):
             ),
         )
 
-    def clean(self, value: Any) -> Site | None:  # Django's signature
+    def clean(self, value: Any) -> Site | None:  # noqa: ANN401  # Django's signature
         name = super().clean(value)
         if not name:
             return None
@@ -235,7 +235,7 @@ class TokenForm(forms.Form):
         help_text=f"1 to {MAX_DAYS}. A token that has expired opens nothing.",
     )
 
-    def __init__(self, *args: Any, owners: Any, **kwargs: Any) -> None:  # Django's signature
+    def __init__(self, *args: Any, owners: Any, **kwargs: Any) -> None:  # noqa: ANN401  # Django's signature
         super().__init__(*args, **kwargs)
         self.fields["owner"].queryset = owners  # type: ignore[attr-defined]  # of a ModelChoiceField
 

@@ -15,6 +15,8 @@ from clustering.models.sites import SITE_NAME
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from django.http import QueryDict
+
 MAX_PAGES = 1_000_000
 USUAL_PAGES = 1_000
 MAX_DELAY = 3_600
@@ -53,7 +55,7 @@ def propose_name(address: str, taken: Iterable[str] | None = None) -> str:
     )
 
 
-class HostsField(forms.CharField):
+class HostsField(forms.Field):
     """Host names, one a line."""
 
     widget = forms.Textarea(attrs={"rows": 3, "class": "mono", "spellcheck": "false"})
@@ -61,11 +63,8 @@ class HostsField(forms.CharField):
     def prepare_value(self, value: object) -> object:
         return "\n".join(value) if isinstance(value, list) else value
 
-    def to_python(self, value: object) -> Any:
+    def to_python(self, value: object) -> list[str]:
         return str(value or "").replace(",", " ").split()
-
-    def run_validators(self, value: object) -> None:
-        """Check nothing more: the validators of a text do not fit a list."""
 
 
 class NewSiteForm(forms.Form):
@@ -162,8 +161,8 @@ class DeleteSiteForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "class": "mono"}),
     )
 
-    def __init__(self, *args: Any, site: Site, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: QueryDict | None, *, site: Site) -> None:
+        super().__init__(data)
         self.site = site
 
     def clean_typed_name(self) -> str:

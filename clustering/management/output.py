@@ -97,7 +97,7 @@ class WorkCommand(BaseCommand):
         self.name = Path(argv[1]).name
         super().run_from_argv(argv)
 
-    def execute(self, *args: Any, **options: Any) -> str | None:
+    def execute(self, *args: Any, **options: Any) -> str | None:  # noqa: ANN401 (Django's signature)
         self.n_bad_lines = 0
         if not self._called_from_command_line:
             return self._execute_plainly(*args, **options)
@@ -124,7 +124,7 @@ class WorkCommand(BaseCommand):
             help="where result lines go; .gz and .zst are compressed (default: standard output)",
         )
 
-    def open_output(self, path: str = STANDARD) -> Any:
+    def open_output(self, path: str = STANDARD) -> Any:  # noqa: ANN401 (a context manager of Lines)
         """Open the results; see the function of this name."""
         return open_output(path, self.stdout)  # type: ignore[arg-type]
 
@@ -171,7 +171,7 @@ class WorkCommand(BaseCommand):
             task = bar.add_task(title, total=n_total)
             yield lambda: bar.advance(task)
 
-    def _execute_plainly(self, *args: Any, **options: Any) -> str | None:
+    def _execute_plainly(self, *args: Any, **options: Any) -> str | None:  # noqa: ANN401 (Django's signature)
         try:
             result = super().execute(*args, **options)
         except BrokenPipeError:
@@ -271,7 +271,7 @@ def _compressed(stream: BinaryIO, name: str) -> Iterator[BinaryIO]:
         yield stream
 
 
-def _bytes_of(stream: Any) -> BinaryIO:
+def _bytes_of(stream: Any) -> BinaryIO:  # noqa: ANN401 (Django's wrapper, a file or a StringIO)
     """Return the byte stream under a text stream, so that lines are UTF-8 whatever the locale."""
     inner = getattr(stream, "_out", stream)
     inner.flush()
@@ -285,6 +285,6 @@ class _TextBytes(BytesIO):
         super().__init__()
         self._text = text
 
-    def write(self, line: Any) -> int:
+    def write(self, line: Any) -> int:  # noqa: ANN401 (the buffer protocol has no type in Python 3.11)
         self._text.write(bytes(line).decode())
         return len(line)

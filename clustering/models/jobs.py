@@ -114,6 +114,7 @@ class Job(models.Model):
         indexes = [
             models.Index(fields=["state", "due_at"], name="job_by_state"),
             models.Index(fields=["finished_at"], name="job_by_end"),
+            models.Index(fields=["site", "-id"], name="job_by_site"),
         ]
 
     def __str__(self) -> str:

@@ -107,7 +107,7 @@ class Page(models.Model):
         REFUSED = "refused", "Refused"  # not asked for: robots.txt, address, limits
         FAILED = "failed", "Failed"
 
-    # Without an index of its own: page_by_status begins with it.
+    # Without an index of its own: page_by_site begins with it.
     site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="pages", db_index=False)
     url = models.TextField()  # normalised
     url_hash = models.BinaryField(max_length=16)  # the first 16 bytes of the sha256 of `url`
@@ -137,6 +137,7 @@ class Page(models.Model):
             models.Index(fields=["crawl", "host", "state", "depth", "id"], name="page_frontier"),
             models.Index(fields=["site", "state", "id"], name="page_by_state"),
             models.Index(fields=["site", "status", "id"], name="page_by_status"),
+            models.Index(fields=["site", "-id"], name="page_by_site"),
             models.Index(fields=["visited_at"], name="page_by_visit"),
         ]
 

@@ -106,7 +106,7 @@ def _judge_answer(answer: Fetched) -> Verdict:
 
 
 def _why_no_page(answer: Fetched) -> str:
-    if answer.status in NO_CONTENT or 300 <= answer.status < ERROR:
+    if answer.status in NO_CONTENT or 300 <= answer.status < ERROR:  # noqa: PLR2004 (redirects to nowhere)
         return f"answers {answer.status} without a page"
     if not takes_page(answer.status, answer.content_type):
         return f"is {essence(answer.content_type)[:80]}, not HTML"

@@ -156,7 +156,7 @@ class FolderFiles:
         """Return a word that changes with any of these files."""
         digest = hashlib.sha256()
         for name in names:
-            told = os.lstat(os.path.join(self._folder, name))
+            told = os.lstat(os.path.join(self._folder, name))  # noqa: PTH118 (ten times as fast as a Path)
             digest.update(f"{name}\0{told.st_size}-{told.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
         return digest.hexdigest()[:32]
 
@@ -206,7 +206,7 @@ class ZipFiles:
                     return below + name, cast("BinaryIO", raw), self._state
         return None
 
-    def state(self, names: list[str]) -> str:
+    def state(self, names: list[str]) -> str:  # noqa: ARG002 (like that of a folder)
         """Return a word that changes with the zip."""
         return self._state
 

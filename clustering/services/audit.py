@@ -35,7 +35,7 @@ def record(
     )
 
 
-def _storable(value: Any) -> Any:  # any JSON value
+def _storable(value: Any) -> Any:  # noqa: ANN401  # any JSON value
     """Return the value with all its texts fit for the database."""
     if isinstance(value, dict):
         return {storable(str(name)): _storable(part) for name, part in value.items()}

@@ -159,7 +159,7 @@ def _add_bytes(archive: tarfile.TarFile, name: str, content: bytes) -> None:
     _add_file(archive, name, io.BytesIO(content))
 
 
-def _add_file(archive: tarfile.TarFile, name: str, file: Any) -> None:
+def _add_file(archive: tarfile.TarFile, name: str, file: Any) -> None:  # noqa: ANN401 - any seekable binary file
     member = tarfile.TarInfo(name)
     member.size = file.seek(0, os.SEEK_END)
     member.mtime = int(datetime.now(UTC).timestamp())

@@ -53,7 +53,7 @@ def open_input(path: str | Path) -> Iterator[BinaryIO]:
         yield sys.stdin.buffer
         return
     try:
-        raw = Path(path).open("rb")
+        raw = Path(path).open("rb")  # noqa: SIM115 (closed below, so that an error of the caller's is not taken for ours)
     except (OSError, ValueError) as error:
         raise UnreadableFile(f"{path}: {why(error)}") from None
     with raw:
@@ -159,7 +159,7 @@ class _ZstdReader(io.RawIOBase):
         self._begin()
         return 0
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 (the buffer protocol has no type in Python 3.11)
         while not self._ready:
             if not self._decompress_step():
                 return 0

@@ -124,7 +124,7 @@ def delete_site(run: JobRun) -> dict[str, Any]:
         with transaction.atomic():
             n_pages += len(batch)
             run.renew(n_done=n_pages)
-            Link.objects.filter(page_id__in=batch)._raw_delete("default")
+            Link.objects.filter(page_id__in=batch)._raw_delete("default")  # noqa: SLF001 - nothing refers to links
             Page.objects.filter(pk__in=batch).delete()
     with transaction.atomic():
         run.renew()

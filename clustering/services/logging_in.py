@@ -163,6 +163,6 @@ def _in_words(seconds: int) -> str:
     >>> _in_words(1), _in_words(59), _in_words(61)
     ('1 second', '59 seconds', '2 minutes')
     """
-    if seconds < 60:  # seconds of a minute
+    if seconds < 60:  # noqa: PLR2004  # seconds of a minute
         return f"{seconds} second{'s' * (seconds != 1)}"
     return f"{math.ceil(seconds / 60)} minutes"

@@ -59,7 +59,7 @@ def _text(entry: dict[str, Any], key: str) -> str:
 def _status(value: object) -> int:
     if value is None:
         return 200
-    if isinstance(value, bool) or not isinstance(value, int) or not 100 <= value <= 599:
+    if isinstance(value, bool) or not isinstance(value, int) or not 100 <= value <= 599:  # noqa: PLR2004 (HTTP's range)
         raise PageRefused("bad_line", f'"status" is {_short(value)}, but must be a number from 100 to 599')
     return value
 
@@ -78,11 +78,11 @@ def _time(value: object) -> datetime | None:
         return None
     try:
         if not isinstance(value, str):
-            raise TypeError
+            raise TypeError  # noqa: TRY301 (one message for all that is not a time)
         moment = datetime.fromisoformat(value.strip())
         moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
         if not FIRST_YEAR <= moment.year <= LAST_YEAR:
-            raise ValueError
+            raise ValueError  # noqa: TRY301 (one message for all that is not a time)
     except (TypeError, ValueError):
         example = date(2025, 3, 31).isoformat()
         raise PageRefused(
@@ -93,4 +93,4 @@ def _time(value: object) -> datetime | None:
 
 def _short(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"
+    return text if len(text) <= 60 else f"{text[:57]}…"  # noqa: PLR2004 (fits a line of a terminal)

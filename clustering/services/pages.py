@@ -34,7 +34,7 @@ SNAPSHOT_FIELDS = ["seen_at", "status", "content_type", "encoding", "problem"]
 # A page has a hundred links: objects for them would cost more than all the rest.
 _LINK_COLUMNS = "page_id, position, xpath, url, url_hash, text"
 _COPY_LINKS = f"COPY clustering_link ({_LINK_COLUMNS}) FROM STDIN"
-_INSERT_LINKS = f"INSERT INTO clustering_link ({_LINK_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s)"
+_INSERT_LINKS = f"INSERT INTO clustering_link ({_LINK_COLUMNS}) VALUES (%s, %s, %s, %s, %s, %s)"  # noqa: S608 - constants
 
 NEW, UNCHANGED, FAILED = "new", "unchanged", "failed"
 
@@ -122,7 +122,7 @@ def _parse_visit(visit: Visit) -> PreparedVisit:
         links = find_links(page.tree, final_url, page.encoding) if page.tree is not None else []
     except PageTooLarge as error:
         return PreparedVisit(visit, url, final_url, code="too_large", reason=str(error))
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - one page of a batch may fail; the failure becomes its row
         return PreparedVisit(
             visit, url, final_url, code="unreadable", reason=f"{type(error).__name__}: {error}"
         )
@@ -351,7 +351,7 @@ def _note_visit(
 def _replace_links(outcomes: Iterable[_Outcome]) -> None:
     """Replace the links of pages that have a new latest snapshot."""
     links_by_page = {outcome.page.pk: outcome.prepared.links for outcome in outcomes if outcome.page}
-    Link.objects.filter(page__in=links_by_page)._raw_delete(Link.objects.db)
+    Link.objects.filter(page__in=links_by_page)._raw_delete(Link.objects.db)  # noqa: SLF001 - nothing refers to links
     rows = [
         (page_id, link.position, link.xpath, link.url, url_hash(link.url), link.text)
         for page_id, links in links_by_page.items()

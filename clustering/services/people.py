@@ -277,7 +277,7 @@ def _keeping_an_administrator(user: User) -> Iterator[None]:
             user.refresh_from_db()
             yield
             if had_some and not administrators.exists():
-                raise LastAdministrator(user)  # raised inside, so that the change is undone
+                raise LastAdministrator(user)  # noqa: TRY301  # raised inside, so that the change is undone
     except LastAdministrator:
         user.refresh_from_db()
         raise

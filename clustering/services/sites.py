@@ -45,7 +45,7 @@ class BadSite(ValidationError):
         return self.problem
 
 
-def add_site(*, name: str, root_url: str, actor: User | None, **settings: Any) -> Site:
+def add_site(*, name: str, root_url: str, actor: User | None, **settings: Any) -> Site:  # noqa: ANN401 - checked below
     """Add a site and return it; a site of the same name and root is returned as it is.
 
     `settings` are those of `change_site`. Raises BadSite, SiteExists.
@@ -60,7 +60,7 @@ def add_site(*, name: str, root_url: str, actor: User | None, **settings: Any) -
     return site
 
 
-def change_site(*, site: Site, actor: User | None, **settings: Any) -> Site:
+def change_site(*, site: Site, actor: User | None, **settings: Any) -> Site:  # noqa: ANN401 - checked below
     """Change settings of a site: title, extra_hosts, crawl_delay, obey_robots, render, snapshots_kept.
 
     Those not given stay as they are. Raises BadSite.

@@ -49,7 +49,7 @@ def _kept(files: Sequence[UploadedFile]) -> Path:
     archives = [file for file in files if _is_archive(file)]
     if len(files) == 1 and archives:
         return _keep(archives[0])
-    if len(files) == 2 and len(manifests) == 1 and len(archives) == 1:
+    if len(manifests) == len(archives) == 1 and len(files) == len(manifests + archives):
         return _keep_with_manifest(archives[0], manifests[0])
     if archives:
         raise UnfitUploads("Hand in one archive at a time; only a manifest may come with it.")

@@ -75,7 +75,7 @@ def _page_of(record: WarcRecord, place: str, url: str) -> Item:
         return Skipped("not_http")
     if not _is_html(headers.get("content-type", ""), payload):
         return Skipped("not_html")
-    if 300 <= status < 400:
+    if 300 <= status < 400:  # noqa: PLR2004 (HTTP's range)
         return Skipped("redirect")
     _check_complete(record)
     return FoundPage(

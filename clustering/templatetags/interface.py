@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 register = Library()
 
-NOTHING = "–"
+NOTHING = "\u2013"  # a dash
 END_OF_URL = 18
 MINUTE, HOUR, DAY, WEEK = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1), timedelta(days=7)
 

@@ -44,7 +44,7 @@ def told_by(entry: AuditEntry) -> list[tuple[str, str]]:
     return [(name.replace("_", " "), _in_words(value)) for name, value in entry.detail.items()]
 
 
-def _in_words(value: Any) -> str:  # any JSON value
+def _in_words(value: Any) -> str:  # noqa: ANN401  # any JSON value
     """Write a value of an entry's details as a person would.
 
     >>> _in_words({"was": None, "now": "editor"}), _in_words(["a", 1]), _in_words(True)

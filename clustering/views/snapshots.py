@@ -22,6 +22,7 @@ PART = 200_000  # characters shown at once
 LINES_AT_ONCE = 4_000
 COMPARED_LINES = 1_000  # what is left between equal beginnings and ends; more would take too long
 CONTEXT = 3
+LONGEST_NUMBER = 9  # digits; no page is longer
 # What a browser would not draw, or would draw in a misleading order, is shown by its code point.
 UNSEEN = [
     *range(9),
@@ -180,4 +181,4 @@ def _snapshot(name: str, page: int, pk: int) -> Snapshot:
 
 
 def _number(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < 10 else 0
+    return int(text) if text.isdecimal() and len(text) <= LONGEST_NUMBER else 0

@@ -79,7 +79,7 @@ class Visitor(BaseHTTPRequestHandler):
     def version_string(self) -> str:
         return server_name(self.server.site.name)
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class calls it so
         """Keep quiet: a crawl would fill the screen."""
 
 

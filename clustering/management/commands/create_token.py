@@ -13,7 +13,7 @@ from clustering.services import people, tokens
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
-TOKEN_NAME = "command line"  # what the list of tokens calls it
+TOKEN_NAME = "command line"  # noqa: S105  # what the list of tokens calls it
 
 
 class Command(WorkCommand):

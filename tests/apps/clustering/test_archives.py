@@ -525,8 +525,8 @@ class TestWarc:
     def test_may_be_compressed_record_by_record_or_as_a_whole(self, tmp_path: Path) -> None:
         zstd = zstandard.ZstdCompressor().compress
         for packed in (
-            [gzip.compress(PAGE), gzip.compress(OTHER)],
-            [gzip.compress(PAGE + OTHER)],
+            [gzip.compress(PAGE, mtime=0), gzip.compress(OTHER)],
+            [gzip.compress(PAGE + OTHER, mtime=0)],
             [zstd(PAGE), zstd(OTHER)],
             [zstd(PAGE + OTHER)],
             [PAGE, OTHER],
@@ -551,11 +551,11 @@ class TestWarc:
         ("body", "headers"),
         [
             (chunked(HTML), ["Transfer-Encoding: chunked"]),
-            (gzip.compress(HTML), ["Content-Encoding: gzip"]),
+            (gzip.compress(HTML, mtime=0), ["Content-Encoding: gzip"]),
             (zlib.compress(HTML), ["Content-Encoding: deflate"]),
             (brotli.compress(HTML), ["Content-Encoding: br"]),
             (zstandard.ZstdCompressor().compress(HTML), ["Content-Encoding: zstd"]),
-            (chunked(gzip.compress(HTML)), ["Content-Encoding: gzip", "Transfer-Encoding: chunked"]),
+            (chunked(gzip.compress(HTML, mtime=0)), ["Content-Encoding: gzip", "Transfer-Encoding: chunked"]),
             (HTML, ["Content-Encoding: gzip", "Transfer-Encoding: chunked"]),
             (HTML, ["Content-Encoding: unheard-of"]),
         ],
@@ -579,11 +579,11 @@ class TestWarc:
     @pytest.mark.parametrize(
         ("body", "headers", "code"),
         [
-            (gzip.compress(HTML)[:-20], ["Content-Encoding: gzip"], "encoding"),
+            (gzip.compress(HTML, mtime=0)[:-20], ["Content-Encoding: gzip"], "encoding"),
             (b"\x00\x01\x02", ["Content-Encoding: gzip"], "encoding"),
             (b"\x00\x01\x02", ["Content-Encoding: unheard-of"], "encoding"),
             (b"zz\r\n" + HTML, ["Transfer-Encoding: chunked"], "damaged"),
-            (chunked(gzip.compress(HTML))[:20], ["Transfer-Encoding: chunked"], "damaged"),
+            (chunked(gzip.compress(HTML, mtime=0))[:20], ["Transfer-Encoding: chunked"], "damaged"),
         ],
     )
     def test_tells_of_a_payload_that_is_broken(
@@ -612,7 +612,7 @@ class TestWarc:
 
     def test_a_record_too_large_is_refused_and_the_next_one_taken(self, tmp_path: Path) -> None:
         huge = record("http://shop.example/p/1", answer(b"<p>" * 20_000_000))
-        path = warc(tmp_path / "x.warc", gzip.compress(huge, 1), gzip.compress(OTHER))
+        path = warc(tmp_path / "x.warc", gzip.compress(huge, 1, mtime=0), gzip.compress(OTHER))
         assert ["too_large"] == [code for _, code in refusals(path)]
         assert ["http://shop.example/p/2"] == list(pages(path))
 
@@ -631,7 +631,7 @@ class TestWarc:
 
     def test_tells_where_a_cut_off_compressed_archive_ends(self, tmp_path: Path) -> None:
         big = record("http://shop.example/p/2", answer(b"<p>" + os.urandom(20_000)))
-        path = warc(tmp_path / "x.warc.gz", gzip.compress(PAGE), gzip.compress(big)[:-9000])
+        path = warc(tmp_path / "x.warc.gz", gzip.compress(PAGE, mtime=0), gzip.compress(big)[:-9000])
         assert ["damaged"] == [code for _, code in refusals(path)]
         assert ["http://shop.example/p/1"] == list(pages(path))
 
@@ -665,11 +665,11 @@ class TestWarc:
             PAGE
             + record(
                 "http://shop.example/3",
-                answer(chunked(gzip.compress(HTML)), "Content-Encoding: gzip", "Transfer-Encoding: chunked"),
+                answer(chunked(gzip.compress(HTML, mtime=0)), "Content-Encoding: gzip", "Transfer-Encoding: chunked"),
             )
             + OTHER
         )
-        for packed in (whole, gzip.compress(whole)):
+        for packed in (whole, gzip.compress(whole, mtime=0)):
             for _ in range(300):
                 data = bytearray(packed)
                 for _ in range(numbers.randint(1, 5)):

@@ -144,7 +144,7 @@ def web_server(listener: int) -> list[str]:
 
 
 def address(host: str, port: int) -> str:
-    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104 - shown
     return f"http://{shown}:{port}/"
 
 
@@ -152,7 +152,7 @@ def answers(family: int, host: str, port: int) -> bool:
     """Ask the web server whether it is up, by a name that it answers to."""
     name = (settings.ALLOWED_HOSTS or ["localhost"])[0].lstrip(".*") or "localhost"
     request = f"GET /healthz HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n"
-    any_address = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+    any_address = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared
     try:
         with socket.socket(family, socket.SOCK_STREAM) as web:
             web.settimeout(5)

@@ -1,0 +1,103 @@
+"""Tell how far apart two groups of pages may be and still be of one type, and which groups hide two.
+
+Notation:   A contrast is a feature that nearly all pages of one group and nearly none of the other have. The
+            shares that it is judged on are drawn towards a half, (k + 1/2) / (n + 1), so that a group of one or two
+            pages has none. The overlap of two groups is the share of their address patterns in common.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy import sparse
+
+from clustering.algorithms.profiles import shares_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from clustering.algorithms.feature_table import FeatureTable
+    from clustering.algorithms.profiles import Matrix
+
+CLEAR = 0.85  # of two shares that differ by more, one is nearly all and the other nearly none
+SAME_ADDRESS = 0.1  # overlap from which two groups stand at the same addresses
+FEWEST_CONTRASTS = 3  # from which groups at different addresses are of different types; by chance there is none
+FEW_CONTRASTS = 0.2  # share of the features that nearly all pages have; below, the same address decides
+MOST_LABEL_CONTRASTS = 2  # that count: labels may go with a category of things, paths hardly do
+FEW_PAGES = 5  # of which too little is known to hold against them that they look different
+
+APART, NORMAL, SAME = 0.3, 0.62, 0.85  # bounds of d: see Bounds
+SHARED_LABELS, FEWEST_SHARED = 0.45, 1.5  # from which two looks at the same addresses are of one type
+
+
+class Bounds:
+    """How far apart two groups may be: less at different addresses, more at the same."""
+
+    def __init__(self, table: FeatureTable, patterns: NDArray[np.intp], group: NDArray[np.intp]) -> None:
+        self.sizes = np.bincount(group).astype(np.float32)
+        self.paths = _counts(table.paths, group)
+        self.pairs = _counts(table.pairs, group)
+        self.addresses = _counts(indicator(patterns), group)
+
+    def of(self, a: int) -> Matrix:
+        """Return the bound of one group with each."""
+        contrasts, core = contrasts_with(self.paths, self.sizes, a)
+        label_contrasts, _ = contrasts_with(self.pairs, self.sizes, a)
+        contrasts_in_all = contrasts + np.minimum(label_contrasts, MOST_LABEL_CONTRASTS)
+        is_same = overlap_with(self.addresses, self.sizes, a) >= SAME_ADDRESS
+        is_alike = contrasts < FEW_CONTRASTS * np.maximum(core, 1)
+        is_alike |= np.maximum(self.sizes, self.sizes[a]) <= FEW_PAGES
+        bounds = np.full(len(self.sizes), NORMAL, np.float32)
+        bounds[~is_same & (contrasts_in_all >= FEWEST_CONTRASTS)] = APART
+        bounds[is_same & is_alike] = SAME
+        return bounds
+
+    def join(self, a: int, b: int) -> None:
+        """Take note that `b` is now part of `a`."""
+        for counts in (self.sizes, *(M.T for M in (self.paths, self.pairs, self.addresses))):
+            counts[a] += counts[b]
+            counts[b] = 0
+
+
+def indicator(values: NDArray[np.intp]) -> sparse.csr_matrix:
+    """Return pages by values, 1 where the page has the value."""
+    ones = np.ones(len(values), np.float32)
+    return sparse.csr_matrix((ones, (np.arange(len(values)), values)))
+
+
+def contrasts_with(counts: Matrix, sizes: Matrix, a: int) -> tuple[Matrix, Matrix]:
+    """Return the number of contrasts of one group with each, and of what nearly all of one of them have."""
+    shares = (counts + 0.5) / (sizes + 1)
+    p = shares[:, a, np.newaxis]
+    return (np.abs(shares - p) >= CLEAR).sum(axis=0), (np.maximum(shares, p) >= CLEAR).sum(axis=0)
+
+
+def overlap_with(counts: Matrix, sizes: Matrix, a: int) -> Matrix:
+    """Return what share of one group and of each other is in common."""
+    shares = counts / np.maximum(sizes, 1)
+    overlap: Matrix = np.minimum(shares, shares[:, a, np.newaxis]).sum(axis=0)
+    return overlap
+
+
+def _counts(incidence: sparse.csr_matrix, group: NDArray[np.intp]) -> Matrix:
+    return shares_of(incidence, group) * np.bincount(group).astype(np.float32)
+
+
+def join_looks(
+    table: FeatureTable, patterns: NDArray[np.intp], group: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Join groups that stand at the same addresses and show the same labels, however different they look."""
+    labels = shares_of(table.labels_of_pages, group)
+    weights = 1 - np.asarray(table.labels_of_pages.mean(axis=0), np.float32).ravel()
+    addresses = shares_of(indicator(patterns), group)
+    joined = np.arange(labels.shape[1])
+    for a in range(labels.shape[1]):
+        shared = weights @ np.minimum(labels, labels[:, a, np.newaxis])
+        in_all = weights @ np.maximum(labels, labels[:, a, np.newaxis])
+        is_one = (shared >= FEWEST_SHARED) & (shared >= SHARED_LABELS * in_all)
+        is_one &= np.minimum(addresses, addresses[:, a, np.newaxis]).sum(axis=0) >= SAME_ADDRESS
+        for b in np.flatnonzero(is_one[:a]).tolist():
+            joined[joined == joined[a]] = joined[b]
+    return joined[group]
