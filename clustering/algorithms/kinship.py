@@ -1,8 +1,8 @@
 """Tell how far apart two groups of pages may be and still be of one type, and which groups hide two.
 
-Notation:   A contrast is a feature that nearly all pages of one group and nearly none of the other have. The
-            shares that it is judged on are drawn towards a half, (k + 1/2) / (n + 1), so that a group of one or two
-            pages has none. The overlap of two groups is the share of their address patterns in common.
+Notation:   A contrast is a feature that nearly all pages of one group and nearly none of the other have. Nearly all
+            is judged on (k + 1/2) / (n + 1), so that what one or two pages have is never a contrast, what they lack
+            may be. The overlap of two groups is the share of their address patterns in common.
 """
 
 from __future__ import annotations
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from clustering.algorithms.feature_table import FeatureTable
     from clustering.algorithms.profiles import Matrix
 
-CLEAR = 0.85  # of two shares that differ by more, one is nearly all and the other nearly none
+NEARLY_ALL, NEARLY_NONE = 0.85, 0.1
 SAME_ADDRESS = 0.1  # overlap from which two groups stand at the same addresses
 FEWEST_CONTRASTS = 3  # from which groups at different addresses are of different types; by chance there is none
 FEW_CONTRASTS = 0.2  # share of the features that nearly all pages have; below, the same address decides
 MOST_LABEL_CONTRASTS = 2  # that count: labels may go with a category of things, paths hardly do
 FEW_PAGES = 5  # of which too little is known to hold against them that they look different
+COMMON_ADDRESS = 0.3  # of the site's pages; an address that so many have tells no types apart
 
 APART, NORMAL, SAME = 0.3, 0.62, 0.85  # bounds of d: see Bounds
 SHARED_LABELS, FEWEST_SHARED = 0.45, 1.5  # from which two looks at the same addresses are of one type
@@ -38,25 +39,28 @@ class Bounds:
     def __init__(self, table: FeatureTable, patterns: NDArray[np.intp], group: NDArray[np.intp]) -> None:
         self.sizes = np.bincount(group).astype(np.float32)
         self.paths = _counts(table.paths, group)
-        self.pairs = _counts(table.pairs, group)
+        self.labels = _counts(table.labels_of_pages, group)
         self.addresses = _counts(indicator(patterns), group)
+        self.is_rare_address = np.bincount(patterns) <= COMMON_ADDRESS * len(patterns)
 
     def of(self, a: int) -> Matrix:
         """Return the bound of one group with each."""
         contrasts, core = contrasts_with(self.paths, self.sizes, a)
-        label_contrasts, _ = contrasts_with(self.pairs, self.sizes, a)
-        contrasts_in_all = contrasts + np.minimum(label_contrasts, MOST_LABEL_CONTRASTS)
+        label_contrasts, _ = contrasts_with(self.labels, self.sizes, a)
         is_same = overlap_with(self.addresses, self.sizes, a) >= SAME_ADDRESS
-        is_alike = contrasts < FEW_CONTRASTS * np.maximum(core, 1)
-        is_alike |= np.maximum(self.sizes, self.sizes[a]) <= FEW_PAGES
+        is_known = np.minimum(self.sizes, self.sizes[a]) > FEW_PAGES / 2
+        is_alike = is_known & (contrasts < FEW_CONTRASTS * np.maximum(core, 1))
+        is_small = np.maximum(self.sizes, self.sizes[a]) <= FEW_PAGES
+        is_alike |= is_small & (self.is_rare_address @ np.minimum(self.addresses, self.addresses[:, [a]]) > 0)
         bounds = np.full(len(self.sizes), NORMAL, np.float32)
-        bounds[~is_same & (contrasts_in_all >= FEWEST_CONTRASTS)] = APART
+        n_contrasts = contrasts + np.minimum(label_contrasts, MOST_LABEL_CONTRASTS)
+        bounds[~is_same & (n_contrasts >= FEWEST_CONTRASTS)] = APART
         bounds[is_same & is_alike] = SAME
         return bounds
 
     def join(self, a: int, b: int) -> None:
         """Take note that `b` is now part of `a`."""
-        for counts in (self.sizes, *(M.T for M in (self.paths, self.pairs, self.addresses))):
+        for counts in (self.sizes, self.paths.T, self.labels.T, self.addresses.T):
             counts[a] += counts[b]
             counts[b] = 0
 
@@ -69,9 +73,10 @@ def indicator(values: NDArray[np.intp]) -> sparse.csr_matrix:
 
 def contrasts_with(counts: Matrix, sizes: Matrix, a: int) -> tuple[Matrix, Matrix]:
     """Return the number of contrasts of one group with each, and of what nearly all of one of them have."""
-    shares = (counts + 0.5) / (sizes + 1)
-    p = shares[:, a, np.newaxis]
-    return (np.abs(shares - p) >= CLEAR).sum(axis=0), (np.maximum(shares, p) >= CLEAR).sum(axis=0)
+    is_all = (counts + 0.5) / (sizes + 1) >= NEARLY_ALL
+    is_none = counts / np.maximum(sizes, 1) <= NEARLY_NONE
+    contrasts = (is_all[:, [a]] & is_none) | (is_all & is_none[:, [a]])
+    return contrasts.sum(axis=0), (is_all | is_all[:, [a]]).sum(axis=0)
 
 
 def overlap_with(counts: Matrix, sizes: Matrix, a: int) -> Matrix:

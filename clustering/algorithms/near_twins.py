@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clustering.algorithms.kinship import CLEAR
+from clustering.algorithms.kinship import contrasts_with
+from clustering.algorithms.profiles import shares_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,14 +47,13 @@ def split_by_address(
 
 
 def _n_contrasts(table: FeatureTable, first: NDArray[np.intp], second: NDArray[np.intp]) -> int:
+    group = np.repeat([0, 1], [len(first), len(second)])
+    pages = np.concatenate([first, second])
+    sizes = np.array([len(first), len(second)], np.float32)
     return sum(
-        int((np.abs(_shares(matrix, first) - _shares(matrix, second)) >= CLEAR).sum())
-        for matrix in (table.paths, table.pairs)
+        int(contrasts_with(shares_of(matrix[pages], group) * sizes, sizes, 0)[0][1])
+        for matrix in (table.paths, table.labels_of_pages)
     )
-
-
-def _shares(matrix: sparse.csr_matrix, pages: NDArray[np.intp]) -> NDArray[np.float64]:
-    return (np.asarray(matrix[pages].sum(axis=0)).ravel() + 0.5) / (len(pages) + 1)
 
 
 def split_by_section(table: FeatureTable, members: NDArray[np.intp]) -> list[NDArray[np.intp]]:
