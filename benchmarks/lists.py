@@ -68,13 +68,15 @@ def run(data: Path | None) -> str:  # noqa: ARG001 - this one makes its own rows
         told = subprocess.run(child, env=environ, cwd=ROOT, check=True, stdout=subprocess.PIPE)
     figures = json.loads(told.stdout)
     rows = [[name, *(f"{figure:.0f}" for figure in row)] for name, row in figures["lists"].items()]
-    slowest = max(row[1] for row in figures["lists"].values())
+    of_sites = [row for name, row in figures["lists"].items() if name.partition(": ")[2].startswith("sites")]
+    slowest = max(p95 for _, p95 in of_sites)
     return (
         f"{N_SITES:,} sites and {N_PAGES:,} pages with a snapshot each; {N_ROUNDS} requests a list, "
         f"through all of the application but the socket.\n\n"
         + markdown_table(["list", "median ms", "p95 ms"], rows)
-        + f"\n\nSlowest p95: {slowest:.0f} ms (bar: {BAR_MS} ms). 1,000 pages through the API take "
-        f"1/{figures['ratio']:.1f} of the time that a plain ModelSerializer takes for them (bar: 1/4)."
+        + f"\n\nSlowest p95 of the lists of sites: {slowest:.0f} ms (bar: {BAR_MS} ms). "
+        f"1,000 pages through the API take 1/{figures['ratio']:.1f} of the time "
+        "that a plain ModelSerializer takes for them (bar: 1/4)."
     )
 
 

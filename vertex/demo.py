@@ -138,8 +138,10 @@ def sites_served() -> Iterator[None]:
     """Serve the sites that no other process serves yet, as long as the block lasts. Raises DemoRefused."""
     with ExitStack() as stack:
         for name, port in ports().items():
-            if not _is_served(name, port):
-                stack.enter_context(DemoServer(sites.load(name), port))
+            while not _is_served(name, port):
+                if server := _server_unless_taken(sites.load(name), port):
+                    stack.enter_context(server)
+                    break
         yield
 
 
@@ -155,14 +157,20 @@ def serve_sites(console: Console) -> None:
 
 def _open_server(site: DemoSite, port: int) -> DemoServer:
     """Listen at the port, as soon as another process that shows the same site has let it go."""
-    while True:
-        try:
-            return DemoServer(site, port)
-        except OSError as error:
-            if error.errno != errno.EADDRINUSE:
-                raise
-            _is_served(site.name, port)
-            time.sleep(LOOK_AGAIN)
+    while (server := _server_unless_taken(site, port)) is None:
+        _is_served(site.name, port)
+    return server
+
+
+def _server_unless_taken(site: DemoSite, port: int) -> DemoServer | None:
+    """Listen at the port; where another process was faster, wait a moment and return None."""
+    try:
+        return DemoServer(site, port)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        time.sleep(LOOK_AGAIN)
+        return None
 
 
 def _is_served(name: str, port: int) -> bool:

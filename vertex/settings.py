@@ -2,6 +2,8 @@
 
 import logging
 import secrets
+import sys
+from contextlib import suppress
 from pathlib import Path
 
 import structlog
@@ -41,8 +43,12 @@ def _development_key() -> str:
     path = VAR_DIR / "secret-key"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(secrets.token_urlsafe(50))
-        path.chmod(0o600)
+        own = path.with_name(f".secret-key-{secrets.token_hex(8)}")
+        own.touch(mode=0o600)
+        own.write_text(secrets.token_urlsafe(50))
+        with suppress(FileExistsError):  # another first process may have been faster
+            path.hardlink_to(own)
+        own.unlink()
     return path.read_text()
 
 
@@ -292,7 +298,8 @@ LOG_LEVEL = environment.choice(
     among=("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"),
 )
 
-_RENDERER = structlog.processors.JSONRenderer() if PRODUCTION else structlog.dev.ConsoleRenderer()
+_CONSOLE = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())
+_RENDERER = structlog.processors.JSONRenderer() if PRODUCTION else _CONSOLE
 _SHARED_PROCESSORS: list[Processor] = [
     structlog.contextvars.merge_contextvars,
     structlog.processors.TimeStamper(fmt="iso", utc=True),

@@ -22,14 +22,17 @@ if TYPE_CHECKING:
     from clustering.algorithms.profiles import Matrix
 
 NEARLY_ALL, NEARLY_NONE = 0.85, 0.1
-SAME_ADDRESS = 0.1  # overlap from which two groups stand at the same addresses
+SAME_ADDRESS = 0.3  # overlap from which two groups stand at the same addresses
 FEWEST_CONTRASTS = 3  # from which groups at different addresses are of different types; by chance there is none
 FEW_CONTRASTS = 0.2  # share of the features that nearly all pages have; below, the same address decides
 MOST_LABEL_CONTRASTS = 2  # that count: labels may go with a category of things, paths hardly do
+FEWEST_KNOWN, FEW_MISSING = 3, 0.5  # of fewer pages only what they lack counts, and more of it
 FEW_PAGES = 5  # of which too little is known to hold against them that they look different
+MOST_LOOKS = 2  # of one type at one address; where more look different, the address is that of several types
+NEARLY_ALL_PAGES = 0.95  # of a site; if so many have one address, it tells nothing
 COMMON_ADDRESS = 0.3  # of the site's pages; an address that so many have tells no types apart
 
-APART, NORMAL, SAME = 0.3, 0.62, 0.85  # bounds of d: see Bounds
+APART, NORMAL, UNTOLD, SAME = 0.3, 0.62, 0.66, 0.85  # bounds of d: see Bounds
 SHARED_LABELS, FEWEST_SHARED = 0.45, 1.5  # from which two looks at the same addresses are of one type
 
 
@@ -40,27 +43,46 @@ class Bounds:
         self.sizes = np.bincount(group).astype(np.float32)
         self.paths = _counts(table.paths, group)
         self.labels = _counts(table.labels_of_pages, group)
+        self.pairs = _counts(table.pairs, group)
         self.addresses = _counts(indicator(patterns), group)
+        self.is_mixed = self.mixed_addresses(patterns, group)
         self.is_rare_address = np.bincount(patterns) <= COMMON_ADDRESS * len(patterns)
+
+    def mixed_addresses(self, patterns: NDArray[np.intp], group: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Say which addresses several groups share that differ clearly: they tell nothing of the type."""
+        is_mixed = np.bincount(patterns) > NEARLY_ALL_PAGES * len(patterns)
+        for pattern in range(len(is_mixed)):
+            cells = np.unique(group[patterns == pattern])
+            cells = cells[self.sizes[cells] >= FEWEST_KNOWN]
+            if len(cells) > MOST_LOOKS:
+                largest = int(np.argmax(self.sizes[cells]))
+                contrasts, core = contrasts_with(self.paths[:, cells], self.sizes[cells], largest)
+                is_mixed[pattern] |= (contrasts >= FEW_CONTRASTS * np.maximum(core, 1)).sum() >= MOST_LOOKS
+        return is_mixed
 
     def of(self, a: int) -> Matrix:
         """Return the bound of one group with each."""
         contrasts, core = contrasts_with(self.paths, self.sizes, a)
-        label_contrasts, _ = contrasts_with(self.labels, self.sizes, a)
-        is_same = overlap_with(self.addresses, self.sizes, a) >= SAME_ADDRESS
-        is_known = np.minimum(self.sizes, self.sizes[a]) > FEW_PAGES / 2
-        is_alike = is_known & (contrasts < FEW_CONTRASTS * np.maximum(core, 1))
+        label_contrasts = np.maximum(
+            contrasts_with(self.labels, self.sizes, a)[0], contrasts_with(self.pairs, self.sizes, a)[0]
+        )
+        is_other = overlap_with(self.addresses, self.sizes, a) < SAME_ADDRESS
+        is_same = overlap_with(self.addresses[~self.is_mixed], self.sizes, a) >= SAME_ADDRESS
+        is_known = np.minimum(self.sizes, self.sizes[a]) >= FEWEST_KNOWN
+        is_half_known = ~is_known & (np.maximum(self.sizes, self.sizes[a]) >= FEWEST_KNOWN)
+        is_alike = contrasts < np.where(is_known, FEW_CONTRASTS, FEW_MISSING) * np.maximum(core, 1)
+        is_alike &= is_known | is_half_known
         is_small = np.maximum(self.sizes, self.sizes[a]) <= FEW_PAGES
         is_alike |= is_small & (self.is_rare_address @ np.minimum(self.addresses, self.addresses[:, [a]]) > 0)
-        bounds = np.full(len(self.sizes), NORMAL, np.float32)
+        bounds = np.where(is_other | is_same, NORMAL, UNTOLD).astype(np.float32)
         n_contrasts = contrasts + np.minimum(label_contrasts, MOST_LABEL_CONTRASTS)
-        bounds[~is_same & (n_contrasts >= FEWEST_CONTRASTS)] = APART
+        bounds[is_other & (n_contrasts >= FEWEST_CONTRASTS)] = APART
         bounds[is_same & is_alike] = SAME
         return bounds
 
     def join(self, a: int, b: int) -> None:
         """Take note that `b` is now part of `a`."""
-        for counts in (self.sizes, self.paths.T, self.labels.T, self.addresses.T):
+        for counts in (self.sizes, self.paths.T, self.labels.T, self.pairs.T, self.addresses.T):
             counts[a] += counts[b]
             counts[b] = 0
 

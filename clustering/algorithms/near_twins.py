@@ -50,10 +50,11 @@ def _n_contrasts(table: FeatureTable, first: NDArray[np.intp], second: NDArray[n
     group = np.repeat([0, 1], [len(first), len(second)])
     pages = np.concatenate([first, second])
     sizes = np.array([len(first), len(second)], np.float32)
-    return sum(
+    paths, pairs, labels = (
         int(contrasts_with(shares_of(matrix[pages], group) * sizes, sizes, 0)[0][1])
-        for matrix in (table.paths, table.labels_of_pages)
+        for matrix in (table.paths, table.pairs, table.labels_of_pages)
     )
+    return paths + max(pairs, labels)
 
 
 def split_by_section(table: FeatureTable, members: NDArray[np.intp]) -> list[NDArray[np.intp]]:

@@ -8,7 +8,8 @@ Notation:   p, a page as its link collections -> `PageLinks`; pt, a root-to-link
             equal schema -> `Candidate`; n, dt, c_u, c_p, c_i, c_miss -> constants.
 Readings:   A schema of three paths costs 3 c_p (the paper's example prints 1). Each path of the class costs
             c_i in a page that is encoded with it, and c_miss where the page lacks it. M_merge is compared
-            with M_new; at equal cost there is a new class; the first candidate opens one. A collapsed group
+            with M_new; at equal cost there is a new class, but for pages without links, which are one class;
+            the first candidate opens one. A collapsed group
             has the union of the schemas. A collection is heterogeneous where at least two groups are left
             and they hold less than two pages on average; its pages feed the queue and are encoded when the
             queue is empty, so that the model covers all visited pages. The links of a class at one path are
@@ -29,7 +30,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -302,15 +303,18 @@ class _Crawl:
             and self.is_inside(url)
         ]
 
-    def choose(self, path: str, urls: Sequence[str]) -> list[str]:
-        """Return at most n links whose URLs look as few others that were followed, evenly spread."""
+    def choose(self, path: str | None, urls: Sequence[str]) -> list[str]:
+        """Return at most n links whose URLs look as few others that were followed, evenly spread.
+
+        Without a path (no link leads there) it does not matter how many others they look like.
+        """
         seen = self.shapes.copy()
         left = dict(zip(spread(urls, len(urls)), map(shape_of, spread(urls, len(urls))), strict=True))
         chosen: list[str] = []
         while left and len(chosen) < self.n:
             url = min(left, key=lambda url: seen[left[url]])
             shape = left.pop(url)
-            if seen[shape] >= self.n and (chosen or path in self.followed):
+            if path is not None and seen[shape] >= self.n and (chosen or path in self.followed):
                 break
             seen[shape] += 1
             chosen.append(url)
@@ -318,7 +322,7 @@ class _Crawl:
 
     def look_at(self, urls: list[str]) -> bool:
         """Take up to n pages that no link reaches; say whether there were any and they brought news."""
-        return bool(urls) and self.take(self.fetch(urls[: self.n]))
+        return self.take(self.fetch(self.choose(None, urls)))
 
     def fetch(self, urls: Sequence[str]) -> list[PageLinks]:
         """Return the pages that come for some URLs; one that came before does not count again."""
@@ -473,6 +477,10 @@ def update_model(M: list[PageClass], C: Candidate) -> PageClass:
     new = _class_cost(len(C.pages), len(C.schema), n_paths)
     best, least = None, new
     for other in M:
+        if other.schema.isdisjoint(C.schema):  # merged, they would cost more, unless both are empty
+            if not other.schema and not C.schema:
+                best = other
+            continue
         before = _class_cost(len(other.pages), len(other.schema), other.n_paths)
         n_schema = len(other.schema | C.schema)
         merged = _class_cost(len(other.pages) + len(C.pages), n_schema, other.n_paths + n_paths)
@@ -505,7 +513,8 @@ def mdl_of_best_update(M: Sequence[PageClass], C: Candidate) -> tuple[int | None
         ]
         costs.append(mdl(M_))
     if not costs or min(costs) >= M_new - _NOTHING:
-        return None, M_new
+        without_links = (place for place, C_ in enumerate(M) if not C_.schema and not C.schema)
+        return next(without_links, None), M_new
     M_merge = min(costs)
     return next(place for place, cost in enumerate(costs) if cost <= M_merge + _NOTHING), M_merge
 
@@ -592,7 +601,7 @@ def cluster_pages(
         dt=dt,
         strategy=strategy,
         stop=stop,
-        unreached=lambda asked: _unlinked(page_by_url, asked),
+        unreached=partial(_unlinked, page_by_url, _by_hash(page_by_url)),
     )
     model = finish(exploration)
     labels = classify_all(urls, page_by_url, model)
@@ -632,11 +641,16 @@ def _roots(page_by_url: Mapping[str, PageLinks], evidence: Evidence) -> list[str
     return [min(page_by_url, key=lambda url: (len(url), url))] if page_by_url else []
 
 
-def _unlinked(page_by_url: Mapping[str, PageLinks], asked: AbstractSet[str]) -> list[str]:
-    """Return the stored pages to which no visited page links, in the order of their hashes."""
+def _by_hash(urls: Iterable[str]) -> list[str]:
+    return sorted(urls, key=lambda url: (xxhash.xxh64_intdigest(url.encode("utf-8", "surrogatepass")), url))
+
+
+def _unlinked(
+    page_by_url: Mapping[str, PageLinks], ordered: Sequence[str], asked: AbstractSet[str]
+) -> list[str]:
+    """Return the stored pages to which no visited page links."""
     linked = {url for source in asked for urls in page_by_url[source].collections.values() for url in urls}
-    left = (url for url in page_by_url if url not in asked and url not in linked)
-    return sorted(left, key=lambda url: (xxhash.xxh64_intdigest(url.encode("utf-8", "surrogatepass")), url))
+    return [url for url in ordered if url not in asked and url not in linked]
 
 
 def _why(C: PageClass) -> str:

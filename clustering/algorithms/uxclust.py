@@ -79,9 +79,10 @@ def cluster_pages(
     groups = group_by_xpath(urls, evidence, has_positions=has_positions)
     kept = [group for group in groups if len(group.voters) >= limit]
     read = _reader(evidence.read)
+    digests = digests_of(urls)
     fingerprints = [
         fingerprint_of(
-            [read(urls[page]) for page in samples_of(group, urls, n_samples)], occurrence_threshold
+            [read(urls[page]) for page in samples_of(group, digests, n_samples)], occurrence_threshold
         )
         for group in kept
     ]
@@ -137,11 +138,18 @@ def cut_off_for(n_pages: int) -> int:
     return min(CUT_OFF, max(1, CUT_OFF * n_pages // PAGES_PER_SITE))
 
 
-def samples_of(group: GroupOfXPath, urls: Sequence[str], n_samples: int = N_SAMPLES) -> list[int]:
+def digests_of(urls: Sequence[str]) -> Hashes:
+    """Return the hashes of URLs, in their order in memory, which is much faster than group by group."""
+    return np.fromiter(map(xxhash.xxh64_intdigest, map(str.encode, urls)), dtype=np.uint64, count=len(urls))
+
+
+def samples_of(group: GroupOfXPath, digests: Hashes, n_samples: int = N_SAMPLES) -> list[int]:
     """Return the pages of a group whose URLs have the least hashes."""
-    written = map(str.encode, [urls[page] for page in group.voters])
-    digests = np.fromiter(map(xxhash.xxh64_intdigest, written), dtype=np.uint64, count=len(group.voters))
-    return [group.voters[place] for place in np.argsort(digests, kind="stable")[:n_samples].tolist()]
+    pages = np.asarray(group.voters, dtype=np.intp)
+    of_group = digests[pages]
+    if n_samples < len(pages):
+        pages = pages[np.argpartition(of_group, n_samples)[:n_samples]]
+    return sorted(pages.tolist(), key=digests.__getitem__)
 
 
 def fingerprint_of(samples: Sequence[Hashes], threshold: float = OCCURRENCE_THRESHOLD) -> Hashes:

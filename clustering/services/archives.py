@@ -46,7 +46,8 @@ EMPTY = "is empty, or damaged from its beginning on"
 FIRST_BYTES = 64 * 1024
 
 GZIP_START, ZSTD_START = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-ZIP_START, ZIP_END, ZIP64_LOCATOR = b"PK\x03\x04", b"PK\x05\x06", b"PK\x06\x07"
+ZIP_START, ZIP_END, ENTRY_START = b"PK\x03\x04", b"PK\x05\x06", b"PK\x01\x02"
+ZIP64_END, ZIP64_LOCATOR = b"PK\x06\x06", b"PK\x06\x07"
 ENCRYPTED = 0x1
 MAX_ENTRIES = 200_000
 MAX_DIRECTORY = 64 * 1024 * 1024
@@ -297,19 +298,22 @@ def _may_be_manifest(name: str, first: bytes) -> bool:
 
 def _check_directory(raw: BinaryIO, label: str) -> None:
     """Refuse a zip whose list of entries alone would fill the memory, before anything reads that list."""
-    size = raw.seek(0, os.SEEK_END)
-    raw.seek(max(0, size - 65_557 - 20))
+    start = raw.seek(max(0, raw.seek(0, os.SEEK_END) - 65_557))
     tail = raw.read()
     end = tail.rfind(ZIP_END)
-    raw.seek(0)
     if end < 0 or len(tail) < end + 22:
         raise UnreadableFile(f"{label}: not a usable zip: its end is missing")
     n_entries, n_bytes = struct.unpack_from("<HL", tail, end + 10)
-    if tail[end - 20 : end - 16] == ZIP64_LOCATOR:
-        (place,) = struct.unpack_from("<Q", tail, end - 12)
-        raw.seek(min(place, size))
-        n_entries, n_bytes = struct.unpack_from("<QQ", raw.read(56).ljust(56, b"\0"), 32)
-        raw.seek(0)
+    place = start + end  # behind the list
+    raw.seek(max(0, place - 76))  # where zipfile looks, whatever the locator says
+    large = raw.read(76)
+    if large.startswith(ZIP64_END) and large[56:60] == ZIP64_LOCATOR:
+        n_entries, n_bytes = struct.unpack_from("<QQ", large, 32)
+        place -= 76
+    if n_bytes <= MAX_DIRECTORY:  # the number may be a lie: zipfile goes by the bytes
+        raw.seek(max(0, place - n_bytes))
+        n_entries = max(n_entries, raw.read(n_bytes).count(ENTRY_START))
+    raw.seek(0)
     if n_entries > MAX_ENTRIES or n_bytes > MAX_DIRECTORY:
         raise UnreadableFile(f"{label}: more than {MAX_ENTRIES:,} entries; split it")
 

@@ -41,6 +41,8 @@ OUR_APPS = ["clustering", "annotation", "rules", "monitoring"]
 FORMAT = 1
 ROWS_AT_ONCE = 2_000
 MAX_BODY = 64 * 1024 * 1024
+# What a tar archive with damaged contents raises on the way to the database.
+DAMAGED = (tarfile.TarError, zstandard.ZstdError, EOFError, KeyError, ValueError)
 
 
 class NotABackup(Exception):
@@ -56,6 +58,7 @@ def backup(file: Path, *, report: Callable[[str], None] = lambda _: None) -> dic
     store = page_store()
     partial = file.with_name(f"{file.name}.{os.getpid()}.partial")
     try:
+        partial.touch(mode=0o600)  # it holds what passwords and tokens are checked against
         with store.held(), tarfile.open(partial, "w") as archive:
             with consistent_reads():
                 applied = sorted(MigrationExecutor(connection).loader.applied_migrations)
@@ -83,19 +86,23 @@ def restore(file: Path) -> dict[str, Any]:
     """Bring a backup back into an empty installation and return what its `backup.json` says.
 
     The database is first brought to the state in which the backup was made, then upgraded.
-    Raises NotEmpty and NotABackup; then nothing was changed.
+    Raises NotEmpty and NotABackup; then the installation is still empty.
     """
     told = _description(file)
     call_command("migrate", verbosity=0)
     if User.objects.exists() or Site.objects.exists():
         raise NotEmpty("this installation already holds sites or people; restore into an empty one")
     state = _migrate_to(told["migrations"])
-    with tarfile.open(file) as archive:
-        _restore_bodies(archive, page_store())
-    with tarfile.open(file) as archive, transaction.atomic():
-        _restore_rows(archive, state)
-    _reset_sequences()
-    call_command("migrate", verbosity=0)
+    try:
+        with tarfile.open(file) as archive:
+            _restore_bodies(archive, page_store())
+        with tarfile.open(file) as archive, transaction.atomic():
+            _restore_rows(archive, state)
+            _reset_sequences(state)
+    except DAMAGED as error:
+        raise NotABackup(f"{file} is damaged: {type(error).__name__}: {error}") from None
+    finally:
+        call_command("migrate", verbosity=0)
     return told
 
 
@@ -245,9 +252,9 @@ def _row(model: type[models.Model], written: dict[str, Any]) -> dict[str, Any]:
     return row
 
 
-def _reset_sequences() -> None:
-    """Let new rows get numbers after those restored."""
-    ours = [model for model in apps.get_models() if model._meta.app_label in OUR_APPS]
+def _reset_sequences(state: Apps) -> None:
+    """Let new rows get numbers after those restored; tables of later versions are not there yet."""
+    ours = list(_models(state).values())
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), ours):
             cursor.execute(statement)

@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import os
+import stat
 import sys
 import zipfile
 import zlib
@@ -198,10 +199,10 @@ def check_exists(path: Path) -> None:
 def regular_file(path: Path) -> BinaryIO:
     """Open a regular file for reading; a pipe, device or folder raises UnreadableFile and blocks nothing."""
     try:
-        stream = os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:
         raise UnreadableFile(f"{path}: {why(error)}", why(error)) from None
-    if not path.is_file():
-        stream.close()
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
         raise UnreadableFile(f"{path}: not a regular file", "not a regular file")
-    return stream
+    return os.fdopen(descriptor, "rb")

@@ -257,11 +257,14 @@ def retry_job(*, job: Job, actor: User | None) -> None:
                 n_tries=0,
                 error="",
             )
+            if changed:
+                audit.record(actor=actor, action="job.retried", subject=job.title, site=job.site)
+                transaction.on_commit(lambda: ring(job), robust=True)
     except IntegrityError:
-        raise JobExists(Job.objects.unfinished().get(key=job.key)) from None
-    if changed:
-        audit.record(actor=actor, action="job.retried", subject=job.title, site=job.site)
-        transaction.on_commit(lambda: ring(job), robust=True)
+        unfinished = Job.objects.unfinished().filter(key=job.key).first()
+        if unfinished is None:
+            raise
+        raise JobExists(unfinished) from None
 
 
 def claimable(job: Job, now: datetime) -> JobQuerySet:

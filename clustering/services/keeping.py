@@ -14,7 +14,7 @@ from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from clustering.models import Job, Link, Page, Site, Snapshot
-from clustering.services import audit, jobs, uploads
+from clustering.services import audit, jobs, site_export, uploads
 from clustering.storage import page_store
 
 if TYPE_CHECKING:
@@ -40,9 +40,10 @@ def request_sweep(*, actor: User | None = None, rings: bool = True) -> Job:
 
 
 def sweep(run: JobRun) -> dict[str, Any]:
-    """Drop what has had its time: sessions, uploads, snapshots beyond the retention, unnamed bodies."""
+    """Drop what has had its time: sessions, uploads, exports, old snapshots, bodies without a name."""
     SessionStore.clear_expired()
     uploads.sweep_uploads(now=timezone.now())
+    site_export.sweep_exports(now=timezone.now())
     n_snapshots = 0
     for site in Site.objects.all():
         run.renew(n_done=n_snapshots, message=f"Snapshots of {site.name}")
@@ -81,7 +82,7 @@ def sweep_bodies(run: JobRun) -> int:
     """Delete bodies that no snapshot names, unless they are young or a backup is being made."""
     store = page_store()
     n_deleted = 0
-    with store.held(exclusively=True):
+    with run.kept_alive(), store.held(exclusively=True):  # a backup may hold it for longer than the lease
         names = iter(store.names())
         while batch := [name for name, _ in zip(names, range(AT_ONCE), strict=False)]:
             run.renew(message="Bodies that nothing names")

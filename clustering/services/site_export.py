@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import zipfile
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import orjson
 from django.apps import apps
 from django.conf import settings
-from django.db import models
+from django.db import models, transaction
 
 from clustering.models import Job, Site, Snapshot
 from clustering.services import audit, jobs
@@ -21,20 +24,25 @@ if TYPE_CHECKING:
     from clustering.services.jobs import JobRun
 
 AT_ONCE = 1_000
+RENEWED_EVERY = 50_000  # rows: written in a few seconds
+KEPT_WITHOUT_JOB = timedelta(days=1)
+OWN_FILE = re.compile(r".+-([0-9]{1,18})(?:\.zip|(\.[0-9a-f]{8}\.partial))")
 
 
 def request_export(*, site: Site, actor: User | None, rings: bool = True) -> Job:
     """Let a job write all that a site owns into one zip file."""
-    audit.record(actor=actor, action="site.exported", subject=site.name, site=site)
-    return jobs.create_job(
-        task="clustering.export_site",
-        queue=Job.Queue.KEEP,
-        title=f"Export {site.name}",
-        site=site,
-        key=f"export_site:{site.pk}",
-        actor=actor,
-        rings=rings,
-    )
+    with transaction.atomic():
+        job = jobs.create_job(
+            task="clustering.export_site",
+            queue=Job.Queue.KEEP,
+            title=f"Export {site.name}",
+            site=site,
+            key=f"export_site:{site.pk}",
+            actor=actor,
+            rings=rings,
+        )
+        audit.record(actor=actor, action="site.exported", subject=site.name, site=site)
+    return job
 
 
 def export_site(run: JobRun, folder: Path | None = None) -> dict[str, Any]:
@@ -49,17 +57,35 @@ def export_site(run: JobRun, folder: Path | None = None) -> dict[str, Any]:
     folder = folder or settings.EXPORT_DIR
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{site.name}-{run.job.pk}.zip"
-    partial = path.with_suffix(".partial")
+    partial = path.with_suffix(f".{run.lease[:8]}.partial")  # a worker that lost its lease may still write
     try:
-        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive:
+        with (
+            page_store().held(),
+            zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive,
+        ):
             n_snapshots = _export_bodies(run, archive, site)
             for model, place in models_of_a_site():
                 run.renew(message=f"Rows: {model._meta.verbose_name_plural}")
-                _export_rows(archive, model, {place: site.pk})
+                _export_rows(run, archive, model, {place: site.pk})
+        run.renew()
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
     return {"file": path.name, "snapshots": n_snapshots, "bytes": path.stat().st_size}
+
+
+def sweep_exports(*, now: datetime) -> int:
+    """Remove exports whose job is gone, as with its site, and half-written ones; return how many."""
+    n_swept = 0
+    for path in settings.EXPORT_DIR.glob("*"):
+        own = OWN_FILE.fullmatch(path.name)
+        with suppress(FileNotFoundError):
+            made_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+            is_old = made_at < now - KEPT_WITHOUT_JOB
+            if own and is_old and (own[2] or not Job.objects.filter(pk=int(own[1])).exists()):
+                path.unlink()
+                n_swept += 1
+    return n_swept
 
 
 def models_of_a_site() -> list[tuple[type[models.Model], str]]:
@@ -121,12 +147,16 @@ def _manifest_line(snapshot: Snapshot, name: str) -> dict[str, Any]:
     }
 
 
-def _export_rows(archive: zipfile.ZipFile, model: type[models.Model], of_site: dict[str, Any]) -> None:
+def _export_rows(
+    run: JobRun, archive: zipfile.ZipFile, model: type[models.Model], of_site: dict[str, Any]
+) -> None:
     """Write the rows as JSON lines; key hashes and passwords stay out."""
     fields = [
         field.attname for field in model._meta.concrete_fields if not isinstance(field, models.BinaryField)
     ]
     rows = model._default_manager.filter(**of_site).order_by("pk").values(*fields)
     with archive.open(f"rows/{model._meta.label_lower}.jsonl", "w") as file:
-        for row in rows.iterator(AT_ONCE):
+        for n_written, row in enumerate(rows.iterator(AT_ONCE), 1):
             file.write(orjson.dumps(row, default=str) + b"\n")
+            if n_written % RENEWED_EVERY == 0:
+                run.renew()

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import uuid
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+OWN_FOLDER = re.compile(r"[0-9a-f]{32}")
 KEPT_UNUSED = timedelta(days=1)  # between an upload and its job; also what a crash in between leaves
 KEPT_FOR_RETRY = timedelta(days=30)
 
@@ -53,8 +55,8 @@ def _bounded(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def is_upload(path: Path) -> bool:
-    """Say whether the file was kept by `keep_upload`."""
-    return path.is_relative_to(settings.UPLOAD_DIR)
+    """Say whether the file was kept by `keep_upload`: its folder's name is as random as those."""
+    return path.parent.parent == settings.UPLOAD_DIR and OWN_FOLDER.fullmatch(path.parent.name) is not None
 
 
 def drop_upload(path: Path) -> None:
@@ -71,8 +73,9 @@ def sweep_uploads(*, now: datetime) -> int:
     sources = {Path(source).parent for source in needed.values_list("params__source", flat=True) if source}
     n_swept = 0
     for folder in settings.UPLOAD_DIR.iterdir():
-        made_at = datetime.fromtimestamp(folder.stat().st_mtime, UTC)
-        if folder not in sources and made_at < now - KEPT_UNUSED:
-            shutil.rmtree(folder, ignore_errors=True)
-            n_swept += 1
+        with suppress(FileNotFoundError):  # its job has just ended
+            made_at = datetime.fromtimestamp(folder.stat().st_mtime, UTC)
+            if folder not in sources and made_at < now - KEPT_UNUSED:
+                shutil.rmtree(folder, ignore_errors=True)
+                n_swept += 1
     return n_swept

@@ -185,6 +185,12 @@ class TestPaper:
         assert classify(with_schema("p", "1"), {}) is None
 
 
+def test_pages_without_links_are_one_class() -> None:
+    M = [class_of(1, with_schema("p1", "123")), class_of(2, with_schema("p2", ""))]
+
+    assert update_model(M, candidate(with_schema("p3", ""))) is M[1]
+
+
 SCHEMAS = st.text("abcdef", max_size=6)
 
 
@@ -314,6 +320,14 @@ def test_numbered_ids_are_one_path() -> None:
     assert ["/html/body/p[@id='item-0']/a"] == list(find_collections(tree, HOME))
 
 
+def test_stored_pages_without_links_to_each_other_are_taken_from_every_folder() -> None:
+    folders = {"a": b"<b>", "b": b"<p>", "c": b"<i>"}
+    urls = [f"{HOME}{folder}/{n}" for folder in folders for n in range(40)]
+    pages = {url: RawPage(url, folders[kind(url)] + b"<a href=https://b.example/>x</a>") for url in urls}
+
+    assert 3 == len(cluster_pages(*stored(pages), Evidence()).groups)
+
+
 def test_spread_takes_the_first_and_the_last() -> None:
     assert ["0", "9"] == spread("0123456789", 2)
     assert ["0"] == spread("0123456789", 1)
@@ -362,7 +376,7 @@ def test_pages_that_no_link_reaches_are_looked_at() -> None:
     grouping = cluster_pages(urls, observations, Evidence())
 
     assert sorted(tuple(range(start, 30, 3)) for start in range(3)) == sorted(
-        g.members for g in grouping.groups
+        tuple(g.members) for g in grouping.groups
     )
 
 

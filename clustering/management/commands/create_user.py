@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError
+from django.db import transaction
 
 from clustering.management.output import WorkCommand
 from clustering.models import Role, User
@@ -67,6 +68,7 @@ class Command(WorkCommand):
             self.notice("the password, shown only now and to be changed at the first log-in, is:")
             self.stdout.write(made)
 
+    @transaction.atomic  # no role is given where the password cannot be
     def _change(self, user: User, role: Role, site: Site | None, password: str | None) -> None:
         people.set_role(user=user, role=role, site=site, actor=None)
         if password is not None:

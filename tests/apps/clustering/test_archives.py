@@ -18,6 +18,7 @@ import psutil
 import pytest
 import zstandard
 
+from clustering.services import archives
 from clustering.services.archives import MAX_ENTRIES, open_source, read_pages
 from clustering.services.files import UnreadableFile
 from clustering.services.found_pages import MAX_BODY, FoundPage, Item, NotTaken, Skipped
@@ -70,6 +71,13 @@ GOOD = {"url": "http://shop.example/p/1", "file": "1.html"}
 class TestManifest:
     def test_names_urls_and_files_beside_it(self, shop: Path) -> None:
         assert {"http://shop.example/p/1": HTML} == pages(manifest(shop, GOOD))
+
+    def test_lines_that_name_a_folder_leave_nothing_open(self, shop: Path) -> None:
+        (shop / "folder").mkdir()
+        source = manifest(shop, *[GOOD | {"file": "folder"}] * 50)
+        before = psutil.Process().num_fds()
+        assert [(f"manifest.jsonl:{n}", "missing_file") for n in range(1, 51)] == refusals(source)
+        assert before == psutil.Process().num_fds()
 
     def test_tells_status_time_and_content_type(self, shop: Path) -> None:
         line = GOOD | {
@@ -443,6 +451,31 @@ class TestZip:
         with pytest.raises(UnreadableFile, match="more than 200,000 entries"):
             read(path)
 
+    def test_a_locator_that_leads_to_smaller_numbers_is_not_believed(self, tmp_path: Path) -> None:
+        path = zipped(tmp_path / "x.zip", {"1.html": HTML})
+        data = path.read_bytes()
+        end = data.rindex(b"PK\x05\x06")
+        record = "<4sQHHLLQQQQ"
+        small = struct.pack(record, b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, 100, 0)
+        large = struct.pack(record, b"PK\x06\x06", 44, 45, 45, 0, 0, MAX_ENTRIES + 1, MAX_ENTRIES + 1, 100, 0)
+        locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, end, 1)
+        path.write_bytes(data[:end] + small + large + locator + data[end:])
+        with pytest.raises(UnreadableFile, match="more than 200,000 entries"):
+            read(path)
+
+    def test_entries_are_counted_whatever_the_zip_says_of_their_number(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        path = zipped(tmp_path / "x.zip", {f"{n}.html": HTML for n in range(5)})
+        data = bytearray(path.read_bytes())
+        end = data.rindex(b"PK\x05\x06")
+        data[end + 8 : end + 12] = struct.pack("<HH", 1, 1)
+        path.write_bytes(data)
+        assert 5 == len(read(path))
+        monkeypatch.setattr(archives, "MAX_ENTRIES", 4)
+        with pytest.raises(UnreadableFile, match="more than 4 entries"):
+            read(path)
+
     @pytest.mark.parametrize("cut", [30, 60, -1, -22, -40])
     def test_a_cut_off_one_is_told(self, tmp_path: Path, cut: int) -> None:
         path = zipped(tmp_path / "x.zip", {"1.html": HTML})
@@ -665,7 +698,11 @@ class TestWarc:
             PAGE
             + record(
                 "http://shop.example/3",
-                answer(chunked(gzip.compress(HTML, mtime=0)), "Content-Encoding: gzip", "Transfer-Encoding: chunked"),
+                answer(
+                    chunked(gzip.compress(HTML, mtime=0)),
+                    "Content-Encoding: gzip",
+                    "Transfer-Encoding: chunked",
+                ),
             )
             + OTHER
         )

@@ -137,3 +137,25 @@ def test_a_failed_backup_leaves_the_last_one(
     assert before == (tmp_path / "all.tar").read_bytes()
     assert [path.name for path in tmp_path.glob("*.partial")] == []
     assert tarfile.is_tarfile(tmp_path / "all.tar")
+
+
+def test_only_its_owner_may_read_a_backup(installation: None, tmp_path: Path) -> None:
+    backup.backup(tmp_path / "all.tar")
+
+    assert (tmp_path / "all.tar").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_damaged_body_is_told_and_leaves_an_empty_installation(
+    installation: None, settings: Settings, tmp_path: Path
+) -> None:
+    backup.backup(tmp_path / "all.tar")
+    with tarfile.open(tmp_path / "all.tar") as archive:
+        body = next(member for member in archive if member.name.startswith("bodies/"))
+    damaged = bytearray((tmp_path / "all.tar").read_bytes())
+    damaged[body.offset_data : body.offset_data + body.size] = bytes(body.size)
+    (tmp_path / "all.tar").write_bytes(damaged)
+    wipe(settings, tmp_path)
+
+    with pytest.raises(backup.NotABackup, match="is damaged"):
+        backup.restore(tmp_path / "all.tar")
+    assert not User.objects.exists()

@@ -353,6 +353,21 @@ class TestUploads:
             uploads.keep_upload(chunks=[b"x" * 600_000] * 2, name="x")
         assert [] == list(settings.UPLOAD_DIR.iterdir())
 
+    def test_nothing_but_an_upload_is_ever_dropped(self, upload: Path, settings: Any, tmp_path: Path) -> None:
+        settings.UPLOAD_DIR.joinpath("mine").mkdir()
+        outside = tmp_path / "pages.zip"
+        own = [outside, settings.UPLOAD_DIR / "mine" / "pages.zip", settings.UPLOAD_DIR / "pages.zip"]
+        for path in own:
+            path.write_bytes(b"PK")
+        climbing = upload.parent / ".." / ".." / "x"
+
+        for path in (*own, settings.UPLOAD_DIR, upload.parent, climbing):
+            uploads.drop_upload(path)
+
+        assert all(path.exists() for path in (*own, upload))
+        uploads.drop_upload(upload)
+        assert not upload.parent.exists()
+
     def test_that_no_job_needs_are_swept(self, shop: Site, upload: Path, settings: Any) -> None:
         later = timezone.now() + timedelta(days=2)
         job = request_import(site=shop, source=upload, rings=False)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import threading
 import time
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -120,3 +122,29 @@ def test_deleting_a_site_ends_its_jobs(shop: Site) -> None:
 
     crawl.refresh_from_db()
     assert crawl.state == Job.State.CANCELLED
+
+
+def test_a_sweep_that_waits_for_a_backup_keeps_its_lease(
+    shop: Site, store: PageStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "LEASE", timedelta(seconds=0.5))
+    job = keeping.request_sweep(rings=False)
+    is_held = threading.Event()
+    seconds_left: list[float] = []
+
+    def hold() -> None:
+        with store.held():
+            is_held.set()
+            time.sleep(1.5)
+            until = Job.objects.get(pk=job.pk).leased_until
+            seconds_left.append((until - timezone.now()).total_seconds() if until else 0.0)
+        connection.close()
+
+    backup = threading.Thread(target=hold)
+    backup.start()
+    assert is_held.wait(5)
+    done = jobs.run_job(job.pk, keeping.sweep)
+    backup.join()
+
+    assert done.state == Job.State.DONE, done.error
+    assert seconds_left[0] > 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from clustering.models import Job, Page, Site, Snapshot
+from clustering.models import AuditEntry, Job, Page, Site, Snapshot
 from clustering.services import jobs, site_export
 from clustering.storage import page_store
 
@@ -79,3 +80,43 @@ def test_a_damaged_body_is_told_in_the_manifest_and_the_rest_is_there(shop: Site
     manifest = lines(exported(shop, tmp_path), "manifest.jsonl")
 
     assert ["problem" in line for line in manifest] == [True, False]
+
+
+def test_files_of_exports_go_with_their_job(shop: Site, settings: Settings, tmp_path: Path) -> None:
+    settings.EXPORT_DIR = tmp_path
+    exported(shop, tmp_path).close()
+    kept = tmp_path / f"shop-{Job.objects.get().pk}.zip"
+    gone = [tmp_path / "shop-999999.zip", tmp_path / "shop-1.0123abcd.partial"]
+    foreign = tmp_path / "notes.txt"
+    for path in (*gone, foreign):
+        path.write_bytes(b"x")
+
+    assert site_export.sweep_exports(now=timezone.now()) == 0
+    assert site_export.sweep_exports(now=timezone.now() + timedelta(days=2)) == 2
+    assert sorted(tmp_path.glob("*")) == sorted([kept, foreign, tmp_path / "pages"])
+
+
+def test_rows_without_end_do_not_cost_the_lease(
+    shop: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site_export, "RENEWED_EVERY", 1)
+    renewed: list[object] = []
+    renew = jobs.JobRun.renew
+    monkeypatch.setattr(
+        jobs.JobRun, "renew", lambda run, **told: (renewed.append(run.lease), renew(run, **told))[1]
+    )
+
+    exported(shop, tmp_path)
+    n_rows, renewed[:] = len(renewed), []
+    monkeypatch.setattr(site_export, "RENEWED_EVERY", 1_000)
+    exported(shop, tmp_path)
+
+    assert n_rows > len(renewed) > 0
+
+
+def test_a_refused_export_leaves_no_trace_in_the_audit_trail(shop: Site) -> None:
+    site_export.request_export(site=shop, actor=None, rings=False)
+    with pytest.raises(jobs.JobExists):
+        site_export.request_export(site=shop, actor=None, rings=False)
+
+    assert AuditEntry.objects.filter(action="site.exported").count() == 1

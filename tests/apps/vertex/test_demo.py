@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import socket
 from concurrent.futures import ThreadPoolExecutor, wait
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
@@ -206,6 +207,21 @@ class TestServing:
                 assert not wait([waiting], timeout=0.3).done
             with waiting.result(timeout=5):
                 assert is_served("town-guide", port)
+
+    def test_two_demos_that_start_together_do_not_stumble(
+        self, installation: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(demo, "LOOK_AGAIN", 0.02)
+        port = demo.ports()["town-guide"]
+        serve = demo.sites_served()
+        with ThreadPoolExecutor(1) as pool:
+            with socket.socket() as other:  # it has the port and does not answer yet
+                other.bind((LOOPBACK, port))
+                serving = pool.submit(serve.__enter__)
+                assert not wait([serving], timeout=0.3).done
+            serving.result(timeout=10)
+        assert is_served("town-guide", port)
+        serve.__exit__(None, None, None)
 
     def test_a_stranger_on_the_port_is_told_with_the_way_out(self, installation: Path) -> None:
         port = demo.ports()["alpine-shop"]
