@@ -12,6 +12,7 @@ test: .venv/ready-dev
 	@$(VENV)/python -m tests
 
 bars: .venv/ready-dev
+	@VERTEX_FULL=1 $(VENV)/python -m tests
 	@VERTEX_FULL=1 $(VENV)/python -m benchmarks.run --data "$(DATA)"
 
 format: .venv/ready-dev

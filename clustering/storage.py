@@ -65,6 +65,14 @@ class DiskFull(Exception):
         )
 
 
+def refuse_full_disk(folder: Path) -> None:
+    """Raise DiskFull where less is free on the folder's disk than the installation keeps free."""
+    folder.mkdir(parents=True, exist_ok=True)
+    n_free = shutil.disk_usage(folder).free
+    if n_free < settings.MIN_FREE_MB << 20:
+        raise DiskFull(folder, n_free)
+
+
 class PageStore:
     """Bodies by the sha256 of their bytes, in 16 folders: a batch then syncs few."""
 
@@ -81,7 +89,7 @@ class PageStore:
         body_by_name = dict(named)
         try:
             with self._locked("writing"), ThreadPoolExecutor(min(N_WRITERS, len(named) or 1)) as writers:
-                self._refuse_full_disk()
+                refuse_full_disk(self.folder)
                 written = writers.map(self._keep, body_by_name, body_by_name.values())
                 folders = {
                     self._path(name).parent
@@ -147,11 +155,6 @@ class PageStore:
         if not _NAME.fullmatch(name):
             raise BodyMissing(ascii(name[:64]))
         return self.folder / name[0] / f"{name}.zst"
-
-    def _refuse_full_disk(self) -> None:
-        n_free = self.n_free()
-        if n_free < settings.MIN_FREE_MB << 20:
-            raise DiskFull(self.folder, n_free)
 
     def _keep(self, name: str, body: bytes) -> bool:
         """Write a body unless it is there and whole; say whether it was written."""

@@ -4,19 +4,13 @@ Paper:      Crescenzi, Merialdo, Missier, "Clustering Web pages based on their s
             Engineering 54, 2005), sections 2 and 3, Figure 5 (Compute-Model).
 Notation:   p, a page as its link collections -> `PageLinks`; pt, a root-to-link path; page schema -> its
             `schema`; C, a page class -> `PageClass`; M, the model -> a list of classes; Q, the queue ->
-            `_Queue`; lc, a link collection -> `Collection`; w, the pages fetched for one; G_i, pages of
+            `LinkQueue`; lc, a link collection -> `Collection`; w, the pages fetched for one; G_i, pages of
             equal schema -> `Candidate`; n, dt, c_u, c_p, c_i, c_miss -> constants.
-Readings:   A schema of three paths costs 3 c_p (the paper's example prints 1). Each path of the class costs
-            c_i in a page that is encoded with it, and c_miss where the page lacks it. M_merge is compared
-            with M_new; at equal cost there is a new class, but for pages without links, which are one class;
-            the first candidate opens one. A collapsed group
-            has the union of the schemas. A collection is heterogeneous where at least two groups are left
-            and they hold less than two pages on average; its pages feed the queue and are encoded when the
-            queue is empty, so that the model covers all visited pages. The links of a class at one path are
-            one collection. It is asked again for n more while its pages open classes. The queue is past its
-            peak where it has fallen below half of its greatest length.
-Departures: Steps carry the attributes that make layout; digits in them count as one digit, since ids are
-            numbered. The paper does not say which n links of a collection to take: those whose URLs look
+Readings:   The pages of a heterogeneous collection feed the queue and are encoded when the queue is empty, so
+            that the model covers all visited pages. The links of a class at one path are one collection. It
+            is asked again for n more while its pages open classes. The queue is past its peak where it has
+            fallen below half of its greatest length. What classes cost is read in `page_classes`.
+Departures: The paper does not say which n links of a collection to take: those whose URLs look
             like the fewest others that were asked for, evenly spread. Links that were passed over when a
             collection at the same path was followed are not followed from another class, so a menu that
             stands on all pages is followed once. At a path that was followed before, links whose URLs look
@@ -27,98 +21,38 @@ Cost:       Linear in the visited pages times the classes. Classifying a page co
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, partial
-from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
-
-import xxhash
+from functools import partial
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from clustering.algorithms.grouping import Clusterer, Evidence, Grouping, grouping_of
+from clustering.algorithms.link_queue import Collection, LinkQueue, Strategy, by_hash, shape_of, spread
+from clustering.algorithms.page_classes import (
+    DT,
+    Candidate,
+    Observation,
+    PageClass,
+    PageLinks,
+    classify,
+    dist,
+    is_heterogeneous,
+    observe,
+    select_candidates,
+    update_model,
+)
 from clustering.dom.addresses import BadAddress, origin_of
-from clustering.dom.links import find_links
-from clustering.dom.paths import walk_paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Generator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
-
-    from lxml.html import HtmlElement
 
     from clustering.algorithms.grouping import Model, RawPage
 
 
 N = 3
-DT = 0.2
-C_U, C_P, C_I, C_MISS = 1.0, 1.0, 0.8, 1.0
-PAST_PEAK = 0.5
-MAX_VALUE = 100
-LAYOUT = ("id", "class", "align", "valign", "bgcolor", "width", "height", "color", "face", "size", "border")
 
-Observation: TypeAlias = "Mapping[str, Sequence[str]] | None"  # a page's link collections
-Strategy = Literal["densest_first", "sparsest_first"]
 Stop = Literal["empty", "peak"]
-
-_DIGITS = re.compile(r"[0-9]+")
-
-
-@dataclass(frozen=True)
-class PageLinks:
-    """A page as the model sees it: the URLs of its links by their root-to-link paths."""
-
-    url: str
-    collections: Mapping[str, Sequence[str]]
-
-    @cached_property
-    def schema(self) -> frozenset[str]:
-        return frozenset(self.collections)
-
-    @cached_property
-    def n_urls(self) -> int:
-        return sum(map(len, self.collections.values()))
-
-
-@dataclass
-class PageClass:
-    """A class of pages; its schema is the union of theirs."""
-
-    number: int
-    pages: list[PageLinks] = field(default_factory=list)
-    schema: set[str] = field(default_factory=set)
-    urls_by_path: dict[str, dict[str, None]] = field(default_factory=dict)
-    n_paths: int = 0  # of the pages' schemas together
-    n_urls: int = 0
-
-    def add(self, pages: Iterable[PageLinks]) -> None:
-        for page in pages:
-            self.pages.append(page)
-            self.schema |= page.schema
-            self.n_paths += len(page.schema)
-            self.n_urls += page.n_urls
-            for path, urls in page.collections.items():
-                self.urls_by_path.setdefault(path, {}).update(dict.fromkeys(urls))
-
-    @property
-    def n_links(self) -> int:
-        return sum(map(len, self.urls_by_path.values()))
-
-
-@dataclass
-class Candidate:
-    """Pages of one collection with equal or nearly equal schemas."""
-
-    pages: list[PageLinks]
-    schema: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Collection:
-    """The links of a class at one path."""
-
-    owner: PageClass
-    path: str
 
 
 class Progress(NamedTuple):
@@ -221,7 +155,7 @@ def explore(
 
     `unreached` returns further pages to look at when the queue is empty, without those asked for already.
     """
-    crawl = _Crawl(visit, is_inside, n, dt, _Queue(strategy), max_pages)
+    crawl = _Crawl(visit, is_inside, n, dt, LinkQueue(strategy), max_pages)
     for root in roots:
         crawl.take(crawl.fetch([root]))
     yield crawl.progress()
@@ -264,7 +198,7 @@ class _Crawl:
     is_inside: Callable[[str], bool]
     n: int
     dt: float
-    queue: _Queue
+    queue: LinkQueue
     max_pages: int | None
     M: list[PageClass] = field(default_factory=list)  # set of page classes
     held: list[PageClass] = field(default_factory=list)  # from heterogeneous collections, not yet in M
@@ -372,211 +306,6 @@ class _Crawl:
         self.held = []
 
 
-@dataclass
-class _Queue:
-    """The priority queue of link collections; a priority that fell since is seen when its turn comes."""
-
-    strategy: Strategy
-    heap: list[tuple[tuple[bool, float, int], Collection]] = field(default_factory=list)
-    known: dict[int, set[str]] = field(default_factory=dict)  # the paths that were in Q, by the class's id
-    n_pushed: int = 0
-    peak: int = 0
-    n_fetched_at_peak: int = 0
-
-    def push(self, lc: Collection) -> None:
-        self.known.setdefault(id(lc.owner), set()).add(lc.path)
-        self.n_pushed += 1
-        heappush(self.heap, (self.rank(lc, self.n_pushed), lc))
-
-    def knows(self, owner: PageClass, path: str) -> bool:
-        return path in self.known.get(id(owner), ())
-
-    def pop(self) -> Collection | None:
-        """Return the collection of highest priority, None where there is none."""
-        while self.heap:
-            rank, lc = heappop(self.heap)
-            now = self.rank(lc, rank[2])
-            if not self.heap or now <= self.heap[0][0]:
-                return lc
-            heappush(self.heap, (now, lc))
-        return None
-
-    def rank(self, lc: Collection, number: int) -> tuple[bool, float, int]:
-        """Return the place in the order: collections of singleton classes first, then by density."""
-        density = len(lc.owner.urls_by_path[lc.path]) / lc.owner.n_links
-        return len(lc.owner.pages) > 1, -density if self.strategy == "densest_first" else density, number
-
-    def note_length(self, n_fetched: int) -> None:
-        if len(self.heap) > self.peak:
-            self.peak, self.n_fetched_at_peak = len(self.heap), n_fetched
-
-    def is_past_peak(self) -> bool:
-        return len(self.heap) < PAST_PEAK * self.peak
-
-
-def spread(urls: Sequence[str], n: int) -> list[str]:
-    """Return n of some URLs, evenly spaced.
-
-    >>> spread("abcdefg", 3)
-    ['a', 'd', 'g']
-    """
-    if len(urls) <= n:
-        return list(urls)
-    return [urls[i * (len(urls) - 1) // max(n - 1, 1)] for i in range(n)]
-
-
-@lru_cache(maxsize=65536)
-def shape_of(url: str) -> str:
-    """Return what URLs of one kind mostly have in common: folders, ending, names of the query.
-
-    >>> shape_of("https://a.example/shop/item-12.html?id=3&page=2")
-    'https://a.example/shop/*.html?id&page'
-    """
-    address, _, query = url.partition("?")
-    folder, _, last = address.rstrip("/").rpartition("/")
-    ending = "/" if address.endswith("/") else "".join(last.partition(".")[1:])
-    names = "&".join(part.partition("=")[0] for part in query.split("&"))
-    return _DIGITS.sub("0", f"{folder}/*{ending}") + (f"?{names}" if query else "")
-
-
-def select_candidates(w: Sequence[PageLinks], dt: float = DT) -> list[Candidate]:
-    """Group pages of equal schema and collapse small groups into large ones of nearly the same schema."""
-    # Let H = (G_1, …, G_k) be the pages in w grouped by schema and ordered by cardinality.
-    pages: dict[frozenset[str], list[PageLinks]] = {}
-    for page in w:
-        pages.setdefault(page.schema, []).append(page)
-    H = [Candidate(group, schema) for schema, group in pages.items()]
-    H.sort(key=lambda G: (-len(G.pages), min(page.url for page in G.pages)))
-    i = 0
-    while i < len(H):
-        for j in range(len(H) - 1, i, -1):  # from right to left
-            if dist(H[i].schema, H[j].schema) < dt:
-                collapsed = H.pop(j)
-                H[i] = Candidate(H[i].pages + collapsed.pages, H[i].schema | collapsed.schema)
-        i += 1
-    return H
-
-
-def dist(G_i: AbstractSet[str], G_j: AbstractSet[str]) -> float:
-    """Return the share of the paths of two schemas that only one of them has."""
-    union = len(G_i | G_j)
-    return len(G_i ^ G_j) / union if union else 0.0
-
-
-def is_heterogeneous(S: Sequence[Candidate]) -> bool:
-    """Say whether a collection led to many small groups of pages rather than to a few large ones."""
-    return len(S) > 1 and sum(len(C.pages) for C in S) < 2 * len(S)
-
-
-def update_model(M: list[PageClass], C: Candidate) -> PageClass:
-    """Merge a candidate with the class that makes the model cheapest, or open a new one; return the class.
-
-    The costs of the classes that stay as they are do not matter, and neither do the URLs.
-    """
-    n_paths = sum(len(page.schema) for page in C.pages)
-    new = _class_cost(len(C.pages), len(C.schema), n_paths)
-    best, least = None, new
-    for other in M:
-        if other.schema.isdisjoint(C.schema):  # merged, they would cost more, unless both are empty
-            if not other.schema and not C.schema:
-                best = other
-            continue
-        before = _class_cost(len(other.pages), len(other.schema), other.n_paths)
-        n_schema = len(other.schema | C.schema)
-        merged = _class_cost(len(other.pages) + len(C.pages), n_schema, other.n_paths + n_paths)
-        if merged - before < least - _NOTHING:
-            best, least = other, merged - before
-    if best is None:
-        best = PageClass(len(M) + 1)
-        M.append(best)
-    best.add(C.pages)
-    return best
-
-
-_NOTHING = 1e-9  # less than any difference of costs, more than their rounding
-
-
-def _class_cost(n_pages: int, n_schema: int, n_paths: int) -> float:
-    """Return what a class costs without its URLs: its schema, and its pages encoded with it."""
-    return C_P * n_schema + n_pages * C_I * n_schema + C_MISS * (n_pages * n_schema - n_paths)
-
-
-def mdl_of_best_update(M: Sequence[PageClass], C: Candidate) -> tuple[int | None, float]:
-    """Return what Figure 5 decides: which class to merge with, None for a new one, and the cost."""
-    # Consider all M' = (M - {C'}) ∪ {C ∪ C'} for any C' in M.
-    M_new = mdl([*((C_.schema, C_.pages) for C_ in M), (C.schema, C.pages)])
-    costs: list[float] = []
-    for merged in range(len(M)):
-        M_ = [
-            (C_.schema | C.schema, C_.pages + C.pages) if place == merged else (C_.schema, C_.pages)
-            for place, C_ in enumerate(M)
-        ]
-        costs.append(mdl(M_))
-    if not costs or min(costs) >= M_new - _NOTHING:
-        without_links = (place for place, C_ in enumerate(M) if not C_.schema and not C.schema)
-        return next(without_links, None), M_new
-    M_merge = min(costs)
-    return next(place for place, cost in enumerate(costs) if cost <= M_merge + _NOTHING), M_merge
-
-
-def mdl(M: Iterable[tuple[AbstractSet[str], Sequence[PageLinks]]]) -> float:
-    """Return the cost of a model, given as (schema, pages), and of all its pages with its help."""
-    return sum(schema_cost(schema) + sum(enc(p, schema) for p in pages) for schema, pages in M)
-
-
-def schema_cost(schema: AbstractSet[str]) -> float:
-    """Return enc(C): c_p for each path."""
-    return C_P * len(schema)
-
-
-def enc(p: PageLinks, C: AbstractSet[str]) -> float:
-    """Return what a page costs with the help of a class's schema."""
-    n_common = len(p.schema & C)
-    return C_I * len(C) + C_MISS * (len(C) - n_common) + C_P * (len(p.schema) - n_common) + C_U * p.n_urls
-
-
-def classify(p: PageLinks, schemas: Mapping[str, AbstractSet[str]]) -> str | None:
-    """Return the class that minimises enc(p | C), of equal ones the first, None without classes."""
-    return min(schemas, key=lambda name: enc(p, schemas[name]), default=None)
-
-
-def observe(page: RawPage) -> Observation:
-    """Reduce a page to its link collections, None where it has no tree."""
-    return None if page.tree is None else find_collections(page.tree, page.url)
-
-
-def find_collections(tree: HtmlElement, url: str) -> dict[str, list[str]]:
-    """Return the URLs of a page's links by their root-to-link paths, each once a path."""
-    links = find_links(tree, url)
-    if not links:
-        return {}
-    path_by_xpath = {"": ""}
-    for element, xpath in walk_paths(tree):
-        above = path_by_xpath.get(xpath.rpartition("/")[0], "")
-        path_by_xpath[xpath] = f"{above}/{_step(element)}"
-    urls_by_path: dict[str, dict[str, None]] = {}
-    for link in links:
-        urls_by_path.setdefault(path_by_xpath[link.xpath], {})[link.url] = None
-    return {path: list(urls) for path, urls in urls_by_path.items()}
-
-
-def _step(element: HtmlElement) -> str:
-    attributes = element.attrib
-    if not len(attributes):
-        return str(element.tag)
-    return _write_step(str(element.tag), tuple(attributes.get(name) for name in LAYOUT))
-
-
-@lru_cache(maxsize=65536)
-def _write_step(tag: str, values: tuple[str | None, ...]) -> str:
-    written = [
-        f"[@{name}='{_DIGITS.sub('0', ' '.join(value.split()))}']"
-        for name, value in zip(LAYOUT, values, strict=True)
-        if value and len(value) <= MAX_VALUE
-    ]
-    return tag + "".join(written)
-
-
 def cluster_pages(
     urls: Sequence[str],
     observations: Sequence[Observation],
@@ -601,14 +330,17 @@ def cluster_pages(
         dt=dt,
         strategy=strategy,
         stop=stop,
-        unreached=partial(_unlinked, page_by_url, _by_hash(page_by_url)),
+        unreached=partial(_unlinked, page_by_url, by_hash(page_by_url)),
     )
     model = finish(exploration)
     labels = classify_all(urls, page_by_url, model)
     return grouping_of(
         labels,
         why=f"{len(model.classes):,} classes, found by reading {model.n_fetched:,} of {len(urls):,} pages.",
-        whys={str(C.number): _why(C) for C in model.classes},
+        whys={
+            str(C.number): f"{len(C.pages):,} visited pages with links at {len(C.schema):,} paths"
+            for C in model.classes
+        },
         model=model.as_json(),
     )
 
@@ -641,20 +373,12 @@ def _roots(page_by_url: Mapping[str, PageLinks], evidence: Evidence) -> list[str
     return [min(page_by_url, key=lambda url: (len(url), url))] if page_by_url else []
 
 
-def _by_hash(urls: Iterable[str]) -> list[str]:
-    return sorted(urls, key=lambda url: (xxhash.xxh64_intdigest(url.encode("utf-8", "surrogatepass")), url))
-
-
 def _unlinked(
     page_by_url: Mapping[str, PageLinks], ordered: Sequence[str], asked: AbstractSet[str]
 ) -> list[str]:
     """Return the stored pages to which no visited page links."""
     linked = {url for source in asked for urls in page_by_url[source].collections.values() for url in urls}
     return [url for url in ordered if url not in asked and url not in linked]
-
-
-def _why(C: PageClass) -> str:
-    return f"{len(C.pages):,} visited pages with links at {len(C.schema):,} paths"
 
 
 def _origin(url: str) -> str:

@@ -169,7 +169,7 @@ class ZipFiles:
         self.label = storable(label)
         self._below = ""  # where the manifest stands
         self._state = state_of(raw)
-        _check_directory(raw, self.label)
+        check_directory(raw, self.label)
         try:
             self._zip = zipfile.ZipFile(raw)
         except BROKEN_ZIP as error:
@@ -296,8 +296,11 @@ def _may_be_manifest(name: str, first: bytes) -> bool:
     return bool(first) and (MANIFEST_NAME.search(name) is not None or OBJECT_LINE.search(first) is not None)
 
 
-def _check_directory(raw: BinaryIO, label: str) -> None:
-    """Refuse a zip whose list of entries alone would fill the memory, before anything reads that list."""
+def check_directory(raw: BinaryIO, label: str) -> None:
+    """Refuse a zip whose list of entries alone would fill the memory, before anything reads that list.
+
+    Raises UnreadableFile.
+    """
     start = raw.seek(max(0, raw.seek(0, os.SEEK_END) - 65_557))
     tail = raw.read()
     end = tail.rfind(ZIP_END)

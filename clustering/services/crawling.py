@@ -92,18 +92,20 @@ def interrupted_crawl(
     delay: float | None = None,
     strategy: str = Strategy.BREADTH_FIRST,
 ) -> Job | None:
-    """Return the site's last crawl if it is unfinished, or broke off and was to do the same.
+    """Return the site's last crawl if it is unfinished or broke off, and was to do the same.
 
-    One that somebody cancelled on purpose is over. Raises ValidationError.
+    An unfinished one may have been to visit another number of pages. One that somebody cancelled on purpose
+    is over. Raises ValidationError.
     """
     params = _checked_params(site, entry, max_pages, delay, strategy)
     last = Job.objects.filter(key=_key(site)).order_by("-pk").first()
-    if last is None or last.state in {Job.State.DUE, Job.State.RUNNING}:
+    if last is None or any(last.params[name] != params[name] for name in ("entry", "strategy")):
+        return None
+    if last.state in {Job.State.DUE, Job.State.RUNNING}:
         return last
     broke_off = last.state == Job.State.FAILED or (last.state == Job.State.CANCELLED and last.error)
     has_due = Page.objects.filter(crawl=last, state=Page.State.DUE).exists()
-    is_same = all(last.params[name] == params[name] for name in ("entry", "max_pages", "strategy"))
-    return last if broke_off and has_due and is_same else None
+    return last if broke_off and has_due and last.params["max_pages"] == params["max_pages"] else None
 
 
 def crawl(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MAX_BODY = 10 * 1024 * 1024
+FIRST_YEAR, LAST_YEAR = 1990, 2200  # of the fetch of a page: other times are mistakes
 
 
 class PageRefused(Exception):

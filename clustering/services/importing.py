@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, deque
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -24,11 +25,12 @@ from clustering.storage import DiskFull
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
     from datetime import datetime
 
     from clustering.models import User
     from clustering.services.found_pages import Item
-    from clustering.services.pages import StoredVisit
+    from clustering.services.pages import PreparedVisit, StoredVisit
 
 BATCH_ITEMS = 100
 BATCH_BYTES = 8 * 1024 * 1024
@@ -127,8 +129,8 @@ class _Import:
             if n_told % LEASED_ITEMS == 0:
                 self.run.renew()
             self._tell_again(_checked(item))
-        for batch in _batches(_checked(item) for item in items):
-            self._store(batch)
+        for batch, prepared in _prepared(_batches(_checked(item) for item in items)):
+            self._store(batch, prepared)
         if not any(self.counts[what] for what in SNAPSHOTS):
             told = ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in self.counts.items())
             raise jobs.JobFailed(f"there is no page in it ({told or 'nothing at all'})")
@@ -148,10 +150,8 @@ class _Import:
         elif isinstance(item, NotTaken):
             self.report(ImportedLine(item.place, item.url, "failed", item.reason, item.code))
 
-    def _store(self, batch: list[Item]) -> None:
+    def _store(self, batch: list[Item], prepared: list[PreparedVisit]) -> None:
         """Store a batch and how far the import is in one transaction, then tell what became of its items."""
-        now = timezone.now()
-        prepared = prepare_visits([_visit_of(item, now) for item in batch if isinstance(item, FoundPage)])
         with transaction.atomic():
             n_stored = self.n_stored + len(batch)
             self.run.renew(n_done=n_stored, message=_summary(self.counts))
@@ -195,6 +195,24 @@ def _checked(item: Item) -> Item:
     return NotTaken(item.place, item.code, storable(item.reason), storable(item.url))
 
 
+def _prepared(batches: Iterable[list[Item]]) -> Iterator[tuple[list[Item], list[PreparedVisit]]]:
+    """Yield each batch with its visits prepared, the next being prepared while one is stored."""
+    with ThreadPoolExecutor(1) as ahead:
+        ready: deque[tuple[list[Item], Future[list[PreparedVisit]]]] = deque()
+        for batch in batches:
+            ready.append((batch, ahead.submit(_prepare, batch)))
+            if len(ready) > 1:
+                done, visits = ready.popleft()
+                yield done, visits.result()
+        for done, visits in ready:
+            yield done, visits.result()
+
+
+def _prepare(batch: list[Item]) -> list[PreparedVisit]:
+    now = timezone.now()
+    return prepare_visits([_visit_of(item, now) for item in batch if isinstance(item, FoundPage)])
+
+
 def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
     """Cut the items into batches that are bounded in number and bytes."""
     batch: list[Item] = []
@@ -214,7 +232,7 @@ def _visit_of(page: FoundPage, now: datetime) -> Visit:
     return Visit(
         url=page.url,
         body=page.body,
-        fetched_at=page.fetched_at or now,
+        fetched_at=min(page.fetched_at or now, now),  # a clock that is ahead must not outdate later visits
         status=page.status,
         content_type=page.content_type,
     )

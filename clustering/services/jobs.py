@@ -19,6 +19,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from kombu.exceptions import KombuError
 
+from clustering.dom.texts import storable
 from clustering.models import Job
 from clustering.services import audit
 from clustering.services.processes import is_gone, this_process
@@ -86,7 +87,7 @@ class JobRun:
         lease still holds. `n_done` counts over the whole job: when it grows beyond what the last worker
         reached, the job is getting on and has all its tries again. Raises LeaseLost or JobCancelled.
         """
-        told = {"n_done": n_done, "n_total": n_total, "message": message and _plain(message, 300)}
+        told = {"n_done": n_done, "n_total": n_total, "message": message and storable(message, 300)}
         changes: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
         if n_done is not None and n_done > self.job.n_done_before:
             changes["n_tries"] = 1
@@ -145,7 +146,7 @@ def create_job(
             job = Job.objects.create(
                 task=task,
                 queue=queue,
-                title=_plain(title, 200),
+                title=storable(title, 200),
                 site=site,
                 params=params or {},
                 key=key,
@@ -300,7 +301,11 @@ def _lost(job: Job) -> str:
 
 def _end(run: JobRun, state: Job.State, *, error: str = "", result: dict[str, Any] | None = None) -> bool:
     """Write down how the job ended and give the lease back; say whether it still held."""
-    changes: dict[str, Any] = {"state": state, "finished_at": timezone.now(), "error": _plain(error)}
+    changes: dict[str, Any] = {
+        "state": state,
+        "finished_at": timezone.now(),
+        "error": storable(error, ERROR_LENGTH),
+    }
     if result is not None:
         changes["result"] = result
     with transaction.atomic():  # a result that the database refuses leaves the connection usable
@@ -325,7 +330,11 @@ def _fail_or_wait(run: JobRun, error: Exception) -> None:
     elif n_tries >= max_tries:
         _end(run, Job.State.FAILED, error=told)
     else:
-        _put_back(run, wait=min(WAIT_AFTER_FAILURE * 2 ** (n_tries - 1), LONGEST_WAIT), error=_plain(told))
+        _put_back(
+            run,
+            wait=min(WAIT_AFTER_FAILURE * 2 ** (n_tries - 1), LONGEST_WAIT),
+            error=storable(told, ERROR_LENGTH),
+        )
 
 
 def _is_disk_full(error: Exception) -> bool:
@@ -346,11 +355,6 @@ def _keep_alive(run: JobRun, is_over: threading.Event, at_most: timedelta) -> No
         return  # told at the end of the step
     finally:
         connection.close()  # this thread's own
-
-
-def _plain(text: str, length: int = ERROR_LENGTH) -> str:
-    """Return the text as any database takes it: no NUL, no lone surrogates, not too long."""
-    return text.replace("\0", "\N{REPLACEMENT CHARACTER}").encode(errors="replace").decode()[:length]
 
 
 def _broker_errors(broker: Connection) -> tuple[type[BaseException], ...]:

@@ -6,14 +6,13 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from clustering.services.files import BadLine, parse_object, read_lines
-from clustering.services.found_pages import FoundPage, NotTaken, PageRefused
+from clustering.services.found_pages import FIRST_YEAR, LAST_YEAR, FoundPage, NotTaken, PageRefused
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from clustering.services.found_pages import Files, Item
 
-FIRST_YEAR, LAST_YEAR = 1990, 2200
 MAX_CONTENT_TYPE = 200
 
 

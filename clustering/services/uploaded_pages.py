@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import tempfile
 import zipfile
 from pathlib import PurePosixPath
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from django.conf import settings
 
-from clustering.services import importing, uploads
+from clustering.services import archives, importing, uploads
+from clustering.services.files import UnreadableFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -65,7 +67,10 @@ def _keep_with_manifest(archive: UploadedFile, manifest: UploadedFile) -> Path:
     path = _keep(archive)
     try:
         _add_manifest(path, manifest)
-    except (zipfile.BadZipFile, ValueError, NotImplementedError):
+    except UnreadableFile as error:
+        uploads.drop_upload(path)
+        raise UnfitUploads(f"{error}.") from None
+    except (zipfile.BadZipFile, ValueError, RuntimeError, OverflowError, struct.error):
         uploads.drop_upload(path)
         raise UnfitUploads(f"{_name(archive)} is not a zip: a manifest can only come with a zip.") from None
     except BaseException:
@@ -77,6 +82,8 @@ def _keep_with_manifest(archive: UploadedFile, manifest: UploadedFile) -> Path:
 def _add_manifest(path: Path, manifest: UploadedFile) -> None:
     if not zipfile.is_zipfile(path):  # one would be begun at the end of whatever it is
         raise zipfile.BadZipFile
+    with path.open("rb") as raw:
+        archives.check_directory(raw, path.name)
     with zipfile.ZipFile(path, "a") as whole:
         if any(PurePosixPath(name).name.startswith("manifest.jsonl") for name in whole.namelist()):
             raise UnfitUploads("The zip has a manifest already. Hand it in alone.")

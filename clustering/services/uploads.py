@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from clustering.models import Job
+from clustering.storage import DiskFull, refuse_full_disk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,7 +31,8 @@ class UploadTooLarge(Exception):
 
 
 def keep_upload(*, chunks: Iterable[bytes], name: str) -> Path:
-    """Write an uploaded file to its own folder and return its path. Raises UploadTooLarge."""
+    """Write an uploaded file to its own folder and return its path. Raises UploadTooLarge or DiskFull."""
+    refuse_full_disk(settings.UPLOAD_DIR)
     folder = settings.UPLOAD_DIR / uuid.uuid4().hex
     folder.mkdir(parents=True)
     path: Path = folder / (UNSAFE.sub("_", Path(name).name).lstrip(".")[-100:] or "upload")
@@ -39,8 +42,10 @@ def keep_upload(*, chunks: Iterable[bytes], name: str) -> Path:
                 stream.write(chunk)
             stream.flush()
             os.fsync(stream.fileno())
-    except BaseException:  # whatever happened, a half file must not stay
+    except BaseException as error:  # whatever happened, a half file must not stay
         shutil.rmtree(folder)
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            raise DiskFull(settings.UPLOAD_DIR, 0) from error
         raise
     return path
 

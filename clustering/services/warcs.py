@@ -11,6 +11,8 @@ from clustering.dom.texts import storable
 from clustering.fetching.decoding import decode
 from clustering.fetching.refusals import Refused
 from clustering.services.found_pages import (
+    FIRST_YEAR,
+    LAST_YEAR,
     MAX_BODY,
     FoundPage,
     NotTaken,
@@ -21,6 +23,7 @@ from clustering.services.found_pages import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
     from fastwarc.warc import WarcRecord
 
@@ -84,8 +87,13 @@ def _page_of(record: WarcRecord, place: str, url: str) -> Item:
         body=_decoded(payload, headers),
         status=status,
         content_type=headers.get("content-type", "")[:200],
-        fetched_at=record.record_date,
+        fetched_at=_sensible(record.record_date),
     )
+
+
+def _sensible(moment: datetime | None) -> datetime | None:
+    """Return the time; None for one at which no page was fetched, and which calendars of other zones lack."""
+    return moment if moment is not None and FIRST_YEAR <= moment.year <= LAST_YEAR else None
 
 
 def _http_parts(block: bytes) -> tuple[int, dict[str, str], bytes]:

@@ -20,6 +20,7 @@ from clustering.services import search_log as search_logs
 from clustering.services.jobs import JobExists
 from clustering.services.uploaded_pages import UnfitUploads, import_uploads
 from clustering.services.uploads import UploadTooLarge, keep_upload
+from clustering.storage import DiskFull
 from clustering.views.access import needs_role, user_of
 from clustering.views.lists import both_ways, chosen, list_page, list_part, words
 from clustering.views.toasts import tell
@@ -174,7 +175,7 @@ def import_pages(request: HttpRequest, name: str) -> HttpResponse:
             job = import_uploads(site=site, files=files, base_url=base_url, actor=user_of(request))
         except JobExists as error:
             return _already(request, error)
-        except (UnfitUploads, UploadTooLarge) as error:
+        except (UnfitUploads, UploadTooLarge, DiskFull) as error:
             form.add_error("uploads", str(error))
         except BadAddress as error:
             form.add_error("base_url", str(error))
@@ -195,7 +196,7 @@ def search_log(request: HttpRequest, name: str) -> HttpResponse:
             job = search_logs.request_search_log(site=site, source=source, actor=user_of(request))
         except JobExists as error:
             return _already(request, error)
-        except UploadTooLarge as error:
+        except (UploadTooLarge, DiskFull) as error:
             form.add_error("file", str(error))
         else:
             return _to_job(request, job)

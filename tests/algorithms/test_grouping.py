@@ -29,5 +29,8 @@ def test_importance_is_the_size_unless_it_is_said() -> None:
 def test_a_page_is_parsed_once() -> None:
     page = RawPage("http://x/", b"<p>a")
 
-    assert page.tree is not None
-    assert page.tree is page.tree
+    first = page.tree
+    second = page.tree
+
+    assert first is not None
+    assert first is second

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import os
 import socket
 import threading
 import time
@@ -115,12 +116,13 @@ def _server_at(port: int) -> str:
 
 def free_ports(number: int) -> int:
     """Return the first of so many ports in a row at which nobody listens."""
-    for first in range(20_000, 30_000, 10):
+    begin = 20_000 + os.getpid() % 900 * 10  # so that processes that look at the same time find different ones
+    for first in range(begin, 30_000, 10):
         with ExitStack() as stack, suppress(OSError):
             for port in range(first, first + number):
                 stack.enter_context(socket.create_server((LOOPBACK, port)))
             return first
-    raise PortTaken(20_000, "others, like all up to 30000")
+    raise PortTaken(begin, "others, like all up to 30000")
 
 
 def answer(site: DemoSite, target: str, base_url: str) -> tuple[int, dict[str, str], bytes]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
-from django.urls import URLPattern, URLResolver, get_resolver, path
+from django.urls import URLPattern, URLResolver, get_resolver, include, path
 
 from clustering.models import Role, Site, User
 from clustering.services import people
@@ -45,6 +45,7 @@ urlpatterns = [
     path("own/", own),
     path("log-in/", lambda _request: HttpResponse("log-in page"), name="log_in"),
     path("sites/", somewhere, name="sites"),
+    path("", include("vertex.urls")),  # what the page of a refusal links to
 ]
 own_addresses = pytest.mark.urls("tests.apps.clustering.test_access")
 AT_ALPINE, AT_BOREAS = "/sites/alpine/work/", "/sites/boreas/work/"

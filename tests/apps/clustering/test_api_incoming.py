@@ -8,7 +8,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from clustering.api import incoming
 from clustering.models import Job, Page, Role, SearchClick, Site
-from clustering.services import importing, jobs, search_log
+from clustering.services import archives, importing, jobs, search_log
 from tests.apps.clustering.api_cast import Caller, caller, site_of
 
 pytestmark = pytest.mark.django_db
@@ -149,6 +149,23 @@ def test_a_file_beyond_the_limit_leaves_nothing(ada: Caller, shop: Site, setting
 
     assert 413 == response.status_code
     assert [] == uploads_left(settings)
+
+
+def test_a_zip_of_too_many_entries_is_refused_before_a_manifest_is_put_into_it(
+    ada: Caller, shop: Site, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def upload() -> Any:
+        manifest = SimpleUploadedFile("pages.jsonl", b'{"url": "https://shop.example/a", "file": "a.html"}')
+        files = {"file": zipped(a__html=b"<p>one</p>", b__html=b"<p>two</p>"), "manifest": manifest}
+        return ada.upload("sites/shop/imports/", files)
+
+    assert 202 == upload().status_code
+    monkeypatch.setattr(archives, "MAX_ENTRIES", 1)
+    refused = upload()
+
+    assert 400 == refused.status_code
+    assert "more than 1 entries" in refused.content.decode()
+    assert 1 == len(uploads_left(settings))
 
 
 def test_names_of_uploads_lead_nowhere_else(ada: Caller, shop: Site, settings: Any) -> None:

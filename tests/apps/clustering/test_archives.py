@@ -677,7 +677,9 @@ class TestWarc:
         broken = record("http://shop.example/p/1", answer(HTML), **{"Content-Length": length})
         assert "http://shop.example/p/2" in pages(warc(tmp_path / "x.warc", broken, OTHER))
 
-    @pytest.mark.parametrize("moment", ["2024-99-01T00:00:00Z", "", "soon"])
+    @pytest.mark.parametrize(
+        "moment", ["2024-99-01T00:00:00Z", "", "soon", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59Z"]
+    )
     def test_a_senseless_date_is_no_date(self, tmp_path: Path, moment: str) -> None:
         [page] = read(
             warc(

@@ -124,6 +124,16 @@ def test_a_crawl_that_was_to_do_something_else_is_not_gone_on_with() -> None:
     assert Job.objects.count() == 2
 
 
+def test_a_waiting_crawl_from_another_entry_is_not_taken_for_this_one() -> None:
+    with FakeHost(ROUTES) as host:
+        site = site_of(host)
+        crawling.request_crawl(site=site, actor=None, rings=False, delay=0)
+        with pytest.raises(CommandError, match="is already waiting"):
+            run("alpine-shop", "--entry", f"{host.url}/a", "--delay", "0")
+        assert host.asked == []
+        assert run("alpine-shop", "--delay", "0") != []
+
+
 def test_a_crawl_that_another_process_does_is_not_done_twice() -> None:
     with FakeHost(ROUTES) as host:
         site = site_of(host)

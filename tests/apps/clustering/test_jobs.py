@@ -263,7 +263,9 @@ class TestEnd:
 
         job = jobs.run_job(job_of().pk, breaks)
 
-        assert job.error.startswith("ValueError: zero \N{REPLACEMENT CHARACTER}, half ? and long")
+        assert job.error.startswith(
+            "ValueError: zero \N{REPLACEMENT CHARACTER}, half \N{REPLACEMENT CHARACTER} and long"
+        )
         assert len(job.error) <= 2000
 
     def test_a_result_that_the_database_refuses_fails_the_job(self) -> None:

@@ -336,6 +336,12 @@ class TestIncoming:
         settings.MAX_UPLOAD_MB = 0
         assert "larger than" in self.hand_in(operator, ("a.html", b"x")).content.decode()
 
+    def test_a_full_disk_is_told_in_the_form_and_nothing_is_kept(
+        self, operator: Client, shop: Site, settings: Any
+    ) -> None:
+        settings.MIN_FREE_MB = 2**40
+        assert "are kept free" in self.hand_in(operator, ("a.html", b"x")).content.decode()
+
     def test_no_file_is_told_at_the_field(self, operator: Client, shop: Site) -> None:
         answer = self.hand_in(operator)
         assert answer.context["form"].errors["uploads"]

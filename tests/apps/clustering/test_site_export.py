@@ -7,6 +7,7 @@ import zipfile
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -102,9 +103,12 @@ def test_rows_without_end_do_not_cost_the_lease(
     monkeypatch.setattr(site_export, "RENEWED_EVERY", 1)
     renewed: list[object] = []
     renew = jobs.JobRun.renew
-    monkeypatch.setattr(
-        jobs.JobRun, "renew", lambda run, **told: (renewed.append(run.lease), renew(run, **told))[1]
-    )
+
+    def counted(run: jobs.JobRun, **told: Any) -> None:
+        renewed.append(run.lease)
+        renew(run, **told)
+
+    monkeypatch.setattr(jobs.JobRun, "renew", counted)
 
     exported(shop, tmp_path)
     n_rows, renewed[:] = len(renewed), []
