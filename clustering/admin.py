@@ -1,7 +1,6 @@
 """The stock admin, for superusers to look things up: what is changed elsewhere is read-only here."""
 # ruff: noqa: ARG002 - Django gives its methods more than these need
 
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any

@@ -330,7 +330,9 @@ def main(arguments: list[str]) -> int:
                 try:
                     address = running.enter_context(start())
                 except ServerMissing as missing:
-                    if name == "postgres":  # without it the second pass would test SQLite again and say it passed
+                    if (
+                        name == "postgres"
+                    ):  # without it the second pass would test SQLite again and say it passed
                         print(f"NOT FOUND: {missing}", file=sys.stderr)  # noqa: T201 - a command's notice
                         return 1
                     print(f"NOT FOUND, so its tests are skipped: {missing}", file=sys.stderr)  # noqa: T201 - a command's notice

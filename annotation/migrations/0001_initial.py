@@ -7,53 +7,131 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('clustering', '0001_initial'),
+        ("clustering", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Vertical',
+            name="Vertical",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=63, unique=True, validators=[django.core.validators.RegexValidator('^[A-Za-z_][A-Za-z0-9_.-]{0,62}\\Z', 'Use 1 to 63 letters, digits, dots, hyphens and underscores, beginning with a letter or underscore.')])),
-                ('description', models.CharField(blank=True, max_length=300)),
-                ('version', models.PositiveIntegerField(default=1)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        max_length=63,
+                        unique=True,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[A-Za-z_][A-Za-z0-9_.-]{0,62}\\Z",
+                                "Use 1 to 63 letters, digits, dots, hyphens and underscores, beginning with a letter or underscore.",
+                            )
+                        ],
+                    ),
+                ),
+                ("description", models.CharField(blank=True, max_length=300)),
+                ("version", models.PositiveIntegerField(default=1)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='Assignment',
+            name="Assignment",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('assigned_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('site', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='assignment', to='clustering.site')),
-                ('vertical', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='annotation.vertical')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("assigned_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "site",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="assignment",
+                        to="clustering.site",
+                    ),
+                ),
+                (
+                    "vertical",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="assignments",
+                        to="annotation.vertical",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Attribute',
+            name="Attribute",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=63, validators=[django.core.validators.RegexValidator('^[A-Za-z_][A-Za-z0-9_.-]{0,62}\\Z', 'Use 1 to 63 letters, digits, dots, hyphens and underscores, beginning with a letter or underscore.')])),
-                ('type', models.CharField(choices=[('text', 'Text'), ('price', 'Price'), ('number', 'Number'), ('rating', 'Rating'), ('phone', 'Phone'), ('zip', 'ZIP code'), ('date', 'Date'), ('url', 'URL'), ('image', 'Image'), ('html', 'HTML')], default='text', max_length=10)),
-                ('is_constant', models.BooleanField(default=False)),
-                ('is_mandatory', models.BooleanField(default=False)),
-                ('is_multi', models.BooleanField(default=False)),
-                ('regex', models.CharField(blank=True, max_length=512)),
-                ('position', models.PositiveSmallIntegerField()),
-                ('dropped_at', models.DateTimeField(blank=True, null=True)),
-                ('vertical', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='attributes', to='annotation.vertical')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        max_length=63,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[A-Za-z_][A-Za-z0-9_.-]{0,62}\\Z",
+                                "Use 1 to 63 letters, digits, dots, hyphens and underscores, beginning with a letter or underscore.",
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "type",
+                    models.CharField(
+                        choices=[
+                            ("text", "Text"),
+                            ("price", "Price"),
+                            ("number", "Number"),
+                            ("rating", "Rating"),
+                            ("phone", "Phone"),
+                            ("zip", "ZIP code"),
+                            ("date", "Date"),
+                            ("url", "URL"),
+                            ("image", "Image"),
+                            ("html", "HTML"),
+                        ],
+                        default="text",
+                        max_length=10,
+                    ),
+                ),
+                ("is_constant", models.BooleanField(default=False)),
+                ("is_mandatory", models.BooleanField(default=False)),
+                ("is_multi", models.BooleanField(default=False)),
+                ("regex", models.CharField(blank=True, max_length=512)),
+                ("position", models.PositiveSmallIntegerField()),
+                ("dropped_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "vertical",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="attributes",
+                        to="annotation.vertical",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['position'],
-                'constraints': [models.UniqueConstraint(fields=('vertical', 'name'), name='attribute_once_per_vertical')],
+                "ordering": ["position"],
+                "constraints": [
+                    models.UniqueConstraint(fields=("vertical", "name"), name="attribute_once_per_vertical")
+                ],
             },
         ),
     ]
