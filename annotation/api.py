@@ -9,6 +9,7 @@ from django.urls import path, register_converter
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
 
+import clustering.api.urls  # noqa: F401 - its converters are used below
 from annotation import services
 from annotation.models import ATTRIBUTE_NAME, Assignment, Attribute, Vertical
 from clustering.api.endpoints import ApiView, endpoint
