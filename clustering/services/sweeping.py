@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
-from clustering.models import Job
+from clustering.models import Job, Page
 from clustering.services import jobs
 from clustering.services.processes import is_gone
 
@@ -18,6 +18,7 @@ RINGS_AT_ONCE = 200  # of a queue: with more jobs waiting, its workers have enou
 LONGEST_SILENCE = timedelta(minutes=15)  # between two rings for one job
 KEPT = timedelta(days=90)  # finished jobs
 DROPPED_AT_ONCE = 500
+PAGES_AT_ONCE = 5_000
 
 
 def sweep_jobs(*, now: datetime | None = None) -> int:
@@ -45,9 +46,17 @@ def drop_old_jobs(*, now: datetime | None = None) -> int:
     old = Job.objects.finished().filter(finished_at__lt=(now or timezone.now()) - KEPT)
     n_dropped = 0
     while batch := list(old.values_list("pk", flat=True)[:DROPPED_AT_ONCE]):
+        _let_pages_go(batch)
         Job.objects.filter(pk__in=batch).delete()
         n_dropped += len(batch)
     return n_dropped
+
+
+def _let_pages_go(dropped: list[int]) -> None:
+    """Let pages forget their crawls in small steps; one for millions of pages would hold up every writer."""
+    pages = Page.objects.filter(crawl__in=dropped).values_list("pk", flat=True)
+    while some := list(pages[:PAGES_AT_ONCE]):
+        Page.objects.filter(pk__in=some).update(crawl=None)
 
 
 def _unattended(now: datetime) -> Iterator[Job]:

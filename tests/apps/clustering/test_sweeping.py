@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from clustering.models import Job
+from clustering.dom.addresses import url_hash
+from clustering.models import Job, Page, Site
 from clustering.services import jobs, sweeping
 from clustering.services.processes import this_process
 
@@ -159,3 +160,16 @@ def test_jobs_that_ended_long_ago_are_dropped() -> None:
 
     assert sweeping.drop_old_jobs(now=now) == 1
     assert set(Job.objects.all()) == {young, unfinished}
+
+
+def test_pages_outlive_the_crawl_that_found_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sweeping, "PAGES_AT_ONCE", 2)
+    now = timezone.now()
+    crawl = job_of(state=Job.State.DONE, finished_at=now - 2 * sweeping.KEPT)
+    site = Site.objects.create(name="shop", root_url="http://shop.example/")
+    for number in range(5):
+        url = f"http://shop.example/{number}"
+        Page.objects.create(site=site, url=url, url_hash=url_hash(url), written_url=url, crawl=crawl)
+
+    assert sweeping.drop_old_jobs(now=now) == 1
+    assert [None] * 5 == list(site.pages.values_list("crawl", flat=True))
