@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clustering.algorithms import (
+    auto,
     common_paths,
     keyclus,
     masked_path_shingles,
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 CLUSTERERS: dict[str, Clusterer] = {
     clusterer.name: clusterer
     for clusterer in (
+        auto.CLUSTERER,
         shingles.CLUSTERER,
         keyclus.CLUSTERER,
         uxclust.CLUSTERER,

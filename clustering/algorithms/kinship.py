@@ -30,6 +30,7 @@ FEWEST_CONTRASTS = 3  # from which groups at other addresses are of other types;
 MOST_LABEL_CONTRASTS = 2  # that count: labels may go with a category of things, paths hardly do
 FEW_CONTRASTS = 0.2  # of the core, below which the same address makes one type
 FEW_MISSING = 0.5  # of the core, where one of the groups has too few pages to have a core
+SMALLEST_CORE = 10  # of which it can be said that a page or two lack little
 FEW_PAGES = 5  # of which too little is known to hold against them that they look different
 MOST_LOOKS = (
     2  # that differ from the commonest at one address; where more do, it is the address of several types
@@ -119,7 +120,7 @@ class KinshipBounds:
         """Say which groups are a page or two that lack little of what nearly all pages of one have."""
         smaller, larger = np.minimum(self.sizes, self.sizes[a]), np.maximum(self.sizes, self.sizes[a])
         is_stray: NDArray[np.bool_] = (smaller < FEWEST_KNOWN) & (larger >= FEWEST_KNOWN)
-        return is_stray & (contrasts < FEW_CONTRASTS * np.maximum(core, 1))
+        return is_stray & (core >= SMALLEST_CORE) & (contrasts < FEW_CONTRASTS * core)
 
     def join(self, a: int, b: int) -> None:
         """Take note that `b` is now part of `a`."""

@@ -1,18 +1,20 @@
 """Split a group that holds two types which differ by a few paths or labels only.
 
-Notation:   A twin is the smaller type. A section is a bundle of elements and labels that exactly the same
-            pages of a group have; its extent is their number.
+Notation:   A twin is the smaller type; a bundle are elements and labels that exactly the same pages of a
+            group have, a section a bundle with elements or labels at places of its own; its extent is their
+            number.
 Readings:   Two kinds of evidence split. An address of its own that goes with contrasts: labels alone suffice
             only where few addresses are in the group, else they are categories of one type. Without such an
-            address, a section that few pages have, that never varies within itself, and that is the only one
-            of its kind: a page type adds one block to a template, while parts that come and go as their
-            content does come in several kinds and shapes.
+            address, a section that goes with labels among the facts that nearly all pages show, for what is
+            merely optional changes nothing elsewhere; or one that few pages have and that never varies within
+            itself. Either must be the only one of its kind: parts that come and go as the content does come
+            in several kinds and shapes.
 Cost:       Linear in the features of the group's pages, but for a comparison of the bundles of rare sections.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,7 +23,7 @@ from clustering.algorithms.profiles import numbered
 from clustering.algorithms.url_patterns import beginnings
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -33,13 +35,21 @@ if TYPE_CHECKING:
 FEWEST_PAGES, FEWEST_PAGES_SHARE = 8, 0.04  # that a twin has; fewer are exceptions of their type
 LARGEST_SHARE = 0.25  # of a group; what more pages have is a section that a page may have
 FEWEST_ELEMENTS, SMALLEST_EXTENT = 2, 3  # of a section; less is a detail of one
-MOST_VARIATION = (
-    0.25  # elements that only some of the pages have, as a share of the section's own: more is prose
-)
+MOST_VARIATION = 0.25  # elements on some of the pages only, as a share of the section's own; more is prose
 MOST_CANDIDATES = 50  # of which one is not sought: the group's pages come in many shapes
+FEWEST_FACTS, EXTENT_WITH_FACTS, LARGEST_SHARE_WITH_FACTS = 2, 4, 0.5
+COMMON_PLACE = 0.9  # of a group's pages have it
 MOST_ADDRESSES = 3  # among which labels alone tell twins; more addresses are categories of one type
 MOST_ELSEWHERE = 0.1  # of the pages, at other addresses than these
 FEWEST_CONTRASTS = 2
+
+
+class Bundle(NamedTuple):
+    """What exactly the same pages have, as hashes."""
+
+    elements: set[int]
+    labels: set[int]  # at places of their own
+    facts: set[int]  # labels at places that nearly all pages of the group have
 
 
 def split_by_address(table: FeatureTable, patterns: Sequence[str], members: Pages) -> list[Pages]:
@@ -85,46 +95,69 @@ def contrasting(features: FeatureSet, first: Pages, second: Pages) -> Hashes:
 
 
 def split_by_section(table: FeatureTable, members: Pages) -> list[Pages]:
-    """Split off the pages with a rare section that never varies, if it is the only one of its kind."""
-    found = find_sections(table, members)
-    if len(found) != 1:
-        return [members]
-    return [np.setdiff1d(members, found[0]), found[0]]
+    """Split off the pages with a section that makes a type, if there is one and one only."""
+    bundles = find_bundles(table, members)
+    for found in (sections_with_facts(bundles, len(members)), rare_sections(bundles, len(members))):
+        if len(found) == 1:
+            twin = members[sorted(found[0])]
+            return [np.setdiff1d(members, twin), twin]
+    return [members]
 
 
-def find_sections(table: FeatureTable, members: Pages) -> list[Pages]:
-    """Return the pages of each section that as many pages have as a twin may have."""
-    elements = _elements_by_pages(table.paths, table.paths.paths, members)
-    labels = _elements_by_pages(table.pairs, table.pairs.hashes, members)
+def find_bundles(table: FeatureTable, members: Pages) -> dict[frozenset[int], Bundle]:
+    """Return what exactly the same pages have, by these pages; not what more than half of all pages have."""
+    bundles: dict[frozenset[int], Bundle] = {}
+    for pages, column in _columns(table.paths, members):
+        bundle = bundles.setdefault(pages, Bundle(set(), set(), set()))
+        bundle.elements.add(int(table.paths.paths[column]))
+    shares = np.asarray(table.paths.incidence[members].mean(axis=0)).ravel()
+    common = set(table.paths.hashes[shares >= COMMON_PLACE].tolist())
+    for pages, column in _columns(table.pairs, members):
+        bundle = bundles.setdefault(pages, Bundle(set(), set(), set()))
+        is_fact = int(table.pairs.paths[column]) in common
+        (bundle.facts if is_fact else bundle.labels).add(int(table.pairs.labels[column]))
+    return bundles
+
+
+def _columns(features: FeatureSet, members: Pages) -> Iterator[tuple[frozenset[int], int]]:
+    """Yield each feature that some, but at most half of the pages have, with the places of these pages."""
+    incidence = features.incidence[members].tocsc()
+    counts = np.diff(incidence.indptr)
+    for column in np.flatnonzero((counts > 0) & (counts <= LARGEST_SHARE_WITH_FACTS * len(members))).tolist():
+        rows = incidence.indices[incidence.indptr[column] : incidence.indptr[column + 1]]
+        yield frozenset(rows.tolist()), column
+
+
+def sections_with_facts(bundles: Mapping[frozenset[int], Bundle], n_pages: int) -> list[frozenset[int]]:
+    """Return the pages of each section that goes with facts at places which nearly all pages have."""
+    return [
+        pages
+        for pages, bundle in bundles.items()
+        if len(pages) >= _fewest(n_pages)
+        and len(bundle.facts) >= FEWEST_FACTS
+        and len(bundle.elements) + len(bundle.labels) >= EXTENT_WITH_FACTS
+        and not _varies(pages, bundles)
+    ]
+
+
+def rare_sections(bundles: Mapping[frozenset[int], Bundle], n_pages: int) -> list[frozenset[int]]:
+    """Return the pages of each section that few pages have and that never varies."""
     candidates = [
-        (pages, len(found))
-        for pages, found in elements.items()
-        if _fewest(len(members)) <= len(pages) <= LARGEST_SHARE * len(members)
-        and len(found) >= FEWEST_ELEMENTS
-        and len(found) + len(labels.get(pages, ())) >= SMALLEST_EXTENT
+        pages
+        for pages, bundle in bundles.items()
+        if _fewest(n_pages) <= len(pages) <= LARGEST_SHARE * n_pages
+        and len(bundle.elements) >= FEWEST_ELEMENTS
+        and sum(map(len, bundle)) >= SMALLEST_EXTENT
     ]
     if len(candidates) > MOST_CANDIDATES:
         return []
-    return [
-        members[sorted(pages)]
-        for pages, extent in candidates
-        if sum(len(others) for some, others in elements.items() if len(some) > 1 and some < pages)
-        <= MOST_VARIATION * extent
-    ]
+    return [pages for pages in candidates if not _varies(pages, bundles)]
 
 
-def _elements_by_pages(
-    features: FeatureSet, elements: Hashes, members: Pages
-) -> dict[frozenset[int], set[int]]:
-    """Return the bundles: for each set of pages, the elements that exactly these pages have."""
-    incidence = features.incidence[members].tocsc()
-    bundles: dict[frozenset[int], set[int]] = {}
-    most = LARGEST_SHARE * len(members)
-    counts = np.diff(incidence.indptr)
-    for column in np.flatnonzero((counts > 0) & (counts <= most)).tolist():
-        pages = frozenset(incidence.indices[incidence.indptr[column] : incidence.indptr[column + 1]].tolist())
-        bundles.setdefault(pages, set()).add(int(elements[column]))
-    return bundles
+def _varies(pages: frozenset[int], bundles: Mapping[frozenset[int], Bundle]) -> bool:
+    """Say whether many elements are on some of a section's pages only."""
+    within = sum(len(bundle.elements) for some, bundle in bundles.items() if len(some) > 1 and some < pages)
+    return within > MOST_VARIATION * len(bundles[pages].elements)
 
 
 def _fewest(n_pages: int) -> float:

@@ -10,7 +10,8 @@ from clustering.algorithms.feature_table import FeatureTable, tabulate
 from clustering.algorithms.grouping import RawPage
 from clustering.algorithms.near_twins import (
     contrasting,
-    find_sections,
+    find_bundles,
+    rare_sections,
     split_by_address,
     split_by_section,
 )
@@ -43,11 +44,17 @@ class TestBySection:
     def test_a_section_of_very_few_pages_is_an_exception(self) -> None:
         assert len(split_by_section(table_of(*threads(60, 4)), np.arange(60))) == 1
 
+    def test_a_section_of_many_pages_that_goes_with_facts_makes_a_type(self) -> None:
+        facts = "<b>Votes:</b><i>{n}</i><b>Closes:</b><i>{n}</i>"
+        pages = [page + (facts.format(n=n) if n < 27 else "") for n, page in enumerate(threads(60, 27))]
+
+        assert sorted(map(len, split_by_section(table_of(*pages), np.arange(60)))) == [27, 33]
+
     def test_where_several_sections_come_and_go_none_makes_a_type(self) -> None:
         extra = "<aside><h4>Notice</h4><u>{n}</u><s>{n}</s></aside>"
         pages = [page + (extra.format(n=n) if 20 <= n < 31 else "") for n, page in enumerate(threads(60, 9))]
 
-        assert len(find_sections(table_of(*pages), np.arange(60))) == 2
+        assert len(rare_sections(find_bundles(table_of(*pages), np.arange(60)), 60)) == 2
         assert len(split_by_section(table_of(*pages), np.arange(60))) == 1
 
     def test_parts_of_prose_make_no_type(self) -> None:
