@@ -1,11 +1,24 @@
-"""Sites and their pages, jobs, people."""
+"""Sites and their pages, clusterings, jobs, people."""
 
+from clustering.models.clusterings import (
+    Cluster,
+    ClusterChange,
+    Clustering,
+    ClusterVerdict,
+    Extent,
+    PageMembership,
+)
 from clustering.models.jobs import Heartbeat, Job
 from clustering.models.people import AuditEntry, LogInAttempt, Membership, Role, Scope, Token, User
 from clustering.models.sites import Host, Link, Page, Refusal, SearchClick, Site, Snapshot
 
 __all__ = [
     "AuditEntry",
+    "Cluster",
+    "ClusterChange",
+    "ClusterVerdict",
+    "Clustering",
+    "Extent",
     "Heartbeat",
     "Host",
     "Job",
@@ -13,6 +26,7 @@ __all__ = [
     "LogInAttempt",
     "Membership",
     "Page",
+    "PageMembership",
     "Refusal",
     "Role",
     "Scope",

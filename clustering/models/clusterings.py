@@ -1,0 +1,224 @@
+"""What algorithms made of a site's pages, and what people changed about it.
+
+A cluster lives as long as its site: each clustering finds it again by the pages that it shares with the one
+before, so that its name, its vertical, its rules and what people changed about it stay. What one clustering
+knows of a cluster is an extent; which pages it put there are memberships.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.core.validators import RegexValidator
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+from clustering.models.sites import Page, Site
+
+if TYPE_CHECKING:
+    from clustering.models.people import User
+
+CLUSTER_NAME = RegexValidator(
+    r"^[a-z0-9][a-z0-9-]{0,60}\Z",
+    "Use 1 to 61 small letters, digits and hyphens, beginning with a letter or digit.",
+)
+
+
+class ClusteringQuerySet(models.QuerySet["Clustering"]):
+    def current(self) -> ClusteringQuerySet:
+        """Return the clusterings that sites work with, at most one each."""
+        return self.filter(is_current=True)
+
+    def visible_to(self, user: User) -> ClusteringQuerySet:
+        """Return those of the sites at which the user has any role."""
+        return self.filter(site__in=Site.objects.visible_to(user))
+
+    def without_model(self) -> ClusteringQuerySet:
+        """Leave out what only an assignment of pages needs; it may be large."""
+        return self.defer("model", "map")
+
+
+class Clustering(models.Model):
+    """What one algorithm made of a site's pages at one time."""
+
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="clusterings", db_index=False)
+    algorithm = models.CharField(max_length=40)
+    params = models.JSONField(default=dict)  # sample size, seed, threshold
+    why = models.TextField(blank=True)  # on what evidence it was decided, in one sentence
+    evidence = models.JSONField(default=dict)  # how many pages, links, clicks there were, and of what kind
+    measures = models.JSONField(default=dict)  # coverage, cohesion
+    model = models.JSONField(default=dict)  # what assigns a later page
+    map = models.JSONField(default=list)  # [page, x, y] of some pages, from 0 to 1
+    is_current = models.BooleanField(default=False)
+    n_pages = models.PositiveIntegerField(default=0)
+    n_sampled = models.PositiveIntegerField(default=0)  # pages that the algorithm grouped itself
+    n_unassigned = models.PositiveIntegerField(default=0)
+    seconds = models.FloatField(default=0.0)
+    made_at = models.DateTimeField(default=timezone.now)
+    made_by = models.ForeignKey(
+        "clustering.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    job = models.ForeignKey(
+        "clustering.Job", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    assigned_at = models.DateTimeField(default=timezone.now)  # when new pages were last looked for
+
+    objects = ClusteringQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["site"], condition=Q(is_current=True), name="one_current_clustering_per_site"
+            )
+        ]
+        indexes = [models.Index(fields=["site", "-id"], name="clustering_by_site")]
+
+    def __str__(self) -> str:
+        return f"{self.algorithm} of {self.made_at:%Y-%m-%d %H:%M}"
+
+
+class ClusterQuerySet(models.QuerySet["Cluster"]):
+    def present(self) -> ClusterQuerySet:
+        """Return the clusters that have pages in their site's current clustering."""
+        return self.filter(extents__clustering__is_current=True, extents__n_pages__gt=0)
+
+    def visible_to(self, user: User) -> ClusterQuerySet:
+        """Return those of the sites at which the user has any role."""
+        return self.filter(site__in=Site.objects.visible_to(user))
+
+
+class Cluster(models.Model):
+    """Pages of a site that one template makes; it keeps its name from one clustering to the next."""
+
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="clusters", db_index=False)
+    name = models.CharField(max_length=61, validators=[CLUSTER_NAME])
+    title = models.CharField(max_length=200)
+    has_own_title = models.BooleanField(default=False)  # given by a person: no clustering changes it
+    is_hand_made = models.BooleanField(default=False)  # no algorithm finds it; it lives by changes alone
+    made_at = models.DateTimeField(default=timezone.now)
+
+    objects = ClusterQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["site", "name"], name="cluster_name_once_per_site")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Extent(models.Model):
+    """What one clustering knows of a cluster."""
+
+    clustering = models.ForeignKey(
+        Clustering, on_delete=models.CASCADE, related_name="extents", db_index=False
+    )
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="extents")
+    group = models.CharField(max_length=100, blank=True)  # the algorithm's own name, which its model answers
+    n_pages = models.PositiveIntegerField(default=0)
+    signature = models.CharField(max_length=40, blank=True)  # eight bytes, "*" for one that varies
+    importance = models.FloatField(default=0.0)
+    url_pattern = models.TextField(blank=True)
+    cohesion = models.FloatField(null=True, blank=True)  # mean likeness of its pages to its centre, 0 to 1
+    why = models.TextField(blank=True)
+    examples = models.JSONField(default=list)  # pages that show what it is, the most typical first
+
+    class Meta:
+        ordering = ["-n_pages", "cluster__name"]
+        constraints = [
+            models.UniqueConstraint(fields=["clustering", "cluster"], name="extent_once_per_clustering")
+        ]
+
+
+class MembershipQuerySet(models.QuerySet["PageMembership"]):
+    def current(self) -> MembershipQuerySet:
+        """Return the memberships in the clusterings that sites work with."""
+        return self.filter(clustering__is_current=True)
+
+    def moved_by_hand(self) -> MembershipQuerySet:
+        """Return those where people say another cluster than the algorithm."""
+        return self.exclude(cluster=F("found")) | self.filter(found=None, cluster__isnull=False)
+
+
+class PageMembership(models.Model):
+    """Where a clustering put a page."""
+
+    clustering = models.ForeignKey(
+        Clustering, on_delete=models.CASCADE, related_name="memberships", db_index=False
+    )
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="memberships")
+    # What the algorithm found; None where it put the page nowhere.
+    found = models.ForeignKey(Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    # Where the page is, after what people changed.
+    cluster = models.ForeignKey(
+        Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="memberships"
+    )
+    distance = models.FloatField(null=True, blank=True)  # from the cluster's centre, 0 to 1
+    snapshot_seen = models.PositiveBigIntegerField(null=True, blank=True)  # the one that it was judged by
+
+    objects = MembershipQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["clustering", "page"], name="page_once_per_clustering")
+        ]
+        indexes = [
+            models.Index(fields=["clustering", "cluster", "page"], name="membership_by_cluster"),
+            models.Index(fields=["clustering", "cluster", "distance"], name="membership_by_distance"),
+        ]
+
+
+class ClusterChangeQuerySet(models.QuerySet["ClusterChange"]):
+    def in_force(self) -> ClusterChangeQuerySet:
+        """Return the changes that were not undone, in the order in which they were made."""
+        return self.filter(undone_at=None).order_by("id")
+
+
+class ClusterChange(models.Model):
+    """Something that a person changed about a site's clusters; each further clustering repeats it."""
+
+    class Kind(models.TextChoices):
+        MOVE = "move", "Move pages"  # {"pages": [page, …]} to `cluster`
+        MERGE = "merge", "Merge"  # `cluster` into `into`
+        SPLIT = "split", "Split"  # {"parts": {cluster: [page, …]}, "model": …, "groups": {group: cluster}}
+
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="cluster_changes", db_index=False)
+    kind = models.CharField(max_length=10, choices=Kind)
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="changes")
+    into = models.ForeignKey(Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    detail = models.JSONField(default=dict)
+    made_at = models.DateTimeField(default=timezone.now)
+    made_by = models.ForeignKey(
+        "clustering.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    undone_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ClusterChangeQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["site", "-id"], name="cluster_change_by_site")]
+
+
+class ClusterVerdict(models.Model):
+    """What a person says of a cluster after looking at some of its pages."""
+
+    class Verdict(models.TextChoices):
+        ONE_TYPE = "one_type", "One type"
+        MIXED = "mixed", "Several types"
+
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="verdicts")
+    clustering = models.ForeignKey(Clustering, on_delete=models.CASCADE, related_name="verdicts")
+    verdict = models.CharField(max_length=10, choices=Verdict)
+    pages = models.JSONField(default=list)  # those that were shown
+    strangers = models.JSONField(default=list)  # those of them that the person marked as another type
+    comment = models.TextField(blank=True)
+    given_at = models.DateTimeField(default=timezone.now)
+    given_by = models.ForeignKey(
+        "clustering.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-id"]
