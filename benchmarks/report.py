@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 OPENING = """# Benchmarks
@@ -34,6 +34,24 @@ def markdown_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> s
     """Return a table; the first column is text, the others are figures."""
     lines: list[Sequence[object]] = [header, ["---", *["---:"] * (len(header) - 1)], *rows]
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
+
+
+def bar_chart(title: str, figures: Mapping[str, float]) -> str:
+    """Return a bar chart in Mermaid's notation, which Markdown readers draw."""
+    names = ", ".join(f'"{name}"' for name in figures)
+    values = ", ".join(f"{figure:.3f}" for figure in figures.values())
+    lines = ["```mermaid", "xychart-beta horizontal", f'    title "{title}"']
+    return "\n".join([*lines, f"    x-axis [{names}]", f"    bar [{values}]", "```"])
+
+
+def line_chart(title: str, x_axis: Sequence[object], lines_by_name: Mapping[str, Sequence[float]]) -> str:
+    """Return a chart of lines in Mermaid's notation; their names stand in the title, in order."""
+    names = ", ".join(f'"{place}"' for place in x_axis)
+    drawn = [
+        f"    line [{', '.join(f'{figure:.3f}' for figure in figures)}]" for figures in lines_by_name.values()
+    ]
+    head = ["```mermaid", "xychart-beta", f'    title "{title}: {", ".join(lines_by_name)}"']
+    return "\n".join([*head, f"    x-axis [{names}]", *drawn, "```"])
 
 
 def machine() -> str:
