@@ -5,4 +5,6 @@ import sys
 
 from benchmarks.clustering.measuring import measure, measure_growth
 
-print(json.dumps({"site": measure, "growth": measure_growth}[sys.argv[1]](*sys.argv[2:])))
+kind, *arguments = sys.argv[1:]
+figures = measure_growth(*arguments) if kind == "growth" else measure(*arguments)
+print(json.dumps(figures))

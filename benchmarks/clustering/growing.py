@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import random
-import resource
 import time
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.clustering import memory
 from clustering.algorithms.grouping import Click, Evidence, RawPage, SiteLink
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
     from clustering.algorithms.grouping import Clusterer
 
-MIB = 2**20
 N_TYPES = 12
 WORDS = [
     f"{a}{b}" for a in ("ka", "lo", "mi", "ne", "ru", "sa", "ti") for b in ("ba", "den", "lor", "nix", "pe")
@@ -23,9 +22,9 @@ WORDS = [
 
 def measure(clusterer: Clusterer, n_pages: int) -> dict[str, Any]:
     """Return the processor time and the memory that a site of so many pages takes."""
-    base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     links, clicks = list(links_between(n_pages)), list(clicks_for(n_pages))
     urls = [url_of(number) for number in range(n_pages)]
+    base = memory.start()
     began = time.process_time()
     observations = [
         clusterer.observe(page_of(number)) if clusterer.observe else None for number in range(n_pages)
@@ -34,8 +33,12 @@ def measure(clusterer: Clusterer, n_pages: int) -> dict[str, Any]:
     evidence = Evidence(links=links, clicks=clicks, read=lambda url: page_of(number_of(url)).tree)
     grouping = clusterer.cluster_pages(urls, observations, evidence)
     seconds = time.process_time() - began - observed
-    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - base) * 1024 / MIB
-    return {"observing": observed, "seconds": seconds, "mib": grown, "clusters": len(grouping.groups)}
+    return {
+        "observing": observed,
+        "seconds": seconds,
+        "mib": memory.peak() - base,
+        "clusters": len(grouping.groups),
+    }
 
 
 def page_of(number: int) -> RawPage:

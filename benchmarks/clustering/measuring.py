@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.clustering import growing, typed_sites
+from benchmarks.clustering import growing, memory, typed_sites
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.grouping import EvidenceMissing, RawPage, TooManyPages
 from clustering.algorithms.measures import compare
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from clustering.algorithms.grouping import Clusterer, Evidence
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-MIB = 2**20
 LONGEST = 900  # seconds that one algorithm may take for one site
 DERIVED = "keyclus, derived log"
 
@@ -58,7 +56,7 @@ def measure_growth(algorithm: str, n_pages: str) -> dict[str, Any]:
 
 def timed(clusterer: Clusterer, site: TypedSite, evidence: Evidence) -> dict[str, Any]:
     """Return measures, seconds of processor time and peak memory above what the pages take."""
-    before = peak()
+    before = memory.start()
     began = time.process_time()
     observations = observe_all(clusterer, site)
     try:
@@ -78,7 +76,7 @@ def timed(clusterer: Clusterer, site: TypedSite, evidence: Evidence) -> dict[str
         "types": found.n_types,
         "pages": found.n_pages,
         "seconds": seconds,
-        "mib": peak() - before,
+        "mib": memory.peak() - before,
     }
 
 
@@ -88,7 +86,3 @@ def observe_all(clusterer: Clusterer, site: TypedSite) -> Sequence[Any]:
     if observe is None:
         return [None] * len(site.pages)
     return [observe(RawPage(page.url, page.body, page.content_type)) for page in site.pages]
-
-
-def peak() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MIB
