@@ -24,6 +24,7 @@ Cost:       `cluster_vectors` is the paper's procedure on a dictionary, 37 masks
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
@@ -193,8 +194,14 @@ def scan_codes(body: bytes) -> NDArray[np.uint64]:
     # Eight bytes from each place, wherever it lies.
     eight_bytes = np.ndarray((len(body) + 2,), dtype="<u8", buffer=padded, strides=(1,))
     names = _plain_names(eight_bytes[tags + 1])
-    raw = tags[np.logical_or.reduce([names == name for name in _RAW_NAMES])]
-    return _mix(names[~_passed_over(body, tags, comments.tolist(), raw.tolist())])
+    ends = at[first == ord("/")]
+    ending = eight_bytes[np.minimum(ends + 2, len(body))] | _EACH * np.uint64(0x20)
+    raw: list[tuple[int, list[int]]] = []
+    for name, mask in zip(_RAW_NAMES, _RAW_MASKS, strict=True):
+        if len(starts := tags[names == name]):
+            places = ends[(ending & mask) == name].tolist()
+            raw += [(start, places) for start in starts.tolist()]
+    return _mix(names[~_passed_over(body, tags, comments.tolist(), raw)])
 
 
 def _plain_names(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -213,15 +220,19 @@ def _plain_names(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _passed_over(
-    body: bytes, tags: NDArray[np.intp], comments: list[int], raw: list[int]
+    body: bytes, tags: NDArray[np.intp], comments: list[int], raw: list[tuple[int, list[int]]]
 ) -> NDArray[np.bool_]:
-    """Say which tags stand within a comment, a script or another element whose content is no markup."""
+    """Say which tags stand within a comment, a script or another element whose content is no markup.
+
+    Each `raw` element is told by where it starts, and where elements of its name end.
+    """
     starts, ends = [-1], [-1]
-    lower = body.lower() if raw else body
-    for start in sorted(comments + raw):
+    ends_by_start = dict(raw)
+    for start in sorted([*comments, *ends_by_start]):
         if start < ends[-1]:
             continue
-        end = _end_of_comment(body, start) if body[start + 1] == ord("!") else _end_of_raw(lower, start)
+        places = ends_by_start.get(start)
+        end = _end_of_comment(body, start) if places is None else _end_of_raw(body, start, places)
         if end:
             starts.append(start)
             ends.append(end)
@@ -237,12 +248,11 @@ def _end_of_comment(body: bytes, start: int) -> int:
     return end if end >= 0 else len(body)
 
 
-def _end_of_raw(lower: bytes, start: int) -> int:
-    """Return where the content of a script or its like ends."""
-    name = next(name for name in RAW_ELEMENTS if lower.startswith(name, start + 1))
-    after_tag = lower.find(b">", start)
-    end = lower.find(b"</" + name, after_tag) if after_tag >= 0 else -1
-    return end if end >= 0 else len(lower)
+def _end_of_raw(body: bytes, start: int, ends: list[int]) -> int:
+    """Return where the content of a script or its like ends: the first of some places after its own tag."""
+    after_tag = body.find(b">", start)
+    place = bisect_left(ends, after_tag) if after_tag >= 0 else len(ends)
+    return ends[place] if place < len(ends) else len(body)
 
 
 def vector_of_tags(tags: Sequence[bytes]) -> int:
@@ -272,6 +282,7 @@ _BASE = np.uint64(0x9E3779B97F4A7C15)
 _ODD = np.array([xxhash.xxh64_intdigest(b"", seed=seed) | 1 for seed in range(N_BYTES)], dtype=np.uint64)
 _EACH = np.uint64(0x0101010101010101)
 _RAW_NAMES = np.frombuffer(b"".join(name.ljust(NAME_LENGTH, b"\0") for name in RAW_ELEMENTS), dtype="<u8")
+_RAW_MASKS = [np.uint64((1 << 8 * len(name)) - 1) for name in RAW_ELEMENTS]
 
 
 def threshold_for(n_pages: int) -> int:
