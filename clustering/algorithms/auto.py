@@ -16,7 +16,8 @@ Readings:   The steps of `cluster_pages`, in their order:
                addresses and looks differ, a high one where addresses are the same and looks do not differ
                clearly.
             5. Join looks that stand at the same addresses and show the same labels.
-            6. Split near-twins, by an address of their own or by a section of their own (`near_twins`).
+            6. Split near-twins, by an address or a section of their own (`near_twins`), or by fields that
+               exclude each other (`exclusive_fields`).
             A later page goes to the nearest look within its reach (`profile_model`).
 Departures: Search logs are not used; `keyclus` is the algorithm for sites that have one.
 Cost:       Quadratic in the distinct pages, about 10 s for 3,000; the product clusters at most so many and
@@ -30,6 +31,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clustering.algorithms.boundaries import describe_groups
+from clustering.algorithms.exclusive_fields import split_by_fields
 from clustering.algorithms.feature_table import tabulate
 from clustering.algorithms.grouping import Clusterer, Evidence, Grouping, TooManyPages, grouping_of
 from clustering.algorithms.inbound import inbound_places
@@ -74,7 +76,7 @@ def cluster_pages(urls: Sequence[str], observations: Sequence[PageFeatures], evi
     where = find_places(table, addresses, cell, [urls[page] for page in order], evidence.links)
     look = join_cells(table, where, cell)
     family = numbered(join_looks(table, where, look))
-    group = split_twins(table, patterns, family)
+    group = split_twins(table, patterns, look, family)
     names = [f"g{number:04}" for number in range(int(group.max()) + 1)]
     whys = dict(zip(names, describe_groups(table, group, pages), strict=True))
     name_by_page = {page: names[number] for page, number in zip(order, group.tolist(), strict=True)}
@@ -111,8 +113,10 @@ def find_places(
     is_mixed = mixed_addresses(table, addresses, cell)[addresses]
     if not links or not is_mixed.any():
         return Where(addresses, addresses)
-    places = inbound_places(urls, links, dict(zip(urls, cell.tolist(), strict=True)))
-    return Where(addresses, by_both(addresses, np.where(is_mixed, numbered(places) + 1, 0)))
+    inbound = inbound_places(urls, links, dict(zip(urls, cell.tolist(), strict=True)))
+    places = by_both(addresses, np.where(is_mixed, numbered(inbound) + 1, 0))
+    is_untold = is_mixed & (np.array(inbound) == "")
+    return Where(addresses, places, frozenset(places[is_untold].tolist()))
 
 
 def join_cells(table: FeatureTable, where: Where, cell: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -122,13 +126,16 @@ def join_cells(table: FeatureTable, where: Where, cell: NDArray[np.intp]) -> NDA
     return grouped(P.shape[1], joins)[cell]
 
 
-def split_twins(table: FeatureTable, patterns: Sequence[str], group: NDArray[np.intp]) -> NDArray[np.intp]:
+def split_twins(
+    table: FeatureTable, patterns: Sequence[str], look: NDArray[np.intp], group: NDArray[np.intp]
+) -> NDArray[np.intp]:
     """Split the groups that hold near-twins; groups are numbered by their first pages."""
     split = group.copy()
     for number in range(int(group.max()) + 1):
         for part in split_by_address(table, patterns, np.flatnonzero(group == number)):
-            for twin in split_by_section(table, part):
-                split[twin] = twin.min()
+            for kind in split_by_section(table, look, part):
+                for twin in split_by_fields(table, kind):
+                    split[twin] = twin.min()
     return numbered(split)
 
 
@@ -154,7 +161,7 @@ def explain(
         parts.append(f"on labels, by which {n_looks} looks are {n_types} types")
     if n_groups > n_types:
         parts.append(
-            f"on sections and labels of their own, by which {n_groups - n_types} near-twins are apart"
+            f"on sections, fields and labels of their own, by which {n_groups - n_types} near-twins are apart"
         )
     return "; ".join(parts) + "."
 

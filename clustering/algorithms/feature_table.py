@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 FEWEST_WITH_FEATURE, FEATURE_SHARE, ENOUGH_WITH_FEATURE = 2, 0.005, 5
 FEWEST_WITH_LABEL, LABEL_SHARE, ENOUGH_WITH_LABEL = 3, 0.02, 10
 MASS_OF_PATHS, MASS_OF_FIELDS, MASS_OF_PAIRS = 1.0, 1.0, 0.5  # mean weight of what a page has of each set
+LEAST_VARIED = 0.15  # values of a field as a share of its pages; fewer are signs and states
 MOST_LABELS = 20_000
 MOST_COLUMNS = 8_000
 
@@ -82,6 +83,7 @@ class FeatureTable:
     paths: FeatureSet  # all that are not rare, whatever they weigh
     pairs: FeatureSet
     texts: FeatureSet  # labels, wherever they stand
+    fields: FeatureSet  # labels with something behind them that differs from page to page
     labels: Hashes  # sorted
 
 
@@ -115,6 +117,7 @@ def tabulate(observations: Sequence[PageFeatures]) -> FeatureTable:
         paths.strongest(paths.df),
         pairs.strongest(pairs.df),
         labels_anywhere(texts, labels),
+        find_fields(texts, labels),
         labels,
     )
 
@@ -197,6 +200,22 @@ def labels_anywhere(texts: Texts, labels: Hashes) -> FeatureSet:
         texts.n_pages, texts.pages[known], texts.texts[known], texts.paths[known], texts.texts[known]
     )
     return found.weighing(1 - found.df / max(texts.n_pages, 1)).strongest(found.df)
+
+
+def find_fields(texts: Texts, labels: Hashes) -> FeatureSet:
+    """Return the labels behind which a text stands that differs from page to page."""
+    n = len(texts.texts)
+    behind = np.minimum(np.arange(1, n + 1), n - 1)
+    is_field = np.isin(texts.texts, labels) & (np.arange(n) < n - 1) & (texts.pages[behind] == texts.pages)
+    pages, its_labels, values = texts.pages[is_field], texts.texts[is_field], texts.texts[behind][is_field]
+    values = np.where(values == _NONE, pages.astype(np.uint64), values)  # no two long texts are the same
+    fields = _feature_set(texts.n_pages, pages, its_labels, its_labels, its_labels)
+    first_of_value = np.unique(its_labels * _FIELD + values, return_index=True)[1]
+    places = np.searchsorted(fields.hashes, its_labels[first_of_value])
+    n_values = np.bincount(places, minlength=len(fields.hashes))
+    weights = (n_values - 1) / np.maximum(fields.df - 1, 1)
+    fields = fields.weighing(weights).kept(weights >= LEAST_VARIED)
+    return fields.strongest(fields.df)
 
 
 def cells_of(page: PageFeatures, labels: Hashes) -> Hashes:

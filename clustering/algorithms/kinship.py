@@ -27,6 +27,7 @@ FEWEST_KNOWN = 3  # pages of which it can be said what nearly all have
 
 SAME_ADDRESS = 0.3  # overlap from which two groups stand at the same addresses
 FEWEST_CONTRASTS = 3  # from which groups at other addresses are of other types; by chance there is none
+FEWEST_FIELDS = 2  # contrasting, from which groups of which the address tells nothing are of other types
 MOST_LABEL_CONTRASTS = 2  # that count: labels may go with a category of things, paths hardly do
 FEW_CONTRASTS = 0.2  # of the core, below which the same address makes one type
 FEW_MISSING = 0.5  # of the core, where one of the groups has too few pages to have a core
@@ -79,6 +80,7 @@ class Where(NamedTuple):
 
     addresses: NDArray[np.intp]
     places: NDArray[np.intp]
+    untold: frozenset[int] = frozenset()  # places of pages of which neither address nor links tell anything
 
 
 class KinshipBounds:
@@ -88,8 +90,10 @@ class KinshipBounds:
         self.paths, self.pairs, self.texts = (
             Contrasts(features.incidence, group) for features in (table.paths, table.pairs, table.texts)
         )
+        self.fields = Contrasts(table.fields.incidence, group)
         self.sizes = self.paths.sizes
         is_telling = ~mixed_addresses(table, where.places, group)
+        is_telling[sorted(where.untold)] = False
         self.addresses = counts_of(indicator(where.addresses), group)
         self.places = counts_of(indicator(where.places), group)[is_telling]
         self.is_rare_place = np.bincount(where.places)[is_telling] <= COMMON_ADDRESS * len(group)
@@ -103,6 +107,8 @@ class KinshipBounds:
         is_same = overlap_with(self.places, self.sizes, a) >= SAME_ADDRESS
         bounds = np.where(is_other | is_same, OTHER, UNTOLD).astype(np.float32)
         bounds[is_other & (in_all >= FEWEST_CONTRASTS)] = APART
+        is_known = np.minimum(self.sizes, self.sizes[a]) >= FEWEST_KNOWN
+        bounds[~is_other & ~is_same & is_known & (self.fields.of(a)[0] >= FEWEST_FIELDS)] = APART
         bounds[is_same & self.is_alike(a, contrasts, core)] = SAME
         bounds[~is_other & self.is_stray(a, contrasts, core)] = SAME
         return bounds
@@ -124,7 +130,7 @@ class KinshipBounds:
 
     def join(self, a: int, b: int) -> None:
         """Take note that `b` is now part of `a`."""
-        for contrasts in (self.paths, self.pairs, self.texts):
+        for contrasts in (self.paths, self.pairs, self.texts, self.fields):
             contrasts.join(a, b)
         for counts in (self.addresses, self.places):
             counts[:, a] += counts[:, b]

@@ -7,21 +7,25 @@ Readings:   The density of a collection is its share of the class's outgoing lin
             with one page come first in both strategies. The queue is past its peak where it has fallen below
             half of its greatest length.
 Departures: The paper does not say which n links of a collection to take: `spread` takes them evenly.
+            Nor what follows an empty queue: `worth_more` says where the sample was small for the collection.
 Cost:       A heap, re-ranked lazily: a collection whose rank changed goes back.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import heappop, heappush
+from math import ceil, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import xxhash
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from clustering.algorithms.page_classes import PageClass
 
@@ -29,6 +33,7 @@ PAST_PEAK = 0.5
 Strategy = Literal["densest_first", "sparsest_first"]
 
 _DIGITS = re.compile(r"[0-9]+")
+_OWN_NAME = re.compile(r"(?<=[^/:]/)[^/]*[-_0-9][^/]*")  # of a folder
 
 
 @dataclass(frozen=True)
@@ -96,16 +101,63 @@ def spread(urls: Sequence[str], n: int) -> list[str]:
 def shape_of(url: str) -> str:
     """Return what URLs of one kind mostly have in common: folders, ending, names of the query.
 
-    >>> shape_of("https://a.example/shop/item-12.html?id=3&page=2")
-    'https://a.example/shop/*.html?id&page'
+    Of a folder that looks like a title or a number only that it is there. A file that is asked a question
+    is the program that makes the pages: its name stays. So does a word at the root, where anything stands.
+
+    >>> shape_of("https://a.example/shop/tent-4/item-12.html?id=3&page=2")
+    'https://a.example/shop/*/item-0.html?id&page'
     """
     address, _, query = url.partition("?")
     folder, _, last = address.rstrip("/").rpartition("/")
     ending = "/" if address.endswith("/") else "".join(last.partition(".")[1:])
+    is_at_root = "/" not in folder.partition("//")[2]
+    if not query and is_at_root and last.isalpha():
+        return address
+    if not query:
+        return _OWN_NAME.sub("*", folder) + _DIGITS.sub("0", f"/*{ending}")
     names = "&".join(part.partition("=")[0] for part in query.split("&"))
-    return _DIGITS.sub("0", f"{folder}/*{ending}") + (f"?{names}" if query else "")
+    program = last if ending.strip("/") else "*"
+    return _OWN_NAME.sub("*", folder) + _DIGITS.sub("0", f"/{program}") + f"?{names}"
 
 
 def by_hash(urls: Iterable[str]) -> list[str]:
     """Return URLs in an order that tells nothing and is the same each time."""
     return sorted(urls, key=lambda url: (xxhash.xxh64_intdigest(url.encode("utf-8", "surrogatepass")), url))
+
+
+def worth_more(
+    paths_by_url: Mapping[str, AbstractSet[str]], asked: AbstractSet[str], supported: Counter[str], n: int
+) -> list[list[str]]:
+    """Return links to follow, those of one look together, where few were for how many there are.
+
+    `paths_by_url` says at which paths each known link stands. `supported` counts the links that were
+    returned before by path, and is kept up to date: no path gives more than is worth it. A look that no more
+    than n links have says little; such links are only returned where few of their collection were followed.
+    """
+    n_known, n_asked, left = Counter[str](), Counter[str](), dict[str, list[str]]()
+    for url, paths in paths_by_url.items():
+        n_known.update((shape_of(url), *paths))
+        if url in asked:
+            n_asked.update((shape_of(url), *paths))
+        else:
+            left.setdefault(shape_of(url), []).append(url)
+    chosen = []
+    for shape, urls in left.items():
+        is_kind = n_known[shape] > n
+        wanted = []
+        for url in spread(urls, max(0, n_worth(n_known[shape]) - n_asked[shape])):
+            worth = [(path, n_worth(n_known[path])) for path in paths_by_url[url]]
+            if all(supported[p] < most and (is_kind or n_asked[p] < most + n) for p, most in worth):
+                supported.update(paths_by_url[url])
+                wanted.append(url)
+        chosen.append(wanted)
+    return [wanted for wanted in chosen if wanted]
+
+
+def n_worth(n_links: int) -> int:
+    """Return how many of so many links that look alike are worth following: a tenth, at most the root.
+
+    >>> n_worth(2), n_worth(50), n_worth(200), n_worth(10_000)
+    (1, 5, 15, 100)
+    """
+    return ceil(min(n_links / 10, sqrt(n_links)))

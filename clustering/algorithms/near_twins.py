@@ -94,14 +94,40 @@ def contrasting(features: FeatureSet, first: Pages, second: Pages) -> Hashes:
     return features.hashes[(is_all[:, 0] & is_none[:, 1]) | (is_all[:, 1] & is_none[:, 0])]
 
 
-def split_by_section(table: FeatureTable, members: Pages) -> list[Pages]:
-    """Split off the pages with a section that makes a type, if there is one and one only."""
+def split_by_section(table: FeatureTable, looks: Pages, members: Pages) -> list[Pages]:
+    """Split off the pages with a section that makes a type, if there is one and one only.
+
+    Where it is in one of several looks, its labels tell the pages of the others that have it too.
+    """
+    parts = [members[looks[members] == look] for look in np.unique(looks[members]).tolist()]
+    for part in [members, *sorted(parts, key=len, reverse=True)]:
+        twin = _find_twin(table, part)
+        if len(twin):
+            is_other = ~np.isin(looks[members], looks[twin])
+            rest = np.setdiff1d(members[~is_other], twin)
+            twin = np.union1d(twin, _with_labels_of(table, twin, rest, members[is_other]))
+            return [np.setdiff1d(members, twin), twin]
+    return [members]
+
+
+def _find_twin(table: FeatureTable, members: Pages) -> Pages:
     bundles = find_bundles(table, members)
     for found in (sections_with_facts(bundles, len(members)), rare_sections(bundles, len(members))):
         if len(found) == 1:
-            twin = members[sorted(found[0])]
-            return [np.setdiff1d(members, twin), twin]
-    return [members]
+            return members[sorted(found[0])]
+    return members[:0]
+
+
+def _with_labels_of(table: FeatureTable, twin: Pages, rest: Pages, others: Pages) -> Pages:
+    """Return which other pages have the labels that a twin has and the rest has not, if there are some."""
+    if not len(rest) or not len(others):
+        return others[:0]
+    incidence = table.texts.incidence
+    contrasts = Contrasts(incidence[np.concatenate([twin, rest])], np.repeat([0, 1], [len(twin), len(rest)]))
+    own = np.flatnonzero(contrasts.is_all[:, 0] & contrasts.is_none[:, 1])
+    if len(own) < FEWEST_FACTS:
+        return others[:0]
+    return others[np.asarray(incidence[others][:, own].mean(axis=1)).ravel() > 1 / 2]
 
 
 def find_bundles(table: FeatureTable, members: Pages) -> dict[frozenset[int], Bundle]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
     from clustering.algorithms.grouping import RawPage
+    from clustering.dom.links import FoundLink
 
 DT = 0.2
 C_U, C_P, C_I, C_MISS = 1.0, 1.0, 0.8, 1.0
@@ -201,7 +202,11 @@ def observe(page: RawPage) -> Observation:
 
 def find_collections(tree: HtmlElement, url: str) -> dict[str, list[str]]:
     """Return the URLs of a page's links by their root-to-link paths, each once a path."""
-    links = find_links(tree, url)
+    return collect_links(tree, find_links(tree, url))
+
+
+def collect_links(tree: HtmlElement, links: Sequence[FoundLink]) -> dict[str, list[str]]:
+    """Return the URLs of links that were found in a tree by their root-to-link paths."""
     if not links:
         return {}
     path_by_xpath = {"": ""}

@@ -4,7 +4,7 @@ Notation:   A look is a profile; a group has one or several. Its reach is the di
             taken for one of it. A family are groups that were split from one: the features in which they
             contrast decide between them, for in all the others they are alike.
 Readings:   The nearest look is the one of the least distance in shares of the bound that `kinship` gives: a
-            look may be farther where the page has an address that only its group has.
+            look may be farther where its group has the page's address, most where it alone has it.
 Departures: The MOST_FEATURES strongest features are kept, fewer where there are many looks, so that the model
             of 50 groups stays below 2 MB; shares are kept in 255ths.
 Cost:       A page is compared with all looks on the features that it has.
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from clustering.algorithms.feature_table import cells_of
-from clustering.algorithms.kinship import OTHER, SAME
+from clustering.algorithms.kinship import OTHER, SAME, UNTOLD
 from clustering.algorithms.near_twins import contrasting
 from clustering.algorithms.profiles import distances_to, shares_of
 from clustering.algorithms.url_patterns import pattern_among, prefixes_of
@@ -88,15 +88,14 @@ def _reaches(incidence: sparse.csr_matrix, P: Matrix, w: Matrix, look: Pages) ->
     return [round(float(reach), 3) for reach in reaches]
 
 
-def _addresses(patterns: Sequence[str], names: Sequence[str]) -> dict[str, str]:
-    """Return the group of each address pattern that is nearly all one group's."""
+def _addresses(patterns: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
+    """Return the groups that stand at each address pattern, one where nearly all pages are of one."""
     n_by_pattern = Counter(patterns)
-    n_by_both = Counter(zip(patterns, names, strict=True))
-    return {
-        pattern: name
-        for (pattern, name), n in sorted(n_by_both.items())
-        if n >= FEWEST_AT_ADDRESS and n >= OWN_ADDRESS * n_by_pattern[pattern]
-    }
+    groups: dict[str, list[str]] = {}
+    for (pattern, name), n in sorted(Counter(zip(patterns, names, strict=True)).items()):
+        if n_by_pattern[pattern] >= FEWEST_AT_ADDRESS and n > (1 - OWN_ADDRESS) * n_by_pattern[pattern]:
+            groups.setdefault(pattern, []).append(name)
+    return groups
 
 
 def _families(table: FeatureTable, group: Pages, family: Pages, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -147,7 +146,7 @@ class _Profiles:
     P: Matrix
     masses: Matrix
     labels: Hashes
-    addresses: dict[str, str]
+    addresses: dict[str, Sequence[str]]
     prefixes: set[str]
     families: dict[str, _Family]  # by the name of each of its groups
 
@@ -161,8 +160,9 @@ def assign(model: Model, observation: PageFeatures, url: str) -> str | None:
     p = np.isin(profiles.features, cells).astype(np.float32)
     distances = distances_to(p, profiles.P, profiles.w, profiles.masses)
     address = pattern_among(url, profiles.addresses, profiles.prefixes)
-    owner = profiles.addresses.get(address or "")
-    bounds = np.array([SAME if group == owner else OTHER for group in profiles.groups])
+    its_groups = profiles.addresses.get(address or "", ())
+    near = SAME if len(its_groups) == 1 else UNTOLD
+    bounds = np.array([near if group in its_groups else OTHER for group in profiles.groups])
     nearest = int((distances / bounds).argmin())
     if distances[nearest] > profiles.reaches[nearest]:
         return None
@@ -189,7 +189,7 @@ def _read(packed: str, kind: str) -> NDArray[Any]:
 def _key(model: Model) -> tuple[Any, ...]:
     families = tuple((tuple(one["groups"]), one["features"], one["shares"]) for one in model["families"])
     parts = (model[name] for name in ("features", "weights", "shares", "labels"))
-    addresses = tuple(model["addresses"].items())
+    addresses = tuple((pattern, tuple(its_groups)) for pattern, its_groups in model["addresses"].items())
     return (tuple(model["groups"]), tuple(model["reaches"]), *parts, families, addresses)
 
 

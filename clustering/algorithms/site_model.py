@@ -7,15 +7,10 @@ Notation:   p, a page as its link collections -> `PageLinks`; pt, a root-to-link
             `LinkQueue`; lc, a link collection -> `Collection`; w, the pages fetched for one; G_i, pages of
             equal schema -> `Candidate`; n, dt, c_u, c_p, c_i, c_miss -> constants.
 Readings:   The pages of a heterogeneous collection feed the queue and are encoded when the queue is empty, so
-            that the model covers all visited pages. The links of a class at one path are one collection. It
-            is asked again for n more while its pages open classes. The queue is past its peak where it has
-            fallen below half of its greatest length. What classes cost is read in `page_classes`.
-Departures: The paper does not say which n links of a collection to take: those whose URLs look
-            like the fewest others that were asked for, evenly spread. Links that were passed over when a
-            collection at the same path was followed are not followed from another class, so a menu that
-            stands on all pages is followed once. At a path that was followed before, links whose URLs look
-            like n others are not followed; at a new path one of them is. Stored pages that no link reaches
-            are one more collection.
+            that the model covers all visited pages. The queue is past its peak where it has fallen below half
+            of its greatest length. What classes cost is read in `page_classes`.
+Departures: Which links are followed is said in `exploration`. Stored pages that no link reaches are one more
+            collection.
 Cost:       Linear in the visited pages times the classes. Classifying a page compares it with each class.
 """
 
@@ -24,22 +19,18 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
+from clustering.algorithms.exploration import Exploration, N, Progress
 from clustering.algorithms.grouping import Clusterer, Evidence, Grouping, grouping_of
-from clustering.algorithms.link_queue import Collection, LinkQueue, Strategy, by_hash, shape_of, spread
+from clustering.algorithms.link_queue import LinkQueue, Strategy, by_hash
 from clustering.algorithms.page_classes import (
     DT,
-    Candidate,
     Observation,
     PageClass,
     PageLinks,
     classify,
-    dist,
-    is_heterogeneous,
     observe,
-    select_candidates,
-    update_model,
 )
 from clustering.dom.addresses import BadAddress, origin_of
 
@@ -50,17 +41,7 @@ if TYPE_CHECKING:
     from clustering.algorithms.grouping import Model, RawPage
 
 
-N = 3
-
 Stop = Literal["empty", "peak"]
-
-
-class Progress(NamedTuple):
-    """How far the exploration is."""
-
-    n_fetched: int
-    n_waiting: int  # collections in the queue
-    classes: Sequence[PageClass]
 
 
 @dataclass
@@ -153,9 +134,10 @@ def explore(
 ) -> Generator[Progress, None, SiteModel]:
     """Run Compute-Model on pages as their link collections.
 
-    `unreached` returns further pages to look at when the queue is empty, without those asked for already.
+    `visit` returns None for what is no page, and raises NoMoreVisits when it has had enough. `unreached`
+    returns further pages to look at when the queue is empty, without those asked for already.
     """
-    crawl = _Crawl(visit, is_inside, n, dt, LinkQueue(strategy), max_pages)
+    crawl = Exploration(visit, is_inside, n, dt, LinkQueue(strategy), max_pages)
     for root in roots:
         crawl.take(crawl.fetch([root]))
     yield crawl.progress()
@@ -171,7 +153,7 @@ def explore(
         lc = crawl.queue.pop()
         if lc is not None:
             crawl.follow(lc)
-        elif not (unreached and crawl.look_at(unreached(crawl.asked.keys()))):
+        elif not crawl.support() and not (unreached and crawl.look_at(unreached(crawl.asked.keys()))):
             break
         yield crawl.progress()
     crawl.encode_held()
@@ -188,122 +170,6 @@ def finish(exploration: Generator[Progress, None, SiteModel]) -> SiteModel:
         except StopIteration as end:
             model: SiteModel = end.value
             return model
-
-
-@dataclass
-class _Crawl:
-    """The state of Compute-Model."""
-
-    visit: Callable[[str], PageLinks | None]
-    is_inside: Callable[[str], bool]
-    n: int
-    dt: float
-    queue: LinkQueue
-    max_pages: int | None
-    M: list[PageClass] = field(default_factory=list)  # set of page classes
-    held: list[PageClass] = field(default_factory=list)  # from heterogeneous collections, not yet in M
-    asked: dict[str, PageLinks | None] = field(default_factory=dict)
-    arrived: set[str] = field(default_factory=set)
-    passed: dict[tuple[str, str], PageClass] = field(
-        default_factory=dict
-    )  # by path and URL: who saw it first
-    followed: set[str] = field(default_factory=set)  # paths
-    shapes: Counter[str] = field(default_factory=Counter)  # of the URLs asked for
-
-    def progress(self) -> Progress:
-        self.queue.note_length(len(self.asked))
-        return Progress(len(self.asked), len(self.queue.heap), self.M)
-
-    def is_full(self) -> bool:
-        return self.max_pages is not None and len(self.asked) >= self.max_pages
-
-    def follow(self, lc: Collection) -> None:
-        """Fetch at most n pages pointed to by a collection, and update the model with them."""
-        urls = self.open_urls(lc)
-        self.passed.update(dict.fromkeys([(lc.path, url) for url in urls], lc.owner))
-        # Fetch at most n pages pointed by lc into a set w.
-        w = self.fetch(self.choose(lc.path, urls))
-        self.followed.add(lc.path)
-        if self.take(w) and len(urls) > self.n:
-            self.queue.push(lc)
-
-    def open_urls(self, lc: Collection) -> list[str]:
-        """Return the links of a collection that may be followed."""
-        return [
-            url
-            for url in lc.owner.urls_by_path.get(lc.path, {})
-            if url not in self.asked
-            and self.passed.get((lc.path, url), lc.owner) is lc.owner
-            and self.is_inside(url)
-        ]
-
-    def choose(self, path: str | None, urls: Sequence[str]) -> list[str]:
-        """Return at most n links whose URLs look as few others that were followed, evenly spread.
-
-        Without a path (no link leads there) it does not matter how many others they look like.
-        """
-        seen = self.shapes.copy()
-        left = dict(zip(spread(urls, len(urls)), map(shape_of, spread(urls, len(urls))), strict=True))
-        chosen: list[str] = []
-        while left and len(chosen) < self.n:
-            url = min(left, key=lambda url: seen[left[url]])
-            shape = left.pop(url)
-            if path is not None and seen[shape] >= self.n and (chosen or path in self.followed):
-                break
-            seen[shape] += 1
-            chosen.append(url)
-        return chosen
-
-    def look_at(self, urls: list[str]) -> bool:
-        """Take up to n pages that no link reaches; say whether there were any and they brought news."""
-        return self.take(self.fetch(self.choose(None, urls)))
-
-    def fetch(self, urls: Sequence[str]) -> list[PageLinks]:
-        """Return the pages that come for some URLs; one that came before does not count again."""
-        w = []
-        for url in urls:
-            if url in self.asked or self.is_full():
-                continue
-            self.shapes[shape_of(url)] += 1
-            page = self.asked[url] = self.visit(url)
-            if page is not None and page.url not in self.arrived:
-                self.arrived.add(page.url)
-                w.append(page)
-        return w
-
-    def take(self, w: list[PageLinks]) -> bool:
-        """Update model and queue with fetched pages; say whether more of their kind may bring news."""
-        # Candidate class selection.
-        S = select_candidates(w, self.dt)
-        n_before = len(self.M) + len(self.held)
-        for C in S:
-            # Model update, but for heterogeneous collections.
-            self.feed(self.hold(C) if is_heterogeneous(S) else update_model(self.M, C))
-        return len(self.M) + len(self.held) > n_before
-
-    def hold(self, C: Candidate) -> PageClass:
-        """Keep pages of a heterogeneous collection for later, with others that they resemble."""
-        for other in self.held:
-            if dist(other.schema, C.schema) < self.dt:
-                other.add(C.pages)
-                return other
-        self.held.append(PageClass(-len(self.held) - 1))
-        self.held[-1].add(C.pages)
-        return self.held[-1]
-
-    def feed(self, owner: PageClass) -> None:
-        """Add to Q the new link collections of a class."""
-        for path in owner.urls_by_path:
-            if not self.queue.knows(owner, path):
-                lc = Collection(owner, path)
-                if self.open_urls(lc):
-                    self.queue.push(lc)
-
-    def encode_held(self) -> None:
-        """Update the model with the pages of heterogeneous collections."""
-        for C in self.held:
-            update_model(self.M, Candidate(C.pages, frozenset(C.schema)))
-        self.held = []
 
 
 def cluster_pages(

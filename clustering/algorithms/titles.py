@@ -4,16 +4,17 @@ Readings:   The first that a cluster has: "Home" for the site's start; the headi
             share; the last word of its address pattern that is no mere technical word; words that are in
             nearly all its titles and in few of the others'; an example's heading. Two of one name are told
             apart by a label that nearly all pages of one and few of the other have, else they are numbered,
-            the larger first.
+            the larger first. A slug is the title in the letters a to z, for addresses and file names.
 Cost:       Linear in the titles, headings and labels.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from clustering.algorithms.url_patterns import WILD, pattern_of
@@ -21,9 +22,13 @@ from clustering.algorithms.url_patterns import WILD, pattern_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from clustering.algorithms.page_features import PageFeatures
+
 MAX_TITLE = 60
 NEARLY_ALL, FEW = 0.8, 0.2
 MOST_WORDS = 3  # of page titles, in a cluster's title
+LONGEST_SLUG = 61
+NAMELESS = "cluster"  # where no letter of a title is one of a to z
 SHORTEST_WORD = 3  # letters; p, c and id say nothing
 
 _WORD = re.compile(r"[^\W\d_]+")
@@ -47,6 +52,47 @@ class ClusterPages:
     titles: Sequence[str] = ()
     headings: Sequence[str] = ()
     labels: Sequence[Collection[str]] = ()  # of each page, its short texts
+
+
+class ClusterName(NamedTuple):
+    """What a cluster is called."""
+
+    title: str
+    slug: str  # letters, numbers and hyphens
+
+
+def cluster_pages_of(urls: Sequence[str], observations: Sequence[PageFeatures]) -> ClusterPages:
+    """Return what the observations of a cluster's pages tell of its name."""
+    return ClusterPages(
+        urls,
+        [page.title for page in observations],
+        [page.heading for page in observations],
+        [page.labels.split("\n") for page in observations],
+    )
+
+
+def name_clusters(clusters: Sequence[ClusterPages], taken: Collection[str] = ()) -> list[ClusterName]:
+    """Return a title and a slug for each cluster; no two are the same, and no slug is a taken one.
+
+    >>> name_clusters([ClusterPages(["http://a.b/thread/1", "http://a.b/thread/2"])], taken=["thread"])
+    [ClusterName(title='Thread', slug='thread-2')]
+    """
+    slugs = set(taken)
+    names = []
+    for title in title_clusters(clusters):
+        names.append(ClusterName(title, _free_slug(title, slugs)))
+        slugs.add(names[-1].slug)
+    return names
+
+
+def _free_slug(title: str, taken: Collection[str]) -> str:
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    slug = re.sub(r"[^a-z0-9]+", "-", plain)[:LONGEST_SLUG].strip("-") or NAMELESS
+    number, free = 1, slug
+    while free in taken:
+        number += 1
+        free = f"{slug[: LONGEST_SLUG - len(str(number)) - 1].rstrip('-')}-{number}"
+    return free
 
 
 def title_clusters(clusters: Sequence[ClusterPages]) -> list[str]:

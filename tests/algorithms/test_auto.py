@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -13,8 +14,13 @@ from clustering.algorithms.auto import cluster_pages
 from clustering.algorithms.grouping import Evidence, Grouping, RawPage, SiteLink, TooManyPages
 from clustering.algorithms.measures import compare
 from clustering.algorithms.page_features import observe
+from clustering.algorithms.profile_model import assign
 from clustering.dom.links import find_links
 from tests import sites
+from tests.algorithms.hold_out_sites import MadePage, make_jobs, make_museum
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 NAVIGATION = "<nav>" + "".join(f"<a href=/n{n}>Part {n}</a>" for n in range(60)) + "</nav>"
 FOOT = "<footer><p>Imprint</p></footer>"
@@ -54,6 +60,17 @@ def clustered(site: list[Page], evidence: Evidence | None = None) -> Grouping:
 def types_by_group(site: list[Page], evidence: Evidence | None = None) -> list[dict[str, int]]:
     return [
         dict(Counter(site[page][2] for page in group.members)) for group in clustered(site, evidence).groups
+    ]
+
+
+def links_among(raw: list[RawPage]) -> list[SiteLink]:
+    urls = {page.url for page in raw}
+    return [
+        SiteLink(page.url, link.xpath, link.url, link.text)
+        for page in raw
+        if page.tree is not None
+        for link in find_links(page.tree, page.url)
+        if link.url in urls
     ]
 
 
@@ -121,20 +138,61 @@ class TestClaims:
     def test_the_demo_sites(self, name: str, edition: str) -> None:
         site = sites.load(name, edition)
         raw = [RawPage(site.default_url + p.path, p.body, p.content_type) for p in site.pages.values()]
-        urls = {page.url for page in raw}
-        links = [
-            SiteLink(page.url, link.xpath, link.url, link.text)
-            for page in raw
-            if page.tree is not None
-            for link in find_links(page.tree, page.url)
-            if link.url in urls
-        ]
         observations = [observe(page) for page in raw]
-        grouping = cluster_pages([page.url for page in raw], observations, Evidence(links=links))
+        grouping = cluster_pages([page.url for page in raw], observations, Evidence(links=links_among(raw)))
         group_by_url = dict(zip((page.url for page in raw), grouping.labels(len(raw)), strict=True))
         truth = {site.default_url + page.path: page.type for page in site.pages.values()}
 
+        again = [assign(grouping.model, seen, page.url) for seen, page in zip(observations, raw, strict=True)]
+
         assert compare(group_by_url, truth).adjusted_rand > 0.95
+        assert 0.98 * len(raw) <= sum(
+            group_by_url[p.url] == group for p, group in zip(raw, again, strict=True)
+        )
+
+
+class TestHoldOutSites:
+    @pytest.mark.parametrize("make", [make_museum, make_jobs])
+    def test_sites_in_other_styles(self, make: Callable[[], list[MadePage]]) -> None:
+        site = make()
+        raw = [RawPage(page.url, page.body) for page in site]
+        grouping = cluster_pages(
+            [page.url for page in raw], [observe(page) for page in raw], Evidence(links=links_among(raw))
+        )
+        group_by_url = dict(zip((page.url for page in raw), grouping.labels(len(raw)), strict=True))
+
+        assert compare(group_by_url, {page.url: page.type for page in site}).adjusted_rand >= 0.85
+
+
+class TestLaterPages:
+    @pytest.mark.parametrize("name", ["town-guide", "tinker-board"])
+    def test_unseen_pages_of_the_demo_sites_go_to_their_type(self, name: str) -> None:
+        site = sites.load(name, "1")
+        made = list(site.pages.values())
+        raw = [RawPage(site.default_url + p.path, p.body, p.content_type) for p in made]
+        known = [n for n in range(len(raw)) if n % 5]
+        observations = [observe(page) for page in raw]
+        grouping = cluster_pages([raw[n].url for n in known], [observations[n] for n in known], Evidence())
+        types: dict[str | None, Counter[str]] = {}
+        for n, group in zip(known, grouping.labels(len(known)), strict=True):
+            types.setdefault(group, Counter())[made[n].type] += 1
+        unseen = range(0, len(raw), 5)
+        found = [assign(grouping.model, observations[n], raw[n].url) for n in unseen]
+        n_right = sum(
+            group in types and types[group].most_common(1)[0][0] == made[n].type
+            for n, group in zip(unseen, found, strict=True)
+        )
+
+        assert n_right >= 0.9 * len(unseen)
+
+    def test_tabs_of_a_page_are_types_of_their_own(self) -> None:
+        site = pages("detail", DETAIL, 30, "http://a.b/p/{w}")
+        site += pages("reviews", LIST, 25, "http://a.b/p/{w}/reviews")
+        site += pages(
+            "photos", "<h1>{w}</h1><figure><img><figcaption>{w} {n}</figure>", 20, "http://a.b/p/{w}/photos"
+        )
+
+        assert [{"detail": 30}, {"reviews": 25}, {"photos": 20}] == types_by_group(site)
 
 
 class TestExplanation:

@@ -10,6 +10,7 @@ from clustering.algorithms.feature_table import (
     MASS_OF_PAIRS,
     MASS_OF_PATHS,
     cells_of,
+    find_fields,
     find_labels,
     is_pair,
     preceding_labels,
@@ -82,6 +83,15 @@ def test_fields_share_the_weight_of_their_path() -> None:
     of_values = fields.weights[fields.weights > 0]
 
     assert of_values.tolist() == [0.5, 0.5]
+
+
+def test_a_field_is_a_label_with_something_behind_it_that_differs() -> None:
+    observations = seen(*(page + "<b>In stock</b><i>Buy</i>" for page in FACTS))
+    texts = texts_of(observations)
+    found = find_fields(texts, find_labels(texts))
+
+    assert {hash_text("Price"), hash_text("Weight")} <= set(found.hashes.tolist())
+    assert hash_text("In stock") not in found.hashes.tolist()
 
 
 def test_a_pair_weighs_more_the_rarer_it_is() -> None:

@@ -77,6 +77,25 @@ class TestBounds:
 
         assert KinshipBounds(table, where, numbers(6, 6)).of(0)[1] == pytest.approx(bound)
 
+    def test_where_the_address_tells_nothing_fields_do(self) -> None:
+        first, second = (
+            "<p>{n}<b>Price</b><i>{n}</i><b>Size</b><i>{n}</i>",
+            "<p>{n}<b>Born</b><i>{n}</i><b>Died</b><i>{n}</i>",
+        )
+        table = table_of(*pages(first, 6), *pages(second, 6))
+        where = Where(numbers(12), numbers(12))
+
+        assert KinshipBounds(table, where, numbers(6, 6)).of(0)[1] == pytest.approx(APART)
+
+    def test_places_of_pages_that_nothing_links_to_tell_nothing(self) -> None:
+        table = table_of(*pages(PLAIN, 6), *pages(WITH_TABLE, 6), *pages(WITH_TABLE, 6))
+        addresses, places = numbers(18), numbers(12, 6)
+
+        told = KinshipBounds(table, Where(addresses, places), numbers(6, 6, 6)).of(0)[1]
+        untold = KinshipBounds(table, Where(addresses, places, frozenset({0})), numbers(6, 6, 6)).of(0)[1]
+
+        assert (pytest.approx(OTHER), pytest.approx(UNTOLD)) == (told, untold)
+
     def test_the_same_address_among_others_makes_one_type(self) -> None:
         table = table_of(*pages(PLAIN, 6), *pages(PLAIN + "<i>{n}</i>", 6), *pages(WITH_TABLE, 6))
         where = Where(numbers(12, 6), numbers(12, 6))

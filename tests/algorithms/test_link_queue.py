@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import pytest
 
-from clustering.algorithms.link_queue import Collection, LinkQueue, Strategy, spread
+from clustering.algorithms.link_queue import (
+    Collection,
+    LinkQueue,
+    Strategy,
+    n_worth,
+    shape_of,
+    spread,
+    worth_more,
+)
 from clustering.algorithms.page_classes import Candidate, PageClass, PageLinks
 
 
@@ -70,3 +79,58 @@ def test_spread_takes_the_first_and_the_last() -> None:
     assert ["0", "9"] == spread("0123456789", 2)
     assert ["0"] == spread("0123456789", 1)
     assert ["0", "1"] == spread("01", 5)
+
+
+HOME = "https://a.example/"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("p/tent-1", "p/rope-2"),
+        ("p/tent-1/reviews", "p/rope-2/reviews"),
+        ("2024/10/02/a-story", "2023/01/30/b-story"),
+        ("list.asp?id=1&page=2", "list.asp?id=70&page=1"),
+        ("tent-1", "rope-2"),
+    ],
+)
+def test_addresses_of_one_kind_look_alike(one: str, other: str) -> None:
+    assert shape_of(HOME + one) == shape_of(HOME + other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("p/tent-1", "brand/tent-1"),
+        ("p/tent-1", "p/tent-1/reviews"),
+        ("listing.asp?id=1", "stay.asp?id=1"),
+        ("jobs", "imprint"),
+        ("p/tent", "p/tent.pdf"),
+    ],
+)
+def test_addresses_of_different_kinds_do_not(one: str, other: str) -> None:
+    assert shape_of(HOME + one) != shape_of(HOME + other)
+
+
+def test_a_large_collection_of_which_little_was_seen_is_worth_more() -> None:
+    urls = [f"{HOME}p/item-{n}" for n in range(100)]
+    known = {url: {"list"} for url in urls}
+    (chosen,) = worth_more(known, set(urls[:2]), Counter(), 2)
+
+    assert n_worth(100) - 2 == len(chosen)
+    assert not set(urls[:2]) & set(chosen)
+
+
+def test_a_collection_that_was_seen_enough_is_worth_no_more() -> None:
+    urls = [f"{HOME}p/item-{n}" for n in range(100)]
+
+    assert [] == worth_more({url: {"list"} for url in urls}, set(urls[:10]), Counter(), 2)
+
+
+def test_a_path_gives_no_more_than_it_is_worth_however_its_links_look() -> None:
+    known = {f"{HOME}{chr(97 + n)}/x": {"menu"} for n in range(20)}
+    supported = Counter[str]()
+    chosen = [url for urls in worth_more(known, set(), supported, 2) for url in urls]
+
+    assert 2 == n_worth(20) == len(chosen) == supported["menu"]
+    assert [] == worth_more(known, set(chosen), supported, 2)

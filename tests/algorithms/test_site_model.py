@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
+from clustering.algorithms.exploration import Progress
 from clustering.algorithms.grouping import Evidence, RawPage, SiteLink
 from clustering.algorithms.link_queue import Strategy
 from clustering.algorithms.page_classes import Candidate, Observation, PageClass, PageLinks, observe
-from clustering.algorithms.site_model import Progress, SiteModel, assign, cluster_pages, compute_model, finish
+from clustering.algorithms.site_model import SiteModel, assign, cluster_pages, compute_model, finish
 from tests import sites
 
 HOME = "https://a.example/"
@@ -234,5 +235,5 @@ def test_most_types_of_a_demo_site_are_found_in_a_part_of_it(name: str) -> None:
     model: SiteModel = finish(compute_model([f"{site.default_url}/"], pages.get))
     found = {types[p.url] for C in model.classes for p in C.pages}
 
-    assert len(set(types.values()) - found) <= 1
-    assert model.n_fetched <= 0.3 * len(pages)
+    assert len(set(types.values()) - found) <= 2
+    assert model.n_fetched <= 0.15 * len(pages)

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from clustering.algorithms.titles import MAX_TITLE, ClusterPages, title_clusters
+from clustering.algorithms.grouping import RawPage
+from clustering.algorithms.page_features import observe
+from clustering.algorithms.titles import (
+    LONGEST_SLUG,
+    MAX_TITLE,
+    ClusterName,
+    ClusterPages,
+    cluster_pages_of,
+    name_clusters,
+    title_clusters,
+)
 
 
 def urls(pattern: str, n: int = 3) -> list[str]:
@@ -60,3 +72,31 @@ def test_no_title_is_longer_than_people_read() -> None:
 def test_nothing_has_no_titles() -> None:
     assert title_clusters([]) == []
     assert title_clusters([ClusterPages([])]) == ["Pages"]
+
+
+class TestNames:
+    def test_a_name_is_a_title_and_a_slug(self) -> None:
+        pages = ClusterPages(urls("p/{}"), headings=["Über uns: Öffnungszeiten"] * 3)
+
+        assert [ClusterName("Über uns: Öffnungszeiten", "uber-uns-offnungszeiten")] == name_clusters([pages])
+
+    def test_no_two_slugs_are_the_same_and_none_is_taken(self) -> None:
+        clusters = [ClusterPages(urls("thread/{}", n)) for n in (3, 5)]
+
+        assert ["thread-2", "thread-3"] == [name.slug for name in name_clusters(clusters, {"thread"})]
+
+    @pytest.mark.parametrize("heading", ["値段", "!!", "long " * 100])
+    def test_every_title_has_a_slug(self, heading: str) -> None:
+        clusters = [ClusterPages(urls("p/{}"), headings=[heading] * 3) for _ in range(12)]
+        slugs = {name.slug for name in name_clusters(clusters)}
+
+        assert len(slugs) == 12
+        assert all(re.fullmatch(r"[a-z0-9][a-z0-9-]*", slug) and len(slug) <= LONGEST_SLUG for slug in slugs)
+
+    def test_observations_tell_the_name(self) -> None:
+        page = observe(RawPage("http://a.b/p/1", b"<title>One</title><h1>Opening hours</h1><b>Monday:</b>"))
+        pages = cluster_pages_of(["http://a.b/p/1"], [page])
+
+        assert (["One"], ["Opening hours"]) == (pages.titles, pages.headings)
+        assert "Monday" in pages.labels[0]
+        assert name_clusters([pages])[0].title == "Opening hours"
