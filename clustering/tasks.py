@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 from celery import shared_task
 
 from clustering.services import (
+    arrivals,
+    cluster_changes,
+    clusterings,
     crawling,
     importing,
     jobs,
@@ -16,6 +19,7 @@ from clustering.services import (
     search_log,
     site_export,
     sweeping,
+    thumbnails,
 )
 
 if TYPE_CHECKING:
@@ -57,6 +61,36 @@ def import_search_log(job_id: int) -> None:
 @shared_task(name="clustering.crawl_site")
 def crawl_site(job_id: int) -> None:
     answer(job_id, crawling.crawl)
+
+
+@shared_task(name="clustering.cluster_site")
+def cluster_site(job_id: int) -> None:
+    answer(job_id, clusterings.cluster_site)
+
+
+@shared_task(name="clustering.plan_arrivals")
+def plan_arrivals() -> None:
+    arrivals.plan_arrivals()
+
+
+@shared_task(name="clustering.assign_arrivals")
+def assign_arrivals(job_id: int) -> None:
+    answer(job_id, arrivals.run_arrivals)
+
+
+@shared_task(name="clustering.split_cluster")
+def split_cluster(job_id: int) -> None:
+    answer(job_id, cluster_changes.split_cluster)
+
+
+@shared_task(name="clustering.judge_split_pages")
+def judge_split_pages(job_id: int) -> None:
+    answer(job_id, cluster_changes.judge_split_pages)
+
+
+@shared_task(name="clustering.draw_thumbnails")
+def draw_thumbnails(job_id: int) -> None:
+    answer(job_id, thumbnails.draw_thumbnails)
 
 
 @shared_task(name="clustering.delete_site")

@@ -7,7 +7,21 @@ from typing import TYPE_CHECKING
 from django.urls import path, register_converter
 
 from clustering.api.urls import IdConverter, NameConverter
-from clustering.views import account, audit, jobs, pages, people, refusals, sites, snapshots, tokens
+from clustering.views import (
+    account,
+    audit,
+    cluster_changes,
+    cluster_reviews,
+    clusterings,
+    clusters,
+    jobs,
+    pages,
+    people,
+    refusals,
+    sites,
+    snapshots,
+    tokens,
+)
 
 if TYPE_CHECKING:
     from django.urls import URLPattern, URLResolver
@@ -17,6 +31,9 @@ register_converter(IdConverter, "id")
 
 SITE = "sites/<name:name>"
 PAGE = f"{SITE}/pages/<id:pk>"
+CLUSTER = f"{SITE}/clusters/<slug:cluster_name>"
+CLUSTERING = f"{SITE}/clusterings/<id:pk>"
+CHANGE = f"{SITE}/cluster-changes/<id:pk>"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("sites/", sites.sites, name="sites"),
@@ -37,6 +54,28 @@ urlpatterns: list[URLPattern | URLResolver] = [
         snapshots.compare_snapshots,
         name="compare_snapshots",
     ),
+    path(f"{SITE}/cluster/", clusterings.cluster_site, name="cluster_site"),
+    path(f"{SITE}/clusters/", clusters.clusters, name="clusters"),
+    path(f"{SITE}/cluster-map/", clusters.cluster_map, name="cluster_map"),
+    path(f"{SITE}/unassigned-pages/", clusters.unassigned_pages, name="unassigned_pages"),
+    path(f"{SITE}/move-pages/", cluster_changes.move_pages, name="move_pages"),
+    path(f"{SITE}/cluster-changes/", clusters.cluster_changes, name="cluster_changes"),
+    path(f"{CHANGE}/undo/", cluster_changes.undo_change, name="undo_change"),
+    path(f"{CHANGE}/redo/", cluster_changes.redo_change, name="redo_change"),
+    path(f"{CLUSTER}/", clusters.cluster, name="cluster"),
+    path(f"{CLUSTER}/merge/", cluster_changes.merge_clusters, name="merge_clusters"),
+    path(f"{CLUSTER}/split/", cluster_changes.split_cluster, name="split_cluster"),
+    path(f"{CLUSTER}/rename/", cluster_changes.rename_cluster, name="rename_cluster"),
+    path(f"{CLUSTER}/review/", cluster_reviews.review_cluster, name="review_cluster"),
+    path(f"{SITE}/truth-file/", cluster_reviews.truth_file, name="truth_file"),
+    path(f"{SITE}/clusterings/", clusterings.clusterings, name="clusterings"),
+    path(f"{CLUSTERING}/", clusterings.clustering, name="clustering"),
+    path(f"{CLUSTERING}/make-current/", clusterings.make_current, name="make_current"),
+    path(f"{CLUSTERING}/drop/", clusterings.drop_clustering, name="drop_clustering"),
+    path(f"{SITE}/compare-clusterings/", clusterings.compare_clusterings, name="compare_clusterings"),
+    path(f"{SITE}/site-model/", clusterings.site_model, name="site_model"),
+    path(f"{SITE}/thumbnails/", clusterings.draw_thumbnails, name="draw_thumbnails"),
+    path(f"{SITE}/thumbnails/<slug:body>/", clusters.thumbnail, name="thumbnail"),
     path("operations/jobs/", jobs.jobs, name="jobs"),
     path("operations/jobs/<id:pk>/", jobs.job, name="job"),
     path("operations/jobs/<id:pk>/cancel/", jobs.cancel_job, name="cancel_job"),

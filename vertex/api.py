@@ -41,6 +41,7 @@ class Docs(SpectacularSwaggerView):
 v1: list[URLPattern | URLResolver] = [
     path("", include("clustering.api.urls")),
     path("", include("annotation.api")),
+    path("", include("rules.api.urls")),
 ]
 urlpatterns: list[URLPattern | URLResolver] = [
     path("v1/", include((v1, "v1"))),

@@ -219,7 +219,7 @@ def add_sites(tour: Tour) -> str:
         site = adding.add_site(
             name=name, root_url=url_of(name) + "/", title=demo_site.title, crawl_delay=0.0, actor=None
         )
-        if not hasattr(site, "assignment"):
+        if not site.assignments.exists():
             vertical = Vertical.objects.get(name=demo_site.vertical["name"])
             annotating.assign_vertical(site=site, vertical=vertical, actor=None)
         table.add_row(name, site.title, site.root_url)

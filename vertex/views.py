@@ -19,6 +19,7 @@ from clustering.forms.sites import propose_name
 from clustering.models import Job, Role, SearchClick, Site
 from clustering.services import crawling, sites
 from clustering.views.access import needs_role, user_of
+from clustering.views.cluster_rows import site_clusters
 from clustering.views.toasts import tell
 from vertex.forms import AddSiteForm, SettingsForm
 
@@ -47,7 +48,7 @@ def site(request: HttpRequest, name: str) -> HttpResponse:
     last = next((job for job in latest_jobs if job.is_finished), None)
     context = {
         "site": shown,
-        "assignment": Assignment.objects.filter(site=shown).select_related("vertical").first(),
+        "assignment": Assignment.objects.defaults().filter(site=shown).select_related("vertical").first(),
         "at_work": at_work or next((job for job in latest_jobs if not job.is_finished), None),
         "last_failed": last if last and last.state == Job.State.FAILED else None,
         "jobs": latest_jobs,
@@ -56,6 +57,7 @@ def site(request: HttpRequest, name: str) -> HttpResponse:
         "is_live": any(not job.is_finished for job in latest_jobs),
         "can_operate": user.has_role(Role.OPERATOR, shown),
         "can_delete": user.has_role(Role.ADMINISTRATOR, shown),
+        **site_clusters(shown),
     }
     return render(request, "vertex/site.html", context)
 
@@ -137,7 +139,7 @@ def _change(changed: Site, form: SettingsForm, actor: User) -> None:
 
 
 def _settings_of(shown: Site) -> dict[str, Any]:
-    assignment = Assignment.objects.filter(site=shown).select_related("vertical").first()
+    assignment = Assignment.objects.defaults().filter(site=shown).select_related("vertical").first()
     settings = {field: getattr(shown, field) for field in sites.SETTINGS}
     vertical = assignment.vertical.name if assignment else ""
     return settings | {"renders": shown.render, "vertical": vertical}

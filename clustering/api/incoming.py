@@ -22,11 +22,7 @@ if TYPE_CHECKING:
 
 MAX_PAGES = 10_000_000
 MAX_DELAY = 3600
-STRATEGIES = [
-    (str(strategy.value), str(strategy.label))
-    for strategy in crawling.Strategy
-    if strategy in crawling.READY_STRATEGIES
-]
+STRATEGIES = [(str(strategy.value), str(strategy.label)) for strategy in crawling.Strategy]
 
 
 class NewCrawl(Body):

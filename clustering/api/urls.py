@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from django.urls import path, register_converter
 
-from clustering.api import audit, incoming, jobs, pages, sites
+from clustering.api import audit, cluster_changes, clusterings, incoming, jobs, pages, sites
 
 if TYPE_CHECKING:
     from django.urls import URLPattern
@@ -41,9 +41,20 @@ class IdConverter:
         return str(value)
 
 
+class ClusterConverter(NameConverter):
+    """A cluster's name."""
+
+    regex = "[a-z0-9][a-z0-9-]{0,60}"  # as CLUSTER_NAME has it
+
+
 register_converter(NameConverter, "name_of_site")
+register_converter(ClusterConverter, "name_of_cluster")
 register_converter(IdConverter, "id_of_row")
 
+
+SITE = "sites/<name_of_site:name>/"
+CLUSTER = f"{SITE}clusters/<name_of_cluster:cluster>/"
+CHANGE = f"{SITE}cluster-changes/<id_of_row:pk>/"
 
 urlpatterns: list[URLPattern] = [
     path("sites/", sites.Sites.as_view(), name="sites"),
@@ -51,6 +62,23 @@ urlpatterns: list[URLPattern] = [
     path("sites/<name_of_site:name>/crawls/", incoming.Crawls.as_view(), name="crawls"),
     path("sites/<name_of_site:name>/imports/", incoming.Imports.as_view(), name="imports"),
     path("sites/<name_of_site:name>/search_logs/", incoming.SearchLogs.as_view(), name="search_logs"),
+    path(f"{SITE}algorithms/", clusterings.Algorithms.as_view(), name="algorithms"),
+    path(f"{SITE}clusterings/", clusterings.Clusterings.as_view(), name="clusterings"),
+    path(f"{SITE}clusterings/<id_of_row:pk>/", clusterings.ClusteringView.as_view(), name="clustering"),
+    path(
+        f"{SITE}clusterings/<id_of_row:pk>/make-current/",
+        clusterings.MakeCurrent.as_view(),
+        name="make_clustering_current",
+    ),
+    path(f"{SITE}clusters/", clusterings.Clusters.as_view(), name="clusters"),
+    path(CLUSTER, clusterings.ClusterView.as_view(), name="cluster"),
+    path(f"{CLUSTER}pages/", clusterings.ClusterPages.as_view(), name="cluster_pages"),
+    path(f"{SITE}cluster-changes/", cluster_changes.ClusterChanges.as_view(), name="cluster_changes"),
+    path(f"{CHANGE}undo/", cluster_changes.UndoChange.as_view(), name="undo_cluster_change"),
+    path(f"{CHANGE}redo/", cluster_changes.RedoChange.as_view(), name="redo_cluster_change"),
+    path(f"{CLUSTER}review/", cluster_changes.ClusterReview.as_view(), name="cluster_review"),
+    path(f"{CLUSTER}verdicts/", cluster_changes.ClusterVerdicts.as_view(), name="cluster_verdicts"),
+    path(f"{SITE}truth/", cluster_changes.Truth.as_view(), name="truth"),
     path("pages/", pages.Pages.as_view(), name="pages"),
     path("pages/<id_of_row:pk>/", pages.PageView.as_view(), name="page"),
     path("pages/<id_of_row:pk>/links/", pages.PageLinks.as_view(), name="page_links"),

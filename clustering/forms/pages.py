@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from django import forms
 
 from clustering.forms.sites import MAX_DELAY, MAX_PAGES, USUAL_PAGES, read_address
+from clustering.services.crawling import Strategy
 
 if TYPE_CHECKING:
     from django.db.models.fields.files import FieldFile
@@ -69,6 +70,17 @@ class CrawlForm(forms.Form):
         widget=forms.NumberInput(attrs={"step": "0.1"}),
         help_text="Seconds for each host. Blank: as in the site's settings.",
     )
+
+    strategy = forms.ChoiceField(
+        label="Order",
+        choices=Strategy.choices,
+        required=False,
+        help_text="Breadth first visits all pages. The others visit the few that show what kinds there are, "
+        "and stop by themselves.",
+    )
+
+    def clean_strategy(self) -> str:
+        return self.cleaned_data["strategy"] or Strategy.BREADTH_FIRST
 
     def clean_entry(self) -> str:
         entered: str = self.cleaned_data["entry"]

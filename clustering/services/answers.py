@@ -122,6 +122,7 @@ class Answers:
     job: Job
     site: Site
     frontier: Frontier
+    follows_links: bool = True  # without, only redirects are
     _n_refused_by_code: Counter[str] = field(default_factory=Counter)
 
     def prepare(self, tickets: Sequence[Ticket]) -> Prepared:
@@ -138,7 +139,7 @@ class Answers:
             visit.url: visit for visit in store_visits(site=self.site, prepared=prepared.visits, job=self.job)
         }
         self._settle(prepared, stored)
-        followed = self._worth_following(stored.values())
+        followed = self._worth_following(stored.values()) if self.follows_links else set()
         found: list[Found] = []
         for ticket, page, verdict in prepared.judged:
             if verdict.state == Page.State.STORED:

@@ -33,6 +33,8 @@ from clustering.services.lanes import CONNECTIONS, Lane
 from clustering.services.visiting import Ticket, Visitors
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from clustering.models import Site
     from clustering.services.jobs import JobRun
 
@@ -66,6 +68,7 @@ class Crawler:
     lane_by_ticket: dict[Ticket, Lane] = field(default_factory=dict)
     waits_for: dict[int, float] = field(default_factory=dict)  # hosts that another crawl has
     renderer: Renderer | None = None
+    doing: str = ""  # what a job tells where nothing is being waited for
     n_visited: int = 0
     n_due: int = 0
     stored_at: float = 0.0
@@ -74,7 +77,12 @@ class Crawler:
 
     def go(self) -> dict[str, Any]:
         """Visit pages until none is due or enough are visited."""
-        self._begin()
+        self.begin()
+        self.visit_due()
+        return self.end()
+
+    def visit_due(self) -> None:
+        """Visit the due pages, and those that they lead to where links are followed."""
         while True:
             self._open_lanes()
             self._ask()
@@ -82,8 +90,16 @@ class Crawler:
                 break
             self._collect()
             self._store_what_is_ready()
-            self._beat()
-        return self._end()
+            self.beat()
+
+    def add(self, found: Found) -> None:
+        """Make one more page due, unless it is not to be followed."""
+        with transaction.atomic():
+            self.run.renew()
+            n_due_by_host, traps = self.frontier.add([found])
+            self.answers.refuse_all(traps)
+        self.n_due += n_due_by_host.total()
+        self._expect(n_due_by_host)
 
     def close(self) -> None:
         """Call everybody back and give the hosts free."""
@@ -99,7 +115,7 @@ class Crawler:
     def max_pages(self) -> float:
         return float(self.run.job.params.get("max_pages") or math.inf)
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         if self.site.render:
             self.renderer = open_renderer(self.stop)
         self.n_visited = self.run.job.n_done
@@ -271,17 +287,21 @@ class Crawler:
                     hosts.keep_next_fetch(host=lane.host, at=timezone.now() + timedelta(seconds=lane.delay))
         for page in noted.again:
             lane_by_page[page.pk].rest(page)
-        for pk in noted.n_due_by_host:
+        self._expect(noted.n_due_by_host)
+        for line in noted.lines:
+            self.report(line)
+
+    def _expect(self, host_pks: Iterable[int]) -> None:
+        """Look for due pages of these hosts."""
+        for pk in host_pks:
             if pk in self.lanes:
                 self.lanes[pk].refill()
             else:
                 self.waits_for.setdefault(pk, 0.0)
-        for line in noted.lines:
-            self.report(line)
 
     # Going on and ending
 
-    def _beat(self) -> None:
+    def beat(self) -> None:
         """Keep the leases, and notice that the job was cancelled."""
         now = monotonic()
         if now - self.beaten_at >= BEAT:
@@ -293,7 +313,7 @@ class Crawler:
                 raise HostLost("another crawl took a host over while this one stood still")
 
     def _message(self) -> str:
-        """Tell what is being waited for; blank where nothing is."""
+        """Tell what is being waited for, else what is being done."""
         now = monotonic()
         told = [
             f"{lane.host.name} is left alone for {lane.next_at - now:.0f} seconds"
@@ -306,15 +326,20 @@ class Crawler:
             else []
         )
         told += [f"waits for {name}, from which another crawl is fetching" for name in names]
-        return "; ".join(told).capitalize()
+        return "; ".join(told).capitalize() or self.doing
+
+    @property
+    def has_enough(self) -> bool:
+        return self.n_visited >= self.max_pages
 
     def _is_finished(self) -> bool:
         if any(lane.tickets for lane in self.lanes.values()):
             return False
-        is_enough = self.n_visited >= self.max_pages
-        return is_enough or not (self.waits_for or any(not lane.is_idle for lane in self.lanes.values()))
+        return self.has_enough or not (
+            self.waits_for or any(not lane.is_idle for lane in self.lanes.values())
+        )
 
-    def _end(self) -> dict[str, Any]:
+    def end(self) -> dict[str, Any]:
         job = self.run.job
         n_by_state = dict(Page.objects.filter(crawl=job).values_list("state").annotate(n=Count("pk")))
         n_left = n_by_state.pop(Page.State.DUE, 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
@@ -20,6 +20,7 @@ from clustering.models import Job, Page
 from clustering.services import audit, jobs
 from clustering.services.answers import Answers, Line
 from clustering.services.crawler import Crawler
+from clustering.services.exploring import explore_site
 from clustering.services.frontier import Frontier
 from clustering.services.jobs import JobFailed
 
@@ -32,14 +33,11 @@ if TYPE_CHECKING:
 
 
 class Strategy(models.TextChoices):
-    """In which order pages are visited."""
+    """In which order pages are visited: all of them, or the few that show what classes there are."""
 
     BREADTH_FIRST = "breadth_first", "Breadth first"
     DENSEST_FIRST = "densest_first", "Densest first"
     SPARSEST_FIRST = "sparsest_first", "Sparsest first"
-
-
-READY_STRATEGIES: Final = frozenset({Strategy.BREADTH_FIRST})
 
 
 def request_crawl(
@@ -104,8 +102,12 @@ def interrupted_crawl(
     if last.state in {Job.State.DUE, Job.State.RUNNING}:
         return last
     broke_off = last.state == Job.State.FAILED or (last.state == Job.State.CANCELLED and last.error)
-    has_due = Page.objects.filter(crawl=last, state=Page.State.DUE).exists()
-    return last if broke_off and has_due and last.params["max_pages"] == params["max_pages"] else None
+    # An exploration makes a page due only when it asks for it.
+    has_more = (
+        last.params["strategy"] != Strategy.BREADTH_FIRST
+        or Page.objects.filter(crawl=last, state=Page.State.DUE).exists()
+    )
+    return last if broke_off and has_more and last.params["max_pages"] == params["max_pages"] else None
 
 
 def crawl(
@@ -127,11 +129,11 @@ def crawl(
         name: value for name, value in (("max_pages", max_pages), ("delay", delay)) if value is not None
     }
     job.save(update_fields=["params"])
+    is_exploration = job.params["strategy"] != Strategy.BREADTH_FIRST
     frontier = Frontier(job, site)
-    with closing(
-        Crawler(run, site, frontier, Answers(job, site, frontier), report or _tell_nobody)
-    ) as crawler:
-        return crawler.go()
+    answers = Answers(job, site, frontier, follows_links=not is_exploration)
+    with closing(Crawler(run, site, frontier, answers, report or _tell_nobody)) as crawler:
+        return explore_site(crawler) if is_exploration else crawler.go()
 
 
 def lines_so_far(job: Job) -> Iterator[Line]:
@@ -159,11 +161,6 @@ def _checked_params(
 ) -> dict[str, Any]:
     if strategy not in Strategy.values:
         raise ValidationError(f"{strategy!r} is no strategy; use one of {', '.join(Strategy.values)}")
-    if strategy not in READY_STRATEGIES:
-        raise ValidationError(
-            f"the strategy {strategy} needs the site model, which this version does not have yet; "
-            f"use {Strategy.BREADTH_FIRST}"
-        )
     if max_pages is not None and max_pages < 1:
         raise ValidationError(f"the number of pages must be at least 1, not {max_pages}")
     if delay is not None and not (math.isfinite(delay) and 0 <= delay <= MAX_PAUSE.total_seconds()):

@@ -48,6 +48,7 @@ RAIL = (
 SITE_TABS = (
     ("site", "Overview", Role.VIEWER),
     ("pages", "Pages", Role.VIEWER),
+    ("clusters", "Clusters", Role.VIEWER),
     ("site_settings", "Settings", Role.OPERATOR),
     ("site_people", "People", Role.ADMINISTRATOR),
 )

@@ -152,6 +152,7 @@ def crawl_site(request: HttpRequest, name: str) -> HttpResponse:
                 entry=form.cleaned_data["entry"],
                 max_pages=form.cleaned_data["max_pages"],
                 delay=form.cleaned_data["delay"],
+                strategy=form.cleaned_data["strategy"],
                 actor=user_of(request),
             )
         except JobExists as error:

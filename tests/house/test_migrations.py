@@ -57,13 +57,12 @@ def test_the_first_state_can_be_filled() -> None:
 
 def rows_at(target: tuple[str, str], *, fill: bool) -> dict[str, list[dict[str, Any]]]:
     """Migrate to a state, put rows of each kind into it where asked, and return all rows by model."""
-    executor = MigrationExecutor(connection)
-    executor.migrate([target])
-    apps = executor.loader.project_state([target]).apps
+    MigrationExecutor(connection).migrate([target])
+    apps = state_of_the_database()
     ours = [model for model in apps.get_models() if model._meta.app_label == target[0]]
     if fill:
         call_command("flush", interactive=False, verbosity=0, inhibit_post_migrate=True)
-        for model in in_order_of_dependence(ours):
+        for model in in_order_of_dependence(with_required(ours)):
             for number in range(ROWS):
                 model._default_manager.create(**values(model, number, apps))
     return {
@@ -71,6 +70,21 @@ def rows_at(target: tuple[str, str], *, fill: bool) -> dict[str, list[dict[str, 
         for model in ours
         if model._default_manager.exists()
     }
+
+
+def state_of_the_database() -> Apps:
+    """Return the models of all apps as they are in the database now."""
+    loader = MigrationExecutor(connection).loader
+    applied = [key for key in loader.graph.nodes if key in loader.applied_migrations]
+    return loader.project_state(applied).apps
+
+
+def with_required(wanted: list[type[models.Model]]) -> list[type[models.Model]]:
+    """Add the models, of any app, whose rows those of the wanted ones must point to."""
+    found = list(wanted)
+    for model in found:
+        found += [required for required in required_models(model) if required not in found]
+    return found
 
 
 def in_order_of_dependence(wanted: list[type[models.Model]]) -> list[type[models.Model]]:
@@ -87,10 +101,7 @@ def required_models(model: type[models.Model]) -> set[type[models.Model]]:
     return {
         field.remote_field.model
         for field in model._meta.concrete_fields
-        if isinstance(field, models.ForeignKey)
-        and not field.null
-        and field.remote_field.model is not model
-        and field.remote_field.model._meta.app_label == model._meta.app_label
+        if isinstance(field, models.ForeignKey) and not field.null and field.remote_field.model is not model
     }
 
 

@@ -32,7 +32,10 @@ class Command(WorkCommand):
             help="between two requests to a host (default: the site's own, 1 unless changed)",
         )
         parser.add_argument(
-            "--strategy", choices=crawling.Strategy.values, default=crawling.Strategy.BREADTH_FIRST.value
+            "--strategy",
+            choices=crawling.Strategy.values,
+            default=crawling.Strategy.BREADTH_FIRST.value,
+            help="breadth_first visits all pages, the others a small part that shows what classes there are",
         )
         self.add_output_argument(parser)
 
@@ -64,7 +67,8 @@ class Command(WorkCommand):
         return interrupted
 
     def _tell(self, result: dict[str, Any]) -> None:
-        told = ", ".join(f"{n} {what}" for what, n in result.items() if n)
+        counts = {what.replace("_", " "): n for what, n in result.items() if isinstance(n, int)}
+        told = ", ".join(f"{n} {what}" for what, n in counts.items() if n)
         self.notice(f"pages: {told}")
 
 

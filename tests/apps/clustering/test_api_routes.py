@@ -10,8 +10,19 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from annotation.models import Vertical
-from clustering.models import Job, Membership, Role, Scope, Site, User
+from annotation.models import Annotation, Attribute, Sample, Vertical
+from clustering.models import (
+    Cluster,
+    ClusterChange,
+    Clustering,
+    Extent,
+    Job,
+    Membership,
+    Role,
+    Scope,
+    Site,
+    User,
+)
 from clustering.services.jobs import create_job
 from tests.apps.clustering.api_cast import Caller, caller, page_of, site_of
 
@@ -68,20 +79,38 @@ def places() -> dict[str, Any]:
     job = create_job(
         task="clustering.crawl_site", queue=Job.Queue.FETCH, title="Crawl", site=site, rings=False
     )
-    Vertical.objects.create(name="product")
+    product = Vertical.objects.create(name="product")
     assert page.latest_snapshot is not None
-    return {"site": site, "page": page.pk, "snapshot": page.latest_snapshot.pk, "job": job.pk}
+    clustering = Clustering.objects.create(site=site, algorithm="auto", is_current=True)
+    cluster = Cluster.objects.create(site=site, name="products", title="Products")
+    Extent.objects.create(clustering=clustering, cluster=cluster, n_pages=1)
+    of_page = {"page": page, "snapshot": page.latest_snapshot}
+    Sample.objects.create(cluster=cluster, rank=1, gain=1.0, scheme="greedy", **of_page)
+    name = Attribute.objects.create(vertical=product, name="name", position=0)
+    Annotation.objects.create(attribute=name, kind="absent", **of_page)
+    change = ClusterChange.objects.create(
+        site=site, kind=ClusterChange.Kind.MERGE, cluster=cluster, into=cluster
+    )
+    return {
+        "site": site,
+        "page": page.pk,
+        "snapshot": page.latest_snapshot.pk,
+        "job": job.pk,
+        "clustering": clustering.pk,
+        "cluster-change": change.pk,
+    }
 
 
 def address(route: Route, places: dict[str, Any]) -> str:
     name = "product" if "vertical>" in route.path or "name_of_vertical" in route.path else places["site"].name
-    kind = route.path.split("/")[2].rstrip("s")
+    kind = route.path.partition("/<id_of_row:pk>")[0].rpartition("/")[2].rstrip("s")
     filled = route.path.replace("<name_of_site:name>", name).replace("<name_of_vertical:name>", name)
+    filled = filled.replace("<name_of_cluster:cluster>", "products")
     return "/" + filled.replace("<id_of_row:pk>", str(places.get(kind, "")))
 
 
 def call(route: Route, who: Caller, places: dict[str, Any]) -> Any:
-    if route.method == "post" and route.name in {"imports", "search_logs"}:
+    if route.method == "post" and route.name in {"imports", "search_logs", "site_annotations"}:
         return who.post(address(route, places), {}, content_type="multipart/form-data; boundary=x")
     return getattr(who, route.method)(address(route, places), {} if route.method != "get" else None)
 

@@ -68,13 +68,14 @@ def test_options_reach_the_crawl(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["densest_first", "sparsest_first"])
-def test_the_other_strategies_are_known_and_not_there_yet(strategy: str) -> None:
+def test_the_site_models_own_strategies_write_the_same_lines(strategy: str) -> None:
     with FakeHost(ROUTES) as host:
         site_of(host)
-        with pytest.raises(CommandError, match="needs the site model"):
-            run("alpine-shop", "--strategy", strategy)
+        lines = run("alpine-shop", "--delay", "0", "--strategy", strategy)
 
-    assert host.asked == []
+    assert {"url": f"{host.url}/", "status": 200, "snapshot": "new"} == lines[0]
+    assert {f"{host.url}/a", f"{host.url}/gone"} & {line["url"] for line in lines}
+    assert Job.objects.filter(result__stopped="empty").count() == 1
 
 
 def test_a_site_that_is_not_there_is_an_error() -> None:

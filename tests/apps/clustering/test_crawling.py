@@ -671,8 +671,6 @@ def test_a_full_disk_ends_the_job_and_loses_nothing(monkeypatch: pytest.MonkeyPa
         ({"delay": float("nan")}, "between 0 and 3600"),
         ({"entry": "http://other.test/"}, "does not belong"),
         ({"entry": "nonsense"}, "not an absolute address"),
-        ({"strategy": "densest_first"}, "needs the site model"),
-        ({"strategy": "sparsest_first"}, "needs the site model"),
         ({"strategy": "random"}, "is no strategy"),
     ],
 )

@@ -358,6 +358,12 @@ class TestIncoming:
         assert reverse("job", args=[job.pk]) == answer["Location"]
         assert (ROOT, 25, 0.5) == (job.params["entry"], job.params["max_pages"], job.params["delay"])
 
+    def test_a_crawl_may_visit_only_what_shows_the_kinds_of_pages(self, operator: Client, shop: Site) -> None:
+        for entered, expected in (({"strategy": "densest_first"}, "densest_first"), ({}, "breadth_first")):
+            operator.post(reverse("crawl_site", args=["alpine-shop"]), {"max_pages": "25"} | entered)
+            assert expected == Job.objects.get().params["strategy"]
+            Job.objects.all().delete()
+
     def test_a_second_crawl_leads_to_the_first(self, operator: Client, shop: Site) -> None:
         for _ in range(2):
             answer = operator.post(

@@ -49,7 +49,7 @@ class TestTour:
         assert "20 pages stored" in told
         assert sorted(sites.NAMES) == list(Site.objects.values_list("name", flat=True))
         assert {name: sites.load(name).vertical["name"] for name in sites.NAMES} == {
-            site.name: site.assignment.vertical.name for site in Site.objects.all()
+            site.name: site.assignments.get().vertical.name for site in Site.objects.all()
         }
         assert SearchClick.objects.filter(site__name="alpine-shop").count() == len(
             sites.load("alpine-shop").queries

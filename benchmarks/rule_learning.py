@@ -1,0 +1,347 @@
+"""How well rules are learnt from few annotated pages: the default learner beside the published one."""
+
+from __future__ import annotations
+
+import html
+import json
+import random
+import time
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from benchmarks.report import markdown_table
+from clustering.dom.page import parse_page
+from rules.algorithms.columns import Columns
+from rules.algorithms.evaluating import values_on
+from rules.algorithms.learner import learn_cluster
+from rules.algorithms.targets import AnnotatedPage, AttributeSpec, MarkedNode
+from rules.algorithms.universe import ITSELF, TAIL, Universe, number_nodes
+from rules.algorithms.xpaths import shown
+from tests import sites
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from lxml.etree import _Element
+
+    from rules.algorithms.rule import ClusterRule
+    from rules.algorithms.universe import Node
+
+TITLE = "Rule learning"
+LEARNERS = ("default", "published")
+KS = (1, 2, 3, 4)
+N_SAMPLES = 20
+SEEDS = (0, 1)
+MOST_ANNOTATED = 8
+DETAIL_TYPES = {
+    "alpine-shop": ("product", "set"),
+    "town-guide": ("listing", "stay"),
+    "the-courier": ("article", "opinion"),
+    "tinker-board": ("thread", "poll"),
+}
+HIDDEN = frozenset({"title", "script", "style", "option", "noscript", "textarea"})
+
+Values = dict[str, list[str]]
+
+
+@dataclass
+class LabelledCluster:
+    """Pages of one template with what an editor would mark and what a rule should find."""
+
+    name: str
+    trees: dict[str, _Element]
+    truth: dict[str, Values]
+    marks: dict[str, dict[str, list[MarkedNode]]]
+    multi: frozenset[str] = field(default_factory=frozenset)
+
+    @property
+    def attributes(self) -> list[str]:
+        return sorted({name for values in self.truth.values() for name in values})
+
+    @property
+    def specs(self) -> list[AttributeSpec]:
+        return [AttributeSpec(name, is_multi=name in self.multi) for name in self.attributes]
+
+    def annotated(self, page: str) -> AnnotatedPage:
+        marks = {name: found for name, found in self.marks[page].items() if found}
+        absent = frozenset(name for name in self.attributes if not self.truth[page].get(name))
+        return AnnotatedPage(page, self.trees[page], marks, absent)
+
+
+def run(data: Path | None = None) -> str:
+    """Return the tables as a section in Markdown."""
+    parts = []
+    groups = {"demo sites": list(demo_clusters())}
+    if data is not None and (data / "swde").is_dir():
+        groups["SWDE"] = list(swde_clusters(data / "swde"))
+    if data is not None and (data / "wien_kushmerick").is_dir():
+        groups["WIEN"] = list(wien_clusters(data / "wien_kushmerick"))
+    for name, clusters in groups.items():
+        parts.append(f"### {name}\n\n" + table_of(clusters))
+    parts.append("### As an editor works, demo sites\n\n" + editor_table(groups["demo sites"]))
+    if len(groups) == 1:
+        parts.append("SWDE and WIEN: left out, their pages are not in the folder.")
+    return INTRODUCTION + "\n\n".join(parts)
+
+
+INTRODUCTION = (
+    f"Mean F1 over attributes on the pages that were not annotated; k annotated of {N_SAMPLES} random "
+    f"samples, mean of {len(SEEDS)} draws. Values count as sets. An attribute that none of the k pages shows "
+    "is left out of the mean of that draw, for both learners.\n\n"
+)
+
+
+def table_of(clusters: Sequence[LabelledCluster]) -> str:
+    rows: list[list[object]] = []
+    sums: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for cluster in clusters:
+        judge = Judge(cluster)
+        for learner in LEARNERS:
+            figures = [judge.mean(learner, k) for k in KS]
+            rows.append([f"{cluster.name}, {learner}", *(f"{figure:.3f}" for figure in figures)])
+            for k, figure in zip(KS, figures, strict=True):
+                sums[learner, k].append(figure)
+    for learner in LEARNERS:
+        means = [sum(sums[learner, k]) / len(sums[learner, k]) for k in KS]
+        rows.append([f"**mean, {learner}**", *(f"**{mean:.3f}**" for mean in means)])
+    return markdown_table(["cluster, learner", *(f"k = {k}" for k in KS)], rows)
+
+
+def editor_table(clusters: Sequence[LabelledCluster]) -> str:
+    """Return how many pages must be annotated until all other samples are right, and the F1 then."""
+    rows: list[list[object]] = []
+    for learner in LEARNERS:
+        told = [Judge(cluster).annotate_until_right(learner) for cluster in clusters]
+        pages, f1, seconds = (sum(column) / len(told) for column in zip(*told, strict=True))
+        rows.append([learner, f"{pages:.2f}", f"{f1:.4f}", f"{seconds:.2f} s"])
+    return (
+        "The first page is the sample with most attributes; then the first that the rule gets wrong.\n\n"
+        + markdown_table(["learner", "pages annotated", "F1 on other pages", "longest learning"], rows)
+    )
+
+
+class Judge:
+    """Learns from samples of one cluster, and compares with the truth on its other pages."""
+
+    def __init__(self, cluster: LabelledCluster) -> None:
+        self.cluster = cluster
+        self.pages = list(cluster.trees)
+        universe = number_nodes(cluster.trees.values())
+        self.columns = Columns(universe)
+        self.bits = dict(zip(self.pages, universe.page_bits, strict=True))
+
+    def draw(self, seed: int) -> list[str]:
+        chance = random.Random(f"{self.cluster.name} {seed}")
+        return chance.sample(self.pages, min(N_SAMPLES, len(self.pages)))
+
+    def learn(self, learner: str, samples: Sequence[str], annotated: Sequence[str]) -> ClusterRule:
+        return learn_cluster(
+            [self.cluster.annotated(page) for page in annotated],
+            [self.cluster.trees[page] for page in samples if page not in annotated],
+            self.cluster.specs,
+            learner=learner,
+        )
+
+    def mean(self, learner: str, k: int) -> float:
+        figures = []
+        for seed in SEEDS:
+            samples = self.draw(seed)
+            shown_there = {
+                name for page in samples[:k] for name, ms in self.cluster.marks[page].items() if ms
+            }
+            rule = self.learn(learner, samples, samples[:k])
+            others = [page for page in self.pages if page not in samples[:k]]
+            scores = self.f1_by_attribute(rule, others)
+            figures += [score for name, score in scores.items() if name in shown_there]
+        return sum(figures) / max(1, len(figures))
+
+    def f1_by_attribute(self, rule: ClusterRule, pages: Sequence[str]) -> dict[str, float]:
+        scores = {}
+        for attribute in rule.attributes:
+            n_right = n_found = n_wanted = 0
+            for page in pages:
+                found = compared(values_on(self.columns, attribute, self.bits[page]))
+                wanted = compared(self.cluster.truth[page].get(attribute.attribute, []))
+                n_right += len(found & wanted)
+                n_found += len(found)
+                n_wanted += len(wanted)
+            scores[attribute.attribute] = 2 * n_right / (n_found + n_wanted) if n_found + n_wanted else 1.0
+        return scores
+
+    def annotate_until_right(self, learner: str) -> tuple[float, float, float]:
+        samples = sorted(self.draw(0), key=lambda page: -sum(map(bool, self.cluster.marks[page].values())))
+        annotated, longest = samples[:1], 0.0
+        while True:
+            began = time.perf_counter()
+            rule = self.learn(learner, samples, annotated)
+            longest = max(longest, time.perf_counter() - began)
+            left = [page for page in samples if page not in annotated]
+            wrong = next((page for page in left if self.is_wrong(rule, page)), None)
+            if wrong is None or len(annotated) == MOST_ANNOTATED:
+                break
+            annotated.append(wrong)
+        scores = self.f1_by_attribute(rule, [page for page in self.pages if page not in annotated])
+        return float(len(annotated)), sum(scores.values()) / len(scores), longest
+
+    def is_wrong(self, rule: ClusterRule, page: str) -> bool:
+        truth = self.cluster.truth[page]
+        return any(
+            compared(values_on(self.columns, one, self.bits[page])) != compared(truth.get(one.attribute, []))
+            for one in rule.attributes
+        )
+
+
+def compared(values: Sequence[str]) -> set[str]:
+    """Return values without their blanks, which nobody sees alike."""
+    return {"".join(value.split()) for value in values}
+
+
+def demo_clusters() -> Iterator[LabelledCluster]:
+    for name, types in DETAIL_TYPES.items():
+        site = sites.load(name)
+        multi = frozenset(one["name"] for one in site.vertical["attributes"] if one.get("multi"))
+        for of_type in types:
+            cluster = LabelledCluster(f"{name} {of_type}", {}, {}, {}, multi)
+            for page in site.pages.values():
+                if (
+                    page.type == of_type
+                    and (tree := parse_page(page.body, page.content_type).tree) is not None
+                ):
+                    cluster.trees[page.path] = tree
+                    values = {
+                        a: v if isinstance(v, list) else [v] for a, v in page.values.items() if v is not None
+                    }
+                    cluster.truth[page.path] = {a: values.get(a, []) for a in page.values}
+                    cluster.marks[page.path] = {
+                        a: [MarkedNode(*pair) for pair in zip(page.places[a], texts, strict=True)]
+                        for a, texts in values.items()
+                    }
+            yield cluster
+
+
+def swde_clusters(folder: Path) -> Iterator[LabelledCluster]:
+    for vertical in sorted(path for path in folder.iterdir() if path.is_dir() and path.name != "groundtruth"):
+        for site in sorted(path for path in vertical.iterdir() if path.is_dir()):
+            name = site.name.split("(")[0]
+            parsed = {path.stem: parse_page(path.read_bytes()).tree for path in sorted(site.glob("*.htm"))}
+            trees = {page: tree for page, tree in parsed.items() if tree is not None}
+            truth = read_swde(folder / "groundtruth" / vertical.name, name, trees)
+            attributes = {a for values in truth.values() for a in values}
+            multi = {
+                a for a in attributes if sum(len(v.get(a, [])) > 1 for v in truth.values()) > len(trees) / 20
+            }
+            yield LabelledCluster(name, trees, truth, mark_texts(trees, truth), frozenset(multi))
+
+
+def read_swde(folder: Path, name: str, trees: Mapping[str, _Element]) -> dict[str, Values]:
+    truth: dict[str, Values] = {page: {} for page in trees}
+    for path in sorted(folder.glob(f"{name}-*.txt")):
+        attribute = path.stem.rsplit("-", 1)[1]
+        for line in path.read_text("utf-8-sig").splitlines()[2:]:
+            page, _, *values = line.split("\t")
+            if page in truth:
+                told = [shown(html.unescape(value)) for value in values if value != "<NULL>"]
+                truth[page][attribute] = [value for value in told if value]
+    return truth
+
+
+def mark_texts(
+    trees: Mapping[str, _Element], truth: Mapping[str, Values]
+) -> dict[str, dict[str, list[MarkedNode]]]:
+    """Mark each value where an editor sees it: on the tag path that most pages show the attribute at."""
+    universe = number_nodes(trees.values())
+    places = {page: texts_of_page(universe, number) for number, page in enumerate(trees)}
+    pages_by_path: dict[str, Counter[str]] = defaultdict(Counter)
+    for page, values in truth.items():
+        for attribute, texts in values.items():
+            pages_by_path[attribute].update({path for t in texts for _, path in places[page].get(t, [])})
+    return {
+        page: {
+            attribute: [
+                MarkedNode(xpath_of(max(found, key=lambda one: pages_by_path[attribute][one[1]])[0]))
+                for text in texts
+                if (found := places[page].get(text))
+            ]
+            for attribute, texts in values.items()
+        }
+        for page, values in truth.items()
+    }
+
+
+def texts_of_page(universe: Universe, page: int) -> dict[str, list[tuple[Node, str]]]:
+    """Return the visible text nodes of a page by their text, with their tag paths."""
+    found: dict[str, list[tuple[Node, str]]] = defaultdict(list)
+    first, last = universe.pages_of(page)
+    for node in universe.nodes[first:last]:
+        if node.text is not None:
+            owner = owner_of(node)
+            if owner.tag not in HIDDEN:
+                path = "/".join(str(one.tag) for one in [owner, *owner.iterancestors()])
+                found[node.shown].append((node, path))
+    return found
+
+
+def owner_of(node: Node) -> _Element:
+    element, part = node.place
+    parent = element.getparent()
+    return parent if part == TAIL and parent is not None else element
+
+
+def xpath_of(node: Node) -> str:
+    """Return the XPath of a text node, or of an element."""
+    element, part = node.place
+    owner = owner_of(node)
+    path = owner.getroottree().getpath(owner)
+    if part == ITSELF:
+        return path
+    texts = owner.xpath("text()")
+    is_it = [one.is_tail and one.getparent() is element if part == TAIL else one.is_text for one in texts]  # type: ignore[union-attr]
+    return f"{path}/text()[{is_it.index(True) + 1}]"
+
+
+def wien_clusters(folder: Path) -> Iterator[LabelledCluster]:
+    """Yield each site's fields as lists: the n-th field of all records of a page."""
+    by_site: dict[str, LabelledCluster] = {}
+    for line in (folder / "truth.jsonl").read_text("utf-8").splitlines():
+        told = json.loads(line)
+        tree = parse_page((folder / told["file"]).read_bytes()).tree
+        site = told["file"].split("/")[0]
+        cluster = by_site.setdefault(site, LabelledCluster(site, {}, {}, {}))
+        if tree is not None and told["records"]:
+            n_fields = max(len(record) for record in told["records"])
+            cluster.multi = cluster.multi | {f"field{number}" for number in range(n_fields)}
+            cluster.trees[told["file"]] = tree
+            values, marks = find_fields(tree, told["records"])
+            cluster.truth[told["file"]], cluster.marks[told["file"]] = values, marks
+    yield from (cluster for cluster in by_site.values() if len(cluster.trees) > max(KS))
+
+
+def find_fields(
+    tree: _Element, records: Sequence[Sequence[Mapping[str, object] | None]]
+) -> tuple[Values, dict[str, list[MarkedNode]]]:
+    """Find the fields in the order in which they stand in the page."""
+    fields = [(f, f"field{n}") for record in records for n, f in enumerate(record) if f is not None]
+    values: Values = defaultdict(list)
+    marks: dict[str, list[MarkedNode]] = defaultdict(list)
+    places = [place for node in number_nodes([tree]).nodes for place in texts_at(node)]
+    at = 0
+    for told, name in sorted(fields, key=lambda one: int(str(one[0]["start"]))):
+        text = shown(html.unescape(str(told["text"])))
+        found = next((n for n in range(at, len(places)) if text and text in places[n][1]), None)
+        if found is not None:
+            at = found
+            values[name].append(text)
+            marks[name].append(MarkedNode(places[found][0], text))
+    return dict(values), dict(marks)
+
+
+def texts_at(node: Node) -> Iterator[tuple[str, str]]:
+    """Yield the XPaths and texts of a node: its own, or its addresses."""
+    if node.text is not None:
+        yield xpath_of(node), node.shown
+    else:
+        for name in ("href", "src"):
+            if value := node.place[0].get(name):
+                yield f"{xpath_of(node)}/@{name}", shown(value)

@@ -1,0 +1,208 @@
+"""Number the elements of a page and count what stands in them, so that any run of siblings costs one look.
+
+Notation:   The text of a page is one string without white space. An element i has the interval
+            [starts[i], stops[i]) of it, and the elements i .. ends[i] - 1 are itself and what is below it.
+            A region is (first, last), two siblings; all between them belongs to it.
+Readings:   What a browser does not show (scripts, templates, the lists of choices of a form) has no text
+            and no children here.
+Cost:       One walk. The counts of a region are differences of two running sums.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from lxml.etree import _Element
+
+Region: TypeAlias = tuple[int, int]
+
+SHUT = frozenset(
+    "script style noscript template head iframe object svg math select textarea canvas video audio".split()
+)
+BOLD = frozenset("b strong h1 h2 h3 h4 h5 h6 th".split())
+HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
+FIELDS = frozenset("input select textarea button".split())
+LOOKS = ("align", "valign", "bgcolor", "width", "size", "color", "border", "cellspacing", "colspan")
+TEXT_SUMS = ("linked", "bold", "digits", "chunks", "money")
+ELEMENT_SUMS = ("links", "images", "fields", "headings", "breaks")
+
+_DIGITS = re.compile(r"\d")
+_MONEY = re.compile(r"[$€£¥₹]|\b(?:usd|eur|gbp)\b", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(slots=True)
+class PageModel:
+    """The elements of a page in document order, by number."""
+
+    nodes: list[_Element] = field(default_factory=list)
+    tags: list[str] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    depths: list[int] = field(default_factory=list)
+    children: list[list[int]] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    stops: list[int] = field(default_factory=list)
+    classes: list[str] = field(default_factory=list)  # tag and class, digits folded
+    looks: list[int] = field(default_factory=list)  # tag and presentational attributes
+    structures: list[int] = field(default_factory=list)  # equal where the trees of tags are equal
+    shapes: list[int] = field(default_factory=list)  # equal where the tags of the children are
+    chunks: list[str] = field(default_factory=list)  # the text, piece by piece
+    chunk_starts: list[int] = field(default_factory=list)
+    text_before: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in TEXT_SUMS})
+    text_after: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in TEXT_SUMS})
+    n_before: dict[str, list[int]] = field(default_factory=lambda: {name: [0] for name in ELEMENT_SUMS})
+    n_characters: int = 0
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.chunks)
+
+    def length(self, region: Region) -> int:
+        """Return how many characters a region shows."""
+        return self.stops[region[1]] - self.starts[region[0]]
+
+    def interval(self, region: Region) -> tuple[int, int]:
+        return self.starts[region[0]], self.stops[region[1]]
+
+    def n_text(self, name: str, region: Region) -> int:
+        """Return how many characters (or chunks) of a kind a region has."""
+        return self.text_after[name][region[1]] - self.text_before[name][region[0]]
+
+    def n_elements(self, region: Region) -> int:
+        return self.ends[region[1]] - region[0]
+
+    def count(self, name: str, region: Region) -> int:
+        """Return how many elements of a kind a region has."""
+        sums = self.n_before[name]
+        return sums[self.ends[region[1]]] - sums[region[0]]
+
+    def has_text(self, element: int) -> bool:
+        return self.stops[element] > self.starts[element]
+
+    def siblings(self, region: Region) -> list[int]:
+        """Return the elements that a region consists of."""
+        first, last = region
+        if first == last:
+            return [first]
+        family = self.children[self.parents[first]]
+        return [element for element in family if first <= element <= last]
+
+
+class _Reader:
+    """The walk through a tree and what it has counted so far."""
+
+    def __init__(self) -> None:
+        self.page = PageModel()
+        self.n_linked_in = 0  # how many links we are within
+        self.n_bold_in = 0
+        self.sums = dict.fromkeys(TEXT_SUMS, 0)
+        self.number_by_key: dict[object, int] = {}
+
+    def intern(self, key: object) -> int:
+        return self.number_by_key.setdefault(key, len(self.number_by_key))
+
+    def read_text(self, text: str | None) -> None:
+        if not text:
+            return
+        bare = "".join(text.split())
+        if not bare:
+            return
+        page, sums = self.page, self.sums
+        page.chunks.append(bare)
+        page.chunk_starts.append(page.n_characters)
+        page.n_characters += len(bare)
+        sums["chunks"] += 1
+        sums["digits"] += len(_DIGITS.findall(bare))
+        sums["money"] += _MONEY.search(bare) is not None
+        sums["linked"] += len(bare) * (self.n_linked_in > 0)
+        sums["bold"] += len(bare) * (self.n_bold_in > 0)
+
+    def enter(self, node: _Element, parent: int) -> int:
+        page = self.page
+        tag, number = str(node.tag), len(page.nodes)
+        page.nodes.append(node)
+        page.tags.append(tag)
+        page.parents.append(parent)
+        page.depths.append(page.depths[parent] + 1 if parent >= 0 else 0)
+        page.children.append([])
+        page.ends.append(0)
+        page.starts.append(page.n_characters)
+        page.stops.append(0)
+        page.structures.append(0)
+        page.shapes.append(0)
+        if parent >= 0:
+            page.children[parent].append(number)
+        self._read_attributes(node, tag)
+        self._count(node, tag)
+        return number
+
+    def leave(self, number: int) -> None:
+        page = self.page
+        page.ends[number] = len(page.nodes)
+        page.stops[number] = page.n_characters
+        for name in TEXT_SUMS:
+            page.text_after[name][number] = self.sums[name]
+        tag, family = page.tags[number], page.children[number]
+        self.n_linked_in -= tag == "a"
+        self.n_bold_in -= tag in BOLD
+        page.structures[number] = self.intern((tag, *[page.structures[child] for child in family]))
+        region = (number, number)
+        traits = (page.n_text("linked", region) > 0, page.has_text(number), page.count("images", region) > 0)
+        page.shapes[number] = self.intern((tag, frozenset(page.tags[child] for child in family), traits))
+
+    def _read_attributes(self, node: _Element, tag: str) -> None:
+        found = node.attrib
+        name = str(found.get("class", "")) if found else ""
+        self.page.classes.append(f"{tag}.{_NUMBER.sub('0', name)}" if name else tag)
+        looks = tuple(str(found.get(look, "")) for look in LOOKS) if found else ()
+        self.page.looks.append(self.intern((tag, "looks", looks)))
+
+    def _count(self, node: _Element, tag: str) -> None:
+        page = self.page
+        is_link = tag == "a" and "href" in node.attrib
+        kinds = (is_link, tag == "img", tag in FIELDS, tag in HEADINGS, tag in {"br", "hr"})
+        for name, is_one in zip(ELEMENT_SUMS, kinds, strict=True):
+            sums = page.n_before[name]
+            sums.append(sums[-1] + is_one)
+        for name in TEXT_SUMS:
+            page.text_before[name].append(self.sums[name])
+            page.text_after[name].append(0)
+        self.n_linked_in += tag == "a"
+        self.n_bold_in += tag in BOLD
+
+
+def model_page(tree: _Element) -> PageModel:
+    """Return the elements of a page with their intervals and running sums."""
+    reader = _Reader()
+    stack: list[tuple[Iterator[_Element], int]] = []
+    _open(reader, tree, -1, stack)
+    while stack:
+        waiting, number = stack[-1]
+        node = next(waiting, None)
+        if node is None:
+            reader.leave(number)
+            stack.pop()
+            if stack:
+                reader.read_text(reader.page.nodes[number].tail)
+        elif isinstance(node.tag, str):
+            _open(reader, node, number, stack)
+        else:
+            reader.read_text(node.tail)
+    return reader.page
+
+
+def _open(reader: _Reader, node: _Element, parent: int, stack: list[tuple[Iterator[_Element], int]]) -> None:
+    number = reader.enter(node, parent)
+    shown: Iterable[_Element] = () if node.tag in SHUT else node
+    if shown is node:
+        reader.read_text(node.text)
+    stack.append((iter(shown), number))

@@ -1,0 +1,232 @@
+"""Draw the outline of a page: boxes where headings, texts, pictures, tables and lists stand.
+
+The drawing is made of numbers alone. Nothing that a page says, neither its words nor its attributes, gets
+into it, so that it is safe to show whatever the page holds. It is no layout as a browser makes it: blocks go
+one below the other, text takes the room of its characters, and what stands side by side by a style sheet is
+not known. Pages of one template look alike in it, pages of another do not.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+from clustering.dom.page import parse_page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from lxml.etree import _Element
+
+WIDTH, HEIGHT = 320, 240
+MARGIN = 12
+MOST_ELEMENTS = 20_000  # looked at; a page of one huge tag ends here
+MOST_LOOKED_AT = 200  # children, to decide what an element is
+MOST_BOXES = 400  # drawn
+CHARACTERS_A_LINE = 60
+MOST_LINES = 3  # of one text
+LINE, GAP = 4, 4
+FEWEST_CELLS, CELLS_A_ROW = 3, 4  # of a grid
+MOST_CELLS = 12
+MOST_IN_STRIP = 14  # links of a menu
+
+HEADINGS = {"h1": 12, "h2": 9, "h3": 7, "h4": 6, "h5": 6, "h6": 6}
+PICTURES = {"img": 44, "picture": 44, "svg": 20, "video": 70, "canvas": 60, "iframe": 60, "object": 60}
+CONTROLS = {"input", "button", "select", "textarea"}
+UNSEEN = {"head", "script", "style", "template", "noscript", "link", "meta", "title"}
+FRAMES = {"header", "nav", "footer"}  # what all pages of a site have around them
+FRAME_WORDS = ("cookie", "consent", "menu", "navbar", "breadcrumb", "footer")
+INLINE = {
+    *("a", "abbr", "b", "bdi", "bdo", "br", "cite", "code", "data", "dfn", "em", "font", "i", "kbd", "label"),
+    *("mark", "q", "s", "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"),
+}
+FILLS = {
+    "heading": "#3c3d47",
+    "text": "#b9bac4",
+    "link": "#8d95ee",
+    "picture": "#dfe1ea",
+    "control": "#ffffff",
+    "cell": "#d3d4dd",
+    "frame": "#e9eaf0",
+}
+
+
+class Box(NamedTuple):
+    """A rectangle of the outline."""
+
+    kind: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class Piece(NamedTuple):
+    """Something that a page shows, before it has its place."""
+
+    kind: str
+    indent: float
+    height: float
+    n: int  # characters, cells or links
+
+
+def draw_outline(body: bytes, content_type: str = "") -> str:
+    """Return an SVG of fixed size that shows what a page is made of; a blank sheet where it has nothing.
+
+    Raises PageTooLarge.
+    """
+    tree = parse_page(body, content_type).tree
+    boxes = list(_boxes(tree)) if tree is not None else []
+    drawn = "".join(map(_drawn, boxes))
+    size = f'width="{WIDTH}" height="{HEIGHT}"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" {size}>'
+        f'<rect {size} fill="#ffffff"/>{drawn}</svg>'
+    )
+
+
+def _drawn(box: Box) -> str:
+    edge = ' stroke="#8b8c99"' if box.kind == "control" else ""
+    return (
+        f'<rect x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" height="{box.height:.0f}" '
+        f'rx="1" fill="{FILLS[box.kind]}"{edge}/>'
+    )
+
+
+def _boxes(tree: _Element) -> Iterator[Box]:
+    """Yield what stands on the sheet, from above, until it is full."""
+    y: float = MARGIN
+    n_boxes = 0
+    for piece in _pieces(tree):
+        for box in _placed(piece, y):
+            if n_boxes == MOST_BOXES or box.y + box.height > HEIGHT - MARGIN / 2:
+                return
+            yield box
+            n_boxes += 1
+            y = max(y, box.y + box.height)
+        y += GAP
+
+
+def _placed(piece: Piece, y: float) -> Iterator[Box]:
+    """Yield the boxes of one piece: a text of several lines, a row of cells, a grid of pictures."""
+    kind, indent, height, n = piece
+    left = MARGIN + indent
+    room = WIDTH - MARGIN - left
+    if kind == "row":
+        width = room / n
+        for cell in range(n):
+            yield Box("cell", left + cell * width, y, max(1, width - 3), LINE + 1)
+    elif kind == "strip":
+        for place in range(min(n, MOST_IN_STRIP)):
+            yield Box("frame", MARGIN + place * 21, y, 17, LINE)
+    elif kind == "grid":
+        yield from _grid(left, y, room, n)
+    elif kind in {"text", "link", "heading"}:
+        n_lines = 1 if kind == "heading" else min(MOST_LINES, 1 + n // CHARACTERS_A_LINE)
+        for line in range(n_lines):
+            share = max(0.0, min(1.0, (n - line * CHARACTERS_A_LINE) / CHARACTERS_A_LINE))
+            wide = room * (min(1.0, 2 * share) if kind == "heading" else share)
+            yield Box(kind, left, y + line * (height + 2), max(6, wide), height)
+    elif kind == "picture":
+        yield Box(kind, left, y, min(room, 1.6 * height), height)
+    else:
+        yield Box(kind, left, y, min(room, 90), height)
+
+
+def _grid(left: float, y: float, room: float, n: int) -> Iterator[Box]:
+    width = room / CELLS_A_ROW
+    for cell in range(min(n, MOST_CELLS)):
+        x, top = left + cell % CELLS_A_ROW * width, y + cell // CELLS_A_ROW * 52
+        yield Box("picture", x, top, width - 8, 34)
+        yield Box("link", x, top + 38, 0.7 * width, LINE)
+        yield Box("text", x, top + 44, 0.4 * width, LINE)
+
+
+def _pieces(tree: _Element) -> Iterator[Piece]:
+    """Yield what a page shows, in its order."""
+    waiting: deque[tuple[_Element, int]] = deque([(tree, 0)])
+    for _ in range(MOST_ELEMENTS):
+        if not waiting:
+            return
+        element, depth = waiting.popleft()
+        tag = element.tag
+        if not isinstance(tag, str) or tag in UNSEEN:
+            continue
+        piece, goes_inside = _piece(element, tag, depth)
+        if piece is not None:
+            yield piece
+        if goes_inside:
+            inner = depth + (tag in {"ul", "ol", "dl", "table", "aside", "blockquote"})
+            children = list(islice(element, MOST_ELEMENTS))
+            waiting.extendleft((child, inner) for child in reversed(children))
+
+
+def _piece(element: _Element, tag: str, depth: int) -> tuple[Piece | None, bool]:
+    """Return what one element draws, and whether what it holds is drawn too."""
+    indent = 8.0 * min(depth, 6)
+    whole = _whole_piece(element, tag, indent)
+    if whole is not None:
+        return whole, False
+    if tag == "tr" or not (tag in INLINE or _holds_words(element)):
+        return None, tag != "tr"
+    n_characters = _length(element)
+    has_picture = any(child.tag in PICTURES for child in islice(element, MOST_LOOKED_AT))
+    kind = "link" if tag == "a" else "text"
+    return (Piece(kind, indent, LINE, n_characters) if n_characters else None), has_picture
+
+
+def _whole_piece(element: _Element, tag: str, indent: float) -> Piece | None:
+    """Return the piece of an element that is drawn as one, whatever it holds."""
+    if _is_frame(element, tag):
+        n_links = sum(1 for _ in islice(element.iter("a"), MOST_IN_STRIP))
+        return Piece("strip", 0, LINE, max(2, n_links))
+    if tag in HEADINGS:
+        return Piece("heading", indent, HEADINGS[tag], max(4, _length(element)))
+    if tag in PICTURES:
+        return Piece("picture", indent, PICTURES[tag], 0)
+    if tag in CONTROLS:
+        return Piece("control", indent, 9, 0)
+    n_cells = sum(1 for child in element if child.tag in {"td", "th"}) if tag == "tr" else 0
+    if n_cells:
+        return Piece("row", indent, LINE, min(n_cells, MOST_CELLS))
+    n_cells = _cells(element)
+    return Piece("grid", indent, LINE, n_cells) if n_cells >= FEWEST_CELLS else None
+
+
+def _is_frame(element: _Element, tag: str) -> bool:
+    """Say whether an element is what the pages of a site have around them, such as a menu."""
+    if tag in FRAMES:
+        return True
+    if tag in {"html", "body", "main"}:
+        return False
+    named = f"{element.get('class', '')} {element.get('id', '')}"[:200].lower()
+    return any(word in named for word in FRAME_WORDS)
+
+
+def _cells(element: _Element) -> int:
+    """Return how many children of the most common tag hold a picture: the cells of a grid."""
+    if len(element) < FEWEST_CELLS:
+        return 0
+    tag = element[0].tag
+    if tag not in {"li", "div", "article", "a", "section", "figure"}:
+        return 0
+    children = islice(element, 2 * MOST_CELLS)
+    return sum(1 for child in children if child.tag == tag and child.find(".//img") is not None)
+
+
+def _holds_words(element: _Element) -> bool:
+    """Say whether an element has words of its own between its children, as a paragraph has."""
+    if element.text and element.text.strip():
+        return True
+    return any(child.tail and child.tail.strip() for child in islice(element, MOST_LOOKED_AT))
+
+
+def _length(element: _Element) -> int:
+    """Return how many characters an element shows, as far as they decide its size."""
+    total = 0
+    for text in element.itertext():
+        total += len(text.strip())
+        if total > MOST_LINES * CHARACTERS_A_LINE:
+            break
+    return total

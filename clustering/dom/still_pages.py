@@ -1,0 +1,77 @@
+"""Make a page still: what is left can be drawn, but runs nothing, asks for nothing and leads nowhere.
+
+It is for a browser that draws a picture of it with scripts and network off; that nothing of the page acts is
+said twice on purpose.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from lxml import etree
+
+from clustering.dom.page import parse_page
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+DROPPED = (
+    *("script", "iframe", "frame", "frameset", "object", "embed", "applet", "link", "base", "meta", "portal"),
+    *("template", "noscript", "audio", "video", "source", "track", "svg", "math", "fencedframe"),
+)
+KEPT_ATTRIBUTES = frozenset(
+    {
+        *("class", "id", "style", "width", "height", "align", "valign", "colspan", "rowspan", "border"),
+        *("bgcolor", "cellpadding", "cellspacing", "dir", "lang", "type", "value", "hidden", "size"),
+    }
+)
+MOST_ELEMENTS = 50_000
+# What a page looks like whose style sheets are not kept: readable, with pictures as grey boxes.
+SHEET = (
+    "html{background:#fff;color:#222;font:16px/1.45 sans-serif}body{margin:24px}"
+    "img{background:#dfe1ea;color:transparent;min-width:48px;min-height:48px;overflow:hidden;"
+    "max-width:190px!important;max-height:140px!important}"
+    "header li,nav li,footer li,header ol,nav ol,header ul,nav ul{display:inline;margin:0 6px 0 0;padding:0}"
+    "header,nav,footer{color:#666;font-size:12px;max-height:44px;overflow:hidden}"
+    "h1{font-size:34px;margin:14px 0}"
+    "[class*=cookie],[id*=cookie],[class*=consent],[id*=consent]{display:none}"
+    "table{border-collapse:collapse}td,th{padding:4px 8px;border:1px solid #ddd;text-align:left}"
+    "a{color:#4338ca}input,button,select,textarea{font:inherit}"
+)
+
+
+def make_still(body: bytes, content_type: str = "") -> str:
+    """Return the page as HTML that does nothing; blank where it has no element.
+
+    Raises PageTooLarge.
+    """
+    tree = parse_page(body, content_type).tree
+    if tree is None:
+        return ""
+    etree.strip_elements(tree, *DROPPED, etree.Comment, etree.ProcessingInstruction, with_tail=False)
+    for n_seen, element in enumerate(list(islice(tree.iter(), MOST_ELEMENTS + 1))):
+        if n_seen >= MOST_ELEMENTS:
+            _cut_after(element)
+            break
+        _strip(element)
+    html: str = etree.tostring(tree, method="html", encoding="unicode")
+    policy = "default-src 'none'; style-src 'unsafe-inline'"
+    return (
+        f'<!doctype html><meta http-equiv="Content-Security-Policy" content="{policy}">'
+        f"<style>{SHEET}</style>{html}"
+    )
+
+
+def _strip(element: _Element) -> None:
+    for name in [name for name in element.attrib if name not in KEPT_ATTRIBUTES]:
+        del element.attrib[name]
+
+
+def _cut_after(element: _Element) -> None:
+    """Drop an element and all that comes after it."""
+    place: _Element | None = element
+    while place is not None and (parent := place.getparent()) is not None:
+        for later in list(parent)[parent.index(place) + (place is not element) :]:
+            parent.remove(later)
+        place = parent

@@ -1,0 +1,70 @@
+"""Cluster the stored pages of a site."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from clustering.algorithms.clusterers import CLUSTERERS
+from clustering.management.output import WorkCommand
+from clustering.models import Clustering
+from clustering.services import clusterings, jobs
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+    from clustering.models import Job, Site
+
+
+class Command(WorkCommand):
+    help = (
+        "Group the stored pages of SITE by type and write the cluster of each. The result becomes the site's"
+        " current clustering; clusters that go on keep their names."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("site", metavar="SITE")
+        parser.add_argument("--algorithm", choices=list(CLUSTERERS), default="auto", help="(default: auto)")
+        parser.add_argument(
+            "--sample",
+            type=int,
+            metavar="N",
+            help="group so many pages and assign the others (default: all up to 2,000, of more a fifth)",
+        )
+        parser.add_argument(
+            "--compare", action="store_true", help="keep the result beside the current clustering"
+        )
+        self.add_output_argument(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        site = self.site(options["site"])
+        with self.open_output(options["output"]) as lines:
+            job = self._request(site, options)
+            with self.progress(f"{site.name}: clustering", site.n_pages) as advance:
+                result = self.run_job(job, partial(clusterings.cluster_site, report=advance))
+            clustering = Clustering.objects.without_model().get(pk=result["clustering"])
+            for line in clusterings.assignments(clustering):
+                lines.write(line)
+        self._tell(clustering, result)
+
+    def _request(self, site: Site, options: dict[str, Any]) -> Job:
+        """Return a new job, or the one that a killed run of the same command left behind."""
+        asked = {
+            "algorithm": options["algorithm"],
+            "n_sample": options["sample"],
+            "compare": options["compare"],
+        }
+        try:
+            return clusterings.request_clustering(site=site, **asked, rings=False)
+        except jobs.JobExists as unfinished:
+            if unfinished.job.params == asked:
+                return unfinished.job
+            if not clusterings.cancel_left_run(job=unfinished.job):
+                raise
+        return clusterings.request_clustering(site=site, **asked, rings=False)
+
+    def _tell(self, clustering: Clustering, result: dict[str, Any]) -> None:
+        self.notice(
+            f"{clustering.site.name}: {result['clusters']:,} clusters of {result['pages']:,} pages,"
+            f" {result['unassigned']:,} in none; {clustering.why}"
+        )

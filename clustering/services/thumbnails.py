@@ -1,0 +1,187 @@
+"""Keep small pictures of the pages that show what a cluster is: drawn by a browser, else as an outline.
+
+A picture is a file named by the hash of the page's bytes, so that it never grows old and no row knows of it.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from django.conf import settings
+from django.db import transaction
+
+from clustering.dom.outlines import draw_outline
+from clustering.dom.page import PageTooLarge
+from clustering.dom.still_pages import make_still
+from clustering.fetching.chromium import BrowserMissing
+from clustering.fetching.picturing import Camera, open_camera
+from clustering.fetching.refusals import Refused
+from clustering.models import Extent, Job, Page, Snapshot
+from clustering.services import audit, jobs
+from clustering.services.jobs import JobFailed
+from clustering.storage import BodyDamaged, BodyMissing, page_store, refuse_full_disk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from clustering.models import Site, User
+    from clustering.services.jobs import JobRun
+
+KINDS = {"png": "image/png", "svg": "image/svg+xml"}
+A_CLUSTER = 5  # examples of each cluster that get a picture
+MOST = 600  # pictures of a site; the others are drawn as outlines when somebody looks at them
+FAILURES_IN_A_ROW = 3  # of the browser, then it is left alone
+NAME = re.compile(r"[0-9a-f]{64}")
+
+
+class Thumbnail(NamedTuple):
+    """A picture as it is handed out."""
+
+    picture: bytes
+    content_type: str
+
+
+def request_thumbnails(*, site: Site, actor: User | None = None, rings: bool = True) -> Job:
+    """Let a job draw the pictures of a site's clusters. Raises JobExists."""
+    with transaction.atomic():
+        job = jobs.create_job(
+            task="clustering.draw_thumbnails",
+            queue=Job.Queue.KEEP,
+            title=f"Draw thumbnails of {site.name}",
+            site=site,
+            params={},
+            key=f"draw_thumbnails:{site.pk}",
+            actor=actor,
+            rings=rings,
+        )
+        audit.record(actor=actor, action="thumbnails.requested", subject=site.name, site=site)
+    return job
+
+
+def draw_thumbnails(run: JobRun) -> dict[str, Any]:
+    """Draw what is missing of the pictures of a site's clusters, with one browser for all of them."""
+    site = run.job.site
+    if site is None:
+        raise JobFailed("the site was deleted meanwhile")
+    missing = [snapshot for snapshot in _example_snapshots(site) if _file_of(snapshot.body, "png") is None]
+    n_by_kind = {"png": 0, "svg": 0, "none": 0}
+    with _Drawer() as drawer:
+        for n_done, snapshot in enumerate(missing):
+            run.renew(n_done=n_done, n_total=len(missing), message=snapshot.final_url[:200])
+            n_by_kind[_draw(drawer, snapshot)] += 1
+    run.renew(n_done=len(missing), n_total=len(missing), message="")
+    return {"pictures": n_by_kind["png"], "outlines": n_by_kind["svg"], "without": n_by_kind["none"]}
+
+
+def find_thumbnail(body: str) -> Thumbnail | None:
+    """Return the picture of a page's bytes; its outline, drawn now, where there is none yet.
+
+    None where the bytes are gone or too large.
+    """
+    for kind, content_type in KINDS.items():
+        path = _file_of(body, kind)
+        if path is not None:
+            with suppress(OSError):
+                return Thumbnail(path.read_bytes(), content_type)
+    snapshot = Snapshot.objects.filter(body=body).first()
+    outline = _outline(snapshot) if snapshot is not None else None
+    return None if outline is None else Thumbnail(outline.encode(), KINDS["svg"])
+
+
+def examples_of(extents: Iterable[Extent], at_most: int = 1) -> dict[int, list[Page]]:
+    """Return the pages that show each extent's cluster, by the extent's id, the most typical first."""
+    wanted = {extent.pk: [pk for pk in extent.examples if isinstance(pk, int)] for extent in extents}
+    first = {pk: pages[:at_most] for pk, pages in wanted.items()}
+    found = Page.objects.filter(latest_snapshot__isnull=False).select_related("latest_snapshot")
+    page_by_pk = found.in_bulk([page for pages in first.values() for page in pages])
+    return {pk: [page_by_pk[page] for page in pages if page in page_by_pk] for pk, pages in first.items()}
+
+
+def _example_snapshots(site: Site) -> list[Snapshot]:
+    """Return what is to be drawn: the first examples of all clusters, then the second ones."""
+    extents = list(Extent.objects.filter(clustering__site=site, clustering__is_current=True))
+    pages = examples_of(extents, A_CLUSTER).values()
+    by_rank = [shown[rank] for rank in range(A_CLUSTER) for shown in pages if rank < len(shown)]
+    by_body = {page.latest_snapshot.body: page.latest_snapshot for page in by_rank if page.latest_snapshot}
+    return list(by_body.values())[:MOST]
+
+
+@dataclass(slots=True)
+class _Drawer:
+    """A browser while there is one that works; nothing else afterwards."""
+
+    _camera: Camera | None = None
+    _contexts: ExitStack = field(default_factory=ExitStack)
+    _n_failed: int = 0
+
+    def __enter__(self) -> Self:
+        with suppress(BrowserMissing):
+            self._camera = self._contexts.enter_context(open_camera())
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._contexts.close()
+
+    def picture(self, html: str) -> bytes | None:
+        """Return a PNG; None where the browser cannot draw the page. After a failure it is started anew."""
+        if self._camera is None or not html:
+            return None
+        try:
+            picture = self._camera.picture(html)
+        except Refused:
+            self._n_failed += 1
+            self._contexts.close()
+            self._camera = None
+            if self._n_failed < FAILURES_IN_A_ROW:
+                self.__enter__()
+            return None
+        self._n_failed = 0
+        return picture
+
+
+def _draw(drawer: _Drawer, snapshot: Snapshot) -> str:
+    """Draw a page and keep the file; return its kind, `none` where there is nothing to draw."""
+    try:
+        body = page_store().read(snapshot.body)
+        picture = drawer.picture(make_still(body, snapshot.content_type))
+    except (BodyMissing, BodyDamaged, PageTooLarge):
+        return "none"
+    if picture is not None:
+        _keep(snapshot.body, "png", picture)
+        return "png"
+    _keep(snapshot.body, "svg", draw_outline(body, snapshot.content_type).encode())
+    return "svg"
+
+
+def _outline(snapshot: Snapshot) -> str | None:
+    try:
+        return draw_outline(page_store().read(snapshot.body), snapshot.content_type)
+    except (BodyMissing, BodyDamaged, PageTooLarge):
+        return None
+
+
+def _keep(body: str, kind: str, picture: bytes) -> None:
+    """Write a picture under its name; whoever reads meanwhile sees none or the whole. Raises DiskFull."""
+    folder = _folder(body)
+    refuse_full_disk(folder)
+    part = folder / f".{body}.{secrets.token_hex(4)}.part"
+    part.write_bytes(picture)
+    part.replace(folder / f"{body}.{kind}")
+
+
+def _file_of(body: str, kind: str) -> Path | None:
+    """Return the file of a picture, None where there is none or the name is no hash."""
+    if not NAME.fullmatch(body):
+        return None
+    path = _folder(body) / f"{body}.{kind}"
+    return path if path.is_file() else None
+
+
+def _folder(body: str) -> Path:
+    folder: Path = settings.VAR_DIR / "thumbnails" / body[:2]
+    return folder

@@ -1,0 +1,78 @@
+"""What pages of clusters are drawn with: shares as bars, thumbnails, the mark of a cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.template import Library
+from django.utils.html import format_html
+
+if TYPE_CHECKING:
+    from django.utils.safestring import SafeString
+
+    from clustering.models import Page
+
+register = Library()
+
+NOTHING = "\u2013"  # a dash
+N_HUES, N_SHAPES = 8, 6
+LARGE = 1_000  # from here on a figure is written without fractions
+FEW = 0.001  # a share below it is told as less than that
+
+
+@register.filter
+def percent(share: object) -> str:
+    """Write a share from 0 to 1 in percent; a dash where there is none."""
+    if not isinstance(share, int | float):
+        return NOTHING
+    return f"< {100 * FEW:.1f} %" if 0 < share < FEW else f"{100 * share:.1f} %"
+
+
+@register.filter
+def decimal(number: object) -> str:
+    """Write a number from 0 to 1 with three digits; a dash where there is none."""
+    return f"{number:.3f}" if isinstance(number, int | float) else NOTHING
+
+
+@register.filter
+def brief(number: object) -> str:
+    """Write a figure as short as it is told apart: 150, 0.25; a dash where there is none."""
+    if not isinstance(number, int | float):
+        return NOTHING
+    return f"{number:,.4g}" if abs(number) < LARGE else f"{number:,.0f}"
+
+
+@register.simple_tag
+def share_bar(share: float | None) -> SafeString:
+    """Draw a share from 0 to 1 as a bar; the figure beside it says it in numbers."""
+    width = f"{100 * min(1.0, max(0.0, share or 0)):.1f}"
+    return format_html(
+        '<svg class="share-bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">'
+        '<rect class="share-ground" width="100" height="6"/><rect class="share-fill" width="{}" height="6"/>'
+        "</svg>",
+        width,
+    )
+
+
+@register.simple_tag
+def mark(number: int | None) -> SafeString:
+    """Draw the mark of the cluster with this number on the map: a shape in a colour."""
+    if number is None:
+        return _drawn_mark("none", "none")
+    return _drawn_mark(number % N_HUES, number % N_SHAPES)
+
+
+def _drawn_mark(hue: object, shape: object) -> SafeString:
+    return format_html(
+        '<svg class="mark hue-{}" viewBox="0 0 12 12" aria-hidden="true">'
+        '<use href="#mark-{}" width="12" height="12"/></svg>',
+        hue,
+        shape,
+    )
+
+
+@register.inclusion_tag("clustering/clusters/thumbnail.html")
+def thumbnail(site_name: str, page: Page | None, size: str = "") -> dict[str, Any]:
+    """Show the picture of a page's latest snapshot, an empty sheet where it has none."""
+    snapshot = page.latest_snapshot if page is not None else None
+    return {"site_name": site_name, "page": page, "snapshot": snapshot, "size": size}

@@ -1,0 +1,168 @@
+"""The site model as a drawing: page classes as boxes in layers, class links as lines between them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from clustering.algorithms.layered_layout import lay_out
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from clustering.algorithms.layered_layout import Place
+    from clustering.models import Extent
+
+BOX_WIDTH, BOX_HEIGHT = 172, 48
+GAP_X, GAP_Y = 28, 64
+MARGIN = 20
+HEAD = 5  # room for the head of an arrow
+ASIDE = 24
+MOST_CLASSES = 60  # drawn; the table lists what is left out too
+LINKS_LISTED = 300
+LONGEST_TITLE = 22  # characters in a box
+
+
+class Node(NamedTuple):
+    """A page class, and where its box stands."""
+
+    name: str
+    title: str
+    shown: str  # the title as far as there is room
+    n_pages: int
+    extent: Extent | None
+    x: int
+    y: int
+
+
+class Edge(NamedTuple):
+    """All links from one class to another."""
+
+    source: str
+    target: str
+    n_links: int
+    paths: list[str]
+    d: str  # the line's path
+    is_trunk: bool
+    weight: int  # 1 to 4
+
+
+class ClassLink(NamedTuple):
+    """The links from one class to another at one path."""
+
+    source: str
+    target: str
+    path: str
+    n_links: int
+
+
+class Graph(NamedTuple):
+    """A drawing with the list of all that it shows."""
+
+    width: int
+    height: int
+    nodes: list[Node]
+    edges: list[Edge]
+    links: list[ClassLink]
+    n_links_left_out: int
+    n_classes_left_out: int
+    n_fetched: int
+    strategy: str
+
+
+def draw_graph(model: Mapping[str, Any], extents: Mapping[str, Extent]) -> Graph:
+    """Return the drawing of a site model; `extents` are the clusters by the names of their classes."""
+    classes = [one for one in model.get("classes", []) if isinstance(one, dict) and "name" in one]
+    drawn = [str(one["name"]) for one in classes[:MOST_CLASSES]]
+    links = [link for link in model.get("links", []) if isinstance(link, dict)]
+    layout = lay_out(drawn, [(str(link["from"]), str(link["to"])) for link in links])
+    nodes = {
+        name: _node(one, extents.get(name), layout.place_by_node[name])
+        for name, one in zip(drawn, classes, strict=False)
+    }
+    listed = sorted(links, key=lambda link: -int(link.get("n_links", 0)))
+    titles = {str(one["name"]): _title(one, extents.get(str(one["name"]))) for one in classes}
+    return Graph(
+        width=2 * MARGIN + layout.n_columns * (BOX_WIDTH + GAP_X) - GAP_X,
+        height=2 * MARGIN + layout.n_rows * (BOX_HEIGHT + GAP_Y) - GAP_Y,
+        nodes=list(nodes.values()),
+        edges=_edges(links, nodes, layout.trunk),
+        links=[
+            ClassLink(
+                titles.get(str(link["from"]), str(link["from"])),
+                titles.get(str(link["to"]), str(link["to"])),
+                str(link.get("path", "")),
+                int(link.get("n_links", 0)),
+            )
+            for link in listed[:LINKS_LISTED]
+        ],
+        n_links_left_out=max(0, len(links) - LINKS_LISTED),
+        n_classes_left_out=max(0, len(classes) - MOST_CLASSES),
+        n_fetched=int(model.get("n_fetched", 0)),
+        strategy=str(model.get("strategy", "")).replace("_", " "),
+    )
+
+
+def _node(one: Mapping[str, Any], extent: Extent | None, place: Place) -> Node:
+    title = _title(one, extent)
+    shown = title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
+    return Node(
+        name=str(one["name"]),
+        title=title,
+        shown=shown,
+        n_pages=extent.n_pages if extent else len(one.get("members", [])),
+        extent=extent,
+        x=MARGIN + place.column * (BOX_WIDTH + GAP_X),
+        y=MARGIN + place.row * (BOX_HEIGHT + GAP_Y),
+    )
+
+
+def _title(one: Mapping[str, Any], extent: Extent | None) -> str:
+    return extent.cluster.title if extent else f"Class {one['name']}"
+
+
+def _edges(
+    links: Iterable[Mapping[str, Any]], nodes: Mapping[str, Node], trunk: set[tuple[str, str]]
+) -> list[Edge]:
+    """Return a line for each pair of classes, those of the trunk last, so that they lie above."""
+    by_pair: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for link in links:
+        pair = str(link["from"]), str(link["to"])
+        if pair[0] in nodes and pair[1] in nodes and pair[0] != pair[1]:
+            by_pair.setdefault(pair, []).append(link)
+    edges = [
+        Edge(
+            source=nodes[source].name,
+            target=nodes[target].name,
+            n_links=(n := sum(int(link.get("n_links", 0)) for link in of_pair)),
+            paths=[str(link.get("path", "")) for link in of_pair],
+            d=_line(nodes[source], nodes[target]),
+            is_trunk=(source, target) in trunk,
+            weight=min(4, len(str(n))),
+        )
+        for (source, target), of_pair in by_pair.items()
+    ]
+    return sorted(edges, key=lambda edge: edge.is_trunk)
+
+
+def _line(source: Node, target: Node) -> str:
+    """Return a curve from one box to another that passes beside the boxes between them."""
+    middle = BOX_WIDTH // 2
+    if target.y == source.y:
+        x1, x2, lift = source.x + middle, target.x + middle, GAP_Y // 2
+        return f"M{x1} {source.y}C{x1} {source.y - lift} {x2} {target.y - lift} {x2} {target.y - HEAD}"
+    is_down = target.y > source.y
+    turn = 1 if is_down else -1
+    aside = 0 if is_down else ASIDE  # lines that lead up stand beside those that lead down
+    x1, x2 = source.x + middle + aside, target.x + middle + aside
+    y1 = source.y + (BOX_HEIGHT if is_down else 0)
+    y2 = target.y - HEAD if is_down else target.y + BOX_HEIGHT + HEAD
+    if abs(target.y - source.y) == BOX_HEIGHT + GAP_Y:
+        bend = (y2 - y1) // 2
+        return f"M{x1} {y1}C{x1} {y1 + bend} {x2} {y2 - bend} {x2} {y2}"
+    lane = target.x - GAP_X // 2 if source.x <= target.x else target.x + BOX_WIDTH + GAP_X // 2
+    bend = turn * GAP_Y // 2
+    into, out = y1 + turn * GAP_Y, y2 - turn * (GAP_Y - HEAD)
+    return (
+        f"M{x1} {y1}C{x1} {y1 + bend} {lane} {into - bend} {lane} {into}L{lane} {out}"
+        f"C{lane} {out + bend} {x2} {y2 - bend} {x2} {y2}"
+    )
