@@ -186,8 +186,8 @@ def _edit_page(
 
 
 def _context_of(request: HttpRequest, shown: Vertical) -> dict[str, Any]:
-    users = Site.objects.filter(assignment__vertical=shown)
-    visible = Site.objects.visible_to(user_of(request)).filter(assignment__vertical=shown).distinct()
+    users = Site.objects.filter(assignments__vertical=shown).distinct()
+    visible = Site.objects.visible_to(user_of(request)).filter(assignments__vertical=shown).distinct()
     return {
         "vertical": shown,
         "attributes": shown.attributes.live(),

@@ -22,7 +22,7 @@ from annotation.services import (
     ready_made_verticals,
     save_vertical,
 )
-from clustering.models import AuditEntry, Site
+from clustering.models import AuditEntry, Cluster, Site
 
 PRICE = AttributePlan("price", "price", is_mandatory=True, regex=r"\$\d+")
 NAME = AttributePlan("name")
@@ -280,3 +280,28 @@ def test_the_ready_made_ones_are_fit_to_be_saved() -> None:
         "video",
     ]
     assert expected == names
+
+
+@pytest.mark.django_db
+class TestAssigningToAClusterAlone:
+    def test_the_cluster_has_its_own_and_the_others_the_site_s(self) -> None:
+        site = Site.objects.create(name="shop", root_url="http://shop.example/")
+        threads, others = (Cluster.objects.create(site=site, name=name, title=name) for name in ("a", "b"))
+        product, forum = save(name="product"), save(name="forum")
+        assign_vertical(site=site, vertical=product, actor=None)
+        assign_vertical(site=site, cluster=threads, vertical=forum, actor=None)
+
+        assert (forum, product, product) == tuple(
+            Assignment.objects.vertical_of(site, cluster) for cluster in (threads, others, None)
+        )
+        assign_vertical(site=site, cluster=threads, vertical=None, actor=None)
+        assert product == Assignment.objects.vertical_of(site, threads)
+
+    def test_a_vertical_of_one_cluster_is_in_use(self) -> None:
+        site = Site.objects.create(name="shop", root_url="http://shop.example/")
+        cluster = Cluster.objects.create(site=site, name="a", title="a")
+        forum = save(name="forum")
+        assign_vertical(site=site, cluster=cluster, vertical=forum, actor=None)
+
+        with pytest.raises(VerticalInUse, match="the vertical of shop"):
+            delete_vertical(vertical=forum, actor=None)

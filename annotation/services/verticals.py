@@ -1,4 +1,4 @@
-"""All writes of this app: verticals, and which site speaks which one."""
+"""Verticals: what they may be, how they change, and which clusters they describe."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import ATTRIBUTE_NAME, Assignment, Attribute, Vertical
+from annotation.models import ATTRIBUTE_NAME, Annotation, Assignment, Attribute, Vertical
 from clustering.services import audit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from clustering.models import Site, User
+    from clustering.models import Cluster, Site, User
 
 MAX_ATTRIBUTES = 200
 MAX_REGEX = 512
 MAX_DESCRIPTION = 300
 TYPE_BY_OTHER_NAME = {"image/url": Attribute.Type.IMAGE}
 NOT_IN_RE2 = re.compile(r"(?:perl operator|escape sequence): (\(\?\S+|\\[1-9k])")
-READY_MADE = Path(__file__).parent / "verticals"
+READY_MADE = Path(__file__).parent.parent / "verticals"
 KINDS = {str: "a text", list: "a list", bool: "true or false"}
 
 T = TypeVar("T")
@@ -51,12 +51,14 @@ class ChangedMeanwhile(Exception):
 
 
 class VerticalInUse(Exception):
-    """A vertical that sites describe their pages with cannot be deleted."""
+    """A vertical that sites describe their pages with, or that pages are annotated by, cannot be deleted."""
 
-    def __init__(self, vertical: Vertical, sites: list[str]) -> None:
-        super().__init__(
-            f"“{vertical.name}” is the vertical of {', '.join(sites)}. Give them another one first."
-        )
+    def __init__(self, vertical: Vertical, sites: list[str], n_annotations: int = 0) -> None:
+        if sites:
+            text = f"is the vertical of {', '.join(sites)}. Give them another one first."
+        else:
+            text = f"has {n_annotations:,} annotations, which would be lost with it; it is kept for them."
+        super().__init__(f"“{vertical.name}” {text}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,26 +244,34 @@ def _save_attributes(vertical: Vertical, plans: Sequence[AttributePlan]) -> list
 
 
 def delete_vertical(*, vertical: Vertical, actor: User | None) -> None:
-    """Delete a vertical that no site uses. Raises VerticalInUse."""
+    """Delete a vertical that no site uses and no annotation speaks of. Raises VerticalInUse."""
     with transaction.atomic():
-        sites = list(vertical.assignments.values_list("site__name", flat=True).order_by("site__name")[:5])
-        if sites:
-            raise VerticalInUse(vertical, sites)
+        names = vertical.assignments.order_by("site__name").values_list("site__name", flat=True)
+        sites = list(names.distinct()[:5])
+        n_annotations = Annotation.objects.filter(attribute__vertical=vertical).count()
+        if sites or n_annotations:
+            raise VerticalInUse(vertical, sites, n_annotations)
         vertical.delete()
         audit.record(actor=actor, action="vertical.deleted", subject=vertical.name)
 
 
-def assign_vertical(*, site: Site, vertical: Vertical | None, actor: User | None) -> None:
-    """Say which vertical the site's clusters describe unless a cluster says otherwise; None takes it away."""
+def assign_vertical(
+    *, site: Site, vertical: Vertical | None, cluster: Cluster | None = None, actor: User | None
+) -> None:
+    """Say which vertical a cluster describes, or all clusters of the site that have none of their own.
+
+    None takes it away.
+    """
     with transaction.atomic():
-        before = Assignment.objects.select_for_update().filter(site=site).first()
+        rows = Assignment.objects.filter(site=site, cluster=cluster)
+        before = rows.select_for_update().first()
         if (before.vertical_id if before else None) == (vertical.pk if vertical else None):
             return
         if vertical is None:
-            Assignment.objects.filter(site=site).delete()
+            rows.delete()
         else:
             Assignment.objects.update_or_create(
-                site=site, defaults={"vertical": vertical, "assigned_at": timezone.now()}
+                site=site, cluster=cluster, defaults={"vertical": vertical, "assigned_at": timezone.now()}
             )
         name = vertical.name if vertical else ""
         audit.record(
@@ -269,7 +279,7 @@ def assign_vertical(*, site: Site, vertical: Vertical | None, actor: User | None
             action="vertical.assigned",
             subject=name or "none",
             site=site,
-            detail={"vertical": name},
+            detail={"vertical": name} | ({"cluster": cluster.name} if cluster else {}),
         )
 
 

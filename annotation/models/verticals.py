@@ -1,4 +1,4 @@
-"""The editor's vocabulary: verticals, their attributes, and which site speaks them."""
+"""The editor's vocabulary: verticals, their attributes, and which clusters they describe."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from clustering.dom.texts import storable
-from clustering.models import Site
+from clustering.models import Cluster, Site
 
 ATTRIBUTE_NAME = RegexValidator(
     r"^[A-Za-z_][A-Za-z0-9_.-]{0,62}\Z",
@@ -34,7 +34,7 @@ class VerticalQuerySet(models.QuerySet["Vertical"]):
         live = Q(attributes__dropped_at__isnull=True)
         return self.annotate(
             n_attributes=models.Count("attributes", filter=live, distinct=True),
-            n_sites=models.Count("assignments", distinct=True),
+            n_sites=models.Count("assignments__site", distinct=True),
         )
 
 
@@ -102,9 +102,34 @@ class Attribute(models.Model):
         return self.name
 
 
-class Assignment(models.Model):
-    """The vertical that a site's clusters describe unless a cluster says otherwise."""
+class AssignmentQuerySet(models.QuerySet["Assignment"]):
+    def defaults(self) -> AssignmentQuerySet:
+        """Return what holds for whole sites."""
+        return self.filter(cluster__isnull=True)
 
-    site = models.OneToOneField(Site, on_delete=models.CASCADE, related_name="assignment")
+    def vertical_of(self, site: Site, cluster: Cluster | None = None) -> Vertical | None:
+        """Return the vertical of a cluster: its own, or else the site's."""
+        found = self.filter(site=site).filter(Q(cluster__isnull=True) | Q(cluster=cluster))
+        best = found.select_related("vertical").order_by(models.F("cluster").desc(nulls_last=True)).first()
+        return best.vertical if best else None
+
+
+class Assignment(models.Model):
+    """The vertical that a cluster describes; the row without a cluster holds for the site's others."""
+
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="assignments")
+    cluster = models.ForeignKey(
+        Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="assignments"
+    )
     vertical = models.ForeignKey(Vertical, on_delete=models.PROTECT, related_name="assignments")
     assigned_at = models.DateTimeField(default=timezone.now)
+
+    objects = AssignmentQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["site"], condition=Q(cluster__isnull=True), name="one_default_vertical_per_site"
+            ),
+            models.UniqueConstraint(fields=["cluster"], name="one_vertical_per_cluster"),
+        ]

@@ -166,7 +166,7 @@ class SiteVertical(ApiView):
     )
     def get(self, _request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
         """Show the vertical of a site."""
-        names = Assignment.objects.filter(site=subject).values_list("vertical__name", flat=True)
+        names = Assignment.objects.defaults().filter(site=subject).values_list("vertical__name", flat=True)
         return {"vertical": names.first()}
 
     @endpoint(

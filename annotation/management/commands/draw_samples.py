@@ -1,0 +1,60 @@
+"""Draw the pages that are worth annotating."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from annotation.algorithms.sampling import SAMPLE_SIZE, SCHEMES
+from annotation.models import Sample
+from annotation.services import sampling
+from clustering.management.output import WorkCommand
+from clustering.services import jobs
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+    from clustering.models import Job, Site
+
+
+class Command(WorkCommand):
+    help = (
+        "Draw pages of each cluster of SITE, in the order in which they are worth annotating, and write them."
+        " They replace the samples that the cluster had; annotations stay."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("site", metavar="SITE")
+        parser.add_argument("--cluster", default="", metavar="C", help="only this cluster (default: all)")
+        parser.add_argument("--size", type=int, default=SAMPLE_SIZE, metavar="N", help="(default: 20)")
+        parser.add_argument("--scheme", choices=list(SCHEMES), default="weighted", help="(default: weighted)")
+        parser.add_argument(
+            "--prefer-unseen",
+            action="store_true",
+            help="prefer pages that show a label or a layout that the ones before them lack",
+        )
+        self.add_output_argument(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        site = self.site(options["site"])
+        with self.open_output(options["output"]) as lines:
+            job = self._request(site, options)
+            with self.progress(f"{site.name}: drawing samples") as advance:
+                result = self.run_job(job, partial(sampling.draw_samples, report=advance))
+            drawn = Sample.objects.filter(
+                cluster__site=site, cluster__in=sampling.clusters_of(job)
+            ).in_order()
+            rows = drawn.values_list("cluster__name", "rank", "page__url", "gain")
+            for cluster, rank, url, gain in rows.iterator(chunk_size=1_000):
+                lines.write({"cluster": cluster, "rank": rank, "url": url, "gain": gain})
+        self.notice(f"{site.name}: {result['samples']:,} samples of {result['clusters']:,} clusters")
+
+    def _request(self, site: Site, options: dict[str, Any]) -> Job:
+        """Return a new job, or the one that a killed run of the same command left behind."""
+        asked = {name: options[name] for name in ("cluster", "size", "scheme", "prefer_unseen")}
+        try:
+            return sampling.request_samples(site=site, **asked, rings=False)
+        except jobs.JobExists as unfinished:
+            if unfinished.job.params != asked:
+                raise
+            return unfinished.job
