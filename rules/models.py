@@ -121,7 +121,9 @@ class Extraction(models.Model):
     snapshot_seen = models.PositiveBigIntegerField()
     cluster = models.ForeignKey(Cluster, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     rule = models.ForeignKey(Rule, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    rules_seen = models.CharField(max_length=64)  # a hash of the rules and clusters that decided
     reason = models.CharField(max_length=40, blank=True)  # a word: why there is no record
+    why = models.CharField(max_length=500, blank=True)  # the same as a sentence
     agrees = models.BooleanField(default=True)  # whether the match is the cluster that the page is in
     n_records = models.PositiveIntegerField(default=0)
     extracted_at = models.DateTimeField(default=timezone.now)

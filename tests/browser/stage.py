@@ -11,6 +11,7 @@ from clustering.dom.addresses import url_hash
 from clustering.models import Heartbeat, Job, Link, Membership, Page, Refusal, Role, Site, Snapshot, User
 from clustering.services.pulse import CLOCK
 from clustering.storage import page_store
+from tests.browser.cluster_stage import add_clusters
 
 PASSWORD = "correct-horse-battery"
 SOURCE = """<!doctype html>
@@ -103,6 +104,7 @@ def set_stage(*, n_pages: int = 120) -> Site:
             last_snapshot_at=now - timedelta(days=2 * n) if n else None,
         )
     _add_pages(shop, n_pages, now)
+    add_clusters(shop)
     _add_jobs(shop, now)
     return shop
 

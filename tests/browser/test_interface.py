@@ -48,7 +48,15 @@ def paths_of(shop: Site) -> list[str]:
         f"{at}compare/{older}/{newer}/",
         f"/sites/{shop.name}/pages/{gone.pk}/",
     ]
-    return PATHS + own + jobs
+    clusters = [
+        f"/sites/{shop.name}/clusters/",
+        f"/sites/{shop.name}/clusters/product-detail/",
+        f"/sites/{shop.name}/clusters/product-detail/review/",
+        f"/sites/{shop.name}/compare-clusterings/",
+        f"/sites/{shop.name}/site-model/",
+        f"/sites/{shop.name}/cluster/",
+    ]
+    return PATHS + own + clusters + jobs
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])

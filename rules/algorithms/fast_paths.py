@@ -1,0 +1,299 @@
+"""Print the path of an alternative in a form that a stylesheet runs fast; it selects the same nodes.
+
+Notation:   A driver is the feature whose nodes are found first; all others are tested on these few. A driver
+            by text starts from the texts that begin like a label, which the key `text` finds, and goes on to
+            the next text that shows something.
+Readings:   The definition is `Alternative.path`. The key `text` knows a text by its first three characters
+            without blanks: a label that is split within them over several elements is not found. Nor is an
+            element behind more than MOST_BETWEEN others that show nothing.
+Departures: Blank text nodes are not stripped from the page: stripping would join the words of
+            `<b>a</b> <i>b</i>` and move the places of texts. The nearest text is found in two steps of
+            constant cost; only where both are blank the whole axis is searched.
+Cost:       `preceding::text()[test][1]` collects all texts before a node, so that a scan with it is
+            quadratic; `preceding::text()[1]` and `[2]` cost nothing. What translates characters costs
+            microseconds, so it comes last.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from rules.algorithms.rule import TEXT_TARGET
+from rules.algorithms.xpaths import (
+    COLONS,
+    HAS_TEXT,
+    NO_BREAK_SPACE,
+    WIDTHLESS,
+    any_of,
+    ends_with,
+    equals_any,
+    label_form,
+    literal,
+    shown_form,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from rules.algorithms.rule import Feature
+
+TEXT_KEY, CLASS_KEY, ID_KEY = "text", "class", "id"
+MOST_BETWEEN = 50  # elements that begin between an anchor and the text beside it
+FEWEST_USES = 3  # of a key: it takes about as long to build as three scans
+N_FIRST = 3  # characters by which the key knows a text
+_PASSED_OVER = f" {NO_BREAK_SPACE}{WIDTHLESS}{COLONS}"
+_OPENING = 12  # characters of a text of which at least N_FIRST are taken to show
+FIRST_CHARACTERS = (
+    f"substring(translate(substring(normalize-space(.), 1, {_OPENING}), '{_PASSED_OVER}', ''), 1, {N_FIRST})"
+)
+SHOWS = shown_form(".")
+
+# Which feature goes first: the lower its rank, the fewer nodes its driver finds.
+_RANKS = {
+    "id": 0,
+    "label": 1,
+    "before": 1,
+    "after": 1,
+    "after_starts": 1,
+    "sibling_text": 2,
+    "first_text": 2,
+    "starts": 2,
+    "heading": 3,
+    "class": 4,
+    "attribute": 5,
+    "token": 6,
+    "tag": 7,
+    "has": 8,
+}
+_NO_DRIVER = 9.0
+_BESIDE = {"label": "following", "before": "following", "after": "preceding", "after_starts": "preceding"}
+_BY_TEXT = frozenset({*_BESIDE, "sibling_text", "first_text", "starts", "heading"})
+_OF_TEXTS = frozenset({*_BESIDE, "sibling_text", "starts"})  # drivers that find text nodes
+_BY_KEY = {"id": ID_KEY, "class": CLASS_KEY}
+_BY_ATTRIBUTE = frozenset({"id", "class", "token", "attribute"})
+_SLOW = frozenset({"label", "before", "after", "before_ends", "after_starts"})
+
+
+@dataclass(slots=True)
+class Steps:
+    """What a path needs beside itself: keys of the stylesheet, and variables before it."""
+
+    worth: frozenset[str] = frozenset()  # keys that are asked often enough to be built
+    keys: set[str] = field(default_factory=set)  # that are used
+    variables: list[tuple[str, str]] = field(default_factory=list)  # name, XPath
+    n_variables: int = 0
+
+    def declare(self, name: str, xpath: str) -> str:
+        """Add a variable, and return how it is used."""
+        self.n_variables += 1
+        numbered = f"{name}-{self.n_variables}"
+        self.variables.append((numbered, xpath))
+        return f"${numbered}"
+
+    def taken_variables(self) -> list[tuple[str, str]]:
+        """Return the variables declared since the last call."""
+        variables, self.variables = self.variables, []
+        return variables
+
+
+def fast_path(target: str, features: Sequence[Feature], steps: Steps) -> str:
+    """Return the XPath of all nodes of a page that have the features; of "@name" it is that of the owners."""
+    driver = min(features, key=lambda feature: _rank(feature, target), default=None)
+    if driver is None or _rank(driver, target) >= _NO_DRIVER:
+        top = max((feature.level for feature in features), default=0)
+        shows = f"[{SHOWS}]" if top == 0 and target == TEXT_TARGET else ""
+        return _downwards(f"/descendant::{_step(target, top, features)}{shows}", top, target, features)
+    nodes = _driven(target, driver, features, steps) + _tests_above(driver.level, features)
+    if driver.level == 0 and target == TEXT_TARGET:
+        nodes += f"[{SHOWS}]"
+    return _downwards(nodes, driver.level, target, features)
+
+
+def keys_worth_building(features: Iterable[Feature]) -> frozenset[str]:
+    """Return the keys that pay for themselves where all these features are looked for."""
+    uses: Counter[str] = Counter()
+    for feature in features:
+        if feature.kind in _BY_TEXT:
+            uses[TEXT_KEY] += len(feature.values)
+        elif feature.kind in _BY_KEY:
+            uses[_BY_KEY[feature.kind]] += len(feature.values)
+    return frozenset(key for key, n in uses.items() if n >= FEWEST_USES)
+
+
+def path_within(scope: str, target: str, features: Sequence[Feature]) -> str:
+    """Return the XPath of the nodes that have the features, within the elements that `scope` selects."""
+    axis = "descendant" if target == TEXT_TARGET else "descendant-or-self"
+    path = f"{scope}/{axis}::{_step(target, 0, features)}{_tests_above(0, features)}"
+    return f"{path}[{SHOWS}]" if target == TEXT_TARGET else path
+
+
+def _rank(feature: Feature, target: str) -> float:
+    """Say how many nodes the driver of a feature finds, roughly; _NO_DRIVER where it has none."""
+    if feature.axis not in {"self", "ancestor"} or (feature.axis == "ancestor" and feature.kind in _BY_TEXT):
+        return _NO_DRIVER
+    if feature.kind in _BY_TEXT and target.startswith("@"):
+        return _NO_DRIVER  # an image shows no text by which it could be found
+    if feature.level == 0 and target == TEXT_TARGET and feature.kind not in _OF_TEXTS:
+        return _NO_DRIVER
+    rank = _RANKS.get(feature.kind, _NO_DRIVER) + 0.09 * min(feature.level, 9)
+    return rank + (0.9 if feature.axis == "ancestor" else 0)
+
+
+def _driven(target: str, driver: Feature, features: Sequence[Feature], steps: Steps) -> str:
+    """Return the nodes of the driver's level that have all features of that level."""
+    others = [one for one in features if one.level == driver.level and one is not driver]
+    if driver.kind in _BY_TEXT:
+        is_text = target == TEXT_TARGET and driver.level == 0
+        nodes = " | ".join(_found_by_text(driver, value, steps, is_text=is_text) for value in driver.values)
+        return steps.declare("found", nodes) + _predicates(others)
+    if driver.axis == "ancestor":
+        is_keyed = _BY_KEY.get(driver.kind) in steps.worth
+        above = _keyed(driver, steps) if is_keyed else f"/descendant::{_ancestor(driver)}"
+        return f"{above}/descendant::{_step(target, driver.level, others)}"
+    is_keyed = _BY_KEY.get(driver.kind) in steps.worth
+    if is_keyed and _plain_tag(driver.level, features) is None:
+        return _keyed(driver, steps) + _predicates(others)
+    if driver.kind in _BY_ATTRIBUTE and _plain_tag(driver.level, features) is None:
+        return f"/descendant::*/{_attribute(driver)}/parent::*{_predicates(others)}"
+    return f"/descendant::{_step(target, driver.level, features)}"
+
+
+def _attribute(driver: Feature) -> str:
+    """Return the step to the attributes that have a value: fewer nodes than the elements are."""
+    if driver.kind != "token":
+        return f"@{driver.name or driver.kind}[{equals_any('.', driver.values)}]"
+    may_have = any_of(f"contains(., {literal(value)})" for value in driver.values)
+    tests = (
+        f"contains(concat(' ', normalize-space(.), ' '), {literal(f' {value} ')})" for value in driver.values
+    )
+    return f"@class[{may_have}][{any_of(tests)}]"
+
+
+def _ancestor(feature: Feature) -> str:
+    """Return the step to the ancestors that a feature of any ancestor asks for."""
+    if feature.kind == "tag" and len(feature.values) == 1:
+        return feature.values[0]
+    return f"*[{replace(feature, axis='self').test}]"
+
+
+def _keyed(driver: Feature, steps: Steps) -> str:
+    """Return the elements of an id or a class, by their key."""
+    key = _BY_KEY[driver.kind]
+    steps.keys.add(key)
+    nodes = [f"key('{key}', {literal(value)})" for value in driver.values]
+    return f"{nodes[0]}/self::*" if len(nodes) == 1 else f"({' | '.join(nodes)})"
+
+
+def _found_by_text(driver: Feature, value: str, steps: Steps, *, is_text: bool) -> str:
+    """Return the nodes that a feature of texts selects, found from the texts that begin like its value."""
+    beginning = _texts_beginning_like(value, steps)
+    if driver.kind in _BESIDE:
+        return _beside(driver, value, beginning, steps, is_text=is_text)
+    if driver.kind == "starts":
+        return f"{beginning}{'' if is_text else '/ancestor::*'}[{fast_test(driver, value)}]"
+    if driver.kind == "first_text":
+        return f"{beginning}[{label_form('.')}={literal(value)}]/ancestor::*[{fast_test(driver, value)}]"
+    element = f"{beginning}/ancestor::*[{label_form('.')}={literal(value)}]"
+    if driver.kind == "sibling_text":
+        return f"{element}/following-sibling::" + (f"text()[{SHOWS}][{driver.test}]" if is_text else "*[1]")
+    return f"{element}/following-sibling::{driver.name}[{fast_test(driver, value)}]"
+
+
+def _beside(driver: Feature, value: str, beginning: str, steps: Steps, *, is_text: bool) -> str:
+    """Return the nodes beside a text, and under "label" those that begin with it themselves."""
+    is_start = driver.kind == "after_starts"
+    test = f"starts-with({SHOWS}, {literal(value)})" if is_start else f"{label_form('.')}={literal(value)}"
+    axis = _BESIDE[driver.kind]
+    texts = steps.declare("anchor", f"{beginning}[{test}]")
+    if is_text:
+        first = steps.declare("beside", f"{texts}/{axis}::text()[1]")
+        second = steps.declare("beside", f"{first}[not({SHOWS})]/{axis}::text()[1]")
+        nodes = f"({first} | {second})[{SHOWS}] | {second}[not({SHOWS})]/{axis}::{HAS_TEXT}[1]"
+    else:
+        its_test = fast_test(replace(driver, kind="before") if driver.kind == "label" else driver, value)
+        nodes = f"{texts}/{axis}::*[position() <= {MOST_BETWEEN}][{its_test}]"
+    if driver.kind != "label":
+        return nodes
+    own = f"starts-with({label_form('.')}, {literal(f'{value} ')})"
+    return f"{nodes} | {beginning}{'' if is_text else '/ancestor::*'}[{own}]"
+
+
+def _texts_beginning_like(value: str, steps: Steps) -> str:
+    first = "".join(character for character in value if character not in _PASSED_OVER)[:N_FIRST]
+    if len(first) == N_FIRST and TEXT_KEY in steps.worth:
+        steps.keys.add(TEXT_KEY)
+        return f"key('text', {literal(first)})"
+    return f"/descendant::text()[contains(., {literal(value[0])})]"
+
+
+def nearest(axis: str, form: Callable[[str], str], value: str) -> str:
+    """Return the test that the nearest text that shows something has a value in a form."""
+    return nearest_text(axis, lambda text: f"{form(text)}={literal(value)}")
+
+
+def nearest_text(axis: str, test: Callable[[str], str]) -> str:
+    """Return a test of the nearest text that shows something; no blank text may pass it."""
+    one, two, any_one = f"{axis}::text()[1]", f"{axis}::text()[2]", f"{axis}::{HAS_TEXT}[1]"
+    further = f"{test(two)} or not({shown_form(two)}) and {test(any_one)}"
+    return f"{test(one)} or not({shown_form(one)}) and ({further})"
+
+
+def fast_test(feature: Feature, value: str) -> str:
+    """Return the test of a feature for one of its values, in its fast form."""
+    if feature.kind == "label":
+        own = f"starts-with({label_form('.')}, {literal(f'{value} ')})"
+        return f"{nearest('preceding', label_form, value)} or {own}"
+    if feature.kind == "before":
+        return nearest("preceding", label_form, value)
+    if feature.kind == "after":
+        return nearest("following", label_form, value)
+    if feature.kind == "before_ends":
+        return nearest_text("preceding", lambda text: ends_with(shown_form(text), value))
+    if feature.kind == "after_starts":
+        return nearest_text("following", lambda text: f"starts-with({shown_form(text)}, {literal(value)})")
+    return replace(feature, values=(value,)).test
+
+
+def _downwards(nodes: str, level: int, target: str, features: Sequence[Feature]) -> str:
+    """Go on from the nodes of a level down to the target."""
+    path = "/".join([nodes, *(_step(target, below, features) for below in range(level - 1, -1, -1))])
+    if target.startswith("@"):
+        return f"{path}[{target}]"
+    return f"{path}[{SHOWS}]" if level > 0 and target == TEXT_TARGET else path
+
+
+def _tests_above(level: int, features: Sequence[Feature]) -> str:
+    """Return the tests of the levels above one, as a predicate of its nodes."""
+    test = ""
+    for above in range(max((one.level for one in features), default=0), level, -1):
+        test = f"[parent::{_step('element', above, features)}{test}]"
+    return test
+
+
+def _step(target: str, level: int, features: Sequence[Feature]) -> str:
+    """Return the step to a level with the tests of its features."""
+    is_text = level == 0 and target == TEXT_TARGET
+    here = [one for one in features if one.level == level]
+    tag = None if is_text else _plain_tag(level, features)
+    name = "text()" if is_text else tag.values[0] if tag else "*"
+    return name + _predicates([one for one in here if one is not tag])
+
+
+def _plain_tag(level: int, features: Sequence[Feature]) -> Feature | None:
+    return next((one for one in features if one.level == level and one.is_plain_tag), None)
+
+
+def _predicates(features: Sequence[Feature]) -> str:
+    """Return the tests of features as predicates, the slow ones last."""
+    return "".join(f"[{_whole_test(one)}]" for one in sorted(features, key=lambda one: one.kind in _SLOW))
+
+
+def _whole_test(feature: Feature) -> str:
+    if feature.kind == "token" and feature.axis == "self":
+        may_have = " or ".join(f"contains(@class, {literal(value)})" for value in feature.values)
+        return f"{may_have}][{feature.test}"
+    if feature.kind not in _SLOW or feature.axis != "self":
+        return feature.test
+    return " or ".join(fast_test(feature, value) for value in feature.values)

@@ -1,0 +1,122 @@
+"""The samples of a cluster as one universe, and the question that an attribute's marks ask of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rules.algorithms.candidates import Question
+from rules.algorithms.columns import Columns, numbers_of
+from rules.algorithms.rule import TEXT_TARGET, Feature
+from rules.algorithms.universe import number_nodes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from lxml.etree import _Element
+
+    from rules.algorithms.targets import AnnotatedPage, Mark, Targets
+    from rules.algorithms.universe import Bits, Universe
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Annotated pages, the first of the universe, and the others."""
+
+    pages: tuple[AnnotatedPage, ...]
+    universe: Universe
+    columns: Columns
+
+    @property
+    def has_others(self) -> bool:
+        return self.universe.n_pages > len(self.pages)
+
+
+def read_samples(annotated: Sequence[AnnotatedPage], unannotated: Iterable[_Element]) -> Samples:
+    universe = number_nodes([*(page.tree for page in annotated), *unannotated])
+    return Samples(tuple(annotated), universe, Columns(universe))
+
+
+def question_of(
+    samples: Samples,
+    targets: Targets,
+    marks: Sequence[Mark],
+    *,
+    is_multi: bool,
+    attribute: str = "",
+    claimed: Bits = 0,
+) -> Question:
+    """Return what is looked for: the nodes of some marks, and of no other node where the editor looked."""
+    target = marks[0].positive.target
+    everything = samples.columns.targets(target)
+    wanted = chosen(marks, is_multi=is_multi)
+    positives = nodes_of(wanted)
+    spared = nodes_of(targets.marks) | _showing(samples, targets.marks, everything, is_multi=is_multi)
+    judged = _union(samples.universe.page_bits[page] for page in targets.judged)
+    others = [bits for page, bits in enumerate(samples.universe.page_bits) if page not in targets.judged]
+    return Question(
+        target=target,
+        positives=positives,
+        negatives=everything & judged & ~(positives | spared),
+        unannotated=tuple(others),
+        is_multi=is_multi,
+        n_annotated=len({mark.positive.page for mark in marks}),
+        attribute=attribute,
+        claimed=claimed,
+        alike=_alike(samples, target, positives),
+    )
+
+
+def _alike(samples: Samples, target: str, positives: Bits) -> Bits:
+    """Return the nodes whose tag and parent's tag are those of a positive."""
+    nodes, columns, found = samples.universe.nodes, samples.columns, 0
+    start = 1 if target == TEXT_TARGET else 0
+    chains = set()
+    for number in numbers_of(positives):
+        parent = nodes[number].parent
+        above = [number, parent, nodes[parent].parent][start : start + 2]
+        chains.add(tuple(str(nodes[one].place[0].tag) for one in above if one >= 0))
+    for chain in sorted(chains):
+        bits = columns.targets(target)
+        for level, tag in enumerate(chain, start):
+            bits &= columns.bits(Feature("tag", level, (tag,)))
+        found |= bits
+    return found
+
+
+def chosen(marks: Sequence[Mark], *, is_multi: bool) -> list[Mark]:
+    """Return the marks that a rule must find: of a single value's only the first of each page."""
+    if is_multi:
+        return list(marks)
+    first_by_page: dict[int, Mark] = {}
+    for mark in marks:
+        first_by_page.setdefault(mark.positive.page, mark)
+    return list(first_by_page.values())
+
+
+def nodes_of(marks: Iterable[Mark]) -> Bits:
+    bits = 0
+    for mark in marks:
+        bits |= 1 << mark.positive.node
+    return bits
+
+
+def _showing(samples: Samples, marks: Iterable[Mark], everything: Bits, *, is_multi: bool) -> Bits:
+    """Return the nodes that show a value of a list's page: they are neither right nor wrong."""
+    bits = 0
+    if is_multi:
+        universe = samples.universe
+        for page in {mark.positive.page for mark in marks}:
+            values = {mark.value for mark in marks if mark.positive.page == page}
+            first, last = universe.pages_of(page)
+            for number in range(first, last):
+                if universe.nodes[number].shown in values:
+                    bits |= 1 << number
+    return bits & everything
+
+
+def _union(sets: Iterable[Bits]) -> Bits:
+    found = 0
+    for bits in sets:
+        found |= bits
+    return found

@@ -1,0 +1,1 @@
+"""Routes of rules and of the records that they extract."""

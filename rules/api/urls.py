@@ -1,0 +1,32 @@
+"""Which address of the API leads where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.urls import path
+
+import annotation.api  # noqa: F401 - its converter of verticals' names is used below
+from clustering.api.urls import SITE
+from rules.api import records, rules
+
+if TYPE_CHECKING:
+    from django.urls import URLPattern
+
+RULE = "rules/<id_of_row:pk>/"
+
+urlpatterns: list[URLPattern] = [
+    path("records/", records.Records.as_view(), name="records"),
+    path("records/export/", records.RecordExport.as_view(), name="record_export"),
+    path("records/<id_of_row:pk>/", records.RecordView.as_view(), name="record"),
+    path(
+        "verticals/<name_of_vertical:name>/schema/", records.VerticalSchema.as_view(), name="vertical_schema"
+    ),
+    path("rules/", rules.Rules.as_view(), name="rules"),
+    path(RULE, rules.RuleView.as_view(), name="rule"),
+    path(f"{RULE}publish/", rules.PublishRule.as_view(), name="publish_rule"),
+    path(f"{RULE}roll-back/", rules.RollBackRule.as_view(), name="roll_back_rule"),
+    path(f"{SITE}learn/", rules.SiteLearning.as_view(), name="learn_rules"),
+    path(f"{SITE}extract/", rules.SiteExtraction.as_view(), name="extract_records"),
+    path(f"{SITE}record-exports/", records.SiteRecordExports.as_view(), name="record_exports"),
+]

@@ -1,0 +1,37 @@
+"""Write a site's records as JSON Lines or CSV."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+
+from clustering.management.output import WorkCommand
+from rules.services import record_exports
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+
+class Command(WorkCommand):
+    help = "Write the records of SITE as JSON Lines, or as CSV with a column for each attribute."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("site", metavar="SITE")
+        parser.add_argument(
+            "--format",
+            choices=record_exports.Format.values,
+            default=record_exports.JSON_LINES,
+            help="(default: jsonl)",
+        )
+        parser.add_argument(
+            "--gone", action="store_true", help="write also the records that their pages no longer have"
+        )
+        self.add_output_argument(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        records = record_exports.records_of(self.site(options["site"]), has_gone=options["gone"])
+        with self.open_output(options["output"]) as lines:
+            for part in record_exports.export_parts(records, options["format"]):
+                # The lines are written already: a fragment goes out as it is.
+                lines.write(cast("Any", orjson.Fragment(part.removesuffix(b"\n"))))

@@ -1,0 +1,47 @@
+"""Run exported rules on any pages, without a database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from clustering.management.output import open_output
+from clustering.services.files import UnreadableFile
+from rules.algorithms.bundle import BadBundle, extract_bundle
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+
+class Command(BaseCommand):
+    help = (
+        "Run the rules in BUNDLE_DIR, which export_rules wrote, on the pages of SOURCE: a manifest, a WARC, "
+        "a zip or a folder of HTML. No database is needed."
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("bundle", metavar="BUNDLE_DIR")
+        parser.add_argument("source", metavar="SOURCE")
+        parser.add_argument(
+            "--jobs", type=int, default=1, metavar="N", help="processes at a time (default: 1)"
+        )
+        parser.add_argument("--base-url", default="", metavar="URL", help="of a folder without a manifest")
+        parser.add_argument("--output", default="-", metavar="FILE", help="(default: standard output)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["jobs"] < 1:
+            raise CommandError(f"the number of jobs must be at least 1, not {options['jobs']}")
+        try:
+            with open_output(options["output"], self.stdout) as lines:  # type: ignore[arg-type]  # Django's wrapper
+                for line in extract_bundle(
+                    Path(options["bundle"]),
+                    Path(options["source"]),
+                    n_jobs=options["jobs"],
+                    base_url=options["base_url"],
+                ):
+                    lines.write(line)
+        except (BadBundle, UnreadableFile, OSError) as error:
+            raise CommandError(str(error)) from error

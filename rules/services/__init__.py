@@ -1,0 +1,1 @@
+"""What changes rules and records: learning, publishing, running, exporting."""

@@ -1,0 +1,143 @@
+"""Write records as JSON Lines or CSV: read part by part, so that a million of them take no more memory."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from typing import TYPE_CHECKING, Any, Final
+
+import orjson
+from django.conf import settings
+from django.db import models, transaction
+
+from clustering.models import Job
+from clustering.services import audit, jobs
+from rules.models import Record, Rule
+from rules.services.record_rows import all_record_rows, text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from clustering.models import Site, User
+    from clustering.services.jobs import JobRun
+    from rules.models import RecordQuerySet
+
+TASK = "rules.export_records"
+JSON_LINES: Final = "jsonl"
+CSV: Final = "csv"
+MEDIA_TYPES: Final = {JSON_LINES: "application/x-ndjson", CSV: "text/csv"}
+HEAD: Final = ("url", "cluster", "rule", "key", "least_confidence", "changed_at", "gone_at")
+DANGEROUS: Final = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for a formula
+
+
+class Format(models.TextChoices):
+    JSON_LINES = JSON_LINES, "JSON Lines"
+    CSV = CSV, "CSV"
+
+
+def export_parts(records: RecordQuerySet, form: str) -> Iterator[bytes]:
+    """Yield the lines of a file with the records, a few thousand at once."""
+    return _csv_parts(records) if form == CSV else _json_parts(records)
+
+
+def _json_parts(records: RecordQuerySet) -> Iterator[bytes]:
+    for rows in all_record_rows(records):
+        yield b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+
+
+def _csv_parts(records: RecordQuerySet) -> Iterator[bytes]:
+    """Yield CSV: a column for each attribute that a rule of the records has."""
+    attributes = attributes_of(records)
+    yield _written([[*HEAD, *map(_cell, attributes)]])
+    for rows in all_record_rows(records, (*HEAD, "values")):
+        yield _written(_csv_row(row, attributes) for row in rows)
+
+
+def attributes_of(records: RecordQuerySet) -> list[str]:
+    """Return the names of all attributes that the rules of the records' clusters ever had."""
+    clusters = records.order_by().values("cluster").distinct()
+    schemas = Rule.objects.filter(cluster__in=clusters).order_by("cluster", "-version")
+    names = (attribute["name"] for schema in schemas.values_list("schema", flat=True) for attribute in schema)
+    return list(dict.fromkeys(names))
+
+
+def _csv_row(row: dict[str, Any], attributes: Sequence[str]) -> list[str]:
+    values = orjson.loads(text_of(row["values"]))
+    return [_cell(row[name]) for name in HEAD] + [_cell(values.get(name)) for name in attributes]
+
+
+def _cell(value: object) -> str:
+    """Return a value as a cell that no spreadsheet runs; several values stand as a JSON list.
+
+    >>> _cell("=1+1"), _cell(["S", "M"]), _cell(None)
+    ("'=1+1", '["S","M"]', '')
+    """
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else orjson.dumps(value).decode()
+    return f"'{text}" if text.startswith(DANGEROUS) else text
+
+
+def _written(rows: Iterable[Sequence[str]]) -> bytes:
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(rows)
+    return file.getvalue().encode("utf-8", "replace")
+
+
+def request_record_export(
+    *,
+    site: Site,
+    form: str = JSON_LINES,
+    has_gone: bool = False,
+    actor: User | None = None,
+    rings: bool = True,
+) -> Job:
+    """Let a job write a site's records into a zip file. Raises JobExists."""
+    with transaction.atomic():
+        job = jobs.create_job(
+            task=TASK,
+            queue=Job.Queue.KEEP,
+            title=f"Export records of {site.name} as {Format(form).label}",
+            site=site,
+            params={"format": form, "gone": has_gone},
+            key=f"export_records:{site.pk}:{form}",
+            actor=actor,
+            rings=rings,
+        )
+        audit.record(actor=actor, action="records.exported", subject=site.name, site=site)
+    return job
+
+
+def export_records(run: JobRun) -> dict[str, Any]:
+    """Write the records that a job asks for into a file of the export folder. Raises JobFailed."""
+    site, form = run.job.site, run.job.params["format"]
+    if site is None:
+        raise jobs.JobFailed("the site was deleted meanwhile")
+    records = records_of(site, has_gone=run.job.params["gone"])
+    folder = settings.EXPORT_DIR
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{site.name}-records-{run.job.pk}.zip"
+    partial = path.with_suffix(f".{run.lease[:8]}.partial")  # a worker that lost its lease may still write
+    run.renew(n_total=records.count(), message="Records")
+    n_done = 0
+    try:
+        with (
+            zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive,
+            archive.open(f"{site.name}.{form}", "w", force_zip64=True) as file,
+        ):
+            for part in export_parts(records, form):
+                file.write(part)
+                n_done += part.count(b"\n")  # near enough for a bar: a cell may hold line ends
+                run.renew(n_done=min(n_done, run.job.n_total or n_done))
+        run.renew()
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return {"file": path.name, "bytes": path.stat().st_size}
+
+
+def records_of(site: Site, *, has_gone: bool = False) -> RecordQuerySet:
+    """Return the records of a site."""
+    records = Record.objects.filter(site=site)
+    return records if has_gone else records.there()

@@ -1,0 +1,77 @@
+"""Describe the records of a vertical as a JSON Schema, for programs that check what they pull."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from annotation.models import Attribute, Vertical
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+TEXT: Final = {"type": "string"}
+NORMALISED: Final[dict[str, dict[str, Any]]] = {
+    "price": {
+        "type": "object",
+        "properties": {"amount": TEXT, "currency": {"type": ["string", "null"]}},
+        "required": ["amount", "currency"],
+    },
+    "number": {"type": ["number", "string"]},  # a text where JSON would round it
+    "rating": {
+        "type": "object",
+        "properties": {"value": {"type": "number"}, "best": {"type": ["number", "null"]}},
+        "required": ["value", "best"],
+    },
+    "phone": TEXT,
+    "zip": TEXT,
+    "date": {"type": "string", "description": "ISO 8601; a month alone is written as 2024-03."},
+    "url": {"type": "string", "format": "uri"},
+    "image": {"type": "string", "format": "uri"},
+}
+
+
+def record_schema(vertical: Vertical) -> dict[str, Any]:
+    """Return the JSON Schema of a vertical's records as the API gives them."""
+    attributes = list(vertical.attributes.live())
+    names = {"enum": [attribute.name for attribute in attributes]}
+    per_value: dict[str, Any] = {"type": "object", "propertyNames": names}
+    return {
+        "$schema": DIALECT,
+        "title": vertical.name,
+        "description": vertical.description,
+        "type": "object",
+        "properties": {
+            "url": {"type": "string", "format": "uri"},
+            "values": _object({one.name: _listed(one, TEXT) for one in attributes}, "As displayed."),
+            "normalized": _object(
+                {
+                    one.name: _listed(one, _or_none(one, NORMALISED[one.type]))
+                    for one in attributes
+                    if one.type in NORMALISED
+                },
+                "By the type of the attribute; a value that cannot be read has none.",
+            ),
+            "missing": {"type": "array", "items": names, "description": "Attributes without a value."},
+            "failed": per_value | {"additionalProperties": TEXT, "description": "Why they have none."},
+            "confidence": per_value
+            | {"additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}},
+        },
+        "required": ["url", "values", "missing"],
+    }
+
+
+def _object(properties: dict[str, Any], description: str) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "description": description,
+        "properties": properties,
+        "additionalProperties": False,
+    }
+
+
+def _listed(attribute: Attribute, value: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": value} if attribute.is_multi else dict(value)
+
+
+def _or_none(attribute: Attribute, value: dict[str, Any]) -> dict[str, Any]:
+    """Let one of several values have no normalised form: the list keeps the places of the others."""
+    return {"anyOf": [value, {"type": "null"}]} if attribute.is_multi else value

@@ -1,0 +1,18 @@
+"""What workers do when rung for rules and records."""
+
+from __future__ import annotations
+
+from celery import shared_task
+
+from clustering.tasks import answer
+from rules.services import extracting, learning
+
+
+@shared_task(name="rules.learn_rules")
+def learn_rules(job_id: int) -> None:
+    answer(job_id, learning.learn_rules)
+
+
+@shared_task(name="rules.extract_records")
+def extract_records(job_id: int) -> None:
+    answer(job_id, extracting.extract_records)

@@ -1,0 +1,267 @@
+"""Pages and rules made up by hypothesis, and what a rule means by its definition: its XPaths, one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+from lxml import etree
+
+from clustering.dom.page import parse_page
+from rules.algorithms.features import Positive, features_of
+from rules.algorithms.range_pruner import select_parts
+from rules.algorithms.rule import (
+    Alternative,
+    AttributeRule,
+    Boundary,
+    ClusterRule,
+    Feature,
+    Selection,
+    Weight,
+)
+from rules.algorithms.universe import number_nodes
+
+TAGS = ["div", "span", "td", "b", "a"]
+CLASSES = ["price", "price big", " big  red ", "x-1"]
+IDS = ["main", "it's", 'a"b']
+LABELS = ["Price", "By", "Directed by", "Who's", "Prix net"]
+TEXTS = ["Price", "Price:", " By ", "By\u00a0Tom", "Price: 5 EUR", "Oak", "Directed\u200b by :", "a, b , c", "\u00a0", " ", "\n ", "Pri", "ce", "x  y z"]  # fmt: skip
+STRUCTURAL = frozenset({"tag", "id", "class", "token", "has", "first", "last", "position", "attribute"})
+SINGLE, LEAF = "<br>", "<img src='/i.png' alt='Price'>"
+
+
+@st.composite
+def elements(draw: st.DrawFn, depth: int = 3) -> str:
+    tag = draw(st.sampled_from(TAGS))
+    attributes = ""
+    if draw(st.booleans()):
+        attributes += f' class="{draw(st.sampled_from(CLASSES))}"'
+    if draw(st.integers(0, 4)) == 0:
+        attributes += f' id="{draw(st.sampled_from(IDS)).replace(chr(34), "&quot;")}"'
+    kinds = [st.sampled_from(TEXTS), st.sampled_from([SINGLE, LEAF, "<!-- c -->"])]
+    if depth:
+        kinds.insert(0, elements(depth - 1))
+    inner = "".join(draw(st.lists(st.one_of(*kinds), max_size=4)))
+    return f"<{tag}{attributes}>{inner}</{tag}>"
+
+
+pages = st.lists(elements(), min_size=1, max_size=4).map(
+    lambda parts: f"<html><body>{''.join(parts)}</body></html>"
+)
+
+levels = st.integers(0, 2)
+values = st.lists(st.sampled_from(LABELS), min_size=1, max_size=2, unique=True).map(tuple)
+
+
+def feature(kind: str, some: list[str]) -> st.SearchStrategy[Feature]:
+    return st.builds(Feature, st.just(kind), levels, st.lists(st.sampled_from(some), min_size=1, max_size=2, unique=True).map(tuple))  # fmt: skip
+
+
+def text_feature(kind: str) -> st.SearchStrategy[Feature]:
+    return st.builds(Feature, st.just(kind), levels, values)
+
+
+structural = st.one_of(
+    feature("tag", TAGS),
+    feature("id", IDS),
+    feature("class", CLASSES),
+    feature("token", ["price", "big", "x-1"]),
+    st.builds(Feature, st.just("has"), levels, name=st.sampled_from(["class", "id"])),
+    st.builds(Feature, st.just("class"), levels, st.just(("price",)), axis=st.just("ancestor")),
+    st.builds(Feature, st.just("id"), levels, st.just(("main",)), axis=st.just("ancestor")),
+    st.builds(Feature, st.just("tag"), levels, st.just(("div",)), axis=st.just("ancestor")),
+    st.builds(
+        Feature,
+        st.just("tag"),
+        levels,
+        st.just(("b",)),
+        axis=st.just("preceding-sibling"),
+        distance=st.just(1),
+    ),
+    st.builds(Feature, st.sampled_from(["first", "last"]), levels),
+    st.builds(Feature, st.just("position"), levels, distance=st.integers(1, 3)),
+)
+textual = st.one_of(
+    *(
+        text_feature(kind)
+        for kind in (
+            "label",
+            "before",
+            "after",
+            "sibling_text",
+            "first_text",
+            "starts",
+            "ends",
+            "contains",
+            "before_ends",
+            "after_starts",
+        )
+    ),
+    st.builds(Feature, st.just("heading"), levels, values, name=st.sampled_from(TAGS)),
+)
+features = st.one_of(
+    textual.map(lambda one: (one,)),
+    st.tuples(textual, structural),
+    st.tuples(structural, structural),
+    st.tuples(structural),
+)
+selections = st.one_of(
+    st.just(Selection()),
+    st.just(Selection()),
+    st.builds(
+        Selection,
+        prefix=st.sampled_from(["", "Price", "y"]),
+        suffix=st.sampled_from(["", "EUR", ","]),
+        is_optional=st.booleans(),
+        is_last_suffix=st.booleans(),
+        first=st.sampled_from([1, 1, 2, -2, -1]),
+        last=st.sampled_from([-1, -1, 1, 2, -2]),
+        separator=st.sampled_from(["", "", ","]),
+    ),
+)
+targets = st.sampled_from(["text()", "text()", "element", "@src"])
+
+
+def features_on(draw: st.DrawFn, tree: Any, target: str) -> tuple[Feature, ...]:
+    """Return some features of a node of the page, so that a rule finds it, or arbitrary ones."""
+    universe = number_nodes([tree])
+    is_text = target == "text()"
+    nodes = [number for number, node in enumerate(universe.nodes) if (node.text is not None) == is_text]
+    if not nodes or draw(st.integers(0, 4)) == 0:
+        return draw(features)
+    found = features_of(universe, [Positive(draw(st.sampled_from(nodes)), 0, target=target)])
+    usable = [one for one in found if one.level < 4]
+    preferred = [one for one in usable if one.kind not in STRUCTURAL] if draw(st.booleans()) else usable
+    return (
+        tuple(draw(st.lists(st.sampled_from(preferred or usable), min_size=1, max_size=2, unique=True)))
+        if usable
+        else draw(features)
+    )
+
+
+def alternative_on(draw: st.DrawFn, tree: Any) -> Alternative:
+    kind = draw(st.sampled_from(["xpath", "xpath", "xpath", "positional", "naive_bayes"]))
+    weights: tuple[Weight, ...] = ()
+    if kind == "naive_bayes":
+        tests = [
+            Feature("tag", 1, ("div",)),
+            Feature("class", 0, ("price",), axis="ancestor"),
+            Feature("starts", 0, ("P",)),
+        ]
+        weights = tuple(Weight(test, f"{draw(st.integers(-20, 20)) / 8:.4f}", draw(st.sampled_from(["0", "-0.5000"]))) for test in tests)  # fmt: skip
+    target = draw(targets)
+    return Alternative(
+        kind=kind,  # type: ignore[arg-type]  # one of three
+        target=target,
+        features=features_on(draw, tree, target),
+        selection=draw(selections),
+        position=draw(st.sampled_from([1, 2, -1, -2])) if kind == "positional" else 0,
+        bias="-0.2500",
+        weights=weights,
+    )
+
+
+@st.composite
+def pages_with_rules(draw: st.DrawFn) -> tuple[str, ClusterRule]:
+    page = draw(pages)
+    tree = parse_page(page.encode()).tree
+    attributes = tuple(
+        AttributeRule(
+            name,
+            is_multi=draw(st.booleans()),
+            alternatives=tuple(alternative_on(draw, tree) for _ in range(draw(st.integers(1, 2)))),
+            losers=tuple(alternative_on(draw, tree) for _ in range(draw(st.integers(0, 1)))),
+        )
+        for name in ("name", "price")
+    )
+    boundary = None
+    if draw(st.integers(0, 5)) == 5:
+        first = Alternative("xpath", "element", (Feature("tag", 0, (draw(st.sampled_from(TAGS)),)),))
+        boundary = Boundary(first, draw(st.integers(1, 2)))
+    return page, ClusterRule(attributes, boundary)
+
+
+def defined_values(rule: ClusterRule, tree: Any) -> list[dict[str, list[str]]]:
+    """Return the records of a page by the definition of the rule, without its stylesheet."""
+    if rule.boundary is None:
+        return [record_in(rule, tree, None)]
+    firsts = find(rule.boundary.first.path, tree)
+    n = rule.boundary.n_siblings
+    scopes = [[first, *first.xpath(f"following-sibling::*[position() < {n}]")] for first in firsts]
+    return [record_in(rule, tree, scope) for scope in scopes]
+
+
+def find(xpath: str, tree: Any) -> list[Any]:
+    found: Any = etree.XPath(xpath, regexp=False)(tree)
+    nodes: list[Any] = found
+    return nodes
+
+
+def record_in(rule: ClusterRule, tree: Any, scope: list[Any] | None) -> dict[str, list[str]]:
+    record = {one.attribute: values_of(one, tree, scope) for one in rule.attributes}
+    return {name: values for name, values in record.items() if values}
+
+
+def values_of(rule: AttributeRule, tree: Any, scope: list[Any] | None) -> list[str]:
+    for alternative in rule.alternatives:
+        nodes = selected(alternative, tree, scope)
+        if nodes:
+            some = nodes if rule.is_multi else nodes[:1]
+            values = [value for node in some for value in parts_of(alternative.selection, text_of(node))]
+            return values if rule.is_multi else values[:1]
+    return []
+
+
+def selected(alternative: Alternative, tree: Any, scope: list[Any] | None) -> list[Any]:
+    nodes = find(alternative.path, tree)
+    if scope is not None:
+        nodes = [node for node in nodes if any(one in scope for one in [owner_of(node), *owner_of(node).iterancestors()] if inside(node, one))]  # fmt: skip
+    if alternative.kind == "positional":
+        place = alternative.position - 1 if alternative.position > 0 else alternative.position
+        return (
+            nodes[place:][:1]
+            if place < 0 and -place <= len(nodes)
+            else nodes[place : place + 1]
+            if place >= 0
+            else []
+        )
+    if alternative.kind == "naive_bayes":
+        scores = [score(alternative, node) for node in nodes]
+        best = max(scores, default=0)
+        return [nodes[scores.index(best)]] if best > 0 else []
+    return nodes
+
+
+def inside(node: Any, one: Any) -> bool:
+    """Say whether a node is in an element: a tail is beside its own."""
+    return not (getattr(node, "is_tail", False) and node.getparent() is one)
+
+
+def owner_of(node: Any) -> Any:
+    is_string = isinstance(node, str)
+    return getattr(node, "getparent")() if is_string else node
+
+
+def score(alternative: Alternative, node: Any) -> float:
+    """Return the score; a text node is tested from its own place, which lxml has no handle for."""
+    total = float(alternative.bias)
+    for weight in alternative.weights:
+        total += float(weight.if_true if holds(weight.test, node) else weight.if_false)
+    return round(total, 4)
+
+
+def holds(test: str, node: Any) -> bool:
+    if not isinstance(node, str) or node.is_attribute:  # type: ignore[attr-defined]  # lxml's string
+        return bool(find(f"boolean({test})", owner_of(node)))
+    texts = find(f"//text()[{test}]", owner_of(node).getroottree())
+    return any(one.getparent() is node.getparent() and one.is_tail == node.is_tail for one in texts)  # type: ignore[attr-defined]
+
+
+def text_of(node: Any) -> str:
+    return str(node) if isinstance(node, str) else str(node.xpath("string()"))
+
+
+def parts_of(selection: Selection, text: str) -> list[str]:
+    if selection.is_whole:
+        return [text] if select_parts(selection, text) else []
+    return select_parts(selection, text)

@@ -1,0 +1,90 @@
+"""A small shop that is clustered, annotated and ready to be learnt from."""
+
+from __future__ import annotations
+
+from annotation.models import Annotation, Attribute
+from annotation.services import AttributePlan, assign_vertical, save_vertical
+from clustering.models import Cluster, Page, Site
+from clustering.services.clusterings import cluster_site, request_clustering
+from clustering.services.jobs import run_job
+from rules.models import Rule
+from rules.services.extracting import extract_records, request_extraction
+from rules.services.learning import learn_rule
+from rules.services.publishing import publish_rule
+from tests.apps.clustering.api_cast import site_of
+from tests.apps.clustering.demo_sites import articles, store
+
+PRODUCT = (
+    "<html><head><title>{name}</title></head><body><h1 class='name'>{name}</h1>"
+    "<dl class='facts'><dt>Our price</dt><dd class='price'>{price} EUR</dd>{more}</dl>"
+    "<p class='text'>{name} is good</p></body></html>"
+)
+WEIGHT = "<dt>Weight</dt><dd class='weight'>{n} g</dd>"
+
+
+def product(n: int, *, price: str = "", name: str = "") -> tuple[str, bytes, str]:
+    """Return a page; every third one has no weight."""
+    more = WEIGHT.format(n=n * 10 + 5) if n % 3 else ""
+    body = PRODUCT.format(name=name or f"Rope {n}", price=price or f"{n}.50", more=more)
+    return f"p/{n}", body.encode(), "text/html"
+
+
+def shop(n: int = 12) -> Site:
+    """Return a site of so many products and half as many articles, clustered, that describes products."""
+    site = site_of("shop")
+    store(site, [*(product(number) for number in range(1, n + 1)), *articles(range(n // 2))])
+    vertical = save_vertical(
+        name="product",
+        attributes=[
+            AttributePlan("name", is_constant=True, is_mandatory=True),
+            AttributePlan("price", "price", is_mandatory=True),
+            AttributePlan("weight"),
+        ],
+        actor=None,
+    )
+    assign_vertical(site=site, vertical=vertical, actor=None)
+    run_job(request_clustering(site=site, rings=False).pk, cluster_site)
+    return site
+
+
+def products_of(site: Site) -> Cluster:
+    """Return the cluster of the products."""
+    return Cluster.objects.present().get(site=site, extents__url_pattern__contains="/p/")
+
+
+def annotate_product(site: Site, n: int) -> None:
+    """Say what the product of this number shows."""
+    page = Page.objects.select_related("latest_snapshot").get(site=site, url=f"{site.root_url}p/{n}")
+    marks = {
+        "name": ("/html/body/h1", f"Rope {n}"),
+        "price": ("/html/body/dl/dd[1]", f"{n}.50 EUR"),
+        "weight": ("/html/body/dl/dd[2]", f"{n * 10 + 5} g") if n % 3 else None,
+    }
+    for name, mark in marks.items():
+        kind = Annotation.Kind.VALUE if mark else Annotation.Kind.ABSENT
+        xpath, text = mark or ("", "")
+        Annotation.objects.create(
+            page=page,
+            snapshot=page.latest_snapshot,
+            attribute=Attribute.objects.get(name=name),
+            kind=kind,
+            xpath=xpath,
+            text=text,
+        )
+
+
+def learnt_shop(n: int = 12) -> tuple[Site, Rule]:
+    """Return a shop with a published rule for its products."""
+    site = shop(n)
+    for number in (1, 3):
+        annotate_product(site, number)
+    rule = learn_rule(cluster=products_of(site))
+    publish_rule(rule=rule)
+    return site, rule
+
+
+def extract(site: Site) -> dict[str, int]:
+    """Extract what is due and return what it came to."""
+    job = run_job(request_extraction(site=site, rings=False).pk, extract_records)
+    assert job.state == "done", job.error
+    return job.result or {}
