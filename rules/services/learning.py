@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ValidationError
@@ -19,11 +20,14 @@ from rules.services.sample_pages import SamplePages, annotated_page, sample_page
 from rules.services.schemas import schema_of, specs_of, types_of, vertical_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
+
+    from lxml.html import HtmlElement
 
     from clustering.models import Site, Snapshot, User
     from clustering.services.jobs import JobRun
-    from rules.algorithms.rule import AttributeRule
+    from rules.algorithms.rule import AttributeRule, ClusterRule
+    from rules.algorithms.targets import AnnotatedPage, AttributeSpec
 
     Report = Callable[[dict[str, Any]], None]
 
@@ -107,7 +111,7 @@ def learn_rule(*, cluster: Cluster, learner: str = "default", actor: User | None
         )
     pages, schema = sample_pages_of(cluster), schema_of(vertical)
     annotated = [page for page in map(annotated_page, pages.annotated) if page is not None]
-    learnt = learn_cluster(annotated, trees_of(pages.unannotated), specs_of(schema), learner=learner)
+    learnt = _learn(annotated, trees_of(pages.unannotated), specs_of(schema), learner)
     stylesheet = stylesheet_of(learnt, title=f"{cluster.site.name}: {cluster.title}")
     trial = RunnableRule(cluster.name, 0, stylesheet, types_of(schema))
     missing = {snapshot.pk: _missing_on(trial, snapshot) for snapshot in pages.samples}
@@ -137,6 +141,21 @@ def learn_rule(*, cluster: Cluster, learner: str = "default", actor: User | None
         detail = {"cluster": cluster.name, "version": rule.version, "annotated": len(annotated)}
         audit.record(actor=actor, action="rule.learnt", subject=str(rule), site=cluster.site, detail=detail)
     return rule
+
+
+def _learn(
+    annotated: Sequence[AnnotatedPage],
+    unannotated: Sequence[HtmlElement],
+    specs: Sequence[AttributeSpec],
+    learner: str,
+) -> ClusterRule:
+    """Learn the rule; on a page of records each attribute has a value in each, so it is learnt as multi."""
+    if not any(page.records for page in annotated):
+        return learn_cluster(annotated, unannotated, specs, learner=learner)
+    as_multi = [replace(spec, is_multi=True) for spec in specs]
+    learnt = learn_cluster(annotated, unannotated, as_multi, learner=learner)
+    rules = zip(learnt.attributes, specs, strict=True)
+    return replace(learnt, attributes=tuple(replace(rule, is_multi=spec.is_multi) for rule, spec in rules))
 
 
 def _present(site: Site) -> models.QuerySet[Cluster]:

@@ -14,7 +14,7 @@ from django.db import models, transaction
 from clustering.models import Job
 from clustering.services import audit, jobs
 from rules.models import Record, Rule
-from rules.services.record_rows import all_record_rows, text_of
+from rules.services.record_rows import all_record_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -50,7 +50,7 @@ def _csv_parts(records: RecordQuerySet) -> Iterator[bytes]:
     """Yield CSV: a column for each attribute that a rule of the records has."""
     attributes = attributes_of(records)
     yield _written([[*HEAD, *map(_cell, attributes)]])
-    for rows in all_record_rows(records, (*HEAD, "values")):
+    for rows in all_record_rows(records, (*HEAD, "values"), read=orjson.loads):
         yield _written(_csv_row(row, attributes) for row in rows)
 
 
@@ -63,8 +63,8 @@ def attributes_of(records: RecordQuerySet) -> list[str]:
 
 
 def _csv_row(row: dict[str, Any], attributes: Sequence[str]) -> list[str]:
-    values = orjson.loads(text_of(row["values"]))
-    return [_cell(row[name]) for name in HEAD] + [_cell(values.get(name)) for name in attributes]
+    values = [row["values"].get(name) for name in attributes]
+    return [_cell(value) for value in (*(row[name] for name in HEAD), *values)]
 
 
 def _cell(value: object) -> str:

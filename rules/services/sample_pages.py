@@ -94,17 +94,18 @@ def annotated_page(snapshot: Snapshot) -> AnnotatedPage | None:
     tree = tree_of(snapshot)
     if tree is None:
         return None
-    rows = Annotation.objects.live().filter(snapshot=snapshot, attribute__isnull=False)
+    rows = Annotation.objects.live().filter(snapshot=snapshot).select_related("attribute")
     values: dict[str, list[MarkedNode]] = {}
     absent = set()
-    for row in rows.select_related("attribute").order_by("attribute", "position"):
+    for row in rows.filter(attribute__isnull=False).order_by("attribute", "position"):
         name = row.attribute.name if row.attribute else ""
         if row.kind == Annotation.Kind.ABSENT:
             absent.add(name)
         elif row.kind == Annotation.Kind.VALUE:
             values.setdefault(name, []).append(_marked(row))
+    records = [row.record for row in rows.filter(kind=Annotation.Kind.RECORD).order_by("position")]
     problem = snapshot.problem if snapshot.problem == Snapshot.Problem.TRUNCATED else ""
-    return AnnotatedPage(snapshot.page.url, tree, values, frozenset(absent - set(values)), problem)
+    return AnnotatedPage(snapshot.page.url, tree, values, frozenset(absent - set(values)), problem, records)
 
 
 def _marked(row: Annotation) -> MarkedNode:

@@ -55,6 +55,7 @@ def products_of(site: Site) -> Cluster:
 def annotate_product(site: Site, n: int) -> None:
     """Say what the product of this number shows."""
     page = Page.objects.select_related("latest_snapshot").get(site=site, url=f"{site.root_url}p/{n}")
+    assert page.latest_snapshot is not None
     marks = {
         "name": ("/html/body/h1", f"Rope {n}"),
         "price": ("/html/body/dl/dd[1]", f"{n}.50 EUR"),
@@ -71,6 +72,49 @@ def annotate_product(site: Site, n: int) -> None:
             xpath=xpath,
             text=text,
         )
+
+
+def listing(n: int = 8) -> Site:
+    """Return a site of list pages, of which the first two are annotated; every second item has no price."""
+    site = site_of("shop")
+    store(site, [(f"list/{page}", list_page(page).encode(), "text/html") for page in range(1, n + 1)])
+    vertical = save_vertical(
+        name="item",
+        attributes=[AttributePlan("name", is_constant=True), AttributePlan("price", "price")],
+        actor=None,
+    )
+    assign_vertical(site=site, vertical=vertical, actor=None)
+    run_job(request_clustering(site=site, rings=False).pk, cluster_site)
+    for page in (1, 2):
+        annotate_list(site, page)
+    return site
+
+
+def list_page(page: int) -> str:
+    items = "".join(
+        f"<li class='item'><b class='name'>Item {page}{n}</b>"
+        + (f"<i class='price'>{page}{n} EUR</i>" if n % 2 else "")
+        + "</li>"
+        for n in (1, 2, 3)
+    )
+    return f"<html><body><h1>All items</h1><ul><li class='ad'><b>Ad</b></li>{items}</ul></body></html>"
+
+
+def annotate_list(site: Site, number: int) -> None:
+    page = Page.objects.select_related("latest_snapshot").get(site=site, url=f"{site.root_url}list/{number}")
+    name, price = (Attribute.objects.get(name=name) for name in ("name", "price"))
+    said = {"page": page, "snapshot": page.latest_snapshot}
+    for n in (1, 2, 3):
+        record = f"/html/body/ul/li[{n + 1}]"
+        Annotation.objects.create(**said, kind=Annotation.Kind.RECORD, record=[record], position=n)
+        value = {"record": [record], "position": n}
+        Annotation.objects.create(
+            **said, **value, attribute=name, xpath=f"{record}/b", text=f"Item {number}{n}"
+        )
+        if n % 2:
+            Annotation.objects.create(
+                **said, **value, attribute=price, xpath=f"{record}/i", text=f"{number}{n} EUR"
+            )
 
 
 def learnt_shop(n: int = 12) -> tuple[Site, Rule]:

@@ -6,14 +6,22 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from annotation.models import Annotation, Assignment
-from clustering.models import AuditEntry, Snapshot
+from clustering.models import AuditEntry, Page, Snapshot
 from clustering.services.jobs import JobFailed, run_job
 from clustering.services.keeping import request_sweep, sweep
-from rules.models import Bellwether, GoldenRecord, Rule, RuleSample
+from rules.models import Bellwether, GoldenRecord, Record, Rule, RuleSample
 from rules.services.learning import learn_rule, learn_rules, request_learning
 from rules.services.publishing import publish_rule
 from tests.apps.clustering.demo_sites import store
-from tests.apps.rules.shop_cast import annotate_product, extract, learnt_shop, product, products_of, shop
+from tests.apps.rules.shop_cast import (
+    annotate_product,
+    extract,
+    learnt_shop,
+    listing,
+    product,
+    products_of,
+    shop,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -83,6 +91,22 @@ class TestLearning:
 
         with pytest.raises(ValidationError, match=products_of(site).name):
             request_learning(site=site, cluster="nothing", rings=False)
+
+
+class TestRecordsOfAList:
+    def test_each_annotated_record_becomes_a_record(self) -> None:
+        site = listing()
+        rule = learn_rule(cluster=site.clusters.get())
+        publish_rule(rule=rule)
+        extract(site)
+
+        page = Page.objects.get(site=site, url=f"{site.root_url}list/4")
+        found = [record.values for record in Record.objects.filter(page=page).order_by("index")]
+        assert [
+            {"name": "Item 41", "price": "41 EUR"},
+            {"name": "Item 42"},
+            {"name": "Item 43", "price": "43 EUR"},
+        ] == found
 
 
 class TestPublishing:
