@@ -29,7 +29,7 @@ def request_samples(
     cluster: str = "",
     size: int = sampling.SAMPLE_SIZE,
     scheme: str = "weighted",
-    prefer_unseen: bool = False,
+    prefer_unseen: bool = True,
     actor: User | None = None,
     rings: bool = True,
 ) -> Job:

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from rules.algorithms.universe import Bits
 
 GAIN = 4.0  # what unique nodes on all unannotated pages are worth
+# Where each page has the attribute, a page without a node is a miss and no absence: what all such pages would
+# cost; beyond some share of them it is the pages that differ.
+MISSED = 12.0
+MOST_MISSED = 0.25
 STRANGER = 2.0  # what it costs if all nodes on unannotated pages stand in other tags than the positives
 CLAIMED = 3.0  # what it costs if rules of other attributes select all of them
 # How much more support counts on the pages that have an anchor which names the attribute, or which annotated
@@ -51,6 +55,7 @@ class Question:
     negatives: Bits
     unannotated: tuple[Bits, ...]  # the nodes of each page
     is_multi: bool = False
+    is_mandatory: bool = False
     n_annotated: int = 1  # pages with positives
     attribute: str = ""
     claimed: Bits = 0  # the nodes that rules of other attributes select
@@ -153,11 +158,13 @@ def measure(candidate: Candidate, question: Question) -> Candidate:
     n = max(1, len(pages))
     support, unique = n_some / n, n_one / n
     gained = support if question.is_multi else unique
-    if n_without < n:
+    if n_without < n and not question.is_mandatory:
         trust = candidate.trust
         gained = (gained + trust * gained * n / (n - n_without)) / (1 + trust)
     several = 0.0 if question.is_multi else support - unique
     blame = (STRANGER * n_strange + CLAIMED * n_claimed) / max(1, n_nodes)
+    if question.is_mandatory:
+        blame += MISSED * min(1 - gained, MOST_MISSED)
     rank = candidate.price - GAIN * gained + several + blame
     return replace(candidate, rank=rank, support=support, unique=unique)
 

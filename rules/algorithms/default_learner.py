@@ -75,6 +75,7 @@ class Task:
             self.targets,
             self.marks,
             is_multi=self.spec.is_multi,
+            is_mandatory=self.spec.is_mandatory,
             attribute=self.spec.name,
             claimed=self.claimed,
         )

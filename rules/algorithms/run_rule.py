@@ -115,24 +115,29 @@ class Extracted:
 
 
 def extract(
-    body: bytes, content_type: str, url: str, rule: RunnableRule, *, nodes: bool = False
+    body: bytes, content_type: str, url: str, rule: RunnableRule, *, nodes: bool = False, votes: bool = True
 ) -> Extracted:
-    """Return the records of a page's bytes; `nodes` adds where each value stands."""
+    """Return the records of a page's bytes.
+
+    `nodes` adds where each value stands; without `votes` the losers are not asked, and confidence is trust.
+    """
     try:
         page = parse_page(body, content_type)
     except PageTooLarge as error:
         return Extracted([], TOO_LARGE, str(error))
     if page.tree is None:
         return Extracted([], NO_TREE, f"the page has no tree: {page.problem}", page.problem)
-    extracted = extract_tree(page.tree, url, rule, nodes=nodes)
+    extracted = extract_tree(page.tree, url, rule, nodes=nodes, votes=votes)
     return extracted if not page.problem else _with_problem(extracted, page.problem)
 
 
-def extract_tree(tree: HtmlElement, url: str, rule: RunnableRule, *, nodes: bool = False) -> Extracted:
+def extract_tree(
+    tree: HtmlElement, url: str, rule: RunnableRule, *, nodes: bool = False, votes: bool = True
+) -> Extracted:
     """Return the records of a tree."""
     context = context_of(tree, url, rule)
     try:
-        raw_records = run_stylesheet(rule.stylesheet, tree, nodes=nodes)
+        raw_records = run_stylesheet(rule.stylesheet, tree, nodes=nodes, votes=votes)
     except StylesheetFailed as error:
         return Extracted([], STYLESHEET_FAILED, str(error))
     places = page_paths(tree, _nodes_in(raw_records)) if nodes else {}
@@ -165,21 +170,25 @@ def compile_stylesheet(stylesheet: str) -> etree.XSLT:
         raise StylesheetFailed(f"the stylesheet cannot be read: {error}") from None
 
 
-def run_stylesheet(stylesheet: str, tree: _Element, *, nodes: bool = False) -> list[RawRecord]:
+def run_stylesheet(
+    stylesheet: str, tree: _Element, *, nodes: bool = False, votes: bool = True
+) -> list[RawRecord]:
     """Return what a stylesheet emits for a tree, which it strips of blank text nodes.
 
     Raises StylesheetFailed.
     """
-    return read_result(transform(stylesheet, tree, nodes=nodes).getroot())
+    return read_result(transform(stylesheet, tree, nodes=nodes, votes=votes).getroot())
 
 
-def transform(stylesheet: str, tree: _Element, *, nodes: bool = False) -> etree._XSLTResultTree:
+def transform(
+    stylesheet: str, tree: _Element, *, nodes: bool = False, votes: bool = True
+) -> etree._XSLTResultTree:
     """Return the result tree of a stylesheet.
 
     Raises StylesheetFailed.
     """
     compiled = compile_stylesheet(stylesheet)
-    provenance = "2" if nodes else "1"
+    provenance = "2" if nodes else "1" if votes else "0"
     try:
         return compiled(tree, provenance=provenance)
     except etree.XSLTError as error:

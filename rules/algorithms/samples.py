@@ -43,6 +43,7 @@ def question_of(
     marks: Sequence[Mark],
     *,
     is_multi: bool,
+    is_mandatory: bool = False,
     attribute: str = "",
     claimed: Bits = 0,
 ) -> Question:
@@ -60,6 +61,7 @@ def question_of(
         negatives=everything & judged & ~(positives | spared),
         unannotated=tuple(others),
         is_multi=is_multi,
+        is_mandatory=is_mandatory,
         n_annotated=len({mark.positive.page for mark in marks}),
         attribute=attribute,
         claimed=claimed,

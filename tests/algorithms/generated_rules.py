@@ -238,8 +238,7 @@ def inside(node: Any, one: Any) -> bool:
 
 
 def owner_of(node: Any) -> Any:
-    is_string = isinstance(node, str)
-    return getattr(node, "getparent")() if is_string else node
+    return node.getparent() if hasattr(node, "is_attribute") else node
 
 
 def score(alternative: Alternative, node: Any) -> float:

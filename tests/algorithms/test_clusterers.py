@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from clustering.algorithms.clusterers import CLUSTERERS
+from clustering.algorithms.clusterers import CLUSTERERS, sentence_of
 from clustering.algorithms.derived_log import derive_clicks
 from clustering.algorithms.grouping import Clusterer, Evidence, Grouping, RawPage, SiteLink
 
@@ -91,3 +91,11 @@ def test_names_are_those_of_the_commands() -> None:
     named = {"shingles", "keyclus", "uxclust", "site_model", "path_shingles", "masked_path_shingles"}
 
     assert named | {"pq_grams", "common_paths"} <= set(CLUSTERERS)
+
+
+@pytest.mark.parametrize("name", sorted(CLUSTERERS))
+def test_every_algorithm_says_in_a_sentence_what_it_does(name: str) -> None:
+    sentence = sentence_of(name)
+
+    assert sentence.endswith(".")
+    assert sentence.startswith(("Group", "Explore"))

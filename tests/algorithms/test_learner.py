@@ -44,9 +44,32 @@ def test_losers_are_told_with_their_numbers() -> None:
     bare = [html.document_fromstring(f"<p class='price'>{number} EUR</p>") for number in range(5)]
     full = [html.document_fromstring(table.format(number)) for number in range(5)]
     sample = AnnotatedPage("u", html.document_fromstring(table.format(9)), {"price": [MarkedNode("//p[1]")]})
-    price = learn_cluster([sample], bare + full, [PRICE]).attributes[0]
+    price = learn_cluster([sample], bare + full, [AttributeSpec("price", "price")]).attributes[0]
     assert price.losers
     assert all(price.alternatives[0].numbers.rank <= loser.numbers.rank for loser in price.losers)
+
+
+def test_a_mandatory_attribute_prefers_what_is_on_every_page() -> None:
+    """A label that some pages lack would do for an attribute that some pages lack."""
+    body = "<main>{}<div class='box'><b>{} EUR</b></div><div><b>net</b></div></main>"
+    pages = [
+        html.document_fromstring(body.format("<i>From all shops:</i>" if number % 18 else "", number * 10))
+        for number in range(1, 19)
+    ]
+    sample = AnnotatedPage(
+        "u",
+        html.document_fromstring(body.format("<i>From all shops:</i>", 990)),
+        {"price": [MarkedNode("//div[1]/b")]},
+    )
+    found = [
+        learn_cluster([sample], pages, [AttributeSpec("price", "price", is_mandatory=mandatory)]).attributes[
+            0
+        ]
+        for mandatory in (True, False)
+    ]
+    mandatory, optional = (rule.alternatives[0].numbers.support for rule in found)
+    assert 1.0 == mandatory
+    assert optional < mandatory
 
 
 def test_the_same_samples_give_the_same_rule() -> None:

@@ -17,6 +17,7 @@ from rules.algorithms.rule import Alternative, AttributeRule, Boundary, ClusterR
 from rules.algorithms.run_rule import read_result, run_stylesheet, transform
 from rules.algorithms.sandbox import read_stylesheet
 from rules.algorithms.stylesheet import stylesheet_of
+from rules.algorithms.tree_as_xml import tree_as_xml
 from tests.algorithms import generated_rules as made
 
 PAGE = """<html><body><h1 class="title">Oak <b>desk</b> <i>XL</i></h1>
@@ -93,7 +94,7 @@ def test_xsltproc_emits_the_same(
 
 def by_xsltproc(folder: Path, stylesheet: str, tree: etree._Element) -> etree._Element:
     (folder / "rule.xsl").write_text(stylesheet, encoding="utf-8")
-    (folder / "page.xml").write_bytes(etree.tostring(tree, encoding="utf-8"))
+    (folder / "page.xml").write_bytes(tree_as_xml(tree))
     done = subprocess.run(
         ["xsltproc", folder / "rule.xsl", folder / "page.xml"], capture_output=True, check=True
     )

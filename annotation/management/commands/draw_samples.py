@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import BooleanOptionalAction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +31,9 @@ class Command(WorkCommand):
         parser.add_argument("--scheme", choices=list(SCHEMES), default="weighted", help="(default: weighted)")
         parser.add_argument(
             "--prefer-unseen",
-            action="store_true",
-            help="prefer pages that show a label or a layout that the ones before them lack",
+            action=BooleanOptionalAction,
+            default=True,
+            help="count labels and layouts beside the paths of the paper (default: yes)",
         )
         self.add_output_argument(parser)
 
