@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from clustering.algorithms.cohesion import centre_of, cohesion_of, distance_to
+from clustering.algorithms.page_kinds import read_kind
 from clustering.algorithms.page_map import MOST_PAGES, lay_out
 from clustering.algorithms.shingles import Masked, masked_vectors
 from clustering.algorithms.titles import ClusterPages, title_clusters
 from clustering.algorithms.url_patterns import pattern_of
+from clustering.services.stored_pages import read_pages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -24,8 +26,7 @@ LARGE, LARGE_SHARE = 100, 0.001  # a large cluster has more pages than that, and
 N_EXAMPLES = 5
 ON_MAP_FIRST = 20  # pages of each group, so that small ones are on the map of a large site
 NAMED_BY = 100  # pages of a group, whose texts give it a title
-MANY = 300  # groups; where there are more, only the largest are named with a look at all the others
-LARGEST_OF_MANY = 30
+LEAST_READ, MOST_READ, READ_IN_ALL = 2, 20, 4_000  # pages that are read once more, of a group and of a site
 
 
 class FoundPage(NamedTuple):
@@ -89,33 +90,24 @@ class GroupedPages:
         for one in self.found:
             if one.group is not None:
                 pages_by_group.setdefault(one.group, []).append(one)
-        largest_first = sorted(pages_by_group, key=lambda group: -len(pages_by_group[group]))
-        are_large = set(largest_first[: LARGEST_OF_MANY if len(pages_by_group) > MANY else None])
+        n_read = min(MOST_READ, max(LEAST_READ, READ_IN_ALL // max(len(pages_by_group), 1)))
         titles = title_clusters(
-            [
-                self._texts(group, pages) if group in are_large else self._few_texts(group, pages)
-                for group, pages in pages_by_group.items()
-            ]
+            [self._texts(group, pages, n_read) for group, pages in pages_by_group.items()]
         )
         return {
             group: self._figures(group, pages, title)
             for (group, pages), title in zip(pages_by_group.items(), titles, strict=True)
         }
 
-    def _texts(self, group: str, pages: Sequence[FoundPage]) -> ClusterPages:
+    def _texts(self, group: str, pages: Sequence[FoundPage], n_read: int) -> ClusterPages:
         seen = self.texts_by_group.get(group, [])
         return ClusterPages(
             [one.page.url for one in pages],
             [page.title for page in seen],
             [page.heading for page in seen],
             [page.labels for page in seen],
-        )
-
-    def _few_texts(self, group: str, pages: Sequence[FoundPage]) -> ClusterPages:
-        """Return what names a group without a look at all the others."""
-        seen = self.texts_by_group.get(group, [])
-        return ClusterPages(
-            [one.page.url for one in pages], (), [page.heading or page.title for page in seen]
+            [read_kind(page) for page in read_pages([one.page for one in pages[:n_read]])],
+            [one.page.status for one in pages],
         )
 
     def _figures(self, group: str, pages: Sequence[FoundPage], title: str) -> Figures:

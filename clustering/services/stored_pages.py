@@ -27,6 +27,7 @@ class StoredPage(NamedTuple):
     snapshot: int
     body: str  # its name in the page store
     content_type: str
+    status: int = 200
 
 
 def stored_pages(site: Site, pages: Iterable[int] | None = None) -> list[StoredPage]:
@@ -36,7 +37,7 @@ def stored_pages(site: Site, pages: Iterable[int] | None = None) -> list[StoredP
         found = found.filter(pk__in=pages)
     rows = found.order_by("pk").values_list(
         *("pk", "url", "url_hash", "latest_snapshot_id", "latest_snapshot__body"),
-        "latest_snapshot__content_type",
+        *("latest_snapshot__content_type", "latest_snapshot__status"),
     )
     return [
         StoredPage(pk, url, bytes(url_hash), *rest)

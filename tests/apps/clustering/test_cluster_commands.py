@@ -103,7 +103,7 @@ class TestClusterSite:
         store(site_of("tiny"), [("", b"<html><h1>Hello</h1></html>", "text/html")])
         lines, _ = call("cluster_site", "tiny")
 
-        assert [{"url": "https://tiny.example/", "cluster": "home"}] == lines
+        assert [{"url": "https://tiny.example/", "cluster": "home-page"}] == lines
 
     def test_empty_pages_end_well(self) -> None:
         store(site_of("empty"), [(f"p/{n}", b" ", "text/html") for n in range(4)])

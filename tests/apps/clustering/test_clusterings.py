@@ -19,6 +19,7 @@ from clustering.models import (
     Page,
     PageMembership,
     SearchClick,
+    Snapshot,
 )
 from clustering.services import cluster_changes, jobs, kept_clusterings
 from clustering.services.clusterings import (
@@ -89,6 +90,15 @@ class TestWhatIsKept:
     def test_names_are_fit_for_files(self) -> None:
         for name in present_after_clustering(shop()):
             Cluster(name=name).clean_fields(exclude=["site", "title"])
+
+    def test_clusters_are_called_after_what_their_pages_are(self) -> None:
+        site = shop()
+        Snapshot.objects.filter(page__url__contains="/p/").update(status=404)
+        cluster(site)
+
+        assert {("News", "news"), ("Not found", "not-found")} == set(
+            Cluster.objects.filter(site=site).values_list("title", "name")
+        )
 
     def test_who_asked_is_recorded(self) -> None:
         site = shop()
@@ -231,6 +241,17 @@ class TestComparing:
         assert {current.pk, old[0].pk, *[one.pk for one in old[3:]]} == set(
             Clustering.objects.filter(site=site).values_list("pk", flat=True)
         )
+
+    def test_the_one_that_was_current_can_be_made_current_again(self) -> None:
+        site = shop()
+        before = cluster(site)
+        for _ in range(N_KEPT):
+            Clustering.objects.create(site=site, algorithm="shingles")
+        after = cluster(site)
+
+        assert Clustering.objects.filter(pk=before.pk, is_current=False).exists()
+        make_current(clustering=Clustering.objects.get(pk=before.pk), actor=None)
+        assert [False, True] == [Clustering.objects.get(pk=one.pk).is_current for one in (after, before)]
 
 
 def give_verdict(clustering: Clustering) -> None:
