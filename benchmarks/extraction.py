@@ -124,9 +124,10 @@ def costs(bodies: list[bytes], rule: ClusterRule, fields: set[str]) -> list[list
     steps: dict[str, Callable[[bytes], object]] = {
         "lxml parsing alone": lambda body: etree.fromstring(body, etree.HTMLParser(encoding="utf-8")),
         "parse_page": parse_page,
-        "bytes to result tree": lambda body: transform(stylesheet, tree_of(body)),
-        "bytes to record": lambda body: extract(body, "", URL, runnable),
-        "bytes to record with places": lambda body: extract(body, "", URL, runnable, nodes=True),
+        "bytes to result tree": lambda body: transform(stylesheet, tree_of(body), votes=False),
+        "bytes to record": lambda body: extract(body, "", URL, runnable, votes=False),
+        "bytes to record with the losers' votes": lambda body: extract(body, "", URL, runnable),
+        "bytes to record with votes and places": lambda body: extract(body, "", URL, runnable, nodes=True),
         "text, lxml, element.xpath for each field": lambda body: by_hand(body.decode(), xpaths),
         **peers(xpaths, bodies[0]),
     }

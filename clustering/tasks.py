@@ -65,7 +65,7 @@ def crawl_site(job_id: int) -> None:
 
 @shared_task(name="clustering.cluster_site")
 def cluster_site(job_id: int) -> None:
-    answer(job_id, clusterings.cluster_site)
+    answer(job_id, thumbnails.with_thumbnails(clusterings.cluster_site))
 
 
 @shared_task(name="clustering.plan_arrivals")
@@ -80,7 +80,7 @@ def assign_arrivals(job_id: int) -> None:
 
 @shared_task(name="clustering.split_cluster")
 def split_cluster(job_id: int) -> None:
-    answer(job_id, cluster_changes.split_cluster)
+    answer(job_id, thumbnails.with_thumbnails(cluster_changes.split_cluster))
 
 
 @shared_task(name="clustering.judge_split_pages")

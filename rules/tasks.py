@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from clustering.tasks import answer
-from rules.services import extracting, learning
+from rules.services import extracting, learning, record_exports, webhooks
 
 
 @shared_task(name="rules.learn_rules")
@@ -16,3 +16,14 @@ def learn_rules(job_id: int) -> None:
 @shared_task(name="rules.extract_records")
 def extract_records(job_id: int) -> None:
     answer(job_id, extracting.extract_records)
+
+
+@shared_task(name="rules.export_records")
+def export_records(job_id: int) -> None:
+    answer(job_id, record_exports.export_records)
+
+
+@shared_task(name="rules.tell_webhooks")
+def tell_webhooks() -> None:
+    webhooks.plan_deliveries()
+    webhooks.send_deliveries()

@@ -85,6 +85,7 @@ app.conf.beat_schedule = {
     "drop_old_jobs": tick("clustering.drop_old_jobs", 3600.0, CLOCK_QUEUE),
     "plan_arrivals": tick("clustering.plan_arrivals", 60.0, CLOCK_QUEUE),
     "plan_sweep": tick("clustering.plan_sweep", 24 * 3600.0, CLOCK_QUEUE),
+    "tell_webhooks": tick("rules.tell_webhooks", 30.0, "keep"),
     **{f"show_life_{queue}": tick("clustering.show_life", 30.0, queue, queue) for queue in WORK_QUEUES},
 }
 

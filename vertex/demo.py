@@ -12,32 +12,30 @@ import ipaddress
 import tempfile
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import orjson
 from django.conf import settings
 from django.db.models import Count, Sum
 from django.db.models.functions import Lower
 from django.urls import reverse
-from rich.progress import Progress
-from rich.table import Table
 
 from annotation import services as annotating
 from annotation.models import Vertical
 from clustering.models import AuditEntry, Job, Page, Role, SearchClick, Site, User
-from clustering.services import crawling, jobs, people
+from clustering.services import crawling, people
 from clustering.services import sites as adding
 from clustering.services.search_log import import_search_log, request_search_log
 from tests import sites
 from tests.sites.server import LOOPBACK, DemoServer, PortTaken, is_served
-from vertex import environment
+from vertex import demo_rules, environment
+from vertex.tour import DemoIncomplete, Step, Tour, do_job, job_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from rich.console import Console
 
@@ -61,41 +59,10 @@ class DemoRefused(Exception):
     """The installation, or the machine as it is, cannot show the demo."""
 
 
-class Step(NamedTuple):
-    """A part of the tour; `show` does its work and returns how it went in a few words."""
-
-    title: str
-    show: Callable[[Tour], str]
-
-
-@dataclass
-class Tour:
-    """What the steps share."""
-
-    console: Console
-    max_pages: int | None = None
-
-    def table(self, *columns: str) -> Table:
-        """Return a table; columns named "n …" hold numbers."""
-        table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0))
-        for column in columns:
-            name = column.removeprefix("n ")
-            table.add_column(name, justify="left" if name == column else "right", overflow="fold")
-        return table
-
-    @contextmanager
-    def progress(self, title: str, n_total: int) -> Iterator[Callable[[], None]]:
-        """Show a bar on a terminal while work goes on; call what is yielded once a step."""
-        is_hidden = not self.console.is_terminal
-        with Progress(console=self.console, transient=True, disable=is_hidden) as bar:
-            task = bar.add_task(title, total=n_total)
-            yield lambda: bar.advance(task)
-
-
 def take_tour(console: Console, *, max_pages: int | None = None) -> None:
     """Go through all steps; doing it again is quick and changes nothing that people changed meanwhile.
 
-    Raises DemoRefused, SiteExists, JobFailed.
+    Raises DemoRefused, SiteExists, and at its end DemoIncomplete where parts of it failed.
     """
     check_installation()
     tour = Tour(console, max_pages)
@@ -106,6 +73,8 @@ def take_tour(console: Console, *, max_pages: int | None = None) -> None:
             told = step.show(tour)
             console.print(f"[dim]{told} · {time.monotonic() - begun:.1f} s[/]")
     tell_what_to_open(tour)
+    if tour.failures:
+        raise DemoIncomplete(f"{len(tour.failures)} parts failed, see above; the others are done")
 
 
 def check_installation() -> None:
@@ -229,16 +198,15 @@ def add_sites(tour: Tour) -> str:
 
 def crawl_sites(tour: Tour) -> str:
     """Crawl the sites that were not crawled to the end yet, and count what is there."""
-    table = tour.table("site", "n stored", "n redirected", "n refused", "n failed", "how")
-    total = 0
-    for name in sites.NAMES:
-        site = Site.objects.get(name=name)
-        told = "crawled before" if _is_crawled(site, tour.max_pages) else _crawl(site, tour)
+
+    def row(site: Site) -> list[str]:
+        how = "crawled before" if _is_crawled(site, tour.max_pages) else _crawl(site, tour)
         n_by_state = dict(site.pages.order_by().values_list("state").annotate(n=Count("pk")))
-        total += n_by_state.get(Page.State.STORED, 0)
-        table.add_row(name, *(f"{n_by_state.get(state, 0):,}" for state in STATES), told)
-    tour.console.print(table)
-    return f"{total:,} pages stored with their links"
+        return [*(f"{n_by_state.get(state, 0):,}" for state in STATES), how]
+
+    tour.show_sites("n stored", "n redirected", "n refused", "n failed", "how", row=row)
+    stored = Page.objects.filter(site__name__in=sites.NAMES, state=Page.State.STORED)
+    return f"{stored.count():,} pages stored with their links"
 
 
 def _is_crawled(site: Site, max_pages: int | None) -> bool:
@@ -260,39 +228,25 @@ def _crawl(site: Site, tour: Tour) -> str:
     begun = time.monotonic()
     with tour.progress(job.title, len(sites.load(site.name).pages)) as advance:
         work = partial(crawling.crawl, report=lambda _line: advance(), max_pages=tour.max_pages)
-        told = _do(job, work)
+        told = do_job(job, work)
+    tour.crawled_on.add(site.name)
     return told or f"{job.n_done / (time.monotonic() - begun):,.0f} pages a second"
-
-
-def _do(job: Job, work: Callable[[jobs.JobRun], dict[str, Any]]) -> str:
-    """Do a job's work here; say so if another process does it already. Raises JobFailed."""
-    try:
-        done = jobs.run_job(job.pk, work)
-    except jobs.JobNotClaimed:
-        return f"job {job.pk} of another process does it"
-    if done.state != Job.State.DONE:
-        raise jobs.JobFailed(
-            f"“{job.title}” (job {job.pk}): {done.error or done.get_state_display().lower()}"
-        )
-    job.refresh_from_db()
-    return ""
 
 
 def import_search_logs(tour: Tour) -> str:
     """Bring in what people typed before they came to the sites' pages."""
-    table = tour.table("site", "n clicks", "n queries", "most clicked")
-    total = 0
-    for name in sites.NAMES:
-        site = Site.objects.get(name=name)
+
+    def row(site: Site) -> list[str]:
         if not site.search_clicks.exists():
             _import_search_log(site)
         clicks = SearchClick.objects.filter(site=site)
         sums = clicks.aggregate(n=Count("pk"), clicks=Sum("clicks"))
         most = clicks.order_by("-clicks", "query").first()
-        total += sums["n"]
-        table.add_row(name, f"{sums['clicks'] or 0:,}", f"{sums['n']:,}", most.query if most else "")
-    tour.console.print(table)
-    return f"{total:,} queries with the pages that they led to"
+        return [f"{sums['clicks'] or 0:,}", f"{sums['n']:,}", most.query if most else ""]
+
+    tour.show_sites("n clicks", "n queries", "most clicked", row=row)
+    clicks = SearchClick.objects.filter(site__name__in=sites.NAMES)
+    return f"{clicks.count():,} queries with the pages that they led to"
 
 
 def _import_search_log(site: Site) -> None:
@@ -300,11 +254,7 @@ def _import_search_log(site: Site) -> None:
     path = settings.VAR_DIR / "demo" / f"{site.name}-search-log.tsv"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(sites.load(site.name).search_log(url_of(site.name)), encoding="utf-8")
-    try:
-        job = request_search_log(site=site, source=path, rings=False)
-    except jobs.JobExists as unfinished:
-        job = unfinished.job
-    _do(job, import_search_log)
+    do_job(job_of(partial(request_search_log, site=site, source=path, rings=False)), import_search_log)
 
 
 def let_people_in(tour: Tour) -> str:
@@ -364,6 +314,7 @@ STEPS = [
     Step("Sites: four, made from templates, served on this machine", add_sites),
     Step("Pages: a crawl stores what it finds, and why it left out the rest", crawl_sites),
     Step("Search logs: what people typed before they came", import_search_logs),
+    *demo_rules.STEPS,
     Step("People: one of each role", let_people_in),
 ]
 
@@ -371,10 +322,13 @@ STEPS = [
 def tell_what_to_open(tour: Tour) -> None:
     """Say where to look in the browser, and what else can be tried."""
     table = tour.table("open", "to see")
+    table.columns[0].no_wrap = True  # so that it can be copied
     name = sites.NAMES[0]
     for path, told in (
         (reverse("sites"), "all sites"),
-        (reverse("pages", args=[name]), "the pages of one, their snapshots and links"),
+        (reverse("site", args=[name]), "how far one of them has come"),
+        (reverse("pages", args=[name]), "its pages, their snapshots and links"),
+        *demo_rules.to_open(name),
         (reverse("refusals"), "what was left out, and why"),
         (reverse("jobs"), "the work that was done"),
         (reverse("verticals"), "the verticals and their attributes"),

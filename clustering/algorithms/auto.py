@@ -160,9 +160,9 @@ def explain(
     if n_looks > n_types:
         parts.append(f"on labels, by which {n_looks} looks are {n_types} types")
     if n_groups > n_types:
-        parts.append(
-            f"on sections, fields and labels of their own, by which {n_groups - n_types} near-twins are apart"
-        )
+        n_twins = n_groups - n_types
+        apart = "1 near-twin is apart" if n_twins == 1 else f"{n_twins:,} near-twins are apart"
+        parts.append(f"on sections, fields and labels of their own, by which {apart}")
     return "; ".join(parts) + "."
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from clustering.algorithms import (
@@ -35,3 +36,12 @@ CLUSTERERS: dict[str, Clusterer] = {
         common_paths.CLUSTERER,
     )
 }
+
+
+def sentence_of(name: str) -> str:
+    """Return what an algorithm does in a sentence: the first one of its card, or a variant's own."""
+    clusterer = CLUSTERERS[name]
+    if clusterer.sentence:
+        return clusterer.sentence
+    card = sys.modules[clusterer.cluster_pages.__module__].__doc__ or ""
+    return " ".join(card.partition("\n\n")[0].split())

@@ -117,6 +117,7 @@ class Clusterer:
     assign: Callable[[Model, Observation, str], str | None]  # the group of a later page, with its URL
     needs: frozenset[str] = frozenset()  # "links", "clicks"
     max_pages: int | None = None  # where the algorithm is quadratic
+    sentence: str = ""  # what a variant does; of the others the first sentence of the card says it
 
 
 def grouping_of(

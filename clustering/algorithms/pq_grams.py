@@ -188,4 +188,5 @@ BY_SHINGLES = Clusterer(
     observe,
     partial(cluster_pages, grouping="shingles"),
     assign,
+    sentence="Group pages that have the same few subtrees of least hash.",
 )

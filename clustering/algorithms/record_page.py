@@ -5,29 +5,31 @@ Notation:   The text of a page is one string without white space. An element i h
             A region is (first, last), two siblings; all between them belongs to it.
 Readings:   What a browser does not show (scripts, templates, the lists of choices of a form) has no text
             and no children here.
+Departures: Of a page, the first 150,000 elements are read; `is_cut` tells that there are more.
 Cost:       One walk. The counts of a region are differences of two running sums.
 """
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from lxml.etree import _Element
 
 Region: TypeAlias = tuple[int, int]
 
-SHUT = frozenset(
-    "script style noscript template head iframe object svg math select textarea canvas video audio".split()
-)
-BOLD = frozenset("b strong h1 h2 h3 h4 h5 h6 th".split())
-HEADINGS = frozenset("h1 h2 h3 h4 h5 h6".split())
-FIELDS = frozenset("input select textarea button".split())
+_SHUT = "script style noscript template head iframe object svg math select textarea canvas video audio"
+SHUT = frozenset(_SHUT.split())
+BOLD = frozenset({"b", "strong", "h1", "h2", "h3", "h4", "h5", "h6", "th"})
+HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+FIELDS = frozenset({"input", "select", "textarea", "button"})
 LOOKS = ("align", "valign", "bgcolor", "width", "size", "color", "border", "cellspacing", "colspan")
+MAX_ELEMENTS = 150_000  # what stands behind them is not looked at
 TEXT_SUMS = ("linked", "bold", "digits", "chunks", "money")
 ELEMENT_SUMS = ("links", "images", "fields", "headings", "breaks")
 
@@ -63,8 +65,22 @@ class PageModel:
         return len(self.nodes)
 
     @property
+    def is_cut(self) -> bool:
+        return len(self.nodes) >= MAX_ELEMENTS
+
+    @property
     def text(self) -> str:
         return "".join(self.chunks)
+
+    def text_at(self, start: int, stop: int) -> str:
+        """Return a piece of the text."""
+        place = max(bisect_right(self.chunk_starts, start) - 1, 0)
+        pieces = []
+        while place < len(self.chunks) and self.chunk_starts[place] < stop:
+            base = self.chunk_starts[place]
+            pieces.append(self.chunks[place][max(start - base, 0) : stop - base])
+            place += 1
+        return "".join(pieces)
 
     def length(self, region: Region) -> int:
         """Return how many characters a region shows."""
@@ -94,7 +110,7 @@ class PageModel:
         if first == last:
             return [first]
         family = self.children[self.parents[first]]
-        return [element for element in family if first <= element <= last]
+        return family[bisect_left(family, first) : bisect_right(family, last)]
 
 
 class _Reader:
@@ -187,22 +203,28 @@ def model_page(tree: _Element) -> PageModel:
     _open(reader, tree, -1, stack)
     while stack:
         waiting, number = stack[-1]
-        node = next(waiting, None)
+        node = next(waiting, None) if len(reader.page) < MAX_ELEMENTS else None
         if node is None:
             reader.leave(number)
             stack.pop()
             if stack:
                 reader.read_text(reader.page.nodes[number].tail)
-        elif isinstance(node.tag, str):
-            _open(reader, node, number, stack)
         else:
-            reader.read_text(node.tail)
+            _read(reader, node, number, stack)
     return reader.page
+
+
+def _read(reader: _Reader, node: _Element, parent: int, stack: list[tuple[Iterator[_Element], int]]) -> None:
+    """Read an element, or pass a comment."""
+    is_element = isinstance(node.tag, str)
+    if is_element:
+        _open(reader, node, parent, stack)
+    else:
+        reader.read_text(node.tail)
 
 
 def _open(reader: _Reader, node: _Element, parent: int, stack: list[tuple[Iterator[_Element], int]]) -> None:
     number = reader.enter(node, parent)
-    shown: Iterable[_Element] = () if node.tag in SHUT else node
-    if shown is node:
-        reader.read_text(node.text)
-    stack.append((iter(shown), number))
+    is_shut = node.tag in SHUT
+    reader.read_text(None if is_shut else node.text)
+    stack.append((iter(()) if is_shut else iter(node), number))

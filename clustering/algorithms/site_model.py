@@ -200,9 +200,10 @@ def cluster_pages(
     )
     model = finish(exploration)
     labels = classify_all(urls, page_by_url, model)
+    n_classes = "1 class" if len(model.classes) == 1 else f"{len(model.classes):,} classes"
     return grouping_of(
         labels,
-        why=f"{len(model.classes):,} classes, found by reading {model.n_fetched:,} of {len(urls):,} pages.",
+        why=f"{n_classes}, found by reading {model.n_fetched:,} of {len(urls):,} pages.",
         whys={
             str(C.number): f"{len(C.pages):,} visited pages with links at {len(C.schema):,} paths"
             for C in model.classes

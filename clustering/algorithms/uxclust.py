@@ -255,4 +255,5 @@ WITHOUT_POSITIONS = Clusterer(
     partial(cluster_pages, has_positions=False),
     assign,
     needs=frozenset({"links"}),
+    sentence="Group pages as UXClust does, with all rows of a list and of a menu as one place.",
 )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 
-from clustering.algorithms.clusterers import CLUSTERERS
+from clustering.algorithms.clusterers import CLUSTERERS, sentence_of
 from clustering.api.cluster_changes import READ, WRITE, ClusterAddress
 from clustering.api.endpoints import ApiView, endpoint
 from clustering.api.incoming import AtSite
@@ -264,14 +263,6 @@ class ClusterPages(ClusterAddress):
         """List the pages of a cluster in the order in which they were found."""
         pages = PageMembership.objects.current().filter(cluster=subject)
         return page_of(pages, row=ClusterPageRow, request=request, query=query, key="page")
-
-
-def sentence_of(algorithm: str) -> str:
-    """Return the first sentence of an algorithm's card."""
-    cluster_pages = CLUSTERERS[algorithm].cluster_pages
-    module = getattr(cluster_pages, "func", cluster_pages).__module__  # some are partial functions
-    card = sys.modules[module].__doc__ or ""
-    return " ".join(card.partition("\n\n")[0].split())
 
 
 def _row_of(clustering: Clustering) -> dict[str, Any]:

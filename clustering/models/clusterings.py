@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.fields.json import KeyTransform
 from django.utils import timezone
 
 from clustering.models.sites import Page, Site
@@ -174,6 +175,11 @@ class ClusterChangeQuerySet(models.QuerySet["ClusterChange"]):
     def in_force(self) -> ClusterChangeQuerySet:
         """Return the changes that were not undone, in the order in which they were made."""
         return self.filter(undone_at=None).order_by("id")
+
+    def without_detail(self) -> ClusterChangeQuerySet:
+        """Leave the pages out, which may be many: `n_pages` and `groups` say how many, in how many parts."""
+        n_pages, groups = KeyTransform("n_pages", "detail"), KeyTransform("groups", "detail")
+        return self.defer("detail").annotate(n_pages=n_pages, groups=groups)
 
 
 class ClusterChange(models.Model):

@@ -14,7 +14,7 @@ from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from clustering.models import Job, Link, Page, Site, Snapshot
-from clustering.services import audit, jobs, site_export, uploads
+from clustering.services import audit, jobs, site_export, thumbnails, uploads
 from clustering.storage import page_store
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def request_sweep(*, actor: User | None = None, rings: bool = True) -> Job:
 
 
 def sweep(run: JobRun) -> dict[str, Any]:
-    """Drop what has had its time: sessions, uploads, exports, old snapshots, bodies without a name."""
+    """Drop what has had its time: sessions, uploads, exports, snapshots, and bodies without a name."""
     SessionStore.clear_expired()
     uploads.sweep_uploads(now=timezone.now())
     site_export.sweep_exports(now=timezone.now())
@@ -48,7 +48,9 @@ def sweep(run: JobRun) -> dict[str, Any]:
     for site in Site.objects.all():
         run.renew(n_done=n_snapshots, message=f"Snapshots of {site.name}")
         n_snapshots += sum(drop_old_snapshots(run, site))
-    return {"snapshots": n_snapshots, "bodies": sweep_bodies(run)}
+    n_bodies = sweep_bodies(run)
+    thumbnails.sweep_thumbnails(now=timezone.now())
+    return {"snapshots": n_snapshots, "bodies": n_bodies}
 
 
 def drop_old_snapshots(run: JobRun, site: Site) -> Iterator[int]:

@@ -59,11 +59,12 @@ def keep_clustering(run: JobRun, site: Site, made: MadeClustering) -> dict[str, 
         cluster_by_group = _find_clusters(clustering, made)
         _write_extents(clustering, made, cluster_by_group)
         _write_memberships(clustering, made.found, cluster_by_group)
+        before = list(Clustering.objects.current().filter(site=site).values_list("pk", flat=True))
         if not made.compares:
             switch_current(clustering)
             _retitle(made, cluster_by_group)
         apply_changes(clustering=clustering)
-        drop_old_clusterings(site)
+        drop_old_clusterings(site, but=before)
         result = _result(clustering, made)
         audit.record(
             actor=run.job.created_by,
@@ -83,9 +84,9 @@ def switch_current(clustering: Clustering) -> None:
     clustering.is_current = True
 
 
-def drop_old_clusterings(site: Site) -> None:
-    """Drop all but the newest clusterings; those on which somebody gave a verdict stay."""
-    others = Clustering.objects.filter(site=site, is_current=False).order_by("-pk")
+def drop_old_clusterings(site: Site, *, but: Sequence[int] = ()) -> None:
+    """Drop all but the newest clusterings and those named; those on which somebody gave a verdict stay."""
+    others = Clustering.objects.filter(site=site, is_current=False).exclude(pk__in=but).order_by("-pk")
     old = list(others.values_list("pk", flat=True)[N_KEPT:])
     judged = set(ClusterVerdict.objects.filter(clustering__in=old).values_list("clustering", flat=True))
     delete_clusterings([pk for pk in old if pk not in judged])

@@ -9,6 +9,8 @@ import re
 import secrets
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from django.conf import settings
@@ -22,21 +24,26 @@ from clustering.fetching.picturing import Camera, open_camera
 from clustering.fetching.refusals import Refused
 from clustering.models import Extent, Job, Page, Snapshot
 from clustering.services import audit, jobs
-from clustering.services.jobs import JobFailed
+from clustering.services.jobs import JobExists, JobFailed
 from clustering.storage import BodyDamaged, BodyMissing, page_store, refuse_full_disk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from pathlib import Path
 
     from clustering.models import Site, User
     from clustering.services.jobs import JobRun
+
+    Work = Callable[[JobRun], dict[str, Any]]
 
 KINDS = {"png": "image/png", "svg": "image/svg+xml"}
 A_CLUSTER = 5  # examples of each cluster that get a picture
 MOST = 600  # pictures of a site; the others are drawn as outlines when somebody looks at them
 FAILURES_IN_A_ROW = 3  # of the browser, then it is left alone
 NAME = re.compile(r"[0-9a-f]{64}")
+OWN_FILE = re.compile(r"\.?([0-9a-f]{64})\.(?:png|svg|[0-9a-f]{8}\.(part))")
+KEPT_UNFINISHED = timedelta(days=1)  # files that a worker left half-written
+SWEPT_AT_ONCE = 1_000
 
 
 class Thumbnail(NamedTuple):
@@ -61,6 +68,19 @@ def request_thumbnails(*, site: Site, actor: User | None = None, rings: bool = T
         )
         audit.record(actor=actor, action="thumbnails.requested", subject=site.name, site=site)
     return job
+
+
+def with_thumbnails(work: Work) -> Work:
+    """Return work that changes the current clusters of a site and then lets a job draw their pictures."""
+
+    def work_and_request(run: JobRun) -> dict[str, Any]:
+        result = work(run)
+        if run.job.site is not None and not run.job.params.get("compare"):
+            with suppress(JobExists):  # the one that is unfinished draws them, or outlines stand in
+                request_thumbnails(site=run.job.site, actor=run.job.created_by)
+        return result
+
+    return work_and_request
 
 
 def draw_thumbnails(run: JobRun) -> dict[str, Any]:
@@ -91,6 +111,22 @@ def find_thumbnail(body: str) -> Thumbnail | None:
     snapshot = Snapshot.objects.filter(body=body).first()
     outline = _outline(snapshot) if snapshot is not None else None
     return None if outline is None else Thumbnail(outline.encode(), KINDS["svg"])
+
+
+def sweep_thumbnails(*, now: datetime) -> int:
+    """Remove the pictures of bodies that no snapshot names, and half-written ones; return how many."""
+    n_swept = 0
+    files = (settings.VAR_DIR / "thumbnails").glob("??/*")
+    while batch := list(islice(files, SWEPT_AT_ONCE)):
+        own = [(path, found) for path in batch if (found := OWN_FILE.fullmatch(path.name))]
+        bodies = {found[1] for _, found in own}
+        named = set(Snapshot.objects.filter(body__in=bodies).values_list("body", flat=True))
+        for path, found in own:
+            is_of_no_use = _is_left_behind(path, now) if found[2] else found[1] not in named
+            if is_of_no_use:
+                path.unlink(missing_ok=True)
+                n_swept += 1
+    return n_swept
 
 
 def examples_of(extents: Iterable[Extent], at_most: int = 1) -> dict[int, list[Page]]:
@@ -180,6 +216,12 @@ def _file_of(body: str, kind: str) -> Path | None:
         return None
     path = _folder(body) / f"{body}.{kind}"
     return path if path.is_file() else None
+
+
+def _is_left_behind(part: Path, now: datetime) -> bool:
+    with suppress(FileNotFoundError):
+        return datetime.fromtimestamp(part.stat().st_mtime, UTC) < now - KEPT_UNFINISHED
+    return False
 
 
 def _folder(body: str) -> Path:

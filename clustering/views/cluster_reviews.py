@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
+import orjson
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.http import HttpResponse
+from django.http import StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -19,7 +19,7 @@ from clustering.views.cluster_rows import cluster_of, current_clustering, last_v
 from clustering.views.toasts import tell
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest
+    from django.http import HttpRequest, HttpResponse
 
 
 @needs_role(Role.EDITOR)
@@ -59,7 +59,8 @@ def _take_verdict(request: HttpRequest, site: Site, shown: Cluster) -> HttpRespo
             actor=user_of(request),
         )
     except ValidationError as error:
-        messages.error(request, f"{' '.join(error.messages)}.")
+        reason = " ".join(error.messages)
+        messages.error(request, f"{reason[:1].upper()}{reason[1:]}.")
         return redirect("review_cluster", name=site.name, cluster_name=shown.name)
     n = len(entered["strangers"])
     strangers = f", {n} {'stranger' if n == 1 else 'strangers'} marked" if n else ""
@@ -103,12 +104,11 @@ def _progress(site: Site) -> dict[str, int]:
 
 @needs_role(Role.VIEWER)
 @require_GET
-def truth_file(request: HttpRequest, name: str) -> HttpResponse:
+def truth_file(request: HttpRequest, name: str) -> StreamingHttpResponse:
     """Hand out the type of each page whose cluster somebody found to be of one type, as JSON lines."""
     site = get_object_or_404(Site, name=name)
-    lines = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in services.truth_lines(site))
-    return HttpResponse(
-        lines,
+    return StreamingHttpResponse(
+        (orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in services.truth_lines(site)),
         content_type="application/x-ndjson; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{site.name}-truth.jsonl"'},
     )

@@ -6,16 +6,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.http import Http404
 
-from clustering.models import Cluster, Clustering, ClusterVerdict, Extent, Job, Page
+from clustering.models import Cluster, ClusterChange, Clustering, ClusterVerdict, Extent, Job, Page
 from clustering.services.thumbnails import examples_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from clustering.models import Site
 
 ON_SITE_PAGE = 8  # clusters
 WORK = ("clustering.cluster_site", "clustering.split_cluster", "clustering.draw_thumbnails")
+
+
+class ChangeRow(NamedTuple):
+    """A change of a list, with the clusters that a split made."""
+
+    change: ClusterChange
+    n_pages: int
+    parts: list[Cluster]
 
 
 class ClusterRow(NamedTuple):
@@ -76,6 +84,21 @@ def cluster_rows(
     ]
 
 
+def change_rows(changes: Iterable[Any]) -> list[ChangeRow]:
+    """Return changes, read without their detail, as rows."""
+    listed = list(changes)
+    parts_of = {change.pk: list((change.groups or {}).values()) for change in listed}
+    known = Cluster.objects.in_bulk({pk for parts in parts_of.values() for pk in parts})
+    return [
+        ChangeRow(
+            change,
+            change.n_pages or 0,
+            [known[pk] for pk in parts_of[change.pk] if pk in known and pk != change.cluster_id],
+        )
+        for change in listed
+    ]
+
+
 def mark_numbers(clustering: Clustering) -> dict[int, int]:
     """Return the number of each cluster, by which its mark is chosen: by size, the largest first."""
     extents = Extent.objects.filter(clustering=clustering, n_pages__gt=0).order_by("-n_pages", "cluster_id")
@@ -86,6 +109,15 @@ def last_verdicts(clusters: Sequence[int]) -> dict[int, ClusterVerdict]:
     """Return the last verdict on each of some clusters."""
     given = ClusterVerdict.objects.filter(cluster__in=clusters).select_related("given_by").order_by("id")
     return {verdict.cluster_id: verdict for verdict in given}
+
+
+def is_mixed(cluster: Cluster) -> bool:
+    """Say whether the last verdict found several types in a cluster that was not split since."""
+    last = last_verdicts([cluster.pk]).get(cluster.pk)
+    if last is None or last.verdict != ClusterVerdict.Verdict.MIXED:
+        return False
+    splits = ClusterChange.objects.in_force().filter(cluster=cluster, kind=ClusterChange.Kind.SPLIT)
+    return not splits.filter(made_at__gt=last.given_at).exists()
 
 
 def work_on(site: Site) -> Job | None:

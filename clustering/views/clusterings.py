@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.contrib import messages
@@ -12,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from clustering.algorithms.clusterers import CLUSTERERS
+from clustering.algorithms.clusterers import CLUSTERERS, sentence_of
 from clustering.forms.clusters import ClusterSiteForm
 from clustering.models import Clustering, Extent, Link, Role, SearchClick, Site
 from clustering.services import clusterings as services
@@ -99,14 +98,6 @@ def algorithm_choices(site: Site) -> list[Choice]:
             note = f"Takes at most {clusterer.max_pages:,} pages; give a sample of that size or less."
         choices.append(Choice(clusterer.name, clusterer.title, sentence_of(clusterer.name), refusal, note))
     return choices
-
-
-def sentence_of(name: str) -> str:
-    """Return what an algorithm does in a sentence: the first one of its card."""
-    work = CLUSTERERS[name].cluster_pages
-    module = getattr(work, "func", work).__module__  # a variant is a partial of another algorithm's function
-    card = sys.modules[module].__doc__ or ""
-    return card.partition("\n\n")[0].replace("\n", " ").strip()
 
 
 @needs_role(Role.OPERATOR)

@@ -14,9 +14,11 @@ from clustering.models import Cluster, ClusterChange, Clustering, Extent, PageMe
 from clustering.services.thumbnails import examples_of, find_thumbnail
 from clustering.views.access import needs_role, user_of
 from clustering.views.cluster_rows import (
+    change_rows,
     cluster_of,
     cluster_rows,
     current_clustering,
+    is_mixed,
     last_verdicts,
     mark_numbers,
     work_on,
@@ -40,7 +42,7 @@ CHANGES_SHOWN = 10
 TARGETS_SHOWN = 500  # clusters that pages can be moved to
 POINT = 3  # page, x, y
 WEEK = 7 * 24 * 3600
-UNTIL_DRAWN = 300  # seconds that an outline may stand in for a picture
+UNTIL_DRAWN = 15  # seconds that an outline may stand in for a picture
 
 
 @needs_role(Role.VIEWER)
@@ -132,7 +134,7 @@ def cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
     current = current_clustering(site)
     extent = Extent.objects.filter(clustering=current, cluster=shown).first() if current else None
     examples = examples_of([extent], EXAMPLES_SHOWN)[extent.pk] if extent else []
-    changes = ClusterChange.objects.filter(Q(cluster=shown) | Q(into=shown), site=site)
+    changes = ClusterChange.objects.without_detail().filter(Q(cluster=shown) | Q(into=shown), site=site)
     job = work_on(site)
     context = _pages_listed(request, site, current, shown) | {
         "cluster": shown,
@@ -141,10 +143,11 @@ def cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
         "number": mark_numbers(current).get(shown.pk) if current else None,
         "examples": examples,
         "verdict": last_verdicts([shown.pk]).get(shown.pk),
-        "changes": changes.select_related("cluster", "into", "made_by")[:CHANGES_SHOWN],
+        "changes": change_rows(changes.select_related("cluster", "into", "made_by")[:CHANGES_SHOWN]),
         "job": job,
         "is_live": job is not None,
         "can_review": extent is not None and extent.n_pages > 0,
+        "is_mixed": job is None and extent is not None and extent.n_pages > 1 and is_mixed(shown),
     }
     return render(request, "clustering/clusters/cluster.html", context)
 
@@ -189,10 +192,12 @@ def _pages_listed(
 def cluster_changes(request: HttpRequest, name: str) -> HttpResponse:
     """Show what people changed about the site's clusters."""
     site = get_object_or_404(Site, name=name)
-    changes = ClusterChange.objects.filter(site=site).select_related("cluster", "into", "made_by")
+    listed = ClusterChange.objects.without_detail().filter(site=site)
+    page = list_part(request, listed.select_related("cluster", "into", "made_by"), order=["-id"])
     context = {
         "site": site,
-        "page": list_part(request, changes, order=["-id"]),
+        "page": page,
+        "changes": change_rows(page.rows),
         "can_edit": user_of(request).has_role(Role.EDITOR, site),
     }
     return render(request, "clustering/clusters/cluster_changes.html", context)

@@ -8,12 +8,13 @@ from django.urls import path
 
 import annotation.api  # noqa: F401 - its converter of verticals' names is used below
 from clustering.api.urls import SITE
-from rules.api import records, rules
+from rules.api import records, rules, webhooks
 
 if TYPE_CHECKING:
     from django.urls import URLPattern
 
 RULE = "rules/<id_of_row:pk>/"
+WEBHOOK = f"{SITE}webhooks/<id_of_row:pk>/"
 
 urlpatterns: list[URLPattern] = [
     path("records/", records.Records.as_view(), name="records"),
@@ -29,4 +30,8 @@ urlpatterns: list[URLPattern] = [
     path(f"{SITE}learn/", rules.SiteLearning.as_view(), name="learn_rules"),
     path(f"{SITE}extract/", rules.SiteExtraction.as_view(), name="extract_records"),
     path(f"{SITE}record-exports/", records.SiteRecordExports.as_view(), name="record_exports"),
+    path(f"{SITE}webhooks/", webhooks.SiteWebhooks.as_view(), name="webhooks"),
+    path(WEBHOOK, webhooks.WebhookView.as_view(), name="webhook"),
+    path(f"{WEBHOOK}resume/", webhooks.ResumeWebhook.as_view(), name="resume_webhook"),
+    path(f"{WEBHOOK}deliveries/", webhooks.Deliveries.as_view(), name="deliveries"),
 ]

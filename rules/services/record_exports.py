@@ -80,8 +80,8 @@ def _cell(value: object) -> str:
 
 
 def _written(rows: Iterable[Sequence[str]]) -> bytes:
-    file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows(rows)
+    file = io.StringIO(newline="")
+    csv.writer(file).writerows(rows)
     return file.getvalue().encode("utf-8", "replace")
 
 

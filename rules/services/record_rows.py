@@ -33,7 +33,11 @@ JSON_NAMES: Final = ("values", "raw", "normalized", "missing", "failed", "confid
 
 
 def _rule_name() -> Case:
-    told = Concat("rule__cluster__name", Value("@"), Cast("rule__version", TextField()))
+    told = Concat(
+        Cast("rule__cluster__name", TextField()),
+        Value("@", output_field=TextField()),
+        Cast("rule__version", TextField()),
+    )
     return Case(When(rule__isnull=False, then=told), default=None, output_field=TextField())
 
 

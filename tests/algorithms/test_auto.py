@@ -206,7 +206,7 @@ class TestExplanation:
             group.why for group in grouping.groups if len(group.members) == 12 and "Poll" in group.why
         )
         assert "kinds of address" in grouping.why
-        assert "near-twins" in grouping.why
+        assert "1 near-twin is apart" in grouping.why
 
     def test_looks_that_were_joined_are_told(self) -> None:
         site = pages("detail", DETAIL, 30, "http://a.b/p/{w}") + pages(

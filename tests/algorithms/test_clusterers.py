@@ -99,3 +99,7 @@ def test_every_algorithm_says_in_a_sentence_what_it_does(name: str) -> None:
 
     assert sentence.endswith(".")
     assert sentence.startswith(("Group", "Explore"))
+
+
+def test_no_two_algorithms_say_the_same() -> None:
+    assert len(CLUSTERERS) == len({sentence_of(name) for name in CLUSTERERS})

@@ -34,7 +34,10 @@ def add_clusters(site: Site) -> Clustering:
     )
     moved = parts["category-list"][:2]
     ClusterChange.objects.create(
-        site=site, kind="move", cluster=clusters["product-detail"], detail={"pages": moved}
+        site=site,
+        kind="move",
+        cluster=clusters["product-detail"],
+        detail={"pages": moved, "n_pages": len(moved)},
     )
     ClusterVerdict.objects.create(
         cluster=clusters["category-list"],

@@ -11,6 +11,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from clustering.models import Role, Scope
 from tests.apps.clustering.api_cast import caller, page_of, site_of
+from tests.apps.rules.record_cast import record_of, rule_of
 from vertex.api import schema_of_routes
 
 DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "api.md").read_text()
@@ -22,15 +23,15 @@ def blocks(language: str) -> list[str]:
 
 def environment(live_server: LiveServer) -> dict[str, str]:
     key = caller("ada", Role.ADMINISTRATOR).key
-    page_of(site_of("shop"), "p/1"), page_of(site_of("guide"), "b/1")
+    rule = rule_of(site_of("shop"))
+    record_of(rule, page_of(rule.cluster.site, "p/1")), page_of(site_of("guide"), "b/1")
     return os.environ | {"VERTEX": live_server.url, "TOKEN": key, "no_proxy": "*"}
 
 
 @pytest.mark.django_db(transaction=True)
 def test_the_client_works_as_pasted(live_server: LiveServer) -> None:
-    (client,) = blocks("python")
     ended = subprocess.run(
-        [sys.executable, "-c", client],
+        [sys.executable, "-c", "".join(blocks("python"))],
         env=environment(live_server),
         capture_output=True,
         text=True,
@@ -39,7 +40,10 @@ def test_the_client_works_as_pasted(live_server: LiveServer) -> None:
 
     assert 0 == ended.returncode, ended.stderr
     assert ["shop https://shop.example/p/1", "guide https://guide.example/b/1"] == [
-        line.rpartition(" ")[0] for line in ended.stdout.splitlines()
+        line.rpartition(" ")[0] for line in ended.stdout.splitlines()[:2]
+    ]
+    assert ["https://shop.example/p/1 {'name': 'Trail Runner',"] == [
+        line.partition(" 'price'")[0] for line in ended.stdout.splitlines()[2:]
     ]
 
 
@@ -71,4 +75,4 @@ def test_every_address_is_in_the_table() -> None:
 
 
 def test_every_scope_of_the_api_is_in_the_table() -> None:
-    assert [scope for scope in Scope.values if f"`{scope}`" not in DOCUMENT] == ["records:read"]
+    assert [scope for scope in Scope.values if f"`{scope}`" not in DOCUMENT] == []

@@ -12,10 +12,40 @@ ROWS = re.findall(
     (ROOT / "docs" / "papers" / "README.md").read_text(),
     re.MULTILINE,
 )
+BENCHMARKS = re.findall(
+    r"^\| [^|]+ \| (benchmarks/\S+) \|$",
+    (ROOT / "docs" / "papers" / "README.md").read_text(),
+    re.MULTILINE,
+)
+PUBLISHED = (
+    *(
+        "shingles",
+        "keyclus",
+        "key_paths",
+        "tabs",
+        "template_removal",
+        "uxclust",
+        "site_model",
+        "page_classes",
+    ),
+    *("link_queue", "pq_grams", "common_paths", "path_shingles", "masked_path_shingles", "url_patterns"),
+    "measures",
+)
 
 
 def test_the_index_is_read() -> None:
     assert len(ROWS) >= 30
+    assert len(BENCHMARKS) >= 5
+
+
+@pytest.mark.parametrize("module", PUBLISHED)
+def test_each_published_clusterer_is_in_the_index(module: str) -> None:
+    assert f"clustering/algorithms/{module}.py" in {row[2] for row in ROWS}
+
+
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_each_benchmark_of_the_index_exists(benchmark: str) -> None:
+    assert (ROOT / benchmark).exists()
 
 
 @pytest.mark.parametrize(

@@ -109,13 +109,15 @@ def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedPro
 
 @pytest.mark.slow
 def test_one_command_shows_everything_and_a_second_time_too(newcomer: dict[str, str]) -> None:
-    first = run(newcomer, "demo", "--max-pages", "30")
-    second = run(newcomer, "demo", "--max-pages", "30")
+    first = run(newcomer, "demo", "--max-pages", "60")
+    second = run(newcomer, "demo", "--max-pages", "60")
 
     assert (0, "") == (first.returncode, first.stderr)
     assert (0, "") == (second.returncode, second.stderr)
-    assert "120 pages stored" in first.stdout
+    assert "232 pages stored" in first.stdout
+    assert "4 rules published" in first.stdout
     assert "0 people are new" in second.stdout
+    assert [4] * 2 == [second.stdout.count(word) for word in ("clustered before", "extracted before")]
     logins = Path(newcomer["VERTEX_VAR"], "demo-logins.txt").read_text().splitlines()[1:]
     assert all(line.split()[1] in first.stdout and line.split()[1] in second.stdout for line in logins)
 

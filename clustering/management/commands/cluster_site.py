@@ -65,6 +65,11 @@ class Command(WorkCommand):
 
     def _tell(self, clustering: Clustering, result: dict[str, Any]) -> None:
         self.notice(
-            f"{clustering.site.name}: {result['clusters']:,} clusters of {result['pages']:,} pages,"
+            f"{clustering.site.name}: {_counted(result['clusters'], 'cluster')} of"
+            f" {_counted(result['pages'], 'page')},"
             f" {result['unassigned']:,} in none; {clustering.why}"
         )
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

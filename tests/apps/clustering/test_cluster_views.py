@@ -339,6 +339,24 @@ class TestChanges:
         post(editor, "undo_change", "shop", change.pk)
         assert reverse("redo_change", args=["shop", change.pk]) in shown(editor, "cluster", "shop", "lists")
 
+    def test_the_history_tells_how_many_without_reading_which(self, editor: Client, shop: Shop) -> None:
+        post(editor, "move_pages", "shop", pages=shop.pks("ab"), to="lists")
+        products, lists = (shop.clusters[name] for name in ("products", "lists"))
+        groups = {"a": products.pk, "b": lists.pk}
+        detail = {"parts": {str(products.pk): [1]}, "groups": groups, "n_pages": 9}
+        ClusterChange.objects.create(
+            site=shop.site, kind="split", cluster=shop.clusters["products"], detail=detail
+        )
+
+        with CaptureQueriesContext(connection) as queries:
+            told = shown(editor, "cluster_changes", "shop") + shown(editor, "cluster", "shop", "products")
+
+        assert 2 == told.count("split: 1 part taken out")
+        assert "2 pages moved to" in told
+        assert not [
+            query["sql"] for query in queries if '"detail", "clustering_clusterchange"' in query["sql"]
+        ]
+
     def test_a_viewer_changes_nothing(self, viewer: Client, shop: Shop) -> None:
         answer = viewer.post(reverse("move_pages", args=["shop"]), {"pages": shop.pks("a"), "to": "lists"})
 
@@ -373,6 +391,17 @@ class TestReview:
         assert reverse("cluster", args=["shop", "products"]) == answer.headers["Location"]
         assert "Several types" in shown(editor, "clusters", "shop")
 
+    def test_what_was_found_to_be_mixed_offers_the_split_until_it_is_split(
+        self, editor: Client, shop: Shop
+    ) -> None:
+        offer = "Split it"
+        assert offer not in shown(editor, "cluster", "shop", "products")
+        post(editor, "review_cluster", "shop", "products", verdict="mixed", pages=shop.pks("ab"))
+        assert offer in shown(editor, "cluster", "shop", "products")
+
+        ClusterChange.objects.create(site=shop.site, kind="split", cluster=shop.clusters["products"])
+        assert offer not in shown(editor, "cluster", "shop", "products")
+
     def test_the_last_verdict_leads_back_to_the_list(self, editor: Client, shop: Shop) -> None:
         post(editor, "review_cluster", "shop", "lists", verdict="one_type", pages=shop.pks("ef"))
 
@@ -392,7 +421,8 @@ class TestReview:
 
         answer = editor.get(reverse("truth_file", args=["shop"]))
 
-        lines = [json.loads(line) for line in answer.content.decode().splitlines()]
+        assert answer.streaming
+        lines = [json.loads(line) for line in b"".join(answer).splitlines()]
         assert {(f"{shop.site.root_url}{letter}", "products") for letter in "abc"} == {
             (line["url"], line["type"]) for line in lines
         }

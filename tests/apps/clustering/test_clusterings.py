@@ -406,7 +406,7 @@ class TestHostileSites:
         assert group_key("x" * 500) != group_key("x" * 501)
 
 
-def fall_over(_site: Any) -> None:
+def fall_over(*_: object, **__: object) -> None:
     raise RuntimeError("killed here")
 
 

@@ -90,6 +90,21 @@ def test_bodies_of_dropped_snapshots_go_and_the_others_stay(shop: Site, store: P
     assert sorted(store.names()) == sorted(page.snapshots.values_list("body", flat=True))
 
 
+def test_pictures_of_dropped_bodies_go_too(
+    shop: Site, store: PageStore, settings: Settings, tmp_path: Path
+) -> None:
+    settings.VAR_DIR = tmp_path
+    page_of(shop, "p/1", days=1)
+    named, gone = Snapshot.objects.get().body, "0" * 64
+    for body in (named, gone):
+        (tmp_path / "thumbnails" / body[:2]).mkdir(parents=True)
+        (tmp_path / "thumbnails" / body[:2] / f"{body}.svg").write_text("<svg/>")
+
+    swept()
+
+    assert [named] == [path.stem for path in (tmp_path / "thumbnails").glob("*/*")]
+
+
 def test_a_young_body_without_a_row_stays(shop: Site, store: PageStore) -> None:
     name = store.put(b"<p>its row is about to be committed</p>")
 

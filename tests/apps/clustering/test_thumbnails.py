@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import os
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
+from clustering import tasks
 from clustering.fetching.chromium import BrowserFailed
 from clustering.fetching.picturing import PNG, Camera
 from clustering.models import Job, Membership, Page, Role, Snapshot, User
+from clustering.services.clusterings import cluster_site, request_clustering
 from clustering.services.jobs import run_job
-from clustering.services.thumbnails import draw_thumbnails, find_thumbnail, request_thumbnails
+from clustering.services.thumbnails import (
+    draw_thumbnails,
+    find_thumbnail,
+    request_thumbnails,
+    sweep_thumbnails,
+)
 from tests.apps.clustering.cluster_cast import Shop, shop_of
 from tests.apps.clustering.fake_host import canary
 
@@ -45,6 +55,17 @@ def drawn(shop: Shop) -> dict[str, Any]:
     job = run_job(request_thumbnails(site=shop.site, rings=False).pk, draw_thumbnails)
     assert (Job.State.DONE, "") == (job.state, job.error)
     return job.result or {}
+
+
+def clustered_by_worker(shop: Shop, **asked: Any) -> Job:
+    job = request_clustering(site=shop.site, rings=False, **asked)
+    tasks.cluster_site(job.pk)
+    job.refresh_from_db()
+    return job
+
+
+def drawing_jobs() -> QuerySet[Job]:
+    return Job.objects.filter(task="clustering.draw_thumbnails")
 
 
 def test_without_a_browser_there_are_outlines(shop: Shop, settings: Any) -> None:
@@ -98,6 +119,63 @@ def test_a_page_reaches_nothing_while_it_is_drawn() -> None:
             camera.picture("x" * 3_000_000)
 
         assert 0 == bird.n_connections
+
+
+class TestAfterClustering:
+    """A worker asks for the pictures of the clusters that it made; a command leaves that to a person."""
+
+    def test_a_worker_lets_a_job_draw(self, shop: Shop) -> None:
+        clustered_by_worker(shop)
+
+        assert 1 == drawing_jobs().count()
+
+    def test_a_job_that_draws_already_does_no_harm(self, shop: Shop) -> None:
+        request_thumbnails(site=shop.site, rings=False)
+        job = clustered_by_worker(shop)
+
+        assert (Job.State.DONE, "", 1) == (job.state, job.error, drawing_jobs().count())
+
+    def test_what_is_only_compared_is_not_drawn(self, shop: Shop) -> None:
+        job = clustered_by_worker(shop, compare=True)
+
+        assert (Job.State.DONE, 0) == (job.state, drawing_jobs().count())
+
+    def test_a_command_draws_nothing(self, shop: Shop) -> None:
+        job = run_job(request_clustering(site=shop.site, rings=False).pk, cluster_site)
+
+        assert (Job.State.DONE, 0) == (job.state, drawing_jobs().count())
+
+
+class TestSwept:
+    @pytest.fixture
+    def folder(self, shop: Shop, settings: Any, tmp_path: Path) -> Path:
+        settings.CHROMIUM = "/nowhere/chromium"
+        drawn(shop)
+        return tmp_path / "thumbnails"
+
+    def test_pictures_of_bodies_that_are_gone_go_and_the_others_stay(self, shop: Shop, folder: Path) -> None:
+        Snapshot.objects.filter(pk=snapshot_of(shop, "c").pk).update(body="0" * 64)
+
+        assert 1 == sweep_thumbnails(now=timezone.now())
+        assert [snapshot_of(shop, "a").body] == [path.stem for path in folder.glob("*/*")]
+
+    def test_half_written_ones_go_when_they_are_old(self, shop: Shop, folder: Path) -> None:
+        body = snapshot_of(shop, "a").body
+        (folder / body[:2] / f".{body}.0123abcd.part").write_bytes(b"half")
+
+        assert 0 == sweep_thumbnails(now=timezone.now())
+        assert 1 == sweep_thumbnails(now=timezone.now() + timedelta(days=2))
+
+    def test_files_of_others_stay(self, shop: Shop, folder: Path) -> None:
+        (folder / "ab").mkdir(exist_ok=True)
+        (folder / "ab" / "notes.txt").write_text("mine")
+
+        assert 0 == sweep_thumbnails(now=timezone.now() + timedelta(days=2))
+
+    def test_without_any_there_is_nothing_to_do(self, db: None, settings: Any, tmp_path: Path) -> None:
+        settings.VAR_DIR = tmp_path / "empty"
+
+        assert 0 == sweep_thumbnails(now=timezone.now())
 
 
 class TestHandedOut:

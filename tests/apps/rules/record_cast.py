@@ -24,7 +24,7 @@ STYLESHEET = """<?xml version="1.0" encoding="UTF-8"?>
   </xsl:template>
 </xsl:stylesheet>
 """
-PRECISE = {
+PRECISE: dict[str, Any] = {
     "kind": "xpath",
     "target": "text()",
     "features": [{"kind": "tag", "level": 1, "values": ["h1"]}],
@@ -33,7 +33,7 @@ PRECISE = {
 }
 LOSER = PRECISE | {
     "xpath": "//div[2]/h1/text()",
-    "numbers": PRECISE["numbers"] | {"support": 0.4, "distance": 3, "price": 4.0},  # type: ignore[dict-item]
+    "numbers": PRECISE["numbers"] | {"support": 0.4, "distance": 3, "price": 4.0},
 }
 DEFINITION: dict[str, Any] = {
     "attributes": [
@@ -121,6 +121,7 @@ def sampled(rule: Rule, *numbers: int) -> None:
     """Let pages of the site be the samples of a rule."""
     for number in numbers:
         page = page_of(rule.cluster.site, f"p{number}", body_of(number))
+        assert page.latest_snapshot is not None
         RuleSample.objects.create(rule=rule, snapshot=page.latest_snapshot, use="annotated")
         clustering = Clustering.objects.current().get(site=rule.cluster.site)
         PageMembership.objects.create(clustering=clustering, page=page, cluster=rule.cluster)

@@ -12,6 +12,7 @@ from rich.console import Console
 from clustering.management.output import WorkCommand
 from clustering.services.sites import SiteExists
 from vertex import demo
+from vertex.tour import DemoIncomplete
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
 
 class Command(WorkCommand):
     help = (
-        "Serve four small sites on this machine, crawl them, bring in search logs, add a person of each role "
-        "and say what to open in the browser. Doing it again is quick and undoes nothing."
+        "Serve four small sites on this machine and take them through everything: crawl, search logs, "
+        "clusters, samples, annotations, rules, records. Add a person of each role and say what to open in "
+        "the browser. Doing it again is quick, goes on where it stopped and undoes nothing."
     )
-    failures = (demo.DemoRefused, SiteExists)
+    failures = (demo.DemoRefused, DemoIncomplete, SiteExists)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(

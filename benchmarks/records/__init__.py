@@ -1,0 +1,161 @@
+"""How many pages' records are found without a teacher, by a ranker that saw no page of their sources."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import time
+from collections import defaultdict
+from functools import partial
+from typing import TYPE_CHECKING
+
+from benchmarks import train_urest
+from benchmarks.records import labelled, published
+from benchmarks.records.scoring import GOOD, f_score
+from benchmarks.report import markdown_table
+from clustering.algorithms import mdr, omini
+from clustering.algorithms.record_finding import find_records
+from clustering.algorithms.urest import cluster_subtrees, decompose, largest_coverage, psi_features
+from clustering.dom.page import parse_page
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from benchmarks.train_urest import Measured
+    from clustering.algorithms.record_page import Region
+    from clustering.algorithms.record_ranker import Ranker
+    from clustering.algorithms.urest import LinearMargin
+
+TITLE = "Records without a teacher"
+N_FOLDS = 20 if os.environ.get("VERTEX_FULL") else 4
+NO_LIST = "no list"
+Figures = dict[str, dict[str, list[float]]]  # kind -> algorithm -> F of each page
+
+EXPLAINED = """Share of pages with F of at least 0.75, and mean F. Sources (a site, a search engine, an
+edition of a demo site) are dealt to folds; all that is trained is trained without the fold that it
+judges. A record of the test bed, the listings and the demo lists is right where its text overlaps the
+true one by 0.8; of the other pages it must hold the whole core (title and snippet; first field to last)
+of one true record and of no other. The ceiling takes the best candidate."""
+
+
+def run(data: Path | None) -> str:
+    """Return the section of docs/benchmarks.md."""
+    pages = [one for page in labelled.read_all(data) if (one := train_urest.measure(page)).candidates]
+    figures: Figures = defaultdict(lambda: defaultdict(list))
+    n_false, n_empty = 0, 0
+    for fold in range(N_FOLDS):
+        seen, judged = dealt(pages, fold)
+        ranker, (phi, psi) = train_urest.train(seen), published.train(seen)
+        for one in judged:
+            if one.labelled.kind == NO_LIST:
+                n_empty += 1
+                n_false += bool(first_of(one, ranker))
+            else:
+                judge(one, ranker, phi, psi, figures[one.labelled.kind])
+    told = f"Of {n_empty} pages without a list, {n_empty - n_false} are told to have none."
+    left_out = (
+        "" if data else "Only the demo lists were there; name a folder of labelled pages with --data.\n\n"
+    )
+    return "\n\n".join([EXPLAINED, left_out + table(figures), told, times(pages)])
+
+
+def dealt(pages: Sequence[Measured], fold: int) -> tuple[list[Measured], list[Measured]]:
+    """Return the pages to learn from and those to judge; a demo site's empty pages go with its lists."""
+    kind_of = {"no list": "demo lists"}
+    keys = [(kind_of.get(one.labelled.kind, one.labelled.kind), one.labelled.source) for one in pages]
+    number_by_key: dict[tuple[str, str], int] = {}
+    n_by_kind: dict[str, int] = defaultdict(int)
+    for key in sorted(set(keys)):
+        number_by_key[key] = n_by_kind[key[0]]
+        n_by_kind[key[0]] += 1
+    seen = [one for one, key in zip(pages, keys, strict=True) if number_by_key[key] % N_FOLDS != fold]
+    judged = [one for one, key in zip(pages, keys, strict=True) if number_by_key[key] % N_FOLDS == fold]
+    return seen, judged
+
+
+def first_of(one: Measured, ranker: Ranker) -> Sequence[Region]:
+    """Return the best list, nothing where the ranker finds none."""
+    kept, rows = one.completed(ranker.quick)
+    scores = [ranker.full.score(row) for row in rows]
+    best = max(range(len(kept)), key=scores.__getitem__)
+    return kept[best].regions if scores[best] >= ranker.least else ()
+
+
+def judge(
+    one: Measured, ranker: Ranker, phi: LinearMargin, psi: LinearMargin, f_by_name: dict[str, list[float]]
+) -> None:
+    """Add the F of each algorithm on a page."""
+
+    def score(regions: Sequence[Region]) -> float:
+        return f_score(one.labelled.truth, [one.page.interval(region) for region in regions])
+
+    clusters = cluster_subtrees(decompose(one.page), phi)
+    published_best = max(
+        clusters, key=lambda cluster: psi.margin(psi_features(one.page, cluster)), default=[]
+    )
+    found: dict[str, Callable[[], Sequence[Region]]] = {
+        "Vertex (default)": partial(first_of, one, ranker),
+        "U-REST as published": lambda: [(element, element) for element in published_best],
+        "Omini-like": partial(omini.extract_objects, one.page),
+        "MDR-like": partial(mdr.extract_region, one.page),
+        "coverage baseline": lambda: [(element, element) for element in largest_coverage(one.page, clusters)],
+    }
+    for name, find in found.items():
+        f_by_name[name].append(score(find()))
+    f_by_name["ceiling of the candidates"].append(max(one.right))
+
+
+def table(figures: Figures) -> str:
+    """Return a row an algorithm, two columns a kind of page."""
+    kinds = list(figures)
+    names = list(next(iter(figures.values())))
+    head = ["algorithm", *[f"{kind} ({len(figures[kind][names[0]])})" for kind in kinds]]
+    rows = [
+        [
+            name,
+            *[
+                f"{share_good(figures[kind][name]):.3f} / {statistics.mean(figures[kind][name]):.3f}"
+                for kind in kinds
+            ],
+        ]
+        for name in names
+    ]
+    return markdown_table(head, rows)
+
+
+def share_good(scores: Sequence[float]) -> float:
+    return sum(score >= GOOD for score in scores) / len(scores)
+
+
+def times(pages: Sequence[Measured]) -> str:
+    """Return what finding records costs: a page of 100 records, and the slowest page of all."""
+    page = b"<ul>" + b"".join(ROW % ((n,) * 5) for n in range(100)) + b"</ul>"
+    rows = [["100 records", f"{len(page) / 1000:.0f} KB", f"{seconds(page):.2f}"]]
+    bodies = sorted({one.labelled.body for one in pages}, key=len)[-20:]
+    slowest = max(((seconds(body), len(body)) for body in bodies), default=(0.0, 0))
+    rows.append(["the slowest of the 20 largest", f"{slowest[1] / 1000:.0f} KB", f"{slowest[0]:.2f}"])
+    table_page = (
+        b"<table>"
+        + b"".join(b"<tr><td>%d<td><a href=/%d>name %d</a><td>x" % (n, n, n) for n in range(110_000))
+        + b"</table>"
+    )
+    rows.append(["a table of 110,000 rows", f"{len(table_page) / 1000:.0f} KB", f"{seconds(table_page):.2f}"])
+    return markdown_table(["page", "size", "CPU seconds from the parsed tree"], rows)
+
+
+ROW = (
+    b"<li class=result><div class=head><h3><a href=/item/%d>The name of thing %d</a></h3>"
+    b"<span class=price>$ %d.00</span></div><p class=text>"
+    + b"Some words that tell what it is. " * 20
+    + b"</p><ul class=more><li>colour %d<li>size %d</ul>"
+)
+
+
+def seconds(body: bytes) -> float:
+    tree = parse_page(body).tree
+    if tree is None:
+        return 0.0
+    started = time.process_time()
+    find_records(tree)
+    return time.process_time() - started

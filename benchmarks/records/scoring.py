@@ -1,0 +1,55 @@
+"""Compare lists of records with the truth, as intervals of a page's text without white space."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Interval: TypeAlias = tuple[int, int]
+OVERLAP = 0.8  # how much of both a whole record must share with the one found
+GOOD = 0.75  # the F from which a page counts as right
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """The true records in the page's order: whole, or only the core that a found record must hold."""
+
+    records: tuple[Interval, ...]
+    is_whole: bool
+
+
+def f_score(truth: Truth, found: list[Interval]) -> float:
+    """Return 2pr / (p + r) of the found records; 1 where nothing is right and nothing was found."""
+    if not truth.records or not found:
+        return float(not truth.records and not found)
+    n_right = len(matched(truth, found))
+    return 2 * n_right / (len(truth.records) + len(found))
+
+
+def matched(truth: Truth, found: list[Interval]) -> set[int]:
+    """Return the numbers of the true records that were found, each by a record of its own."""
+    right: set[int] = set()
+    starts, stops = [one[0] for one in truth.records], [one[1] for one in truth.records]
+    for interval in found:
+        touched = range(bisect_right(stops, interval[0]), bisect_left(starts, interval[1]))
+        if truth.is_whole:
+            right |= {number for number in touched if _overlap(truth.records[number], interval) >= OVERLAP}
+        elif len(touched) == 1 and _common(truth.records[touched[0]], interval) >= 0.9 * _length(
+            truth.records[touched[0]]
+        ):
+            right.add(touched[0])
+    return right
+
+
+def _length(one: Interval) -> int:
+    return max(one[1] - one[0], 1)
+
+
+def _common(one: Interval, other: Interval) -> int:
+    return min(one[1], other[1]) - max(one[0], other[0])
+
+
+def _overlap(one: Interval, other: Interval) -> float:
+    common = max(_common(one, other), 0)
+    return common / (_length(one) + _length(other) - common)

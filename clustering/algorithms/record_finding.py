@@ -1,0 +1,79 @@
+"""Find the records of a list page without a teacher.
+
+Paper:      Shen and Karger, "U-REST" (WWW 2007): discover repetitions, rank them, return the best.
+Notation:   A found list has a score and records; a record is a list of adjacent siblings.
+Readings:   A page whose best candidate looks like no records at all has none; one record is no list.
+Departures: Candidates and ranker are our own (record_candidates, record_ranker); the algorithm as published
+            is in urest.
+Cost:       Linear in the page but for 40 candidates that are looked at closely.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from clustering.algorithms.record_candidates import find_candidates
+from clustering.algorithms.record_page import model_page
+from clustering.algorithms.record_ranker import load_ranker
+from clustering.dom.paths import element_paths
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from lxml.etree import _Element
+
+    from clustering.algorithms.record_page import PageModel, Region
+
+SHARED = 0.5  # of its text that a list may share with a better one to be told beside it
+
+
+@dataclass(frozen=True, slots=True)
+class FoundList:
+    """A list of records and how much it looks like one."""
+
+    score: float
+    records: list[list[_Element]]
+    is_cut: bool = False  # the page is so large that not all of it was read
+
+    def paths(self) -> list[list[str]]:
+        """Return the XPaths of the records' elements."""
+        paths = iter(element_paths([element for record in self.records for element in record]))
+        return [[next(paths) for _ in record] for record in self.records]
+
+
+def find_records(tree: _Element, n_best: int = 1) -> list[FoundList]:
+    """Return the lists of a page, the best first; none where the page has no list."""
+    page = model_page(tree)
+    ranker = load_ranker()
+    ranked = ranker.rank(page, find_candidates(page))
+    told: list[FoundList] = []
+    taken: list[Sequence[Region]] = []
+    for score, candidate in ranked:
+        if score < ranker.least or len(told) >= n_best:
+            break
+        if all(_shared(page, candidate.regions, other) <= SHARED for other in taken):
+            taken.append(candidate.regions)
+            records = [_elements(page, region) for region in candidate.regions]
+            told.append(FoundList(score, records, page.is_cut))
+    return told
+
+
+def _elements(page: PageModel, region: Region) -> list[_Element]:
+    return [page.nodes[element] for element in page.siblings(region)]
+
+
+def _shared(page: PageModel, one: Sequence[Region], other: Sequence[Region]) -> float:
+    """Return which share of the shorter list's text the other shows too."""
+    mine = [page.interval(region) for region in one]
+    others = [page.interval(region) for region in other]
+    common = place = 0
+    for start, stop in mine:
+        while place < len(others) and others[place][1] <= start:
+            place += 1
+        ahead = place
+        while ahead < len(others) and others[ahead][0] < stop:
+            common += min(stop, others[ahead][1]) - max(start, others[ahead][0])
+            ahead += 1
+    shown = min(sum(stop - start for start, stop in mine), sum(stop - start for start, stop in others))
+    return common / max(shown, 1)

@@ -1,0 +1,103 @@
+"""Find the records of list pages, without annotations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.core.management.base import CommandError
+
+from clustering.algorithms.record_finding import find_records
+from clustering.algorithms.record_page import MAX_ELEMENTS
+from clustering.dom.page import PageTooLarge, parse_page
+from clustering.management.output import STANDARD, WorkCommand, kept_standard_input
+from clustering.services.archives import open_source
+from clustering.services.found_pages import FoundPage, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.core.management.base import CommandParser
+
+    from clustering.management.output import Lines
+    from clustering.services.found_pages import Item
+
+CUT = f"the page is large: its first {MAX_ELEMENTS:,} elements were read"
+BASE_URL = "http://localhost/"
+
+
+class Command(WorkCommand):
+    help = (
+        "Find the lists of records in the pages of SOURCE: a manifest, a WARC, a zip or a folder of HTML,"
+        " or - for standard input. A record is a list of adjacent siblings; a page without a list has"
+        " no records."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("source", metavar="SOURCE")
+        parser.add_argument("--best", type=int, default=1, metavar="N", help="lists of a page (default: 1)")
+        parser.add_argument(
+            "--base-url",
+            default=BASE_URL,
+            metavar="URL",
+            help=f"where the files of a zip or folder without a manifest stand (default: {BASE_URL})",
+        )
+        self.add_output_argument(parser)
+
+    def handle(self, *args: str, **options: str) -> None:
+        n_best = int(options["best"])
+        if n_best < 1:
+            raise CommandError(f"--best is {n_best}; it must be 1 or more", returncode=2)
+        path = Path(options["source"])
+        folder = None
+        if options["source"] == STANDARD:
+            path, folder = kept_standard_input(), Path.cwd()
+        base_url = options["base_url"].rstrip("/") + "/"
+        with (
+            open_source(path, base_url, folder) as source,
+            self.open_output(options["output"]) as lines,
+            self.progress("finding records", source.n_items) as advance,
+        ):
+            for item in source.items:
+                self._find(item, n_best, lines)
+                advance()
+
+    def _find(self, item: Item, n_best: int, lines: Lines) -> None:
+        if isinstance(item, Skipped):
+            return
+        if not isinstance(item, FoundPage):
+            self.report_bad_line(item.place, item.reason)
+            if item.url:
+                lines.write(_nothing(item.url, item.reason))
+            return
+        for line in lines_of(item, n_best, self.report_bad_line):
+            lines.write(line)
+
+
+def lines_of(
+    page: FoundPage, n_best: int, report_bad_line: Callable[[str, str], None]
+) -> list[dict[str, object]]:
+    """Return a line for each list of a page, or one without records and why."""
+    reason = ""
+    found = []
+    try:
+        parsed = parse_page(page.body, page.content_type)
+        reason = parsed.problem
+        found = find_records(parsed.tree, n_best) if parsed.tree is not None else []
+        reason = CUT if any(one.is_cut for one in found) else reason
+    except PageTooLarge as error:
+        reason = str(error)
+        report_bad_line(page.url, reason)
+    return [
+        {"url": page.url, "rank": rank, "score": round(one.score, 4), "records": one.paths(), **_told(reason)}
+        for rank, one in enumerate(found, 1)
+    ] or [_nothing(page.url, reason)]
+
+
+def _nothing(url: str, reason: str) -> dict[str, object]:
+    """Return the line of a page without a list, with the reason where it is the page's own."""
+    return {"url": url, "rank": 1, "score": 0.0, "records": [], **_told(reason)}
+
+
+def _told(reason: str) -> dict[str, object]:
+    return {"reason": reason} if reason else {}

@@ -1,0 +1,99 @@
+"""What pages of rules and records are drawn with: states, values, confidence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from django.template import Library
+from django.utils.html import format_html, format_html_join
+
+from clustering.templatetags.interface import badge
+from rules.models import Rule
+
+if TYPE_CHECKING:
+    from django.utils.safestring import SafeString
+
+register = Library()
+
+NOTHING = "\u2013"  # a dash
+TONES = {
+    Rule.State.PUBLISHED: ("good", "good"),
+    Rule.State.PROPOSED: ("busy", "clock"),
+    Rule.State.DRAFT: ("unknown", "clock"),
+    Rule.State.RETIRED: ("unknown", "skipped"),
+}
+SURE, HALF_SURE = 0.9, 0.6
+USES = {"annotated": "annotated", "unannotated": "gave support", "held_out": "checked"}
+
+
+@register.simple_tag
+def rule_badge(rule: Rule) -> SafeString:
+    """Say whether a rule is published, a draft, proposed or retired."""
+    tone, icon = TONES[Rule.State(rule.state)]
+    return badge(tone, rule.get_state_display(), icon)
+
+
+@register.simple_tag
+def confidence_badge(confidence: float | None) -> SafeString | str:
+    """Say how sure a value is, in percent."""
+    if confidence is None:
+        return NOTHING
+    tone = "good" if confidence >= SURE else "warning" if confidence >= HALF_SURE else "bad"
+    icon = {"good": "", "warning": "warning", "bad": "bad"}[tone]
+    told = f"{100 * confidence:.0f} %"
+    return (
+        badge(tone, told, icon) if icon else format_html('<span class="confidence is-good">{}</span>', told)
+    )
+
+
+@register.filter
+def value_line(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    """Write a value in one line: several with commas between, a dash for none."""
+    if value is None or value == []:
+        return NOTHING
+    if isinstance(value, list):
+        return ", ".join(map(value_line, value))
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
+
+
+@register.filter
+def value_block(value: Any) -> SafeString | str:  # noqa: ANN401 - any JSON value
+    """Write a value whole: several as a list, a dash for none."""
+    if isinstance(value, list) and value:
+        items = format_html_join("", "<li>{}</li>", ((value_line(one),) for one in value))
+        return format_html('<ul class="values">{}</ul>', items)
+    return value_line(value)
+
+
+@register.filter
+def use_words(use: str) -> str:
+    """Say what a page was to a rule."""
+    return USES.get(use, use)
+
+
+@register.filter
+def part_of(selection: dict[str, Any] | None) -> str:
+    """Say which part of its node's text a value is; blank where it is all of it."""
+    told = selection or {}
+    parts = [
+        f"after “{told['prefix']}”" if told.get("prefix") else "",
+        f"before {'the last ' if told.get('is_last_suffix') else ''}“{told['suffix']}”"
+        if told.get("suffix")
+        else "",
+        _words(told.get("first", 1), told.get("last", -1)),
+        f"split at “{told['separator']}”" if told.get("separator") else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _words(first: int, last: int) -> str:
+    if (first, last) == (1, -1):
+        return ""
+    return f"words {_place(first)} to {_place(last)}"
+
+
+def _place(place: int) -> str:
+    if place > 0:
+        return str(place)
+    return "last" if place == -1 else f"{-place} from the end"
