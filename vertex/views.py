@@ -21,6 +21,7 @@ from clustering.services import crawling, sites
 from clustering.views.access import needs_role, user_of
 from clustering.views.cluster_rows import site_clusters
 from clustering.views.toasts import tell
+from rules.views.records import site_records
 from vertex.forms import AddSiteForm, SettingsForm
 
 if TYPE_CHECKING:
@@ -58,6 +59,7 @@ def site(request: HttpRequest, name: str) -> HttpResponse:
         "can_operate": user.has_role(Role.OPERATOR, shown),
         "can_delete": user.has_role(Role.ADMINISTRATOR, shown),
         **site_clusters(shown),
+        **site_records(shown),
     }
     return render(request, "vertex/site.html", context)
 

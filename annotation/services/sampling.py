@@ -70,6 +70,7 @@ def draw_samples(run: jobs.JobRun, report: Callable[[], None] | None = None) -> 
         n_samples += _replace(run, cluster, [(pages[p], gain) for p, gain in chosen])
         if report:
             report()
+    run.renew(n_done=len(clusters))
     return {"clusters": len(clusters), "samples": n_samples}
 
 

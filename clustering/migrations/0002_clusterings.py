@@ -8,148 +8,345 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('clustering', '0001_initial'),
+        ("clustering", "0001_initial"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Cluster',
+            name="Cluster",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=61, validators=[django.core.validators.RegexValidator('^[a-z0-9][a-z0-9-]{0,60}\\Z', 'Use 1 to 61 small letters, digits and hyphens, beginning with a letter or digit.')])),
-                ('title', models.CharField(max_length=200)),
-                ('has_own_title', models.BooleanField(default=False)),
-                ('is_hand_made', models.BooleanField(default=False)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('site', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='clusters', to='clustering.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        max_length=61,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[a-z0-9][a-z0-9-]{0,60}\\Z",
+                                "Use 1 to 61 small letters, digits and hyphens, beginning with a letter or digit.",
+                            )
+                        ],
+                    ),
+                ),
+                ("title", models.CharField(max_length=200)),
+                ("has_own_title", models.BooleanField(default=False)),
+                ("is_hand_made", models.BooleanField(default=False)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "site",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="clusters",
+                        to="clustering.site",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='ClusterChange',
+            name="ClusterChange",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('move', 'Move pages'), ('merge', 'Merge'), ('split', 'Split')], max_length=10)),
-                ('detail', models.JSONField(default=dict)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('undone_at', models.DateTimeField(blank=True, null=True)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='clustering.cluster')),
-                ('into', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clustering.cluster')),
-                ('made_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('site', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='cluster_changes', to='clustering.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("move", "Move pages"), ("merge", "Merge"), ("split", "Split")],
+                        max_length=10,
+                    ),
+                ),
+                ("detail", models.JSONField(default=dict)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("undone_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="changes",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "into",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "made_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="cluster_changes",
+                        to="clustering.site",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='Clustering',
+            name="Clustering",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('algorithm', models.CharField(max_length=40)),
-                ('params', models.JSONField(default=dict)),
-                ('why', models.TextField(blank=True)),
-                ('evidence', models.JSONField(default=dict)),
-                ('measures', models.JSONField(default=dict)),
-                ('model', models.JSONField(default=dict)),
-                ('map', models.JSONField(default=list)),
-                ('is_current', models.BooleanField(default=False)),
-                ('n_pages', models.PositiveIntegerField(default=0)),
-                ('n_sampled', models.PositiveIntegerField(default=0)),
-                ('n_unassigned', models.PositiveIntegerField(default=0)),
-                ('seconds', models.FloatField(default=0.0)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('assigned_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('job', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='clustering.job')),
-                ('made_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('site', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='clusterings', to='clustering.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("algorithm", models.CharField(max_length=40)),
+                ("params", models.JSONField(default=dict)),
+                ("why", models.TextField(blank=True)),
+                ("evidence", models.JSONField(default=dict)),
+                ("measures", models.JSONField(default=dict)),
+                ("model", models.JSONField(default=dict)),
+                ("map", models.JSONField(default=list)),
+                ("is_current", models.BooleanField(default=False)),
+                ("n_pages", models.PositiveIntegerField(default=0)),
+                ("n_sampled", models.PositiveIntegerField(default=0)),
+                ("n_unassigned", models.PositiveIntegerField(default=0)),
+                ("seconds", models.FloatField(default=0.0)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("assigned_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "job",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="clustering.job",
+                    ),
+                ),
+                (
+                    "made_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="clusterings",
+                        to="clustering.site",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='ClusterVerdict',
+            name="ClusterVerdict",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('verdict', models.CharField(choices=[('one_type', 'One type'), ('mixed', 'Several types')], max_length=10)),
-                ('pages', models.JSONField(default=list)),
-                ('strangers', models.JSONField(default=list)),
-                ('comment', models.TextField(blank=True)),
-                ('given_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='verdicts', to='clustering.cluster')),
-                ('clustering', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='verdicts', to='clustering.clustering')),
-                ('given_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "verdict",
+                    models.CharField(
+                        choices=[("one_type", "One type"), ("mixed", "Several types")], max_length=10
+                    ),
+                ),
+                ("pages", models.JSONField(default=list)),
+                ("strangers", models.JSONField(default=list)),
+                ("comment", models.TextField(blank=True)),
+                ("given_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="verdicts",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "clustering",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="verdicts",
+                        to="clustering.clustering",
+                    ),
+                ),
+                (
+                    "given_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='Extent',
+            name="Extent",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('group', models.CharField(blank=True, max_length=100)),
-                ('n_pages', models.PositiveIntegerField(default=0)),
-                ('signature', models.CharField(blank=True, max_length=40)),
-                ('importance', models.FloatField(default=0.0)),
-                ('url_pattern', models.TextField(blank=True)),
-                ('cohesion', models.FloatField(blank=True, null=True)),
-                ('why', models.TextField(blank=True)),
-                ('examples', models.JSONField(default=list)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='extents', to='clustering.cluster')),
-                ('clustering', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='extents', to='clustering.clustering')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("group", models.CharField(blank=True, max_length=100)),
+                ("n_pages", models.PositiveIntegerField(default=0)),
+                ("signature", models.CharField(blank=True, max_length=40)),
+                ("importance", models.FloatField(default=0.0)),
+                ("url_pattern", models.TextField(blank=True)),
+                ("cohesion", models.FloatField(blank=True, null=True)),
+                ("why", models.TextField(blank=True)),
+                ("examples", models.JSONField(default=list)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="extents",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "clustering",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="extents",
+                        to="clustering.clustering",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-n_pages', 'cluster__name'],
+                "ordering": ["-n_pages", "cluster__name"],
             },
         ),
         migrations.CreateModel(
-            name='PageMembership',
+            name="PageMembership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('distance', models.FloatField(blank=True, null=True)),
-                ('snapshot_seen', models.PositiveBigIntegerField(blank=True, null=True)),
-                ('cluster', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='clustering.cluster')),
-                ('clustering', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='clustering.clustering')),
-                ('found', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clustering.cluster')),
-                ('page', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='clustering.page')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("distance", models.FloatField(blank=True, null=True)),
+                ("snapshot_seen", models.PositiveBigIntegerField(blank=True, null=True)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "clustering",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="clustering.clustering",
+                    ),
+                ),
+                (
+                    "found",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "page",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="clustering.page",
+                    ),
+                ),
             ],
         ),
         migrations.AddConstraint(
-            model_name='cluster',
-            constraint=models.UniqueConstraint(fields=('site', 'name'), name='cluster_name_once_per_site'),
+            model_name="cluster",
+            constraint=models.UniqueConstraint(fields=("site", "name"), name="cluster_name_once_per_site"),
         ),
         migrations.AddIndex(
-            model_name='clusterchange',
-            index=models.Index(fields=['site', '-id'], name='cluster_change_by_site'),
+            model_name="clusterchange",
+            index=models.Index(fields=["site", "-id"], name="cluster_change_by_site"),
         ),
         migrations.AddIndex(
-            model_name='clustering',
-            index=models.Index(fields=['site', '-id'], name='clustering_by_site'),
+            model_name="clustering",
+            index=models.Index(fields=["site", "-id"], name="clustering_by_site"),
         ),
         migrations.AddConstraint(
-            model_name='clustering',
-            constraint=models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('site',), name='one_current_clustering_per_site'),
+            model_name="clustering",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("is_current", True)),
+                fields=("site",),
+                name="one_current_clustering_per_site",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='extent',
-            constraint=models.UniqueConstraint(fields=('clustering', 'cluster'), name='extent_once_per_clustering'),
+            model_name="extent",
+            constraint=models.UniqueConstraint(
+                fields=("clustering", "cluster"), name="extent_once_per_clustering"
+            ),
         ),
         migrations.AddIndex(
-            model_name='pagemembership',
-            index=models.Index(fields=['clustering', 'cluster', 'page'], name='membership_by_cluster'),
+            model_name="pagemembership",
+            index=models.Index(fields=["clustering", "cluster", "page"], name="membership_by_cluster"),
         ),
         migrations.AddIndex(
-            model_name='pagemembership',
-            index=models.Index(fields=['clustering', 'cluster', 'distance'], name='membership_by_distance'),
+            model_name="pagemembership",
+            index=models.Index(fields=["clustering", "cluster", "distance"], name="membership_by_distance"),
         ),
         migrations.AddConstraint(
-            model_name='pagemembership',
-            constraint=models.UniqueConstraint(fields=('clustering', 'page'), name='page_once_per_clustering'),
+            model_name="pagemembership",
+            constraint=models.UniqueConstraint(
+                fields=("clustering", "page"), name="page_once_per_clustering"
+            ),
         ),
     ]

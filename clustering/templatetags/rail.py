@@ -49,6 +49,8 @@ SITE_TABS = (
     ("site", "Overview", Role.VIEWER),
     ("pages", "Pages", Role.VIEWER),
     ("clusters", "Clusters", Role.VIEWER),
+    ("rules", "Rules", Role.VIEWER),
+    ("records", "Records", Role.VIEWER),
     ("site_settings", "Settings", Role.OPERATOR),
     ("site_people", "People", Role.ADMINISTRATOR),
 )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from clustering.models import User
 
-EXPORT = "clustering.export_site"
+EXPORTS = ("clustering.export_site", "rules.export_records")  # their jobs leave a file
 PARAMS_SHOWN = ("entry", "max_pages", "delay", "strategy", "base_url")
 LIVE_EVERY, QUIET_EVERY = 2, 10  # seconds between two looks, while something is at work and otherwise
 
@@ -153,7 +153,7 @@ def figures_of(job: Job) -> list[tuple[str, object]]:
 
 def _file_of(job: Job) -> str:
     """Return the name of the file that an export made, if it is still there."""
-    name = job.result.get("file", "") if job.task == EXPORT and isinstance(job.result, dict) else ""
+    name = job.result.get("file", "") if job.task in EXPORTS and isinstance(job.result, dict) else ""
     return name if name and "/" not in name and (settings.EXPORT_DIR / name).is_file() else ""
 
 

@@ -145,7 +145,7 @@ def _head(rule: ClusterRule, title: str) -> list[str]:
     from_pages = ", ".join(rule.learnt_from[:MOST_NAMED]) or "no page"
     more = len(rule.learnt_from) - MOST_NAMED
     lines = [
-        f"{title or 'Rule of a cluster.'} Made by a program; change the annotations and learn it again.",
+        f"{title or 'Rule of a cluster'}. Made by a program; change the annotations and learn it again.",
         f"Learner: {rule.learner}. Annotated: {from_pages}{f' and {more} more' if more > 0 else ''}.",
         f"Pages that gave support without annotations: {rule.n_unannotated}.",
     ]

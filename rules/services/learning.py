@@ -93,6 +93,7 @@ def learn_rules(run: JobRun, report: Report | None = None) -> dict[str, Any]:
                 publish_rule(rule=rule, actor=run.job.created_by, is_forced=params["is_forced"])
             except ValidationError as error:
                 refused += error.messages
+    run.renew(n_done=len(clusters))
     if refused:
         raise jobs.JobFailed(" ".join(refused))
     return {"rules": len(clusters), "published": 0 if params["is_draft"] else len(clusters)}

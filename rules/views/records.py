@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.conf import settings
-from django.db.models import Count
+from django.db.models import Count, Max
 from django.http import FileResponse, Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
@@ -130,6 +130,16 @@ def record_file(_request: HttpRequest, name: str, pk: int) -> FileResponse:
     if not file or "/" in file or not path.is_file():
         raise Http404("The file of this job is not there any more. Export the records again.")
     return FileResponse(path.open("rb"), as_attachment=True, filename=file)
+
+
+def site_records(site: Site) -> dict[str, Any]:
+    """Return what a site's overview tells of its rules and records."""
+    latest = Extraction.objects.filter(site=site).aggregate(at=Max("extracted_at"))
+    return {
+        "n_rules": Rule.objects.published().of_site(site).count(),
+        "n_records": Record.objects.there().filter(site=site).count(),
+        "last_extraction": latest["at"],
+    }
 
 
 def value_rows(shown: Record) -> list[ValueRow]:
