@@ -46,13 +46,27 @@ hypothesis.settings.register_profile("full", COMMON, max_examples=1000)
 hypothesis.settings.load_profile("full" if IS_FULL else "small")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs a server that is not there, and say so."""
+USES_DATABASE = {"db", "transactional_db", "live_server", "redis_url", "rabbitmq_url"}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip what needs a server that is not there, and say so; on PostgreSQL leave out what needs none."""
+    if IS_POSTGRES:
+        plain = [item for item in items if not _needs_a_server(item)]
+        config.hook.pytest_deselected(items=plain)
+        items[:] = [item for item in items if _needs_a_server(item)]
     reasons = {"postgres": _why_not_postgres(), "redis": _why_not(servers.find_redis, servers.REDIS_URL)}
     for item in items:
         for marker, reason in reasons.items():
             if reason and item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def _needs_a_server(item: pytest.Item) -> bool:
+    """Say whether a test may go otherwise on another database: all journeys and installations may."""
+    is_whole = {"journeys", "vertex"} & set(item.path.parts)
+    marks = any(item.get_closest_marker(name) for name in ("django_db", "postgres", "redis"))
+    return bool(is_whole or marks or USES_DATABASE & set(getattr(item, "fixturenames", ())))
 
 
 def _why_not_postgres() -> str:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from clustering.algorithms.record_page import PageModel, Region
 
+FURTHER = 0.5  # of the least score, from which lists beside the best one are told
 SHARED = 0.5  # of its text that a list may share with a better one to be told beside it
 
 
@@ -50,12 +51,12 @@ def find_records(tree: _Element, n_best: int = 1) -> list[FoundList]:
     told: list[FoundList] = []
     taken: list[Sequence[Region]] = []
     for score, candidate in ranked:
-        if score < ranker.least or len(told) >= n_best:
+        if score < (ranker.least * FURTHER if told else ranker.least) or len(told) >= n_best:
             break
         if all(_shared(page, candidate.regions, other) <= SHARED for other in taken):
             taken.append(candidate.regions)
             records = [_elements(page, region) for region in candidate.regions]
-            told.append(FoundList(score, records, page.is_cut))
+            told.append(FoundList(min(max(score, 0.0), 1.0), records, page.is_cut))
     return told
 
 

@@ -69,6 +69,25 @@ def test_all_values_of_a_list_are_found_or_none() -> None:
     assert "tags" not in propose_annotations([*PAGES, broken], [TAGS])[-1].values
 
 
+def test_a_cloud_of_all_tags_is_not_the_list_of_a_page() -> None:
+    all_tags = [f"tag {letter}" for letter in "abcdefgh"]
+
+    def page(n: int) -> KnownPage:
+        mine = all_tags[n : n + 2]
+        lists = "".join(
+            f"<ul class={name}>{''.join(f'<li>{tag}</li>' for tag in tags)}</ul>"
+            for name, tags in (("cloud", all_tags), ("mine", mine))
+        )
+        return KnownPage(
+            f"t{n}", ReadPage(document_fromstring(f"<html><body>{lists}</body></html>")), {"tags": mine}
+        )
+
+    found = propose_annotations([page(n) for n in range(6)], [TAGS])
+    assert {"/html/body/ul[2]"} == {
+        one.place.xpath.partition("/li")[0] for page in found for one in page.values["tags"]
+    }
+
+
 def test_numbers_that_changed_on_every_page_are_found_where_the_page_has_them() -> None:
     assert [[f"{1010 + n}"] for n in range(10, 19)] == texts("views")
 

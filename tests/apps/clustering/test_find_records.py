@@ -39,7 +39,7 @@ class TestFindRecords:
         tags = {tree.getroottree().getpath(element): element.tag for element in tree.iter()}
 
         assert ("https://shop.example/list", 1) == (line["url"], line["rank"])
-        assert 0 < line["score"] <= 2
+        assert 0 < line["score"] <= 1
         assert [["li"]] * 12 == [[tags[path] for path in record] for record in line["records"]]
 
     def test_a_page_without_a_list_has_no_records(self, tmp_path: Path) -> None:

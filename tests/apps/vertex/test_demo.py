@@ -21,6 +21,7 @@ from clustering.services import people
 from tests import sites
 from tests.sites.server import LOOPBACK, DemoServer, free_ports, is_served
 from vertex import demo, environment
+from vertex.tour import Step
 
 pytestmark = pytest.mark.xdist_group("demo sites")
 
@@ -102,7 +103,7 @@ class TestTour:
 class TestPeople:
     @pytest.fixture(autouse=True)
     def only_people(self, installation: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(demo, "STEPS", [demo.Step("People", demo.let_people_in)])
+        monkeypatch.setattr(demo, "STEPS", [Step("People", demo.let_people_in)])
 
     def test_there_is_one_of_each_role_who_can_log_in(self) -> None:
         told = take_tour()

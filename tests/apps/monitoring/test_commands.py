@@ -1,0 +1,57 @@
+"""The commands as a script calls them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+
+from tests.apps.clustering.api_cast import site_of
+from tests.apps.monitoring.monitored_shop import archive, redesigned, shop
+from tests.apps.rules.shop_cast import products_of
+
+pytestmark = pytest.mark.django_db
+
+
+def lines_of(command: str, folder: Path, *arguments: str) -> list[dict[str, Any]]:
+    output = folder / "output.jsonl"
+    call_command(command, *arguments, "--output", str(output))
+    return [json.loads(line) for line in output.read_text().splitlines()]
+
+
+def test_a_redesign_is_told_and_mended(tmp_path: Path) -> None:
+    site = shop()
+    source = archive(tmp_path / "new", site, redesigned)
+    name = products_of(site).name
+    *pages, told = lines_of("run_checks", tmp_path, site.name, "--source", source)
+
+    assert {"cluster", "url", "outcome", "shingle_test", "field_test", "structure_test", "failed"} == set(
+        pages[0]
+    )
+    assert {"site", "site_changed", "broken", "reason", "paper_verdict"} == set(told)
+    assert ("shop", True, [name]) == (told["site"], told["site_changed"], told["broken"])
+
+    healed = lines_of("heal_site", tmp_path, site.name, "--source", source, "--accept")
+    repaired = next(line for line in healed if line["from_cluster"] == name)
+    assert {"cluster", "decision", "from_cluster", "url_share", "urls", "attributes"} <= set(repaired)
+    assert "proposed" == repaired["decision"]
+
+    records = lines_of("extract_records", tmp_path, site.name)
+    assert {"Rope 1", "Rope 12"} <= {line["record"].get("name") for line in records}
+    assert not lines_of("run_checks", tmp_path, site.name, "--source", source)[-1]["site_changed"]
+
+
+@pytest.mark.parametrize("command", ["run_checks", "heal_site"])
+def test_what_cannot_be_done_is_told_in_one_line(command: str, tmp_path: Path) -> None:
+    site_of("bare")
+
+    with pytest.raises(CommandError, match="no published rule"):
+        call_command(command, "bare")
+    with pytest.raises(CommandError, match="there is no site"):
+        call_command(command, "nowhere")
+    with pytest.raises(CommandError, match="missing"):
+        call_command(command, shop().name, "--source", str(tmp_path / "missing"))
