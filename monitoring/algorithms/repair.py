@@ -1,0 +1,255 @@
+"""Find golden values again on the new versions of their pages, so that a rule can be learnt from them.
+
+Paper:      None; it takes the place of "otherwise C is scheduled for annotation" in section IV-C of Gulhane
+            et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011).
+Notation:   Places, shapes and labels are those of `value_places`. The support of a shape is the share of the
+            pages with a golden value on which a place of that shape shows it.
+Readings:   Anchors of a value: the value itself, in any form that its type allows; the shape at which the
+            values of the other pages stand; the label, that of the other pages and that of the old page;
+            whether the value is all that the node shows; the tag of the old node; the neighbourhood, which
+            is the distance from where most constant values of the page stand; of a multi-valued attribute
+            the share of what stands at the shape that is golden.
+Departures: The pages decide together: a place whose shape has little support is not proposed, however well it
+            fits alone. Values that may have changed are found on fewer pages; the support of their shapes is
+            measured against the best of them, and must come from several pages. A number that changed is
+            looked for among those near it; a page where only such a one is found counts half. Of a
+            multi-valued attribute all values of a page are found at one shape or none is proposed. An
+            attribute is absent from a page where the golden record has none and nothing stands at its shape
+            and label.
+Cost:       Linear in pages, attributes and places.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from statistics import median
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from monitoring.algorithms.value_places import Place, ReadPage
+    from rules.algorithms.run_rule import AttributeType
+
+EXACT, NEARLY = 2, 1  # what a page counts for, by whether it shows the value or a number near it
+ENOUGH: Final = 0.5  # score from which a place is proposed
+LEAST_SUPPORT: Final = 0.5  # of a shape, against the best one of the attribute
+FEWEST: Final = 2  # pages that must agree on a shape, where there are as many
+LEAST_CHANGING: Final = 0.15  # support of the best shape of an attribute that may change
+WEIGHTS: Final = {"shape": 0.4, "label": 0.15, "old_label": 0.1, "whole": 0.15, "tag": 0.05, "near": 0.15}
+WEIGHTS_OF_LISTS: Final = WEIGHTS | {"shape": 0.35, "near": 0.1, "specific": 0.1}
+PER_ABSENCE: Final = 2  # pages that show the lack of an attribute
+STEADY_LABEL: Final = 0.8  # share of the values at a shape that have one label
+REACH: Final = 0.25  # of the page around the constant values that counts as near
+
+
+@dataclass(frozen=True, slots=True)
+class KnownPage:
+    """The new version of a page, with the golden values of the old one."""
+
+    url: str
+    page: ReadPage
+    golden: Mapping[str, str | Sequence[str]]
+    labels: Mapping[str, str] = field(default_factory=dict)  # of the old nodes, by attribute
+    tags: Mapping[str, str] = field(default_factory=dict)  # of the old nodes
+
+
+class FoundValue(NamedTuple):
+    """A golden value found again."""
+
+    place: Place
+    score: float
+    why: Mapping[str, float]  # what each anchor says, from 0 to 1
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedPage:
+    """What is proposed to annotate on a page."""
+
+    url: str
+    values: Mapping[str, Sequence[FoundValue]]
+    absent: frozenset[str]
+
+    @property
+    def score(self) -> float:
+        return sum(found.score for values in self.values.values() for found in values)
+
+
+@dataclass(slots=True)
+class _Sought:
+    """The places of an attribute's values on all pages, and what they agree on."""
+
+    attribute: AttributeType
+    places: list[list[list[Place]]]  # by page, by value
+    near: list[list[Place]] = field(default_factory=list)  # by page: what a changing number became
+    n_known: int = 0
+    shapes: Counter[str] = field(default_factory=Counter)
+    labelled: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    def count(self) -> None:
+        for values in self.places:
+            if values:
+                self.n_known += 1
+                self._add([place for places in values for place in places], EXACT)
+        for places in self.near:
+            self._add(places, NEARLY)
+
+    def _add(self, places: Sequence[Place], weight: int) -> None:
+        for shape in {place.shape for place in places}:
+            self.shapes[shape] += weight
+        for pair in {(place.shape, place.label) for place in places}:
+            self.labelled[pair] += weight
+
+    @property
+    def best(self) -> int:
+        return max(self.shapes.values(), default=0)
+
+    def is_steady(self) -> bool:
+        """Say whether enough pages agree on a shape."""
+        if self.best < EXACT * min(FEWEST, self.n_known):
+            return False
+        return self.attribute.is_constant or self.best >= EXACT * LEAST_CHANGING * self.n_known
+
+    def main(self) -> tuple[str, str | None]:
+        """Return the shape with the most support, and its label where it has a steady one."""
+        shape = max(self.shapes, key=lambda one: (self.shapes[one], one))
+        labels = {label: n for (one, label), n in self.labelled.items() if one == shape}
+        label = max(labels, key=lambda one: (labels[one], one))
+        return shape, label if label and labels[label] >= STEADY_LABEL * self.shapes[shape] else None
+
+
+def propose_annotations(
+    pages: Sequence[KnownPage], attributes: Iterable[AttributeType]
+) -> list[ProposedPage]:
+    """Return what to annotate on each page, the pages in their order."""
+    sought = [_seek(pages, attribute) for attribute in attributes]
+    centres = [_centre(number, sought) for number in range(len(pages))]
+    proposed = []
+    for number, page in enumerate(pages):
+        values = {}
+        for one in sought:
+            found = _choose(page, one, number, centres[number])
+            if found:
+                values[one.attribute.name] = found
+        proposed.append(ProposedPage(page.url, values, _absent(page, sought)))
+    return proposed
+
+
+def choose_pages(proposed: Sequence[ProposedPage], n: int, *, per_attribute: int = 3) -> list[ProposedPage]:
+    """Return the pages to learn from: each attribute, and the lack of each, on some; then the surest."""
+    left = sorted(proposed, key=lambda one: (-len(one.values), -one.score, one.url))
+    n_shown: Counter[tuple[str, bool]] = Counter()
+
+    def worth(page: ProposedPage) -> int:
+        shown = sum(n_shown[name, True] < per_attribute for name in page.values)
+        return shown + sum(n_shown[name, False] < PER_ABSENCE for name in page.absent)
+
+    chosen: list[ProposedPage] = []
+    while left and len(chosen) < n:
+        best = max(left, key=worth)
+        left.remove(best)
+        if best.values:
+            chosen.append(best)
+            n_shown.update((name, True) for name in best.values)
+            n_shown.update((name, False) for name in best.absent)
+    return chosen
+
+
+def _seek(pages: Sequence[KnownPage], attribute: AttributeType) -> _Sought:
+    places = [_places(page, attribute) for page in pages]
+    near = [] if attribute.is_constant or attribute.is_multi else _near(pages, attribute, places)
+    sought = _Sought(attribute, places, near)
+    sought.count()
+    return sought
+
+
+def _places(page: KnownPage, attribute: AttributeType) -> list[list[Place]]:
+    value = page.golden.get(attribute.name)
+    texts = [] if value is None else [value] if isinstance(value, str) else list(value)
+    return [page.page.find(attribute.type, text) for text in texts]
+
+
+def _near(
+    pages: Sequence[KnownPage], attribute: AttributeType, places: Sequence[Sequence[Sequence[Place]]]
+) -> list[list[Place]]:
+    """Return, page by page, what a value that is not there any more may have become."""
+    near = []
+    for page, values in zip(pages, places, strict=True):
+        value = page.golden.get(attribute.name)
+        is_gone = isinstance(value, str) and not any(values)
+        near.append(page.page.find_near(attribute.type, value) if is_gone and isinstance(value, str) else [])
+    return near
+
+
+def _centre(number: int, sought: Sequence[_Sought]) -> float | None:
+    """Return where on a page most of its constant values stand, told by those that stand once."""
+    positions = [
+        values[0][0].position
+        for one in sought
+        if one.attribute.is_constant
+        and len(values := one.places[number]) == 1
+        and len(values[0]) == 1
+        and one.shapes[values[0][0].shape] >= LEAST_SUPPORT * one.best
+    ]
+    return median(positions) if positions else None
+
+
+def _choose(page: KnownPage, sought: _Sought, number: int, centre: float | None) -> list[FoundValue]:
+    """Return where the values of an attribute stand on a page; nothing where one is not found."""
+    values = sought.places[number]
+    if not values or not sought.is_steady():
+        return []
+    if sought.near and sought.near[number]:
+        values = [sought.near[number]]
+    found: list[FoundValue] = []
+    for places in values:
+        fitting = [place for place in places if sought.shapes[place.shape] >= LEAST_SUPPORT * sought.best]
+        if found:
+            taken = {one.place.xpath for one in found}
+            fitting = [
+                place
+                for place in fitting
+                if place.shape == found[0].place.shape and (not place.is_whole or place.xpath not in taken)
+            ]
+        scored = [_score(place, page, sought, centre) for place in fitting]
+        best = max(scored, key=lambda one: one.score, default=None)
+        if best is None or best.score < ENOUGH:
+            return []
+        found.append(best)
+    return found
+
+
+def _score(place: Place, page: KnownPage, sought: _Sought, centre: float | None) -> FoundValue:
+    name = sought.attribute.name
+    old_label = page.labels.get(name, "")
+    why = {
+        "shape": sought.shapes[place.shape] / sought.best,
+        "label": sought.labelled[place.shape, place.label] / sought.best,
+        "old_label": float(bool(old_label) and old_label == place.label),
+        "whole": float(place.is_whole),
+        "tag": float(page.tags.get(name) == place.tag),
+        "near": 0.5 if centre is None else max(0.0, 1 - abs(place.position - centre) / REACH),
+    }
+    weights = WEIGHTS
+    if sought.attribute.is_multi:
+        why["specific"], weights = _specificity(place, page, name), WEIGHTS_OF_LISTS
+    return FoundValue(place, round(sum(weights[key] * share for key, share in why.items()), 4), why)
+
+
+def _specificity(place: Place, page: KnownPage, name: str) -> float:
+    """Return which share of what stands at a place's shape is golden: little in a cloud of all tags."""
+    return min(1.0, len(page.golden.get(name, ())) / max(page.page.n_by_shape[place.shape], 1))
+
+
+def _absent(page: KnownPage, sought: Sequence[_Sought]) -> frozenset[str]:
+    """Return the attributes that the page does not have."""
+    absent = set()
+    for one in sought:
+        if one.attribute.name in page.golden or not one.is_steady() or not one.shapes:
+            continue
+        shape, label = one.main()
+        stands = {(found, text) for found, text in page.page.shapes if found == shape.removesuffix("|part")}
+        if not any(label is None or text == label for _, text in stands):
+            absent.add(one.attribute.name)
+    return frozenset(absent)

@@ -1,0 +1,322 @@
+"""Tell a change of template from a change of content: the shingle test and the field test.
+
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-B.
+Notation:   Bellwether URLs, 10 to 20 pages of a cluster -> `PageTest`, one each; golden extractions ->
+            `golden`, the records of the page at the time of learning; the three ways in which a rule fails:
+            shingle changes -> `shingle_test` False, null and incorrect extractions -> `FailedField`.
+Readings:   The tests of the paper fail by majority of the pages: more than half of those that are reachable.
+            Mandatory attributes must be extracted where the golden record has them: what a rule never found
+            on a page is not lost there. Where the cluster's signature did not cover the page as it was, the
+            page is compared with itself: 6 of 8 bytes, as two pages that are structurally similar.
+Departures: The paper's verdict, either test, stays beside ours (`is_changed_for_the_paper`). For us a failed
+            shingle test needs the values to confirm it: golden values lost on a quorum of the pages, or fewer
+            pages of the cluster from which the rule gets its mandatory values. A page that answers with an
+            error, a wall or nothing is no evidence. A structure test looks for the paths of the golden nodes
+            on the new page; it explains, it does not decide. A golden value that still stands on the page
+            while the rule gives another one is `displaced`: wrong but plausible, a warning.
+Cost:       Linear in the pages and values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from clustering.algorithms.shingles import masked_vectors
+from monitoring.algorithms.known_values import same_value
+from rules.algorithms.matching import read_signature
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from rules.algorithms.record_lines import Line
+    from rules.algorithms.run_rule import AttributeType
+
+    Kind = Literal["null_extraction", "incorrect_extraction"]
+
+NULL_EXTRACTION: Final = "null_extraction"
+INCORRECT_EXTRACTION: Final = "incorrect_extraction"
+OK: Final = "ok"
+CHANGED: Final = "changed"
+UNREACHABLE: Final = "unreachable"
+SHORTEST_TELLING: Final = 4  # characters of a value that a page does not show by chance
+LONGEST_TOLD: Final = 500  # characters of a value in a failure
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """When a cluster counts as broken; the paper's are 0.5 for both majorities."""
+
+    pages: float = 0.5  # share of the reachable bellwethers above which a test fails
+    quorum: float = 0.1  # share of them whose lost values confirm a failed shingle test
+    coverage_drop: float = 0.1  # of the pages with all mandatory values, that confirms it as well
+
+
+@dataclass(frozen=True, slots=True)
+class FailedField:
+    """A golden value that the rule no longer gives."""
+
+    attribute: str
+    was: Any
+    now: Any
+    kind: Kind
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "attribute": self.attribute,
+            "was": _cut(self.was),
+            "now": _cut(self.now),
+            "kind": self.kind,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PageTest:
+    """What the tests say of a bellwether."""
+
+    url: str
+    outcome: Literal["ok", "changed", "unreachable"]
+    shingle_test: bool | None = None  # None: not done
+    field_test: bool | None = None
+    structure_test: bool | None = None
+    failed: tuple[FailedField, ...] = ()
+    vanished: frozenset[str] = frozenset()  # optional attributes that the golden record has
+    displaced: frozenset[str] = frozenset()  # attributes whose golden value stands elsewhere on the page
+    had: frozenset[str] = frozenset()  # attributes of the golden record
+    why: str = ""  # unreachable: a word of soft_errors
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterVerdict:
+    """Whether a cluster is broken, by which shares."""
+
+    cluster: str
+    is_broken: bool
+    is_changed_for_the_paper: bool
+    reason: str  # one sentence
+    n_reachable: int
+    shingle_share: float  # of the reachable bellwethers that fail the shingle test
+    field_share: float
+    warnings: tuple[str, ...] = ()
+
+
+def shingle_test(vector: int | None, signature: str, old_vector: int | None = None) -> bool | None:
+    """Say whether a page still has the structure of its cluster; None where nothing is known to compare with.
+
+    A cluster's signature serves where it covered the page as it was, or nothing is known of that.
+    """
+    masked = read_signature(signature) if signature else None
+    if masked is not None and (old_vector is None or masked.covers(old_vector)):
+        return vector is not None and masked.covers(vector)
+    if old_vector is None:
+        return None
+    return vector is not None and are_similar(vector, old_vector)
+
+
+def are_similar(one: int, other: int) -> bool:
+    """Say whether two signatures agree in 6 of 8 bytes."""
+    return any(masked.covers(other) for masked in masked_vectors(one))
+
+
+def field_test(
+    golden: Sequence[Line], now: Sequence[Line], attributes: Iterable[AttributeType]
+) -> list[FailedField]:
+    """Return the golden values of a page that are no longer extracted; none: the test succeeds."""
+    known = list(attributes)
+    if _is_list(golden):
+        return _test_list(golden, now, known)
+    was = golden[0].get("record", {}) if golden else {}
+    new = now[0].get("record", {}) if now else {}
+    return _test_record(was, new, known)
+
+
+def _test_record(
+    was: Mapping[str, Any], now: Mapping[str, Any], attributes: Iterable[AttributeType]
+) -> list[FailedField]:
+    failed = []
+    for attribute in attributes:
+        old, new = was.get(attribute.name), now.get(attribute.name)
+        if old is None or not (attribute.is_constant or attribute.is_mandatory):
+            continue
+        if new is None:
+            failed.append(FailedField(attribute.name, old, None, NULL_EXTRACTION))
+        elif attribute.is_constant and not same_value(attribute.type, old, new):
+            failed.append(FailedField(attribute.name, old, new, INCORRECT_EXTRACTION))
+    return failed
+
+
+def _is_list(lines: Sequence[Line]) -> bool:
+    return any("index" in line for line in lines)
+
+
+def _test_list(
+    golden: Sequence[Line], now: Sequence[Line], attributes: Sequence[AttributeType]
+) -> list[FailedField]:
+    """Compare the records that a list page still has; which ones it has is content."""
+    new_by_key = {line.get("key"): line for line in now if line.get("record")}
+    common = [line for line in golden if line.get("key") in new_by_key and not _is_index(line)]
+    failed = [
+        one
+        for line in common
+        for one in _test_record(line["record"], new_by_key[line["key"]]["record"], attributes)
+    ]
+    required = [one.name for one in attributes if one.is_mandatory or one.is_constant]
+    for name in required:
+        had = sum(name in line.get("record", {}) for line in golden) / max(len(golden), 1)
+        has = sum(name in line["record"] for line in new_by_key.values()) / max(len(new_by_key), 1)
+        if had and has < had / 2 and not any(one.attribute == name for one in failed):
+            first = next(line["record"][name] for line in golden if name in line["record"])
+            failed.append(FailedField(name, first, None, NULL_EXTRACTION))
+    return failed
+
+
+def _is_index(line: Line) -> bool:
+    return str(line.get("key")) == str(line.get("index"))
+
+
+def vanished_attributes(
+    golden: Sequence[Line], now: Sequence[Line], attributes: Iterable[AttributeType]
+) -> frozenset[str]:
+    """Return the attributes that the golden record has and the new one has not, of any kind."""
+    was = {name for line in golden for name in line.get("record", {})}
+    new = {name for line in now for name in line.get("record", {})}
+    return frozenset(attribute.name for attribute in attributes) & (was - new)
+
+
+def displaced_attributes(
+    golden: Sequence[Line], now: Sequence[Line], attributes: Iterable[AttributeType], text: str
+) -> frozenset[str]:
+    """Return the attributes that have another value now, while the page's text still shows the golden one."""
+    if _is_list(golden) or not golden or not now:
+        return frozenset()
+    was, new, shown = golden[0].get("record", {}), now[0].get("record", {}), f" {text} "
+    return frozenset(
+        attribute.name
+        for attribute in attributes
+        if isinstance(old := was.get(attribute.name), str)
+        and (value := new.get(attribute.name)) is not None
+        and len(old) >= SHORTEST_TELLING
+        and not same_value(attribute.type, old, value)
+        and f" {old} " in shown
+    )
+
+
+def structure_test(golden_paths: Iterable[str], paths: frozenset[str]) -> bool | None:
+    """Say whether most of the paths on which golden values stood exist on the page; None without any path."""
+    wanted = {without_positions(path) for path in golden_paths}
+    return len(wanted & paths) * 2 > len(wanted) if wanted else None
+
+
+def without_positions(path: str) -> str:
+    """Return the path of an element without positions, of a text or attribute that of its element.
+
+    >>> without_positions("/html/body/div[2]/p[1]/text()[1]")
+    '/html/body/div/p'
+    """
+    steps = [step.partition("[")[0] for step in path.split("/")]
+    return "/".join(step for step in steps if step != "text()" and not step.startswith("@"))
+
+
+def judge_cluster(
+    cluster: str,
+    tests: Sequence[PageTest],
+    *,
+    coverage: tuple[float, float] | None = None,
+    thresholds: Thresholds = Thresholds(),
+) -> ClusterVerdict:
+    """Return the verdict of a cluster.
+
+    `coverage` is the share of its pages with all mandatory values, as it was and as it is.
+    """
+    reachable = [test for test in tests if test.outcome != UNREACHABLE]
+    n = len(reachable)
+    n_shingle = sum(test.shingle_test is False for test in reachable)
+    n_field = sum(test.field_test is False for test in reachable)
+    shingle_fails, field_fails = n_shingle > thresholds.pages * n, n_field > thresholds.pages * n
+    confirmed = _confirmation(reachable, n_field, coverage, thresholds) if shingle_fails else ""
+    is_broken = field_fails or bool(confirmed)
+    return ClusterVerdict(
+        cluster=cluster,
+        is_broken=is_broken,
+        is_changed_for_the_paper=shingle_fails or field_fails,
+        reason=_reason(cluster, tests, (n_shingle, n_field, n), confirmed, is_broken=is_broken),
+        n_reachable=n,
+        shingle_share=n_shingle / n if n else 0.0,
+        field_share=n_field / n if n else 0.0,
+        warnings=() if is_broken else tuple(_warnings(cluster, reachable)),
+    )
+
+
+def _confirmation(
+    reachable: Sequence[PageTest],
+    n_field: int,
+    coverage: tuple[float, float] | None,
+    thresholds: Thresholds,
+) -> str:
+    """Return by what the values confirm a failed shingle test; blank where they do not."""
+    if n_field and n_field >= thresholds.quorum * len(reachable):
+        return f"golden values are lost on {n_field} of them"
+    gone = lost_attributes(reachable)
+    if gone:
+        return f"{', '.join(gone)} came out on none of the pages that had it"
+    if coverage is not None and coverage[0] - coverage[1] > thresholds.coverage_drop:
+        return f"the pages with all mandatory values fell from {coverage[0]:.0%} to {coverage[1]:.0%}"
+    return ""
+
+
+def lost_attributes(tests: Sequence[PageTest], at_least: int = 3) -> list[str]:
+    """Return the attributes that some golden records have and that came out on none of those pages."""
+    names = sorted({name for test in tests for name in test.had})
+    lost = []
+    for name in names:
+        had = [test for test in tests if name in test.had]
+        if len(had) >= at_least and all(name in test.vanished for test in had):
+            lost.append(name)
+    return lost
+
+
+def _warnings(cluster: str, reachable: Sequence[PageTest]) -> list[str]:
+    """Return what does not break a cluster and should be looked at."""
+    warnings = [f"{cluster}: {name} comes out nowhere any more" for name in lost_attributes(reachable)]
+    names = sorted({name for test in reachable for name in test.displaced})
+    for name in names:
+        n_displaced = sum(name in test.displaced for test in reachable)
+        n_had = sum(name in test.had for test in reachable)
+        if n_displaced > 1 and n_displaced * 2 > n_had:
+            warnings.append(
+                f"{cluster}: {name} is another value on {n_displaced} of {n_had} pages, though the golden "
+                "one is still shown there; is it the right one?"
+            )
+    return warnings
+
+
+def _reason(
+    cluster: str,
+    tests: Sequence[PageTest],
+    counts: tuple[int, int, int],
+    confirmed: str,
+    *,
+    is_broken: bool,
+) -> str:
+    n_shingle, n_field, n = counts
+    if not n:
+        return f"{cluster}: none of {len(tests)} bellwethers can be reached; nothing is known"
+    if is_broken and not confirmed:
+        return f"{cluster}: the field test fails on {n_field} of {n} bellwethers"
+    if confirmed:
+        return f"{cluster}: the shingle test fails on {n_shingle} of {n} bellwethers and {confirmed}"
+    if n_shingle * 2 > n:
+        told = "but the values are the same"
+        return f"{cluster}: the shingle test fails on {n_shingle} of {n} bellwethers, {told}"
+    if n_field or n_shingle:
+        return (
+            f"{cluster}: of {n} bellwethers {n_shingle} fail the shingle test and {n_field} the field test, "
+            "no majority"
+        )
+    return f"{cluster}: all {n} bellwethers are as they were"
+
+
+def _cut(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    if isinstance(value, str):
+        return value[:LONGEST_TOLD]
+    return [_cut(part) for part in value] if isinstance(value, list) else value

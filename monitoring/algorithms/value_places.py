@@ -1,0 +1,246 @@
+"""Find the nodes of a page that show a value, in whatever form its type allows.
+
+Notation:   A place is a node that shows a value; its shape is its path without positions, with the classes of
+            the nearest elements; its label the text before it, in its own node or in the one before.
+Readings:   None; the module serves `repair`.
+Departures: Places are text nodes, elements that show the value and nothing else, parts of text nodes between
+            word boundaries, and attributes that hold an address or a text.
+Cost:       One walk over the page, then one look at each text node for each value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from annotation.algorithms.anchoring import locate
+from annotation.algorithms.node_paths import AnchorProblem, Node, select_nodes
+from annotation.algorithms.page_texts import read_texts
+from monitoring.algorithms.known_values import (
+    ADDRESSES,
+    LONGEST_TYPED,
+    amount_of,
+    form_of,
+    plain,
+    typed_form,
+)
+from monitoring.algorithms.site_change import without_positions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Iterator
+
+    from lxml.etree import _Element
+
+    from annotation.algorithms.page_texts import TextNode
+
+MOST_PLACES: Final = 60  # of one value on one page
+NEAR: Final = 0.1  # of a number, that it may have changed by
+SMALLEST_NEAR: Final = 20  # smaller numbers have too many others near them
+LONGEST_LABEL: Final = 60
+N_CLASSES: Final = 3  # elements whose classes are part of a shape
+ADDRESS_ATTRIBUTES: Final = ("href", "src", "data-src", "content", "poster", "data-original", "data-image")
+TEXT_ATTRIBUTES: Final = ("content", "datetime", "value", "data-value", "title", "alt", "aria-label")
+_DIGITS = re.compile(r"\d+")
+
+
+class Place(NamedTuple):
+    """A node that shows a value."""
+
+    xpath: str
+    text: str  # the value as it is written here
+    is_whole: bool  # whether the node shows nothing else
+    shape: str
+    label: str
+    tag: str
+    position: float  # on the page, from 0 to 1
+
+
+class ReadPage:
+    """A page with its texts, in which values are looked for."""
+
+    def __init__(self, tree: _Element) -> None:
+        self.tree = tree
+        self.texts = read_texts(tree)
+        self._nodes = [node for node in self.texts.nodes if not node.is_in_head]
+        self._shapes: dict[_Element, str] = {}
+        self._amounts_by_kind: dict[str, list[tuple[TextNode, float]]] = {}
+        self._typed: dict[str, dict[Hashable, list[TextNode]]] = {}
+
+    def find(self, kind: str, value: str) -> list[Place]:
+        """Return the places of a value of a type, in the order of the kinds of places."""
+        found: dict[str, Place] = {}
+        finders: list[Callable[[str, str], Iterator[Place]]] = [self._addresses]
+        if kind not in ADDRESSES:
+            finders = [self._wholes, self._elements, self._parts, self._attributes]
+        for finder in finders:
+            for place in finder(kind, value):
+                found.setdefault(place.xpath, place)
+                if len(found) >= MOST_PLACES:
+                    return list(found.values())
+        return list(found.values())
+
+    def find_near(self, kind: str, value: str) -> list[Place]:
+        """Return the places of numbers that a changing value may have become, the value itself left out."""
+        amount = amount_of(kind, value)
+        if amount is None or abs(amount) < SMALLEST_NEAR:
+            return []
+        return [
+            self._text_place(node, self.texts.text_of(node), is_whole=True)
+            for node, found in self._amounts(kind)
+            if found != amount and abs(found - amount) <= NEAR * abs(amount)
+        ][:MOST_PLACES]
+
+    def place_at(self, xpath: str, text: str) -> Place | None:
+        """Return the place of a node that is known by its path; None where it is not there."""
+        try:
+            nodes = select_nodes(self.tree, xpath)
+        except AnchorProblem:
+            return None
+        if not nodes:
+            return None
+        node = nodes[0]
+        return self._place(node, text, self._start(node), is_whole=True)
+
+    @cached_property
+    def shapes(self) -> frozenset[tuple[str, str]]:
+        """The shapes and labels of all text nodes."""
+        return frozenset((self._shape(node.element), self._label(node)) for node in self._nodes)
+
+    @cached_property
+    def n_by_shape(self) -> Counter[str]:
+        """How many text nodes have each shape."""
+        return Counter(self._shape(node.element) for node in self._nodes)
+
+    def _wholes(self, kind: str, value: str) -> Iterator[Place]:
+        wanted = plain(value)
+        nodes = list(self._by_plain.get(wanted, ()))
+        typed = typed_form(kind, value)
+        if typed is not None:
+            nodes += [node for node in self._nodes_of(kind).get(typed, ()) if node not in nodes]
+        for node in nodes:
+            yield self._text_place(node, self.texts.text_of(node), is_whole=True)
+
+    def _elements(self, _kind: str, value: str) -> Iterator[Place]:
+        wanted = plain(value)
+        seen: set[tuple[int, int]] = set()
+        for element, (first, after) in self.texts.range_by_element.items():  # inner ones come first
+            start, end = self.texts.nodes[first].start, self.texts.nodes[after - 1].end
+            if after - first < 2 or (first, after) in seen:  # noqa: PLR2004 - one node is a text node
+                continue
+            if not len(wanted) <= end - start <= 2 * len(value) + 4 or self.texts.nodes[first].is_in_head:
+                continue
+            if plain(self.texts.whole[start:end]) == wanted:
+                seen.add((first, after))
+                yield self._place(Node(element), self.texts.whole[start:end], start, is_whole=True)
+
+    def _parts(self, _kind: str, value: str) -> Iterator[Place]:
+        for node in self._nodes:
+            text = self.texts.text_of(node)
+            if value in text and len(text) > len(value) and (stretch := locate(text, value)):
+                start, end = stretch
+                if not _joins(text, start) and not _joins(text, end):
+                    yield self._text_place(node, text[start:end], is_whole=False, prefix=text[:start])
+
+    def _attributes(self, _kind: str, value: str) -> Iterator[Place]:
+        for element, name, held in self._held(TEXT_ATTRIBUTES):
+            if plain(held) == plain(value):
+                yield self._attribute_place(element, name, held)
+
+    def _addresses(self, kind: str, value: str) -> Iterator[Place]:
+        wanted = form_of(kind, value)
+        for element, name, held in self._held(ADDRESS_ATTRIBUTES):
+            if held == value or form_of(kind, held) == wanted:
+                yield self._attribute_place(element, name, held)
+        yield from self._wholes("text", value)
+
+    def _held(self, names: tuple[str, ...]) -> Iterator[tuple[_Element, str, str]]:
+        for element in self.tree.iter("*"):
+            for name in names:
+                held = element.get(name)
+                if held:
+                    yield element, name, str(held)
+
+    @cached_property
+    def _by_plain(self) -> dict[str, list[TextNode]]:
+        found: dict[str, list[TextNode]] = {}
+        for node in self._nodes:
+            found.setdefault(plain(self.texts.text_of(node)), []).append(node)
+        return found
+
+    def _amounts(self, kind: str) -> list[tuple[TextNode, float]]:
+        if kind not in self._amounts_by_kind:
+            pairs = [(node, amount_of(kind, self.texts.text_of(node))) for node in self._nodes]
+            self._amounts_by_kind[kind] = [(node, amount) for node, amount in pairs if amount is not None]
+        return self._amounts_by_kind[kind]
+
+    def _nodes_of(self, kind: str) -> dict[Hashable, list[TextNode]]:
+        """Return the text nodes that are values of a type, by what they mean."""
+        if kind not in self._typed:
+            by_form = self._typed[kind] = {}
+            for node in self._nodes:
+                text = self.texts.text_of(node)
+                form = typed_form(kind, text) if len(text) <= LONGEST_TYPED else None
+                if form is not None:
+                    by_form.setdefault(form, []).append(node)
+        return self._typed[kind]
+
+    def _text_place(self, node: TextNode, text: str, *, is_whole: bool, prefix: str = "") -> Place:
+        label = _as_label(prefix) or self._label(node)
+        found = Node(node.element, node.number)
+        shape = self._shape(node.element) + ("" if is_whole else "|part")
+        return Place(
+            found.xpath, text, is_whole, shape, label, str(node.element.tag), self._share(node.start)
+        )
+
+    def _attribute_place(self, element: _Element, name: str, text: str) -> Place:
+        found = Node(element, name=name)
+        shape = f"{self._shape(element)}|@{name}"
+        label = _as_label(element.get("property") or element.get("name") or element.get("itemprop") or "")
+        start = self._start(Node(element))
+        return Place(found.xpath, text, True, shape, label, str(element.tag), self._share(start))
+
+    def _place(self, node: Node, text: str, start: int, *, is_whole: bool) -> Place:
+        first = self.texts.range_by_element.get(node.element, (0, 0))[0]
+        at = self.texts.index_by_node.get((node.element, node.number), first) if node.number else first
+        label = self._label(self.texts.nodes[at]) if self.texts.nodes else ""
+        shape = self._shape(node.element) + (f"|@{node.name}" if node.name else "")
+        return Place(node.xpath, text, is_whole, shape, label, str(node.element.tag), self._share(start))
+
+    def _start(self, node: Node) -> int:
+        span = self.texts.span(node.element, node.number or None)
+        if span:
+            return span[0]
+        before = node.element.getprevious()
+        span = self.texts.span(before) if before is not None else None
+        return span[1] if span else 0
+
+    def _share(self, start: int) -> float:
+        return start / max(len(self.texts.whole), 1)
+
+    def _shape(self, element: _Element) -> str:
+        if element not in self._shapes:
+            path = without_positions(self.tree.getroottree().getpath(element))
+            classes, node = [], element
+            for _ in range(N_CLASSES):
+                classes.append(_DIGITS.sub("", str(node.get("itemprop") or node.get("class") or "")))
+                parent = node.getparent()
+                if parent is None:
+                    break
+                node = parent
+            self._shapes[element] = f"{path} {' '.join(classes)}"
+        return self._shapes[element]
+
+    def _label(self, node: TextNode) -> str:
+        """Return the text before a text node, if it is short enough to be a label."""
+        index = self.texts.index_by_node.get((node.element, node.number), 0)
+        return _as_label(self.texts.text_of(self.texts.nodes[index - 1])) if index else ""
+
+
+def _as_label(text: str) -> str:
+    return _DIGITS.sub("0", plain(text)) if len(text) <= LONGEST_LABEL else ""
+
+
+def _joins(text: str, place: int) -> bool:
+    return 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum()

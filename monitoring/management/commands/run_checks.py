@@ -1,0 +1,44 @@
+"""Check a site's bellwethers."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from clustering.management.output import WorkCommand
+from clustering.services import clusterings, jobs
+from monitoring.services import checking
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+    from clustering.models import Job, Site
+
+
+class Command(WorkCommand):
+    help = (
+        "Run the shingle test and the field test on the bellwethers of SITE and say whether it changed. "
+        "The pages come from the site itself, or from SOURCE: a manifest, a WARC, a zip or a folder of HTML."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("site", metavar="SITE")
+        parser.add_argument("--source", default="", metavar="SOURCE", help="newer pages (default: the site)")
+        self.add_output_argument(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        site = self.site(options["site"])
+        with self.open_output(options["output"]) as lines:
+            job = self._request(site, options["source"])
+            result = self.run_job(job, partial(checking.run_checks, report=lines.write))
+        told = f"changed: {', '.join(result['broken'])}" if result["site_changed"] else "not changed"
+        self.notice(f"{site.name}: {told}. {result['reason']}")
+
+    def _request(self, site: Site, source: str) -> Job:
+        """Return a new job, after ending the one that a killed run left behind."""
+        try:
+            return checking.request_checks(site=site, source=source, rings=False)
+        except jobs.JobExists as unfinished:
+            if not clusterings.cancel_left_run(job=unfinished.job):
+                raise
+        return checking.request_checks(site=site, source=source, rings=False)
