@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from clustering.algorithms.page_kinds import read_kind
 from clustering.algorithms.stricter import split_pages
 from clustering.algorithms.titles import ClusterPages, title_clusters
 from clustering.dom.texts import storable
@@ -17,7 +18,7 @@ from clustering.services.cluster_names import free_name, names_taken
 from clustering.services.current_clusterings import has_pages, locked_clustering
 from clustering.services.observing import observe_stored
 from clustering.services.split_parts import add_to_parts, assigned_groups, judge_pages, listed_pages
-from clustering.services.stored_pages import sample_pages, stored_pages
+from clustering.services.stored_pages import read_pages, sample_pages, stored_pages
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 MOST_SAMPLED = 2_000
 AT_ONCE = 500
 TITLE_LENGTH = 200
+N_KINDS = 20  # pages of a part that are read once more for its title
 
 
 class _Parts(NamedTuple):
@@ -131,6 +133,8 @@ def _titles(grouping: Grouping, sample: Sequence[StoredPage], seen: Sequence[Obs
             [seen[place].title for place in group.members],
             [seen[place].heading for place in group.members],
             [seen[place].labels for place in group.members],
+            [read_kind(page) for page in read_pages([sample[place] for place in group.members[:N_KINDS]])],
+            [sample[place].status for place in group.members],
         )
         for group in grouping.groups
     ]
