@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import errno
 import fcntl
 import gzip
 import os
@@ -39,6 +41,7 @@ __all__ = [
     "open_input",
     "open_output",
     "read_json_lines",
+    "whole_number",
 ]
 
 CHUNK = 1024 * 1024
@@ -195,6 +198,14 @@ class WorkCommand(BaseCommand):
         sys.exit(status)
 
 
+def whole_number(text: str) -> int:
+    """Read an option that counts something; less than 1 is wrong usage."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"must be at least 1, not {number}")
+    return number
+
+
 def kept_standard_input() -> Path:
     """Write standard input to a file that is kept until its job is done."""
     chunks = iter(lambda: sys.stdin.buffer.read(CHUNK), b"")
@@ -244,7 +255,9 @@ def _open_new(target: Path) -> Iterator[BinaryIO]:
             yield stream
         return
     if target.is_dir():
-        raise IsADirectoryError(21, "Is a directory", str(target))
+        raise IsADirectoryError(errno.EISDIR, "Is a directory", str(target))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "No such directory", str(target.parent))
     part = target.with_name(f".{target.name[:100]}.{secrets.token_hex(4)}.part")
     try:
         with part.open("xb") as stream:

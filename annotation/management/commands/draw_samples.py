@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from annotation.algorithms.sampling import SAMPLE_SIZE, SCHEMES
 from annotation.models import Sample
 from annotation.services import sampling
-from clustering.management.output import WorkCommand
+from clustering.management.output import WorkCommand, whole_number
 from clustering.services import jobs
 
 if TYPE_CHECKING:
@@ -27,7 +27,9 @@ class Command(WorkCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("site", metavar="SITE")
         parser.add_argument("--cluster", default="", metavar="C", help="only this cluster (default: all)")
-        parser.add_argument("--size", type=int, default=SAMPLE_SIZE, metavar="N", help="(default: 20)")
+        parser.add_argument(
+            "--size", type=whole_number, default=SAMPLE_SIZE, metavar="N", help="(default: 20)"
+        )
         parser.add_argument("--scheme", choices=list(SCHEMES), default="weighted", help="(default: weighted)")
         parser.add_argument(
             "--prefer-unseen",

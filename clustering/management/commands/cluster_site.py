@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from clustering.algorithms.clusterers import CLUSTERERS
-from clustering.management.output import WorkCommand
+from clustering.management.output import WorkCommand, whole_number
 from clustering.models import Clustering
 from clustering.services import clusterings, jobs
 
@@ -27,7 +27,7 @@ class Command(WorkCommand):
         parser.add_argument("--algorithm", choices=list(CLUSTERERS), default="auto", help="(default: auto)")
         parser.add_argument(
             "--sample",
-            type=int,
+            type=whole_number,
             metavar="N",
             help="group so many pages and assign the others (default: all up to 2,000, of more a fifth)",
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from clustering.management.output import WorkCommand
+from clustering.management.output import WorkCommand, whole_number
 from clustering.services import crawling
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ class Command(WorkCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("site", metavar="SITE")
         parser.add_argument("--entry", default="", metavar="URL", help="where to begin (default: the root)")
-        parser.add_argument("--max-pages", type=int, metavar="N", help="visit at most this many pages")
+        parser.add_argument(
+            "--max-pages", type=whole_number, metavar="N", help="visit at most this many pages"
+        )
         parser.add_argument(
             "--delay",
             type=float,

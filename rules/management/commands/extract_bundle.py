@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from clustering.management.output import open_output
+from clustering.management.output import open_output, whole_number
 from clustering.services.files import UnreadableFile
 from rules.algorithms.bundle import BadBundle, extract_bundle
 
@@ -26,14 +26,12 @@ class Command(BaseCommand):
         parser.add_argument("bundle", metavar="BUNDLE_DIR")
         parser.add_argument("source", metavar="SOURCE")
         parser.add_argument(
-            "--jobs", type=int, default=1, metavar="N", help="processes at a time (default: 1)"
+            "--jobs", type=whole_number, default=1, metavar="N", help="processes at a time (default: 1)"
         )
         parser.add_argument("--base-url", default="", metavar="URL", help="of a folder without a manifest")
         parser.add_argument("--output", default="-", metavar="FILE", help="(default: standard output)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        if options["jobs"] < 1:
-            raise CommandError(f"the number of jobs must be at least 1, not {options['jobs']}")
         try:
             with open_output(options["output"], self.stdout) as lines:  # type: ignore[arg-type]  # Django's wrapper
                 for line in extract_bundle(

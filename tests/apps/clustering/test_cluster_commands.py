@@ -75,7 +75,7 @@ class TestClusterSite:
     def test_a_sample_of_nothing_is_an_error(self) -> None:
         shop()
 
-        assert "at least 1 page" in fail("cluster_site", "shop", "--sample", 0)
+        assert "at least 1" in fail("cluster_site", "shop", "--sample", 0)
 
     def test_a_run_that_was_killed_is_taken_up(self) -> None:
         site = shop()
