@@ -55,6 +55,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         plain = [item for item in items if not _needs_a_server(item)]
         config.hook.pytest_deselected(items=plain)
         items[:] = [item for item in items if _needs_a_server(item)]
+    items.sort(
+        key=lambda item: "journeys" not in item.path.parts
+    )  # the longest first, so that none is left over
     reasons = {"postgres": _why_not_postgres(), "redis": _why_not(servers.find_redis, servers.REDIS_URL)}
     for item in items:
         for marker, reason in reasons.items():
