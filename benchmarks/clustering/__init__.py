@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 TITLE = "Clustering"
 IS_FULL = bool(os.environ.get("VERTEX_FULL"))
-SIZES = (1_000, 10_000, 100_000) if IS_FULL else (300, 1_000, 3_000)
+SIZES = (1_000, 10_000, 100_000) if IS_FULL else (1_000, 10_000)
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.8)
 STEADY = ("alpine-shop 1", "town-guide 2")
 Figures = dict[str, dict[str, dict[str, Any]]]  # site -> algorithm -> figures
@@ -131,7 +131,8 @@ def growth() -> str:
         for algorithm, cells in grown.items()
     }
     return (
-        "### Growth\n\nSeconds to observe + to group, and memory, for sites of pages of 2 KB.\n\n"
+        "### Growth\n\nSeconds to observe + to group, and memory, for sites of pages of 2 KB; "
+        "100,000 pages with VERTEX_FULL=1.\n\n"
         + markdown_table(["algorithm", *(f"{n:,} pages" for n in SIZES)], rows)
         + "\n\n"
         + bar_chart("Milliseconds a page to group, at the largest size taken", largest)
