@@ -99,7 +99,7 @@ def endpoint(
     takes: type[StrictSerializer] | None = None,
     query: type[Query] = Query,
     status: int = 200,
-    media_type: str = "application/json",
+    media_type: str | tuple[str, ...] = "application/json",
     errors: tuple[int, ...] = (),
     **schema: Any,  # noqa: ANN401 - passed on to the schema library
 ) -> Callable[[Callable[..., Any]], Callable[..., HttpResponseBase]]:
@@ -110,6 +110,7 @@ def endpoint(
     body as `subject`, `query` and `body`, and returns the answer.
     """
     taken = takes or NoBody
+    media_types = (media_type,) if isinstance(media_type, str) else media_type
 
     def decorate(method: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
         @extend_schema(
@@ -117,7 +118,10 @@ def endpoint(
             summary=(method.__doc__ or "").strip().partition("\n")[0].rstrip("."),
             parameters=[query] if query is not Query else None,
             request=takes,
-            responses={(status, media_type): answers, **_error_answers(errors, takes=takes)},
+            responses={
+                **{(status, one): answers for one in media_types},
+                **_error_answers(errors, takes=takes),
+            },
             **schema,
         )
         @wraps(method)

@@ -211,7 +211,7 @@ class RecordExport(ApiView):
         scope=Scope.RECORDS_READ,
         query=ExportQuery,
         answers=OpenApiTypes.STR,
-        media_type=LinesRenderer.media_type,
+        media_type=tuple(record_exports.MEDIA_TYPES.values()),
         tags=["records"],
     )
     def get(self, request: Request, *, query: dict[str, Any], **_: object) -> StreamingHttpResponse:
