@@ -15,31 +15,35 @@ Cost:       Linear in the elements for each key; the linkage is taken over at mo
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from math import sqrt
 from statistics import median
 from typing import TYPE_CHECKING, TypeAlias
 
 from clustering.algorithms.path_linkage import linked_groups
+from clustering.algorithms.record_runs import (
+    Key,
+    cut_at_separators,
+    groups_by,
+    periodic_runs,
+    run_from,
+    runs_from_marks,
+    tokens_of,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from clustering.algorithms.record_page import PageModel, Region
 
 Regions: TypeAlias = tuple["Region", ...]
-Key: TypeAlias = Callable[[int], object]
 
 MAX_CANDIDATES = 300
 MAX_REGIONS, FEWEST = 150_000, 4  # regions of all candidates together, and candidates kept in any case
 MAX_FILTERED = 4000  # regions of a candidate whose untypical ones are looked for
 MAX_RUNS_FAMILY = 4000  # children of one parent that are looked at for periods and start marks
 MAX_GROUPS = 40  # classes that are tried as marks over several parents
-MAX_MARKS = 14  # start marks that are tried in a family
-PERIODS = (2, 3, 4, 5)
-REPEATING = 0.6  # share of the children that must repeat at a period
 TYPICAL = 4.0  # how many times longer or shorter than the median a record may be
 
 
@@ -53,16 +57,24 @@ class Candidate:
 
 
 class _Found:
-    """Candidates by the intervals that they show; the first of several equal ones stays."""
+    """Candidates by the intervals that they show; the first of several equal ones stays.
 
-    def __init__(self, page: PageModel) -> None:
+    With an example, only candidates that hold just this region count, and those of other elements differ.
+    """
+
+    def __init__(self, page: PageModel, example: Region | None = None) -> None:
         self.page = page
+        self.example = example
         self.by_intervals: dict[tuple[tuple[int, int], ...], Candidate] = {}
 
     def add(self, regions: Iterable[Region], kind: str, *, is_filtered: bool = False) -> None:
         page = self.page
         shown = tuple([region for region in regions if page.length(region) > 0])
         if len(shown) < 2:  # noqa: PLR2004 - one region is no list
+            return
+        if self.example is not None:
+            if self.example in shown:
+                self.by_intervals.setdefault(shown, Candidate(shown, kind, is_filtered))
             return
         intervals = tuple([page.interval(region) for region in shown])
         if intervals not in self.by_intervals:
@@ -83,6 +95,41 @@ def find_candidates(page: PageModel, n_most: int = MAX_CANDIDATES) -> list[Candi
     kept = {id(candidate) for candidate in plain}
     filtered = [one for one in found.by_intervals.values() if one.is_filtered and id(one) not in kept]
     return plain + _most_promising(page, filtered, n_most - len(plain))
+
+
+def find_candidates_with(page: PageModel, example: Region) -> list[Candidate]:
+    """Return the candidates that hold a region known as a record; none where nothing is like it."""
+    found = _Found(page, example)
+    first, last = example
+    family = page.children[page.parents[first]] if page.parents[first] >= 0 else []
+    if first == last:
+        _add_over_parents(found)
+    else:
+        _add_runs_over_parents(found)
+        runs_like = _runs_like(page, example)
+        found.add(runs_like, "over")
+        found.add([run for run in runs_like if page.parents[run[0]] == page.parents[first]], "marked")
+    _add_family(found, family)
+    for candidate in list(found.by_intervals.values()):
+        _add_filtered(found, candidate)
+    return list(found.by_intervals.values())
+
+
+def _runs_like(page: PageModel, example: Region) -> list[Region]:
+    """Return the runs of the tags that an example has, wherever they stand under such parents."""
+    tags = [page.tags[element] for element in page.siblings(example)]
+    parent = page.parents[example[0]]
+    runs: list[Region] = []
+    for place, family in enumerate(page.children):
+        if page.classes[place] != page.classes[parent] or page.depths[place] != page.depths[parent]:
+            continue
+        at = family.index(example[0]) % len(tags) if place == parent else 0
+        while at + len(tags) <= len(family):
+            run = family[at : at + len(tags)]
+            is_like = [page.tags[element] for element in run] == tags
+            runs += [(run[0], run[-1])] if is_like else []
+            at += len(tags) if is_like else 1
+    return runs
 
 
 def _most_promising(page: PageModel, candidates: list[Candidate], n_most: int) -> list[Candidate]:
@@ -132,14 +179,6 @@ def _add_family(found: _Found, family: list[int]) -> None:
         found.add(_singles(group), "linked")
     if 2 < len(family) <= MAX_RUNS_FAMILY:  # noqa: PLR2004 - a run needs a third sibling
         _add_runs(found, family)
-
-
-def groups_by(elements: Iterable[int], key: Key) -> list[list[int]]:
-    """Return the elements with equal keys together, where there are at least two of them."""
-    by_key: dict[object, list[int]] = {}
-    for element in elements:
-        by_key.setdefault(key(element), []).append(element)
-    return [group for group in by_key.values() if len(group) > 1]
 
 
 def _singles(elements: Iterable[int]) -> list[Region]:
@@ -206,121 +245,16 @@ def _innermost(page: PageModel, group: list[int]) -> list[int]:
 
 def _add_runs(found: _Found, family: list[int]) -> None:
     page = found.page
-    for runs in _cut_at_separators(page, family):
+    for runs in cut_at_separators(page, family):
         found.add(runs, "cut")
-    for tokens in _tokens(page, family):
-        for runs in _runs_from_marks(page, family, tokens):
+    for tokens in tokens_of(page, family):
+        for runs in runs_from_marks(page, family, tokens):
             found.add(runs, "marked")
     dense = [element for element in family if page.has_text(element)]
     for elements in (family, dense):
-        for tokens in _tokens(page, elements):
-            for runs in _periodic(page, elements, tokens):
+        for tokens in tokens_of(page, elements):
+            for runs in periodic_runs(page, elements, tokens):
                 found.add(runs, "period")
-
-
-def _tokens(page: PageModel, family: list[int]) -> list[list[object]]:
-    """Return the siblings as words of several alphabets: tags, classes, shapes, and how they begin."""
-    shapes = page.shapes
-    alphabets: list[list[object]] = [
-        [page.tags[element] for element in family],
-        [page.classes[element] for element in family],
-        [(page.classes[element], shapes[element]) for element in family],
-        [(page.looks[element], page.tags[element]) for element in family],
-        [_beginning(page, element) for element in family],
-    ]
-    different: list[list[object]] = []
-    seen: set[tuple[int, ...]] = set()
-    for words in alphabets:
-        numbers: dict[object, int] = {}
-        pattern = tuple([numbers.setdefault(word, len(numbers)) for word in words])
-        if len(numbers) > 1 and pattern not in seen:
-            seen.add(pattern)
-            different.append(words)
-    return different
-
-
-def _beginning(page: PageModel, element: int) -> object:
-    """Return on which child's looks the first text of an element stands, and behind how many blank ones."""
-    family = page.children[element][:12]
-    place = next((place for place, child in enumerate(family) if page.has_text(child)), -1)
-    return page.tags[element], place, page.looks[family[place]] if place >= 0 else -1
-
-
-def _cut_at_separators(page: PageModel, family: list[int]) -> Iterator[list[Region]]:
-    """Yield the runs between elements without text: each kind of them, and two line breaks in a row."""
-    blank = [element for element in family if not page.has_text(element)]
-    kinds = [set(group) for group in groups_by(blank, page.classes.__getitem__)]
-    kinds += [set(group) for group in groups_by(blank, page.structures.__getitem__)]
-    kinds.append({element for element in blank if page.tags[element] != "br"})
-    pairs = pairwise(family)
-    doubled = {
-        one for one, other in pairs if page.tags[one] == page.tags[other] == "br" and _touch(page, one, other)
-    }
-    for separators in [*kinds, doubled]:
-        if separators:
-            yield _runs_between(page, family, separators)
-
-
-def _touch(page: PageModel, one: int, other: int) -> bool:
-    return page.stops[one] == page.starts[other]
-
-
-def _runs_between(page: PageModel, family: list[int], separators: set[int]) -> list[Region]:
-    runs: list[Region] = []
-    run: list[int] = []
-    for element in [*family, -1]:
-        if element == -1 or element in separators:
-            runs += _trimmed(page, run)
-            run = []
-        else:
-            run.append(element)
-    return runs
-
-
-def _trimmed(page: PageModel, run: list[int]) -> list[Region]:
-    """Return the run without its blank ends, if anything is left."""
-    first, last = 0, len(run) - 1
-    while first <= last and not page.has_text(run[first]):
-        first += 1
-    while last >= first and not page.has_text(run[last]):
-        last -= 1
-    return [(run[first], run[last])] if first <= last else []
-
-
-def _runs_from_marks(page: PageModel, family: list[int], tokens: list[object]) -> Iterator[list[Region]]:
-    """Yield the runs from each start mark to the next, for every token that could be one."""
-    places_by_token: dict[object, list[int]] = {}
-    for place, token in enumerate(tokens):
-        places_by_token.setdefault(token, []).append(place)
-    marks = [places for places in places_by_token.values() if 1 < len(places) < len(family)]
-    marks.sort(key=len, reverse=True)
-    for places in marks[:MAX_MARKS]:
-        bounds = [*places, len(family)]
-        sizes = [after - place for place, after in zip(places, bounds[1:], strict=True)]
-        usual = int(median(sizes))
-        if max(sizes) == 1:
-            continue
-        whole = [family[place:after] for place, after in zip(places, bounds[1:], strict=True)]
-        yield [region for run in whole for region in _trimmed(page, run)]
-        yield [region for run in whole for region in _trimmed(page, run[: max(usual, 1)])]
-        ending = [
-            family[before + 1 : place + 1] for before, place in zip([-1, *places], places, strict=False)
-        ]
-        yield [region for run in ending for region in _trimmed(page, run)]
-
-
-def _periodic(page: PageModel, family: list[int], tokens: list[object]) -> Iterator[list[Region]]:
-    """Yield the runs of fixed length, at each phase, where enough children repeat at that distance."""
-    for period in PERIODS:
-        n_pairs = len(family) - period
-        if n_pairs < period:
-            continue
-        n_equal = sum(one == other for one, other in zip(tokens, tokens[period:], strict=False))
-        if n_equal < REPEATING * n_pairs:
-            continue
-        for phase in range(period):
-            starts = range(phase, len(family) - period + 1, period)
-            yield [region for start in starts for region in _trimmed(page, family[start : start + period])]
 
 
 def _add_runs_over_parents(found: _Found) -> None:
@@ -334,23 +268,9 @@ def _add_runs_over_parents(found: _Found) -> None:
     ]
     groups.sort(key=lambda group: -sum(page.length((element, element)) for element in group))
     for group in groups[:MAX_GROUPS]:
-        runs = [_run_from(page, mark, group) for mark in group]
+        runs = [run_from(page, mark, group) for mark in group]
         if any(first != last for first, last in runs):
             found.add([run for run in runs if run], "over")
-
-
-def _run_from(page: PageModel, mark: int, group: list[int]) -> Region:
-    """Return the run from a mark to the next one, without what holds one and without a blank end."""
-    last = mark
-    for element in page.children[page.parents[mark]]:
-        if element <= mark:
-            continue
-        place = bisect_left(group, element)
-        if place < len(group) and group[place] < page.ends[element]:
-            break
-        if page.has_text(element):
-            last = element
-    return mark, last
 
 
 # Filters.

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from clustering.algorithms.record_candidates import find_candidates
+from clustering.algorithms.record_features import alike, mean, region_paths
 from clustering.algorithms.record_page import model_page
 from clustering.algorithms.record_ranker import load_ranker
 from clustering.dom.paths import element_paths
@@ -23,9 +24,13 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
+    from clustering.algorithms.record_candidates import Candidate
     from clustering.algorithms.record_page import PageModel, Region
 
 FURTHER = 0.5  # of the least score, from which lists beside the best one are told
+MOST_DROPPED = 2  # regions that are looked at again: a first and a last one
+N_COMPARED = 10
+ALIKE = 0.8  # share of paths that a dropped region must have with the others, on average
 SHARED = 0.5  # of its text that a list may share with a better one to be told beside it
 
 
@@ -47,17 +52,37 @@ def find_records(tree: _Element, n_best: int = 1) -> list[FoundList]:
     """Return the lists of a page, the best first; none where the page has no list."""
     page = model_page(tree)
     ranker = load_ranker()
-    ranked = ranker.rank(page, find_candidates(page))
+    candidates = find_candidates(page)
+    ranked = ranker.rank(page, candidates)
     told: list[FoundList] = []
     taken: list[Sequence[Region]] = []
     for score, candidate in ranked:
         if score < (ranker.least * FURTHER if told else ranker.least) or len(told) >= n_best:
             break
         if all(_shared(page, candidate.regions, other) <= SHARED for other in taken):
-            taken.append(candidate.regions)
-            records = [_elements(page, region) for region in candidate.regions]
+            regions = _completed(page, candidate, candidates)
+            taken.append(regions)
+            records = [_elements(page, region) for region in regions]
             told.append(FoundList(min(max(score, 0.0), 1.0), records, page.is_cut))
     return told
+
+
+def _completed(page: PageModel, chosen: Candidate, candidates: Sequence[Candidate]) -> Sequence[Region]:
+    """Return the regions of a list with those that a filter dropped though they are like the others."""
+    if not chosen.is_filtered:
+        return chosen.regions
+    own = set(chosen.regions)
+    walked = chosen.regions[:: max(len(chosen.regions) // N_COMPARED, 1)]
+    usual = [region_paths(page, region) for region in walked]
+    best: Sequence[Region] = chosen.regions
+    for candidate in candidates:
+        if len(best) < len(candidate.regions) <= len(chosen.regions) + MOST_DROPPED and own.issubset(
+            candidate.regions
+        ):
+            dropped = [region_paths(page, region) for region in candidate.regions if region not in own]
+            if all(mean([alike(one, other) for other in usual]) >= ALIKE for one in dropped):
+                best = candidate.regions
+    return best
 
 
 def _elements(page: PageModel, region: Region) -> list[_Element]:

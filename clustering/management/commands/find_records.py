@@ -70,8 +70,12 @@ class Command(WorkCommand):
             if item.url:
                 lines.write(_nothing(item.url, item.reason))
             return
-        for line in lines_of(item, n_best, self.report_bad_line):
+        for line in self.lines(item, n_best):
             lines.write(line)
+
+    def lines(self, page: FoundPage, n_best: int) -> list[dict[str, object]]:
+        """Return the lines of a page."""
+        return lines_of(page, n_best, self.report_bad_line)
 
 
 def lines_of(

@@ -1,0 +1,60 @@
+"""Crawl a list with all its pages and details from the command line."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from clustering.management.output import WorkCommand, whole_number
+from clustering.services.list_crawling import MAX_PAGES, crawl_list, request_list_crawl
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+    from clustering.services.answers import Line
+
+
+class Command(WorkCommand):
+    help = (
+        "Fetch the list at URL, the pages on which it goes on, and the page about each of its records;"
+        " politely, as crawl_site does."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("site", metavar="SITE")
+        parser.add_argument("url", metavar="URL")
+        parser.add_argument(
+            "--no-pages", action="store_true", help="do not go on to further pages of the list"
+        )
+        parser.add_argument("--no-details", action="store_true", help="do not fetch the pages of the records")
+        parser.add_argument(
+            "--max-pages",
+            type=whole_number,
+            default=MAX_PAGES,
+            metavar="N",
+            help=f"fetch at most this many pages (default: {MAX_PAGES:,})",
+        )
+        parser.add_argument("--delay", type=float, metavar="SECONDS", help="between two requests to a host")
+        self.add_output_argument(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        job = request_list_crawl(
+            site=self.site(options["site"]),
+            url=options["url"],
+            follows_pages=not options["no_pages"],
+            follows_details=not options["no_details"],
+            max_pages=options["max_pages"],
+            delay=options["delay"],
+            rings=False,
+        )
+        with self.open_output(options["output"]) as lines, self.progress(job.title) as advance:
+
+            def report(line: Line) -> None:
+                told = {"url": line.url, "status": line.status, "snapshot": line.snapshot}
+                lines.write(told | {"reason": line.reason} if line.reason else told)
+                advance()
+
+            result = self.run_job(job, partial(crawl_list, report=report))
+        self.notice(
+            f"{result['lists']} page(s) of the list, {result['records']} records, {result['details']} details"
+        )

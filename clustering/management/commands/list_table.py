@@ -1,0 +1,43 @@
+"""Show the lists of pages as tables, without annotations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clustering.dom.page import PageTooLarge, parse_page
+from clustering.management.commands import find_records
+from clustering.services.list_tables import tables_of
+
+if TYPE_CHECKING:
+    from clustering.services.found_pages import FoundPage
+
+
+class Command(find_records.Command):
+    help = (
+        "Show the lists of records in the pages of SOURCE as tables: a manifest, a WARC, a zip or a folder of"
+        " HTML, or - for standard input. The columns have the names that the page has for them."
+    )
+
+    def lines(self, page: FoundPage, n_best: int) -> list[dict[str, object]]:
+        """Return a line for each record of a page; one with a reason where there is no list."""
+        reason = ""
+        try:
+            parsed = parse_page(page.body, page.content_type)
+        except PageTooLarge as error:
+            self.report_bad_line(page.url, str(error))
+            return [{"url": page.url, "record": {}, "reason": str(error)}]
+        if parsed.tree is None:
+            reason = parsed.problem
+        tables = tables_of(parsed.tree, page.url, parsed.encoding, n_best) if parsed.tree is not None else []
+        rows = [
+            {
+                "url": page.url,
+                "list": table.rank,
+                "index": index,
+                "record": row,
+                **({"detail": table.detail_urls[index]} if table.detail_column else {}),
+            }
+            for table in tables
+            for index, row in enumerate(table.rows())
+        ]
+        return rows or [{"url": page.url, "record": {}, "reason": reason or "no list"}]
