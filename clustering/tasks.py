@@ -9,12 +9,14 @@ from celery import shared_task
 
 from clustering.services import (
     arrivals,
+    assets,
     cluster_changes,
     clusterings,
     crawling,
     importing,
     jobs,
     keeping,
+    list_crawling,
     pulse,
     search_log,
     site_export,
@@ -91,6 +93,16 @@ def judge_split_pages(job_id: int) -> None:
 @shared_task(name="clustering.draw_thumbnails")
 def draw_thumbnails(job_id: int) -> None:
     answer(job_id, thumbnails.draw_thumbnails)
+
+
+@shared_task(name="clustering.fetch_assets")
+def fetch_assets(job_id: int) -> None:
+    answer(job_id, assets.fetch_assets)
+
+
+@shared_task(name="clustering.crawl_list")
+def crawl_list(job_id: int) -> None:
+    answer(job_id, list_crawling.crawl_list)
 
 
 @shared_task(name="clustering.delete_site")

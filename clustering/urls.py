@@ -14,6 +14,7 @@ from clustering.views import (
     cluster_reviews,
     clusterings,
     clusters,
+    frames,
     jobs,
     pages,
     people,
@@ -31,6 +32,7 @@ register_converter(IdConverter, "id")
 
 SITE = "sites/<name:name>"
 PAGE = f"{SITE}/pages/<id:pk>"
+FRAME = f"{SITE}/frames/<id:pk>"
 CLUSTER = f"{SITE}/clusters/<slug:cluster_name>"
 CLUSTERING = f"{SITE}/clusterings/<id:pk>"
 CHANGE = f"{SITE}/cluster-changes/<id:pk>"
@@ -49,10 +51,19 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{PAGE}/", pages.page, name="page"),
     path(f"{PAGE}/snapshots/<id:snapshot_pk>/", snapshots.snapshot_source, name="snapshot_source"),
     path(f"{PAGE}/snapshots/<id:snapshot_pk>/bytes/", snapshots.snapshot_body, name="snapshot_body"),
+    path(f"{PAGE}/snapshots/<id:snapshot_pk>/look/", frames.snapshot_look, name="snapshot_look"),
     path(
         f"{PAGE}/compare/<id:older>/<id:newer>/",
         snapshots.compare_snapshots,
         name="compare_snapshots",
+    ),
+    path(f"{FRAME}/", frames.page_frame, name="page_frame"),
+    path(f"{FRAME}/line/", frames.page_frame_line, name="page_frame_line"),
+    path(f"{FRAME}/fetch/", frames.fetch_page_assets, name="fetch_page_assets"),
+    path(
+        "frame-assets/<id:snapshot>/<id:expires>/<slug:signed>/<slug:body>",
+        frames.frame_asset,
+        name="frame_asset",
     ),
     path(f"{SITE}/cluster/", clusterings.cluster_site, name="cluster_site"),
     path(f"{SITE}/clusters/", clusters.clusters, name="clusters"),

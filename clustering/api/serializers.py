@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Func, Model, TextField
+from django.db.models import Model
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
+
+from clustering.services.times import IsoTime
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -21,20 +23,6 @@ TYPES_BY_FIELD: list[tuple[type[serializers.Field[Any, Any, Any, Any]], tuple[ty
     (serializers.CharField, (str,), "Must be a text."),
     (serializers.DateTimeField, (str,), "Must be a text."),
 ]
-
-
-class IsoTime(Func):
-    """A time as the database writes it: making objects of a thousand times takes longer than all the rest."""
-
-    output_field = TextField()
-
-    def as_postgresql(self, compiler: Any, connection: Any, **_: Any) -> Any:  # noqa: ANN401 - Django's own
-        form = """'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'"""
-        template = f"to_char(%(expressions)s AT TIME ZONE 'UTC', {form})"
-        return self.as_sql(compiler, connection, template=template)
-
-    def as_sqlite(self, compiler: Any, connection: Any, **_: Any) -> Any:  # noqa: ANN401 - Django's own
-        return self.as_sql(compiler, connection, template="replace(%(expressions)s, ' ', 'T') || 'Z'")
 
 
 class StrictSerializer(serializers.Serializer[Any]):

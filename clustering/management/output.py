@@ -61,8 +61,12 @@ class Lines:
 
     def write(self, value: Mapping[str, Any]) -> None:
         """Write one line; whoever reads standard output sees it at once. Raises ReaderGone."""
+        self.write_bytes(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE))
+
+    def write_bytes(self, part: bytes) -> None:
+        """Write lines that are ready, or a part of a file of another form. Raises ReaderGone."""
         try:
-            self._stream.write(orjson.dumps(value, option=orjson.OPT_APPEND_NEWLINE))
+            self._stream.write(part)
             if not self._is_file:
                 self._stream.flush()
         except BrokenPipeError:

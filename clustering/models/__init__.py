@@ -1,5 +1,6 @@
 """Sites and their pages, clusterings, jobs, people."""
 
+from clustering.models.assets import Asset, Look
 from clustering.models.clusterings import (
     Cluster,
     ClusterChange,
@@ -13,6 +14,7 @@ from clustering.models.people import AuditEntry, LogInAttempt, Membership, Role,
 from clustering.models.sites import Host, Link, Page, Refusal, SearchClick, Site, Snapshot
 
 __all__ = [
+    "Asset",
     "AuditEntry",
     "Cluster",
     "ClusterChange",
@@ -24,6 +26,7 @@ __all__ = [
     "Job",
     "Link",
     "LogInAttempt",
+    "Look",
     "Membership",
     "Page",
     "PageMembership",

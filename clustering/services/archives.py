@@ -20,12 +20,15 @@ from clustering.dom.texts import storable
 from clustering.services.files import BROKEN, UnreadableFile, decompressed, read_lines, regular_file, why
 from clustering.services.found_pages import (
     MAX_BODY,
+    MAX_FILE,
+    FoundFile,
     FoundPage,
     NotTaken,
     PageRefused,
     Skipped,
     checked_name,
     checked_size,
+    file_kind,
 )
 from clustering.services.manifests import read_manifest
 from clustering.services.warcs import LOOKS_LIKE_HTML, read_warc
@@ -245,17 +248,27 @@ def _files_source(files: FolderFiles | ZipFiles, base_url: str, opened: ExitStac
 def _read_html(files: Files, names: list[str], base_url: str) -> Iterator[Item]:
     for name in names:
         ending = PurePosixPath(name).suffix.lower()
+        url = base_url + quote(name.encode("utf-8", "surrogateescape"), safe=UNRESERVED)
         if ending and ending not in HTML_ENDINGS:
-            yield Skipped("not_html")
+            yield Skipped("not_html", _file_of(files, name, url))
             continue
         place = f"{files.label}/{storable(name)}"
-        url = base_url + quote(name.encode("utf-8", "surrogateescape"), safe=UNRESERVED)
         try:
             body = files.read(name)
         except PageRefused as refused:
             yield NotTaken(place, refused.code, str(refused), url)
             continue
         yield FoundPage(place, url, body) if ending or LOOKS_LIKE_HTML.match(body) else Skipped("not_html")
+
+
+def _file_of(files: Files, name: str, url: str) -> FoundFile | None:
+    """Return a file that the pages beside it may be drawn with; None where it is none."""
+    kind = file_kind("", name)
+    try:
+        body = files.read(name) if kind else b""
+    except PageRefused:
+        return None
+    return FoundFile(url, body, kind) if 0 < len(body) <= MAX_FILE else None
 
 
 def state_of(stream: BinaryIO) -> str:

@@ -26,7 +26,7 @@ from django.db import connection, models, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
-from clustering.models import Site, Snapshot, User
+from clustering.models import Asset, Site, Snapshot, User
 from clustering.storage import BodyDamaged, BodyMissing, page_store
 
 if TYPE_CHECKING:
@@ -129,7 +129,8 @@ def _models(registry: Apps) -> dict[str, type[models.Model]]:
 
 
 def _bodies_named() -> set[str]:
-    return set(Snapshot.objects.values_list("body", flat=True).distinct())
+    bodies = set(Snapshot.objects.values_list("body", flat=True).distinct())
+    return bodies | set(Asset.objects.exclude(body="").values_list("body", flat=True).distinct())
 
 
 def _add_rows(archive: tarfile.TarFile, model: type[models.Model]) -> int:

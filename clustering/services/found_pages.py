@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 MAX_BODY = 10 * 1024 * 1024
+MAX_FILE = 5 * 1024 * 1024
+FILE_TYPES = {"text/css": "sheet", "image/": "image", "font/": "font", "application/font": "font"}
+FILE_ENDINGS = {
+    **dict.fromkeys(("png", "jpg", "jpeg", "gif", "webp", "avif", "svg", "ico", "bmp"), "image"),
+    **dict.fromkeys(("woff2", "woff", "ttf", "otf"), "font"),
+    "css": "sheet",
+}
 FIRST_YEAR, LAST_YEAR = 1990, 2200  # of the fetch of a page: other times are mistakes
 
 
@@ -46,10 +53,22 @@ class NotTaken:
 
 
 @dataclass(frozen=True, slots=True)
+class FoundFile:
+    """A style sheet, image or font of an archive, which its pages are drawn with."""
+
+    url: str
+    body: bytes
+    kind: str  # as of an asset
+    content_type: str = ""
+    fetched_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Skipped:
     """Something that a source may well hold and that is no page."""
 
     kind: str
+    file: FoundFile | None = None
 
 
 Item: TypeAlias = FoundPage | NotTaken | Skipped
@@ -65,6 +84,14 @@ class Files(Protocol):
 
     def read(self, name: str) -> bytes:
         """Return a file's bytes. Raises PageRefused."""
+
+
+def file_kind(content_type: str, url: str) -> str:
+    """Return what kind of asset a file is by its type or ending; blank where no page is drawn with it."""
+    named = content_type.partition(";")[0].strip().lower()
+    ending = url.partition("?")[0].rpartition(".")[2].lower()
+    by_type = next((kind for start, kind in FILE_TYPES.items() if named.startswith(start)), "")
+    return by_type or FILE_ENDINGS.get(ending, "")
 
 
 def checked_size(n_bytes: int) -> None:

@@ -17,6 +17,7 @@ from clustering.dom.addresses import MAX_LENGTH, BadAddress, normalise_url
 from clustering.dom.texts import storable
 from clustering.models import Job, Refusal, Site
 from clustering.services import audit, jobs, uploads
+from clustering.services.archive_files import prepare_files, store_files
 from clustering.services.archives import open_source
 from clustering.services.files import UnreadableFile, check_exists
 from clustering.services.found_pages import FoundPage, NotTaken, Skipped
@@ -152,8 +153,10 @@ class _Import:
 
     def _store(self, batch: list[Item], prepared: list[PreparedVisit]) -> None:
         """Store a batch and how far the import is in one transaction, then tell what became of its items."""
+        files = prepare_files([item.file for item in batch if isinstance(item, Skipped) and item.file])
         with transaction.atomic():
             n_stored = self.n_stored + len(batch)
+            store_files(site=self.site, prepared=files)
             self.run.renew(n_done=n_stored, message=_summary(self.counts))
             lines = list(_lines_of(batch, store_visits(site=self.site, prepared=prepared)))
             counts = self.counts + _count(batch, lines)
@@ -218,7 +221,7 @@ def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
     batch: list[Item] = []
     n_bytes = 0
     for item in items:
-        size = len(item.body) if isinstance(item, FoundPage) else 0
+        size = _size_of(item)
         if batch and (len(batch) == BATCH_ITEMS or n_bytes + size > BATCH_BYTES):
             yield batch
             batch, n_bytes = [], 0
@@ -226,6 +229,12 @@ def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
         n_bytes += size
     if batch:
         yield batch
+
+
+def _size_of(item: Item) -> int:
+    if isinstance(item, Skipped):
+        return len(item.file.body) if item.file else 0
+    return len(item.body) if isinstance(item, FoundPage) else 0
 
 
 def _visit_of(page: FoundPage, now: datetime) -> Visit:

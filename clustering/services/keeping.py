@@ -13,8 +13,8 @@ from django.db.models.fields.reverse_related import ForeignObjectRel
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
-from clustering.models import Job, Link, Page, Site, Snapshot
-from clustering.services import audit, jobs, site_export, thumbnails, uploads
+from clustering.models import Asset, Job, Link, Look, Page, Site, Snapshot
+from clustering.services import assets, audit, jobs, site_export, thumbnails, uploads
 from clustering.storage import page_store
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def sweep(run: JobRun) -> dict[str, Any]:
     for site in Site.objects.all():
         run.renew(n_done=n_snapshots, message=f"Snapshots of {site.name}")
         n_snapshots += sum(drop_old_snapshots(run, site))
+    assets.sweep_assets(run, before=timezone.now() - MIN_AGE_OF_SWEPT_BODY)
     n_bodies = sweep_bodies(run)
     thumbnails.sweep_thumbnails(now=timezone.now())
     return {"snapshots": n_snapshots, "bodies": n_bodies}
@@ -69,12 +70,18 @@ def drop_old_snapshots(run: JobRun, site: Site) -> Iterator[int]:
 
 
 def is_referred_to() -> Q:
-    """Match snapshots to which a row of any app refers: a sample, an annotation, a golden record."""
+    """Match snapshots to which a row of any app refers: a sample, an annotation, a golden record.
+
+    A snapshot's look does not keep it: it goes with it.
+    """
     held = Q()
     for relation in Snapshot._meta.get_fields(include_hidden=True):
+        # Many to many: that table has keys of its own.
         if (
-            isinstance(relation, ForeignObjectRel) and not relation.many_to_many
-        ):  # its table has keys of its own
+            isinstance(relation, ForeignObjectRel)
+            and not relation.many_to_many
+            and relation.related_model is not Look
+        ):
             rows = relation.related_model._default_manager.filter(**{relation.field.name: OuterRef("pk")})
             held |= Q(Exists(rows))
     return held
@@ -89,6 +96,7 @@ def sweep_bodies(run: JobRun) -> int:
         while batch := [name for name, _ in zip(names, range(AT_ONCE), strict=False)]:
             run.renew(message="Bodies that nothing names")
             named = set(Snapshot.objects.filter(body__in=batch).values_list("body", flat=True))
+            named |= set(Asset.objects.filter(body__in=batch).values_list("body", flat=True))
             unnamed = (name for name in batch if name not in named)
             n_deleted += sum(store.delete(name, older_than=MIN_AGE_OF_SWEPT_BODY) for name in unnamed)
     return n_deleted
@@ -131,5 +139,6 @@ def delete_site(run: JobRun) -> dict[str, Any]:
             Page.objects.filter(pk__in=batch).delete()
     with transaction.atomic():
         run.renew()
+        Asset.objects.filter(site=site)._raw_delete("default")  # noqa: SLF001 - nothing refers to assets
         site.delete()
     return {"pages": n_pages}

@@ -13,7 +13,7 @@ from django.apps import apps
 from django.conf import settings
 from django.db import models, transaction
 
-from clustering.models import Job, Site, Snapshot
+from clustering.models import Asset, Job, Site, Snapshot
 from clustering.services import audit, jobs
 from clustering.storage import BodyDamaged, BodyMissing, page_store
 
@@ -49,7 +49,7 @@ def export_site(run: JobRun, folder: Path | None = None) -> dict[str, Any]:
     """Write a site's rows and bodies into a zip file that `import_pages` takes again.
 
     `manifest.jsonl` lists the snapshots from old to new with their files under `pages/`; `rows/` holds every
-    row that belongs to the site, of each app.
+    row that belongs to the site, of each app, `assets/` what its pages are drawn with.
     """
     site = run.job.site
     if site is None:
@@ -64,6 +64,7 @@ def export_site(run: JobRun, folder: Path | None = None) -> dict[str, Any]:
             zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive,
         ):
             n_snapshots = _export_bodies(run, archive, site)
+            _export_assets(run, archive, site)
             for model, place in models_of_a_site():
                 run.renew(message=f"Rows: {model._meta.verbose_name_plural}")
                 _export_rows(run, archive, model, {place: site.pk})
@@ -135,6 +136,16 @@ def _export_bodies(run: JobRun, archive: zipfile.ZipFile, site: Site) -> int:
         lines.append(_manifest_line(snapshot, name))
     archive.writestr("manifest.jsonl", b"".join(orjson.dumps(line) + b"\n" for line in lines))
     return len(lines)
+
+
+def _export_assets(run: JobRun, archive: zipfile.ZipFile, site: Site) -> None:
+    store = page_store()
+    names = Asset.objects.filter(site=site).exclude(body="").order_by("body").values_list("body", flat=True)
+    for n_done, name in enumerate(names.distinct().iterator(AT_ONCE), 1):
+        if n_done % 100 == 0:
+            run.renew(message="Assets")
+        with suppress(BodyMissing, BodyDamaged):
+            archive.writestr(f"assets/{name}.bin", store.read(name))
 
 
 def _manifest_line(snapshot: Snapshot, name: str) -> dict[str, Any]:

@@ -14,11 +14,14 @@ from clustering.services.found_pages import (
     FIRST_YEAR,
     LAST_YEAR,
     MAX_BODY,
+    MAX_FILE,
+    FoundFile,
     FoundPage,
     NotTaken,
     PageRefused,
     Skipped,
     checked_size,
+    file_kind,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from clustering.services.found_pages import Item
 
 MAX_HEADERS = 64 * 1024
+OK = 200
 OVERHEAD = 1024 * 1024  # headers and chunk marks around a body of the largest size
 HTML_TYPES = {"text/html", "application/xhtml+xml"}
 STATUS_LINE = re.compile(r"HTTP/\d(?:\.\d)? +(\d{3})\b")
@@ -77,7 +81,7 @@ def _page_of(record: WarcRecord, place: str, url: str) -> Item:
     if not status:
         return Skipped("not_http")
     if not _is_html(headers.get("content-type", ""), payload):
-        return Skipped("not_html")
+        return Skipped("not_html", _file_of(record, url, status, headers, payload))
     if 300 <= status < 400:  # noqa: PLR2004 (HTTP's range)
         return Skipped("redirect")
     _check_complete(record)
@@ -89,6 +93,22 @@ def _page_of(record: WarcRecord, place: str, url: str) -> Item:
         content_type=headers.get("content-type", "")[:200],
         fetched_at=_sensible(record.record_date),
     )
+
+
+def _file_of(
+    record: WarcRecord, url: str, status: int, headers: dict[str, str], payload: bytes
+) -> FoundFile | None:
+    """Return the file that an archived page is drawn with; None where it is no such file, or not whole."""
+    content_type = headers.get("content-type", "")
+    kind = file_kind(content_type, url)
+    is_whole = record.content_length <= MAX_FILE and not record.headers.get("WARC-Truncated")
+    if not kind or status != OK or not is_whole:
+        return None
+    try:
+        body = _decoded(payload, headers)
+    except PageRefused:
+        return None
+    return FoundFile(url, body, kind, content_type[:100], _sensible(record.record_date))
 
 
 def _sensible(moment: datetime | None) -> datetime | None:

@@ -42,6 +42,8 @@ SETTINGS = (
 )
 RAIL = (
     Entry("Sites", "sites", "sites", "s", "/sites/", Role.VIEWER),
+    Entry("Annotate", "annotate", "annotate", "a", "/annotate/", Role.EDITOR),
+    Entry("Review", "review", "good", "r", "/review/", Role.VIEWER),
     Entry("Operations", "jobs", "operations", "o", "/operations/", Role.VIEWER, under=OPERATIONS),
     Entry("Settings", "account", "settings", "e", "/settings/", under=SETTINGS),
 )

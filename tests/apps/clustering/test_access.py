@@ -14,7 +14,7 @@ from clustering.models import Role, Site, User
 from clustering.services import people
 from clustering.views.access import needs_log_in, needs_role
 
-OPEN_TO_ALL = {"log_in", "log_out", "healthz", "readyz", "metrics"}
+OPEN_TO_ALL = {"frame_asset", "log_in", "log_out", "healthz", "readyz", "metrics"}
 NOT_PAGES = {"api", "admin", "openapi", "schema"}
 
 

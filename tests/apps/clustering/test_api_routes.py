@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from annotation.models import Annotation, Sample
+from annotation.models import Annotation, Comment, Sample
 from clustering.models import (
     Cluster,
     ClusterChange,
@@ -24,6 +24,7 @@ from clustering.models import (
     User,
 )
 from clustering.services.jobs import create_job
+from monitoring.models import Alert, Channel, Check, Proposal, Schedule, SiteChange
 from rules.models import Webhook
 from tests.apps.clustering.api_cast import Caller, caller, page_of, site_of
 from tests.apps.rules.record_cast import record_of, rule_of, vertical_of
@@ -100,12 +101,26 @@ def places() -> dict[str, Any]:
         "rule": rule.pk,
         "record": record.pk,
         "webhook": webhook.pk,
+        "comment": Comment.objects.create(page=page, snapshot=page.latest_snapshot, text="Look").pk,
         "site": site,
         "page": page.pk,
         "snapshot": page.latest_snapshot.pk,
         "job": job.pk,
         "clustering": clustering.pk,
         "cluster-change": change.pk,
+        **of_monitoring(site, cluster),
+    }
+
+
+def of_monitoring(site: Site, cluster: Cluster) -> dict[str, int]:
+    """Return something for each kind of address of monitoring."""
+    Schedule.objects.create(site=site)
+    return {
+        "check": Check.objects.create(site=site).pk,
+        "site-change": SiteChange.objects.create(site=site, cluster=cluster).pk,
+        "alert": Alert.objects.create(site=site, kind=Alert.Kind.WARNING, text="Look").pk,
+        "channel": Channel.objects.create(site=site, kind="webhook", target="https://a.example/").pk,
+        "proposal": Proposal.objects.create(site=site, name="products", decision="reused").pk,
     }
 
 

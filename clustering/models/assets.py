@@ -1,0 +1,48 @@
+"""What stored pages are drawn with: style sheets, images and fonts, and which of them a snapshot has."""
+
+from __future__ import annotations
+
+from django.db import models
+
+from clustering.models.sites import Site, Snapshot
+
+
+class Asset(models.Model):
+    """A file that pages of a site are drawn with; the same bytes of an address are one row in a site."""
+
+    class Kind(models.TextChoices):
+        SHEET = "sheet", "Style sheet"
+        IMAGE = "image", "Image"
+        FONT = "font", "Font"
+
+    # Without an index of its own: the constraint begins with it.
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="assets", db_index=False)
+    url = models.TextField()  # normalised
+    url_hash = models.BinaryField(max_length=16)  # like Page.url_hash
+    kind = models.CharField(max_length=5, choices=Kind)
+    # sha256 of what is handed out, its name in the page store; blank where there is nothing
+    body = models.CharField(max_length=64, blank=True, db_index=True)
+    n_bytes = models.PositiveIntegerField(default=0)  # as fetched
+    content_type = models.CharField(max_length=100, blank=True)  # as decided by the bytes
+    problem = models.CharField(max_length=300, blank=True)  # why there is nothing
+    is_from_archive = models.BooleanField(default=False)
+    fetched_at = models.DateTimeField()  # the last time that these bytes came
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["site", "url_hash", "body"], name="asset_once_per_site"),
+        ]
+
+    def __str__(self) -> str:
+        return self.url
+
+
+class Look(models.Model):
+    """The assets of a snapshot, as they were when somebody wanted to see it."""
+
+    snapshot = models.OneToOneField(Snapshot, on_delete=models.CASCADE, related_name="look")
+    assets = models.JSONField(default=list)  # ids
+    n_missing = models.PositiveIntegerField(default=0)  # asked for, and nothing usable came
+    n_left_out = models.PositiveIntegerField(default=0)  # beyond the limits of a page
+    n_bytes = models.PositiveBigIntegerField(default=0)
+    fetched_at = models.DateTimeField()
