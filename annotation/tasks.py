@@ -10,7 +10,7 @@ from clustering.tasks import answer
 
 @shared_task(name="annotation.draw_samples")
 def draw_samples(job_id: int) -> None:
-    answer(job_id, sampling.draw_samples)
+    answer(job_id, sampling.draw_samples_with_looks)
 
 
 @shared_task(name="annotation.import_annotations")

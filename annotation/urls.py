@@ -6,19 +6,44 @@ from typing import TYPE_CHECKING
 
 from django.urls import path
 
-from annotation import views
+import clustering.urls  # noqa: F401 - its converters are used below
+from annotation.views import annotating, comments, effort, gestures, queue, second, verticals
 
 if TYPE_CHECKING:
     from django.urls import URLPattern, URLResolver
 
 VERTICAL = "settings/verticals/<str:vertical_name>"
+SITE = "sites/<name:name>"
+CLUSTER = f"{SITE}/clusters/<slug:cluster_name>"
+PAGE = f"{SITE}/pages/<id:pk>"
+SNAPSHOT = f"{PAGE}/snapshots/<id:snapshot_pk>"
 
 urlpatterns: list[URLPattern | URLResolver] = [
-    path("settings/verticals/", views.verticals, name="verticals"),
-    path("settings/add-vertical/", views.add_vertical, name="add_vertical"),
-    path("settings/add-vertical/ready-made/", views.load_ready_made, name="load_ready_made"),
-    path("settings/add-vertical/file/", views.import_vertical, name="import_vertical"),
-    path(f"{VERTICAL}/", views.vertical, name="vertical"),
-    path(f"{VERTICAL}/export/", views.export_vertical, name="export_vertical"),
-    path(f"{VERTICAL}/delete/", views.delete_vertical, name="delete_vertical"),
+    path("annotate/", queue.annotate, name="annotate"),
+    path(f"{SITE}/annotate/", queue.annotate_site, name="annotate_site"),
+    path(f"{CLUSTER}/samples/<id:rank>/", annotating.annotate_page, name="annotate_page"),
+    path(f"{CLUSTER}/draw-samples/", queue.draw_cluster_samples, name="draw_cluster_samples"),
+    path(f"{CLUSTER}/vertical/", queue.describe_cluster, name="describe_cluster"),
+    path(f"{PAGE}/annotate/", annotating.annotate_page, name="annotate_page"),
+    path(f"{SNAPSHOT}/outline/", annotating.page_outline, name="page_outline"),
+    path(f"{SNAPSHOT}/node/", annotating.page_node, name="page_node"),
+    path(f"{SNAPSHOT}/suggestions/", annotating.page_suggestions, name="page_suggestions"),
+    path(f"{SNAPSHOT}/gestures/", gestures.gesture, name="gesture"),
+    path(f"{PAGE}/comments/", comments.page_comments, name="page_comments"),
+    path(f"{SITE}/comments/<id:pk>/resolve/", comments.resolve_comment, name="resolve_comment"),
+    path(f"{SITE}/second-annotations/", second.second_annotations, name="second_annotations"),
+    path(f"{PAGE}/annotate-again/", second.annotate_again, name="annotate_again"),
+    path(
+        f"{SITE}/second-annotations/<id:pk>/resolve/",
+        second.resolve_disagreement,
+        name="resolve_disagreement",
+    ),
+    path("effort/", effort.effort, name="effort"),
+    path("settings/verticals/", verticals.verticals, name="verticals"),
+    path("settings/add-vertical/", verticals.add_vertical, name="add_vertical"),
+    path("settings/add-vertical/ready-made/", verticals.load_ready_made, name="load_ready_made"),
+    path("settings/add-vertical/file/", verticals.import_vertical, name="import_vertical"),
+    path(f"{VERTICAL}/", verticals.vertical, name="vertical"),
+    path(f"{VERTICAL}/export/", verticals.export_vertical, name="export_vertical"),
+    path(f"{VERTICAL}/delete/", verticals.delete_vertical, name="delete_vertical"),
 ]

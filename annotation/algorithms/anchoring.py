@@ -122,14 +122,14 @@ def anchor_node(page: PageTexts, xpath: str, text: str = "", end_xpath: str = ""
         nodes = showing or [node for node in nodes if locate(displayed_text(page, node), text)]
     node = nodes[0] if len(nodes) == 1 else select_node(page.tree, xpath)
     if end_xpath and end_xpath != xpath:
-        return _anchor_run(page, node, select_node(page.tree, end_xpath), text)
+        return anchor_run(page, node, select_node(page.tree, end_xpath), text)
     shown = displayed_text(page, node)
     if not shown:
         raise TextElsewhere(xpath, shown, text) if text else EmptyNode(node)
     stretch = locate(shown, text) if text else _Stretch(0, len(shown))
     if stretch is None:
         raise TextElsewhere(xpath, shown, text)
-    return _anchor_part(page, node, stretch)
+    return anchor_part(page, node, stretch)
 
 
 def find_text(page: PageTexts, text: str) -> Anchor:
@@ -154,7 +154,7 @@ def find_text(page: PageTexts, text: str) -> Anchor:
     if not runs:
         raise TextMissing(text)
     first, last, _ = runs[0]
-    return _anchor_run(page, _node_of(first), _node_of(last), text)
+    return anchor_run(page, _node_of(first), _node_of(last), text)
 
 
 def find_again(page: PageTexts, anchor: Anchor) -> Found:
@@ -219,7 +219,7 @@ def _checked(text: str) -> str:
     return displayed(text)
 
 
-def _anchor_part(page: PageTexts, node: Node, stretch: tuple[int, int]) -> Anchor:
+def anchor_part(page: PageTexts, node: Node, stretch: tuple[int, int]) -> Anchor:
     """Return the anchor of a part of a node, or of all of it."""
     shown = displayed_text(page, node)
     start, end = stretch
@@ -231,11 +231,11 @@ def _anchor_part(page: PageTexts, node: Node, stretch: tuple[int, int]) -> Ancho
         start=start or (None if end == len(shown) else 0),
         end=None if end == len(shown) else end,
         position=position,
-        **_context(page, position, end - start),
+        **context_around(page, position, end - start),
     )
 
 
-def _context(page: PageTexts, position: int | None, length: int) -> dict[str, str]:
+def context_around(page: PageTexts, position: int | None, length: int) -> dict[str, str]:
     if position is None:
         return {}
     after = position + length
@@ -245,7 +245,7 @@ def _context(page: PageTexts, position: int | None, length: int) -> dict[str, st
     }
 
 
-def _anchor_run(page: PageTexts, first: Node, last: Node, text: str) -> Anchor:
+def anchor_run(page: PageTexts, first: Node, last: Node, text: str) -> Anchor:
     """Return the anchor of a value that begins in one node and ends in another."""
     spans = [None if node.name else page.span(node.element, node.number) for node in (first, last)]
     if spans[0] is None or spans[1] is None:
@@ -265,7 +265,7 @@ def _anchor_run(page: PageTexts, first: Node, last: Node, text: str) -> Anchor:
         start=stretch[0] or None,
         end=None if end == finish else end - last_begin,
         position=start,
-        **_context(page, start, end - start),
+        **context_around(page, start, end - start),
     )
 
 
@@ -350,9 +350,9 @@ def _anchor_at(page: PageTexts, place: int, anchor: Anchor) -> Anchor:
         if whole is not None:
             return anchor_node(page, Node(whole).xpath)
     if first is not last:
-        return _anchor_run(page, _node_of(first), _node_of(last), anchor.quote)
+        return anchor_run(page, _node_of(first), _node_of(last), anchor.quote)
     start = place - first.start
-    return _anchor_part(page, _node_of(first), (start, start + len(anchor.quote)))
+    return anchor_part(page, _node_of(first), (start, start + len(anchor.quote)))
 
 
 def _likeness(whole: str, place: int, anchor: Anchor) -> int:

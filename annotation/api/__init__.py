@@ -1,8 +1,8 @@
-"""Routes of verticals, samples and annotations."""
+"""Routes of verticals, samples, annotations and comments."""
 
-from annotation.api import annotations, verticals
+from annotation.api import annotations, comments, verticals
 from annotation.api.verticals import VerticalNameConverter
 
 __all__ = ["VerticalNameConverter", "urlpatterns"]
 
-urlpatterns = [*verticals.urlpatterns, *annotations.urlpatterns]
+urlpatterns = [*verticals.urlpatterns, *annotations.urlpatterns, *comments.urlpatterns]

@@ -1,6 +1,21 @@
-"""Verticals with their attributes, samples and annotations."""
+"""Verticals with their attributes, samples, annotations and what is said and measured of them."""
 
 from annotation.models.annotations import Annotation, Sample
+from annotation.models.comments import Comment
+from annotation.models.effort import Effort
+from annotation.models.policies import ReviewPolicy
+from annotation.models.second_annotations import SecondAnnotation
 from annotation.models.verticals import ATTRIBUTE_NAME, Assignment, Attribute, Vertical
 
-__all__ = ["ATTRIBUTE_NAME", "Annotation", "Assignment", "Attribute", "Sample", "Vertical"]
+__all__ = [
+    "ATTRIBUTE_NAME",
+    "Annotation",
+    "Assignment",
+    "Attribute",
+    "Comment",
+    "Effort",
+    "ReviewPolicy",
+    "Sample",
+    "SecondAnnotation",
+    "Vertical",
+]

@@ -12,6 +12,7 @@ from django.db import transaction
 
 from annotation.algorithms.node_paths import AnchorProblem
 from annotation.algorithms.page_texts import PageTexts, read_texts
+from annotation.algorithms.record_examples import complete_records
 from annotation.models import Annotation, Assignment, Attribute, Vertical
 from annotation.services.annotating import Mark, annotate_page
 from annotation.services.annotation_lines import AnnotationLine, mark_of, read_line
@@ -183,7 +184,22 @@ def _marks_of_page(site: Site, url: str, lines: list[AnnotationLine]) -> tuple[_
             continue
         said[attribute][mark] = None
     marks = {attribute: list(unique) for attribute, unique in said.items()}
+    if records := _records_of(snapshot, page, marks):
+        marks[None] = [Mark(record=record) for record in records]
     return _SaidOfPage(snapshot, marks) if marks else None, bad
+
+
+def _records_of(
+    snapshot: Snapshot, page: PageTexts, marks: dict[Attribute | None, list[Mark]]
+) -> list[tuple[str, ...]]:
+    """Return the page's records; those of its fields count where no boundary is known."""
+    bounds = [mark.record for mark in marks.get(None, ())]
+    if bounds:
+        return complete_records(page.tree, bounds, are_all=len(bounds) > 1)
+    of_fields = [mark.record for found in marks.values() for mark in found if mark.record]
+    if not of_fields or Annotation.objects.live().filter(snapshot=snapshot, kind="record").exists():
+        return []
+    return complete_records(page.tree, of_fields, are_all=False)
 
 
 def _check_consistent(mark: Mark, first: Mark, number: int) -> None:

@@ -10,7 +10,7 @@ from django.db import transaction
 from annotation.algorithms import sampling
 from annotation.models import Sample
 from clustering.models import Cluster, Clustering, Job, PageMembership, Snapshot
-from clustering.services import audit, jobs
+from clustering.services import assets, audit, jobs
 from clustering.services.stored_pages import StoredPage, read_pages, sample_pages
 
 if TYPE_CHECKING:
@@ -72,6 +72,14 @@ def draw_samples(run: jobs.JobRun, report: Callable[[], None] | None = None) -> 
             report()
     run.renew(n_done=len(clusters))
     return {"clusters": len(clusters), "samples": n_samples}
+
+
+def draw_samples_with_looks(run: jobs.JobRun) -> dict[str, Any]:
+    """Draw samples, then let a job fetch what their pages are drawn with."""
+    result = draw_samples(run)
+    drawn = Snapshot.objects.filter(samples__cluster__in=clusters_of(run.job)).select_related("page__site")
+    assets.request_assets(snapshots=drawn.distinct(), actor=run.job.created_by)
+    return result
 
 
 def clusters_of(job: Job) -> list[Cluster]:

@@ -1,0 +1,117 @@
+// Which key does what: as the server proposes it, until a person chooses another one.
+const NAMES = { " ": "Space" };
+const FIXED = new Set(["g", "j", "k", "?", "Escape", "Tab", "Shift", "Control", "Alt", "Meta", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"]);
+
+class Keys {
+  #name;
+  #own;
+
+  constructor(user) {
+    this.#name = `vertex.annotate.keys.${user}`;
+    this.#own = JSON.parse(localStorage.getItem(this.#name) ?? "{}");
+  }
+
+  get own() {
+    return this.#own;
+  }
+
+  /** Write each key on what it does, within an element or on the whole page. */
+  show = (within = document) => {
+    for (const button of within.querySelectorAll("[data-key-id]")) {
+      button.dataset.usualKey ??= button.dataset.key;
+      const key = this.#own[button.dataset.keyId] ?? button.dataset.usualKey;
+      button.dataset.key = key;
+      const shown = button.querySelector("kbd");
+      if (shown) shown.textContent = key;
+    }
+    for (const shown of document.querySelectorAll("[data-key-of]")) {
+      const source = document.querySelector(`[data-key-id="${shown.dataset.keyOf}"]`);
+      if (source) shown.textContent = source.dataset.key;
+    }
+  };
+
+  /** Find what a key does: an attribute of the sample, or a command. */
+  button(key, sample) {
+    const fits = (one) => one.dataset.key === key && !one.disabled;
+    const ownFirst = [...sample.querySelectorAll("[data-key-id]"), ...document.querySelectorAll(".annotate-keys [data-key-id]")];
+    return ownFirst.find(fits) ?? null;
+  }
+
+  /** Give an action a key; the one that had it gets the key that this one had. */
+  change(id, key) {
+    const all = [...document.querySelectorAll(".sample:not(.is-waiting) [data-key-id], .annotate-keys [data-key-id]")];
+    const changed = all.find((one) => one.dataset.keyId === id);
+    const other = all.find((one) => one.dataset.key === key && one.dataset.keyId !== id);
+    if (other) this.#own[other.dataset.keyId] = changed.dataset.key;
+    this.#own[id] = key;
+    this.#keep();
+  }
+
+  reset() {
+    this.#own = {};
+    this.#keep();
+  }
+
+  #keep() {
+    localStorage.setItem(this.#name, JSON.stringify(this.#own));
+    this.show();
+  }
+}
+
+export const keepKeys = (user) => {
+  const keys = new Keys(user);
+  keys.show();
+  return keys;
+};
+
+export function changeKeys(keys) {
+  const dialog = document.getElementById("change-keys");
+  const list = dialog.querySelector("[data-key-changes]");
+  let chosen = null;
+
+  function draw() {
+    const all = document.querySelectorAll(".sample:not(.is-waiting) [data-key-id], .annotate-keys [data-key-id]");
+    list.replaceChildren(...[...all].map(line));
+  }
+
+  function line({ dataset }) {
+    const item = document.createElement("li");
+    const button = document.createElement("button");
+    const key = document.createElement("kbd");
+    const words = document.createElement("span");
+    button.type = "button";
+    button.className = "command";
+    key.textContent = dataset.keyId === chosen ? "press a key" : dataset.key;
+    words.textContent = dataset.keyWord;
+    button.append(key, words);
+    button.addEventListener("click", () => {
+      const at = [...list.children].indexOf(item);
+      chosen = dataset.keyId;
+      draw();
+      list.children[at].firstElementChild.focus();
+    });
+    item.append(button);
+    return item;
+  }
+
+  function press(event) {
+    if (!chosen || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape") chosen = null;
+    else if (FIXED.has(event.key)) return;
+    else {
+      keys.change(chosen, NAMES[event.key] ?? event.key);
+      chosen = null;
+    }
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    draw();
+  }
+
+  dialog.onkeydown = press;
+  dialog.querySelector("[data-reset-keys]").onclick = () => {
+    keys.reset();
+    draw();
+  };
+  draw();
+  dialog.showModal();
+}

@@ -1,0 +1,1 @@
+"""The pages of this app: verticals, the queue, annotating."""

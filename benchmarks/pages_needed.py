@@ -1,0 +1,161 @@
+"""How many pages an editor annotates until the stop sign, and how good the rule is then."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from annotation.algorithms.sampling import draw, observe
+from annotation.algorithms.suggestions import suggest
+from annotation.algorithms.suggestions_declared import read_declared
+from annotation.algorithms.suggestions_evidence import Wanted
+from annotation.algorithms.suggestions_pages import ReadPage
+from benchmarks.hold_out.sites import clusters as hold_out_clusters
+from benchmarks.report import markdown_table
+from benchmarks.rule_learning import Judge, LabelledCluster, demo_clusters, swde_clusters
+from benchmarks.suggestions import types_of
+from rules.algorithms.learner import learn_cluster
+from rules.algorithms.novelty import richest
+from rules.algorithms.stopping import Hint, SamplePage, look_at
+from tests import sites
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from rules.algorithms.rule import ClusterRule
+    from rules.algorithms.targets import AttributeSpec
+
+TITLE = "Pages needed"
+N_SAMPLES: Final = 20
+MOST_ANNOTATED: Final = 8
+N_OTHERS: Final = 5
+SURE: Final = 0.5
+INTRODUCTION: Final = (
+    f"An editor annotates samples of {N_SAMPLES}, each as the truth says, until the stop sign says "
+    "that no further page is needed; which page is next is what the panel says. The editor corrects "
+    "nothing on the panel and looks at no other page. F1: mean over attributes, on all pages of the "
+    "cluster that were not annotated. Without suggestions the first page is the sample that labels "
+    "most attributes; with them the one for which most is suggested, and they are hints that the stop "
+    "sign heeds. Longest look: processor time to learn and to look at all samples.\n\n"
+)
+
+
+class Told(NamedTuple):
+    """What annotating a cluster came to."""
+
+    n_pages: int
+    f1: float
+    seconds: float  # of the longest look at the panel, learning included
+
+
+def run(data: Path | None = None) -> str:
+    """Return the tables as a section in Markdown."""
+    groups = {"demo sites": list(demo_clusters()), "generated sites": list(hold_out_clusters())}
+    if data is not None and (data / "swde").is_dir():
+        groups["SWDE"] = list(swde_clusters(data / "swde"))
+    rows: list[list[object]] = []
+    for name, clusters in groups.items():
+        told = [(annotate(cluster, hints=False), annotate(cluster, hints=True)) for cluster in clusters]
+        rows.append(_row(f"**{name}, mean**", [one for one, _ in told], [other for _, other in told]))
+        rows += [
+            _row(cluster.name, [one], [other]) for cluster, (one, other) in zip(clusters, told, strict=True)
+        ]
+    left_out = "" if "SWDE" in groups else "\n\nSWDE: left out, its pages are not in the folder."
+    heads = ["cluster", "pages, without", "F1", "pages, with suggestions", "F1", "longest look"]
+    return INTRODUCTION + markdown_table(heads, rows) + left_out
+
+
+def _row(name: str, without: Sequence[Told], having: Sequence[Told]) -> list[object]:
+    told: list[object] = [name]
+    for group in (without, having):
+        n = len(group)
+        told += [f"{sum(one.n_pages for one in group) / n:.2f}", f"{sum(one.f1 for one in group) / n:.4f}"]
+    return [*told, f"{max(one.seconds for one in (*without, *having)):.2f} s"]
+
+
+def annotate(cluster: LabelledCluster, *, hints: bool) -> Told:
+    """Annotate until the stop sign."""
+    desk = Desk(cluster, hints=hints)
+    annotated = [desk.first()]
+    longest = 0.0
+    while True:
+        began = time.process_time()
+        rule = desk.learn(annotated)
+        after = desk.next_page(rule, annotated)
+        longest = max(longest, time.process_time() - began)
+        if after is None or len(annotated) == MOST_ANNOTATED:
+            break
+        annotated.append(after)
+    others = [page for page in desk.judge.pages if page not in annotated]
+    scores = desk.judge.f1_by_attribute(rule, others)
+    return Told(len(annotated), sum(scores.values()) / max(1, len(scores)), longest)
+
+
+class Desk:
+    """A cluster with its samples, as the panel sees it."""
+
+    def __init__(self, cluster: LabelledCluster, *, hints: bool) -> None:
+        self.cluster = cluster
+        self.judge = Judge(cluster)
+        seen = [observe(tree) for tree in cluster.trees.values()]
+        chosen = draw(seen, size=N_SAMPLES, prefer_unseen=True)
+        self.samples = [self.judge.pages[one.page] for one in chosen]
+        self.types = types_of(cluster)
+        self.hints = self._hints() if hints else {page: {} for page in self.samples}
+
+    @property
+    def specs(self) -> list[AttributeSpec]:
+        name = self.cluster.name.split(" ")[0]
+        known = sites.load(name).vertical["attributes"] if name in sites.NAMES else []
+        mandatory = {one["name"] for one in known if one.get("mandatory")}
+        return [
+            replace(spec, type=self.types.get(spec.name, "text"), is_mandatory=spec.name in mandatory)
+            for spec in self.cluster.specs
+        ]
+
+    def first(self) -> str:
+        """Return the sample to begin with."""
+        n_seen = [
+            sum(bool(hint.values) and hint.confidence >= SURE for hint in self.hints[page].values())
+            for page in self.samples
+        ]
+        best = [page for page, n in zip(self.samples, n_seen, strict=True) if n == max(n_seen)]
+        bits = [self.judge.bits[page] for page in best]
+        return best[richest(self.judge.columns.universe, bits, self.cluster.attributes)]
+
+    def learn(self, annotated: Sequence[str]) -> ClusterRule:
+        marked = [self.cluster.annotated(page) for page in annotated]
+        others = [self.cluster.trees[page] for page in self.samples if page not in annotated]
+        return learn_cluster(marked, others, self.specs)
+
+    def next_page(self, rule: ClusterRule, annotated: Sequence[str]) -> str | None:
+        """Return the sample that the panel asks for, None at the stop sign."""
+        pages = [
+            SamplePage(
+                page, self.judge.bits[page], self._said(page) if page in annotated else None, self.hints[page]
+            )
+            for page in self.samples
+        ]
+        number = look_at(rule, self.judge.columns, pages).next_page
+        return None if number is None else self.samples[number]
+
+    def _said(self, page: str) -> dict[str, tuple[str, ...]]:
+        truth = self.cluster.truth[page]
+        return {name: tuple(truth.get(name, ())) for name in self.cluster.attributes}
+
+    def _hints(self) -> dict[str, dict[str, Hint]]:
+        wanted = [
+            Wanted(name, self.types.get(name, "text"), name in self.cluster.multi)
+            for name in self.cluster.attributes
+        ]
+        prints = {page: ReadPage(self.cluster.trees[page]).print() for page in self.samples}
+        found: dict[str, dict[str, Hint]] = {}
+        for page in self.samples:
+            others = [one for name, one in prints.items() if name != page][:N_OTHERS]
+            read = ReadPage(self.cluster.trees[page], f"https://site.example/{page}", others)
+            its = found[page] = {}
+            for one in suggest(read, read_declared(self.cluster.trees[page]), wanted):
+                its.setdefault(one.attribute, Hint(tuple(m.text for m in one.marks), one.confidence))
+        return found
