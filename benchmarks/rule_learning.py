@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from annotation.algorithms.sampling import draw, observe
 from benchmarks.report import markdown_table
 from clustering.dom.page import parse_page
 from rules.algorithms.columns import Columns
@@ -80,6 +81,7 @@ def run(data: Path | None = None) -> str:
         groups["WIEN"] = list(wien_clusters(data / "wien_kushmerick"))
     for name, clusters in groups.items():
         parts.append(f"### {name}\n\n" + table_of(clusters))
+    parts.append(f"### Samples as `draw_samples` chooses them\n\n{DRAWN}\n\n{drawn_table(groups)}")
     parts.append("### As an editor works, demo sites\n\n" + editor_table(groups["demo sites"]))
     if len(groups) == 1:
         parts.append("SWDE and WIEN: left out, their pages are not in the folder.")
@@ -109,6 +111,20 @@ def table_of(clusters: Sequence[LabelledCluster]) -> str:
     return markdown_table(["cluster, learner", *(f"k = {k}" for k in KS)], rows)
 
 
+DRAWN = "Mean F1 over clusters; the k first samples in the order in which they are to be annotated."
+
+
+def drawn_table(groups: Mapping[str, Sequence[LabelledCluster]]) -> str:
+    """Return the mean F1 of each group with the samples of `draw_samples`."""
+    rows = []
+    for name, clusters in groups.items():
+        judges = [Judge(cluster) for cluster in clusters]
+        for learner in LEARNERS:
+            means = [sum(j.mean(learner, k, drawn=True) for j in judges) / len(judges) for k in KS]
+            rows.append([f"{name}, {learner}", *(f"{mean:.3f}" for mean in means)])
+    return markdown_table(["clusters, learner", *(f"k = {k}" for k in KS)], rows)
+
+
 def editor_table(clusters: Sequence[LabelledCluster]) -> str:
     """Return how many pages must be annotated until all other samples are right, and the F1 then."""
     rows: list[list[object]] = []
@@ -117,8 +133,8 @@ def editor_table(clusters: Sequence[LabelledCluster]) -> str:
         pages, f1, seconds = (sum(column) / len(told) for column in zip(*told, strict=True))
         rows.append([learner, f"{pages:.2f}", f"{f1:.4f}", f"{seconds:.2f} s"])
     return (
-        "The first page is the sample with most attributes; then the first that the rule gets wrong.\n\n"
-        + markdown_table(["learner", "pages annotated", "F1 on other pages", "longest learning"], rows)
+        "The first page is the first that `draw_samples` chooses; then the first that is wrong.\n\n"
+        + markdown_table(["learner", "pages annotated", "F1 on other pages", "seconds a learning"], rows)
     )
 
 
@@ -136,6 +152,11 @@ class Judge:
         chance = random.Random(f"{self.cluster.name} {seed}")
         return chance.sample(self.pages, min(N_SAMPLES, len(self.pages)))
 
+    def drawn(self) -> list[str]:
+        """Return the samples that `draw_samples` chooses, in its order."""
+        seen = [observe(tree) for tree in self.cluster.trees.values()]
+        return [self.pages[one.page] for one in draw(seen, size=N_SAMPLES, prefer_unseen=True)]
+
     def learn(self, learner: str, samples: Sequence[str], annotated: Sequence[str]) -> ClusterRule:
         return learn_cluster(
             [self.cluster.annotated(page) for page in annotated],
@@ -144,10 +165,10 @@ class Judge:
             learner=learner,
         )
 
-    def mean(self, learner: str, k: int) -> float:
+    def mean(self, learner: str, k: int, *, drawn: bool = False) -> float:
+        """Return the mean F1 over the attributes that the k pages show, and over the draws."""
         figures = []
-        for seed in SEEDS:
-            samples = self.draw(seed)
+        for samples in [self.drawn()] if drawn else map(self.draw, SEEDS):
             shown_there = {
                 name for page in samples[:k] for name, ms in self.cluster.marks[page].items() if ms
             }
@@ -171,19 +192,23 @@ class Judge:
         return scores
 
     def annotate_until_right(self, learner: str) -> tuple[float, float, float]:
-        samples = sorted(self.draw(0), key=lambda page: -sum(map(bool, self.cluster.marks[page].values())))
-        annotated, longest = samples[:1], 0.0
+        """Return how many pages that takes, the F1 on the others, and the longest learning."""
+        began = time.perf_counter()
+        rule, annotated = self.annotate(self.drawn(), learner, MOST_ANNOTATED)
+        seconds = (time.perf_counter() - began) / len(annotated)
+        scores = self.f1_by_attribute(rule, [page for page in self.pages if page not in annotated])
+        return float(len(annotated)), sum(scores.values()) / len(scores), seconds
+
+    def annotate(self, samples: Sequence[str], learner: str, most: int) -> tuple[ClusterRule, list[str]]:
+        """Annotate the first sample, then the first that is wrong, until none is or `most` are annotated."""
+        annotated = list(samples[:1])
         while True:
-            began = time.perf_counter()
             rule = self.learn(learner, samples, annotated)
-            longest = max(longest, time.perf_counter() - began)
             left = [page for page in samples if page not in annotated]
             wrong = next((page for page in left if self.is_wrong(rule, page)), None)
-            if wrong is None or len(annotated) == MOST_ANNOTATED:
-                break
+            if wrong is None or len(annotated) == most:
+                return rule, annotated
             annotated.append(wrong)
-        scores = self.f1_by_attribute(rule, [page for page in self.pages if page not in annotated])
-        return float(len(annotated)), sum(scores.values()) / len(scores), longest
 
     def is_wrong(self, rule: ClusterRule, page: str) -> bool:
         truth = self.cluster.truth[page]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from clustering.tasks import answer
-from rules.services import extracting, learning, record_exports, webhooks
+from rules.services import extracting, impacts, learning, record_exports, webhooks
 
 
 @shared_task(name="rules.learn_rules")
@@ -21,6 +21,11 @@ def extract_records(job_id: int) -> None:
 @shared_task(name="rules.export_records")
 def export_records(job_id: int) -> None:
     answer(job_id, record_exports.export_records)
+
+
+@shared_task(name="rules.compute_impact")
+def compute_impact(job_id: int) -> None:
+    answer(job_id, impacts.compute_impact)
 
 
 @shared_task(name="rules.tell_webhooks")

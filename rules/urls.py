@@ -7,19 +7,41 @@ from typing import TYPE_CHECKING
 from django.urls import path
 
 import clustering.urls  # noqa: F401 - its converters are used below
-from rules.views import records, rule_changes, rules
+from rules.views import economics, panel, policies, records, reviews, rule_changes, rules, webhooks
 
 if TYPE_CHECKING:
     from django.urls import URLPattern
 
 SITE = "sites/<name:name>"
+CLUSTER = f"{SITE}/clusters/<slug:cluster_name>"
 RULE = f"{SITE}/rules/<slug:cluster_name>"
 VERSION = f"{RULE}/versions/<id:version>"
 
 urlpatterns: list[URLPattern] = [
+    path(f"{CLUSTER}/rule/", panel.rule_panel, name="rule_panel"),
+    path(f"{CLUSTER}/prefill/<id:pk>/", panel.rule_prefill, name="rule_prefill"),
+    path(f"{VERSION}/steps/<id:pk>/", panel.rule_steps, name="rule_steps"),
     path(f"{SITE}/rules/", rules.rules, name="rules"),
     path(f"{RULE}/", rules.rule, name="rule"),
     path(f"{VERSION}/stylesheet/", rules.stylesheet, name="stylesheet"),
+    path("review/", reviews.review, name="review"),
+    path(f"{VERSION}/review/", reviews.review_rule, name="review_rule"),
+    path(f"{VERSION}/judge/", reviews.judge_page, name="judge_page"),
+    path(f"{VERSION}/impact/", reviews.impact, name="impact"),
+    path(f"{VERSION}/compare/", reviews.compare_rule, name="compare_rule"),
+    path(f"{VERSION}/propose/", rule_changes.propose_rule, name="propose_rule"),
+    path(f"{VERSION}/send-back/", rule_changes.send_back_rule, name="send_back_rule"),
+    path(f"{SITE}/economics/", economics.economics, name="economics"),
+    path(f"{SITE}/settings/review/", policies.review_policy, name="review_policy"),
+    path(f"{SITE}/settings/webhooks/", webhooks.webhooks, name="webhooks"),
+    path(f"{SITE}/settings/webhooks/<id:pk>/", webhooks.webhook, name="webhook"),
+    path(f"{SITE}/settings/webhooks/<id:pk>/remove/", webhooks.remove_webhook, name="remove_webhook"),
+    path(f"{SITE}/settings/webhooks/<id:pk>/resume/", webhooks.resume_webhook, name="resume_webhook"),
+    path(
+        f"{SITE}/settings/webhooks/<id:pk>/deliveries/<id:delivery_pk>/retry/",
+        webhooks.retry_delivery,
+        name="retry_delivery",
+    ),
     path(f"{VERSION}/publish/", rule_changes.publish_rule, name="publish_rule"),
     path(f"{VERSION}/roll-back/", rule_changes.roll_back_rule, name="roll_back_rule"),
     path(f"{SITE}/learn/", rule_changes.learn_rules, name="learn_rules"),

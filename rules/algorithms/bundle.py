@@ -23,6 +23,7 @@ from clustering.algorithms.grouping import RawPage
 from clustering.services.archives import read_pages
 from clustering.services.files import UnreadableFile, read_whole
 from clustering.services.found_pages import FoundPage, NotTaken
+from rules.algorithms.file_ranges import FileRange, extract
 from rules.algorithms.matching import clusters_from_json, clusters_to_json
 from rules.algorithms.parallel import spread
 from rules.algorithms.record_lines import Line, SiteRules, line_not_taken, lines_of
@@ -206,11 +207,10 @@ def extract_bundle(folder: Path, source: Path, *, n_jobs: int = 1, base_url: str
     Raises BadBundle, UnreadableFile.
     """
     bundle = read_bundle(folder)
-    items = read_pages(source, base_url or _with_slash(bundle.root_url))
     if n_jobs <= 1:
-        yield from bundle.extract(items)
+        yield from extract(bundle, FileRange(str(source)), base_url=base_url)
         return
-    yield from spread(str(folder), items, n_jobs)
+    yield from spread(str(folder), read_pages(source, base_url or _with_slash(bundle.root_url)), n_jobs)
 
 
 def _with_slash(url: str) -> str:

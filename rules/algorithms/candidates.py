@@ -4,9 +4,10 @@ Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE
 Notation:   P+ -> `positives`, P- -> `negatives`, sup(X) -> `Candidate.support`.
 Departures: The rank is the price of the features minus GAIN times the share of unannotated pages with exactly
             one node, plus the share with several; for lists the share with at least one. Nodes there that
-            stand in other tags than the positives, or which another attribute's rule selects, cost more. A
-            label that names the attribute, or that annotated pages share, is measured on the pages that have
-            it. All pairs are tried, exactly; three and four features by a narrow beam, where pairs do not do.
+            stand in other tags than the positives, show another kind of text, or which another attribute's
+            rule selects, cost more. A label that names the attribute, or that annotated pages share, is
+            measured on the pages that have it. All pairs are tried, exactly; three and four features by a
+            narrow beam, where pairs do not do.
 Cost:       Pairs: one AND of the short integers of P- each; the few without a negative are counted on pages.
 """
 
@@ -15,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rules.algorithms.feature_prices import ANCHORS, is_bound_to_item, price_of
+from rules.algorithms.feature_prices import ANCHORS, has_digit, is_bound_to_item, price_of
 from rules.algorithms.naming import names_attribute
 from rules.algorithms.rule import Numbers
 
@@ -32,12 +33,14 @@ GAIN = 4.0  # what unique nodes on all unannotated pages are worth
 MISSED = 12.0
 MOST_MISSED = 0.25
 STRANGER = 2.0  # what it costs if all nodes on unannotated pages stand in other tags than the positives
+ODD = 4.0  # what it costs if all of them show a text of another kind than the positives
 CLAIMED = 3.0  # what it costs if rules of other attributes select all of them
 # How much more support counts on the pages that have an anchor which names the attribute, or which annotated
 # pages share.
 TRUST_IN_NAMES = 4.0
 TRUST_IN_SHARED = 1.0
 NAMED = 0.8  # what a feature is cheaper whose value names the attribute
+LISTED = 1.0  # what several nodes on all unannotated pages are worth
 N_KEPT = 8
 MOST_SINGLES = 250
 BEAM = 30
@@ -60,6 +63,7 @@ class Question:
     attribute: str = ""
     claimed: Bits = 0  # the nodes that rules of other attributes select
     alike: Bits = -1  # the nodes whose tag and parent's tag are those of a positive
+    odd: Bits = 0  # the nodes whose text is not of the kind of the positives'
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +139,8 @@ def _anchored(question: Question, single: Candidate, feature: Feature) -> Candid
         return single
     is_named = any(names_attribute(question.attribute, value) for value in feature.values)
     trust = TRUST_IN_NAMES if is_named else TRUST_IN_SHARED if question.n_annotated > 1 else 0.0
-    if feature.kind not in ANCHORS or len(feature.values) > 1:
+    # What several pages share may be a label; digits are of one page's content.
+    if feature.kind not in ANCHORS or len(feature.values) > 1 or any(map(has_digit, feature.values)):
         trust = 0.0
     anchor = single.bits if trust else 0
     return replace(single, price=single.price - NAMED * is_named, anchor=anchor, trust=trust)
@@ -144,25 +149,32 @@ def _anchored(question: Question, single: Candidate, feature: Feature) -> Candid
 def measure(candidate: Candidate, question: Question) -> Candidate:
     """Return the candidate with its support and its rank; the lowest rank is the best."""
     pages = question.unannotated
-    n_some = n_one = n_nodes = n_strange = n_claimed = n_without = 0
+    n_some = n_one = n_good = n_nodes = n_strange = n_odd = n_claimed = n_without = 0
     for page in pages:
         selected = candidate.bits & page
         if selected:
             n_some += 1
-            n_one += not selected & (selected - 1)
+            is_one = not selected & (selected - 1)
+            n_one += is_one
+            n_good += is_one and not selected & question.odd
             n_nodes += selected.bit_count()
             n_strange += (selected & ~question.alike).bit_count()
+            n_odd += (selected & question.odd).bit_count()
             n_claimed += (selected & question.claimed).bit_count()
         elif candidate.anchor and not candidate.anchor & page:
             n_without += 1
     n = max(1, len(pages))
     support, unique = n_some / n, n_one / n
-    gained = support if question.is_multi else unique
+    gained = support if question.is_multi else n_good / n
     if n_without < n and not question.is_mandatory:
         trust = candidate.trust
         gained = (gained + trust * gained * n / (n - n_without)) / (1 + trust)
-    several = 0.0 if question.is_multi else support - unique
-    blame = (STRANGER * n_strange + CLAIMED * n_claimed) / max(1, n_nodes)
+    several = support - unique
+    if question.is_multi:
+        # Where each annotated page shows one value, the rule that finds more elsewhere finds the list.
+        several *= -LISTED * (question.positives.bit_count() == question.n_annotated)
+    stranger = 0.0 if candidate.trust == TRUST_IN_NAMES else STRANGER  # its label says what it is
+    blame = (stranger * n_strange + ODD * n_odd + CLAIMED * n_claimed) / max(1, n_nodes)
     if question.is_mandatory:
         blame += MISSED * min(1 - gained, MOST_MISSED)
     rank = candidate.price - GAIN * gained + several + blame

@@ -154,7 +154,11 @@ def _texts(universe: Universe, feature: Feature) -> Mask:
 
 
 def _before(universe: Universe, feature: Feature) -> Mask:
-    return _texts(universe, feature)[universe.text_before]
+    texts = _texts(universe, feature)
+    if feature.name:
+        tags = [n for tag in feature.name.split() for n in universe.nodes_by_tag.get(tag, ())]
+        texts &= universe.mask(tags)[universe.parents]
+    return texts[universe.text_before]
 
 
 def _after(universe: Universe, feature: Feature) -> Mask:

@@ -21,6 +21,7 @@ from rules.algorithms.candidates import (
 )
 from rules.algorithms.features import features_of
 from rules.algorithms.naive_bayes import ClassifierUndecided, decimal, learn_classifier
+from rules.algorithms.pinning import pin_rule
 from rules.algorithms.positional import learn_position, nth
 from rules.algorithms.rule import (
     NAIVE_BAYES,
@@ -111,7 +112,7 @@ def learn_attributes(samples: Samples, asked: Sequence[tuple[Targets, AttributeS
         if claim & claimed:
             rules[number] = learn_attribute(samples, targets, spec, claimed)
             claims[number] = _claim(samples, rules[number])
-    return rules
+    return [pin_rule(samples, rule) for rule in rules]
 
 
 def _claim(samples: Samples, rule: AttributeRule) -> tuple[float, Bits]:
@@ -196,7 +197,8 @@ def _learn_in_steps(task: Task) -> tuple[list[Alternative], list[Alternative]]:
     question, candidates = task.search()
     joint = [candidate for candidate in candidates if _is_borne_out(candidate, question)]
     refusals: list[NoPreciseXPath | NoSelection] = []
-    for step in (_learn_joint, _learn_layouts, _learn_position, _learn_classifier, _learn_joint):
+    of_one = () if task.spec.is_multi else (_learn_position, _learn_classifier)
+    for step in (_learn_joint, _learn_layouts, *of_one, _learn_joint):
         try:
             found = step(task, question, candidates if refusals else joint)
         except (NoPreciseXPath, NoSelection) as error:
@@ -212,7 +214,8 @@ def _as_one(refusals: Sequence[NoPreciseXPath | NoSelection]) -> NoPreciseXPath:
         if isinstance(refusal, NoSelection):
             return NoPreciseXPath(refusal.step, refusal.page, str(refusal))
     last = refusals[-2]  # the last step repeats the first
-    return NoPreciseXPath(last.step, last.page, "; ".join(dict.fromkeys(str(r) for r in refusals)))
+    page = next((refusal.page for refusal in reversed(refusals) if refusal.page is not None), None)
+    return NoPreciseXPath(last.step, page, "; ".join(dict.fromkeys(str(r) for r in refusals)))
 
 
 def _is_borne_out(candidate: Candidate, question: Question) -> bool:
@@ -293,8 +296,6 @@ def _imprecise(task: Task, question: Question) -> list[Candidate]:
 
 def _learn_position(task: Task, question: Question, _candidates: Sequence[Candidate]) -> list[Alternative]:
     """Return an alternative by position. Raises NoPreciseXPath, NoSelection."""
-    if task.spec.is_multi:
-        raise NoPreciseXPath("position", None, "a position selects one node, the attribute has several")
     judged = [task.samples.universe.page_bits[page] for page in task.targets.judged]
     found = []
     for candidate in _imprecise(task, question):
@@ -311,8 +312,6 @@ def _learn_position(task: Task, question: Question, _candidates: Sequence[Candid
 
 def _learn_classifier(task: Task, question: Question, _candidates: Sequence[Candidate]) -> list[Alternative]:
     """Return a classifier on the most precise conjunction. Raises NoPreciseXPath, NoSelection."""
-    if task.spec.is_multi:
-        raise NoPreciseXPath("classifier", None, "a classifier selects one node, the attribute has several")
     judged = [task.samples.universe.page_bits[page] for page in task.targets.judged]
     candidate = _imprecise(task, question)[0]
     try:

@@ -6,12 +6,14 @@ Notation:   A driver is the feature whose nodes are found first; all others are 
 Readings:   The definition is `Alternative.path`. The key `text` knows a text by its first three characters
             without blanks: a label that is split within them over several elements is not found. Nor is an
             element behind more than MOST_BETWEEN others that show nothing.
+            What several attributes are looked for among, all elements of a tag or all ids, is found once.
 Departures: Blank text nodes are not stripped from the page: stripping would join the words of
             `<b>a</b> <i>b</i>` and move the places of texts. The nearest text is found in two steps of
             constant cost; only where both are blank the whole axis is searched.
 Cost:       `preceding::text()[test][1]` collects all texts before a node, so that a scan with it is
-            quadratic; `preceding::text()[1]` and `[2]` cost nothing. What translates characters costs
-            microseconds, so it comes last.
+            quadratic; `preceding::text()[1]` and `[2]` cost nothing. Walking over a page is cheap; calling
+            a function for each of its nodes costs a third of parsing it, comparing them with a string an
+            eighth. What translates characters costs microseconds, so it comes last.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from rules.algorithms.feature_tests import within
 from rules.algorithms.rule import TEXT_TARGET
 from rules.algorithms.xpaths import (
     COLONS,
@@ -41,7 +44,8 @@ if TYPE_CHECKING:
 
 TEXT_KEY, CLASS_KEY, ID_KEY = "text", "class", "id"
 MOST_BETWEEN = 50  # elements that begin between an anchor and the text beside it
-FEWEST_USES = 3  # of a key: it takes about as long to build as three scans
+# Uses from which on a key pays: it takes about as long to build as so many scans.
+FEWEST_USES = {TEXT_KEY: 3, CLASS_KEY: 6, ID_KEY: 20}
 N_FIRST = 3  # characters by which the key knows a text
 _PASSED_OVER = f" {NO_BREAK_SPACE}{WIDTHLESS}{COLONS}"
 _OPENING = 12  # characters of a text of which at least N_FIRST are taken to show
@@ -49,6 +53,17 @@ FIRST_CHARACTERS = (
     f"substring(translate(substring(normalize-space(.), 1, {_OPENING}), '{_PASSED_OVER}', ''), 1, {N_FIRST})"
 )
 SHOWS = shown_form(".")
+_KEYS = {
+    TEXT_KEY: (
+        "<!-- Texts by their first three characters without blanks. -->",
+        f'<xsl:key name="text" match="text()[normalize-space()]" use="{FIRST_CHARACTERS}"/>',
+    ),
+    CLASS_KEY: (
+        "<!-- Elements by their whole class. -->",
+        '<xsl:key name="class" match="*[@class]" use="@class"/>',
+    ),
+    ID_KEY: ("<!-- Elements by their id. -->", '<xsl:key name="id" match="*[@id]" use="@id"/>'),
+}
 
 # Which feature goes first: the lower its rank, the fewer nodes its driver finds.
 _RANKS = {
@@ -68,6 +83,8 @@ _RANKS = {
     "has": 8,
 }
 _NO_DRIVER = 9.0
+_PLACED = 0.5  # the rank of a label whose tag is known
+_IN_A_TAG = 8.5  # the rank of a text feature whose element has a tag, which finds fewer nodes
 _BESIDE = {"label": "following", "before": "following", "after": "preceding", "after_starts": "preceding"}
 _BY_TEXT = frozenset({*_BESIDE, "sibling_text", "first_text", "starts", "heading"})
 _OF_TEXTS = frozenset({*_BESIDE, "sibling_text", "starts"})  # drivers that find text nodes
@@ -82,6 +99,7 @@ class Steps:
 
     worth: frozenset[str] = frozenset()  # keys that are asked often enough to be built
     keys: set[str] = field(default_factory=set)  # that are used
+    shared: dict[str, str] = field(default_factory=dict)  # XPaths of the whole stylesheet, by their names
     variables: list[tuple[str, str]] = field(default_factory=list)  # name, XPath
     n_variables: int = 0
 
@@ -92,6 +110,23 @@ class Steps:
         self.variables.append((numbered, xpath))
         return f"${numbered}"
 
+    def every(self, tag: str) -> str:
+        """Return all elements of a tag."""
+        return self.share(f"every-{tag}", f"/descendant::{tag}")
+
+    def share(self, name: str, xpath: str) -> str:
+        """Let the stylesheet find some nodes once, and return how they are used."""
+        self.shared[name] = xpath
+        return f"${name}"
+
+    def declarations(self) -> list[str]:
+        """Return what the stylesheet declares for the whole page."""
+        lines = [line for name, told in _KEYS.items() if name in self.keys for line in told]
+        if self.shared:
+            lines.append("<!-- What attributes are looked for among; it is found once. -->")
+        shared = sorted(self.shared.items())
+        return [*lines, *(f'<xsl:variable name="{name}" select="{path}"/>' for name, path in shared)]
+
     def taken_variables(self) -> list[tuple[str, str]]:
         """Return the variables declared since the last call."""
         variables, self.variables = self.variables, []
@@ -100,8 +135,8 @@ class Steps:
 
 def fast_path(target: str, features: Sequence[Feature], steps: Steps) -> str:
     """Return the XPath of all nodes of a page that have the features; of "@name" it is that of the owners."""
-    driver = min(features, key=lambda feature: _rank(feature, target), default=None)
-    if driver is None or _rank(driver, target) >= _NO_DRIVER:
+    driver = min(features, key=lambda feature: _rank(feature, target, features), default=None)
+    if driver is None or _rank(driver, target, features) >= _NO_DRIVER:
         top = max((feature.level for feature in features), default=0)
         shows = f"[{SHOWS}]" if top == 0 and target == TEXT_TARGET else ""
         return _downwards(f"/descendant::{_step(target, top, features)}{shows}", top, target, features)
@@ -115,11 +150,11 @@ def keys_worth_building(features: Iterable[Feature]) -> frozenset[str]:
     """Return the keys that pay for themselves where all these features are looked for."""
     uses: Counter[str] = Counter()
     for feature in features:
-        if feature.kind in _BY_TEXT:
+        if feature.kind in _BY_TEXT and not feature.name:
             uses[TEXT_KEY] += len(feature.values)
         elif feature.kind in _BY_KEY:
             uses[_BY_KEY[feature.kind]] += len(feature.values)
-    return frozenset(key for key, n in uses.items() if n >= FEWEST_USES)
+    return frozenset(key for key, n in uses.items() if n >= FEWEST_USES[key])
 
 
 def path_within(scope: str, target: str, features: Sequence[Feature]) -> str:
@@ -129,7 +164,7 @@ def path_within(scope: str, target: str, features: Sequence[Feature]) -> str:
     return f"{path}[{SHOWS}]" if target == TEXT_TARGET else path
 
 
-def _rank(feature: Feature, target: str) -> float:
+def _rank(feature: Feature, target: str, features: Sequence[Feature]) -> float:
     """Say how many nodes the driver of a feature finds, roughly; _NO_DRIVER where it has none."""
     if feature.axis not in {"self", "ancestor"} or (feature.axis == "ancestor" and feature.kind in _BY_TEXT):
         return _NO_DRIVER
@@ -138,12 +173,19 @@ def _rank(feature: Feature, target: str) -> float:
     if feature.level == 0 and target == TEXT_TARGET and feature.kind not in _OF_TEXTS:
         return _NO_DRIVER
     rank = _RANKS.get(feature.kind, _NO_DRIVER) + 0.09 * min(feature.level, 9)
+    if feature.kind in _BESIDE:
+        rank = _PLACED if feature.name else rank
+    elif feature.kind in _BY_TEXT and feature.kind != "heading":
+        level = max(feature.level, 1 if target == TEXT_TARGET else 0)
+        rank = _IN_A_TAG if _plain_tag(level, features) else rank
     return rank + (0.9 if feature.axis == "ancestor" else 0)
 
 
 def _driven(target: str, driver: Feature, features: Sequence[Feature], steps: Steps) -> str:
     """Return the nodes of the driver's level that have all features of that level."""
     others = [one for one in features if one.level == driver.level and one is not driver]
+    if driver.kind == "heading":
+        return steps.every(driver.name) + _predicates([*others, driver])
     if driver.kind in _BY_TEXT:
         is_text = target == TEXT_TARGET and driver.level == 0
         nodes = " | ".join(_found_by_text(driver, value, steps, is_text=is_text) for value in driver.values)
@@ -152,23 +194,41 @@ def _driven(target: str, driver: Feature, features: Sequence[Feature], steps: St
         is_keyed = _BY_KEY.get(driver.kind) in steps.worth
         above = _keyed(driver, steps) if is_keyed else f"/descendant::{_ancestor(driver)}"
         return f"{above}/descendant::{_step(target, driver.level, others)}"
-    is_keyed = _BY_KEY.get(driver.kind) in steps.worth
-    if is_keyed and _plain_tag(driver.level, features) is None:
+    return _found_by_element(target, driver, features, steps)
+
+
+def _found_by_element(target: str, driver: Feature, features: Sequence[Feature], steps: Steps) -> str:
+    """Return the elements that a feature of an element itself selects."""
+    others = [one for one in features if one.level == driver.level and one is not driver]
+    tag = _plain_tag(driver.level, features)
+    if _BY_KEY.get(driver.kind) in steps.worth and tag is None:
         return _keyed(driver, steps) + _predicates(others)
-    if driver.kind in _BY_ATTRIBUTE and _plain_tag(driver.level, features) is None:
-        return f"/descendant::*/{_attribute(driver)}/parent::*{_predicates(others)}"
+    if driver.kind in _BY_ATTRIBUTE:
+        owner = tag.values[0] if tag else "*"
+        attributes = _attributes(driver, tag, steps)
+        return f"{attributes}/parent::{owner}{_predicates([one for one in others if one is not tag])}"
+    if tag:
+        return steps.every(tag.values[0]) + _predicates([one for one in (driver, *others) if one is not tag])
     return f"/descendant::{_step(target, driver.level, features)}"
 
 
-def _attribute(driver: Feature) -> str:
-    """Return the step to the attributes that have a value: fewer nodes than the elements are."""
+def _attributes(driver: Feature, tag: Feature | None, steps: Steps) -> str:
+    """Return the attributes that have a value: fewer nodes than the elements are."""
+    name = driver.name or {"token": "class"}.get(driver.kind, driver.kind)
+    if tag and driver.kind != "id":
+        return f"{steps.every(tag.values[0])}/@{name}{_attribute_tests(driver)}"
+    return steps.share(f"every.{name}", f"/descendant::*/@{name}") + _attribute_tests(driver)
+
+
+def _attribute_tests(driver: Feature) -> str:
+    """Return the predicates of the attributes that have a value."""
     if driver.kind != "token":
-        return f"@{driver.name or driver.kind}[{equals_any('.', driver.values)}]"
+        return f"[{equals_any('.', driver.values)}]"
     may_have = any_of(f"contains(., {literal(value)})" for value in driver.values)
     tests = (
         f"contains(concat(' ', normalize-space(.), ' '), {literal(f' {value} ')})" for value in driver.values
     )
-    return f"@class[{may_have}][{any_of(tests)}]"
+    return f"[{may_have}][{any_of(tests)}]"
 
 
 def _ancestor(feature: Feature) -> str:
@@ -188,7 +248,7 @@ def _keyed(driver: Feature, steps: Steps) -> str:
 
 def _found_by_text(driver: Feature, value: str, steps: Steps, *, is_text: bool) -> str:
     """Return the nodes that a feature of texts selects, found from the texts that begin like its value."""
-    beginning = _texts_beginning_like(value, steps)
+    beginning = _texts_beginning_like(value, steps, driver.name if driver.kind == "before" else "")
     if driver.kind in _BESIDE:
         return _beside(driver, value, beginning, steps, is_text=is_text)
     if driver.kind == "starts":
@@ -220,7 +280,11 @@ def _beside(driver: Feature, value: str, beginning: str, steps: Steps, *, is_tex
     return f"{nodes} | {beginning}{'' if is_text else '/ancestor::*'}[{own}]"
 
 
-def _texts_beginning_like(value: str, steps: Steps) -> str:
+def _texts_beginning_like(value: str, steps: Steps, tags: str) -> str:
+    if tags:
+        elements = " | ".join(steps.every(tag) for tag in tags.split())
+        elements = f"({elements})" if " " in tags else elements
+        return f"{elements}/text()[contains(., {literal(value[0])})]"
     first = "".join(character for character in value if character not in _PASSED_OVER)[:N_FIRST]
     if len(first) == N_FIRST and TEXT_KEY in steps.worth:
         steps.keys.add(TEXT_KEY)
@@ -228,9 +292,9 @@ def _texts_beginning_like(value: str, steps: Steps) -> str:
     return f"/descendant::text()[contains(., {literal(value[0])})]"
 
 
-def nearest(axis: str, form: Callable[[str], str], value: str) -> str:
-    """Return the test that the nearest text that shows something has a value in a form."""
-    return nearest_text(axis, lambda text: f"{form(text)}={literal(value)}")
+def nearest(axis: str, form: Callable[[str], str], value: str, place: str = "") -> str:
+    """Return the test that the nearest text that shows something has a value in a form, and a place."""
+    return nearest_text(axis, lambda text: f"{form(f'{text}{place}')}={literal(value)}")
 
 
 def nearest_text(axis: str, test: Callable[[str], str]) -> str:
@@ -246,7 +310,7 @@ def fast_test(feature: Feature, value: str) -> str:
         own = f"starts-with({label_form('.')}, {literal(f'{value} ')})"
         return f"{nearest('preceding', label_form, value)} or {own}"
     if feature.kind == "before":
-        return nearest("preceding", label_form, value)
+        return nearest("preceding", label_form, value, within(feature))
     if feature.kind == "after":
         return nearest("following", label_form, value)
     if feature.kind == "before_ends":

@@ -121,6 +121,10 @@ def _far(feature: Feature) -> float:
     return feature.level * (PER_ANCHOR_LEVEL if feature.kind in ANCHORS else PER_LEVEL)
 
 
+def has_digit(value: str) -> bool:
+    return _DIGIT.search(value) is not None
+
+
 def looks_generated(value: str) -> bool:
     """Say whether a word of an id or a class looks like a hash or a counter.
 

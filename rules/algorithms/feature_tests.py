@@ -59,7 +59,13 @@ def label(feature: Feature) -> str:
 
 
 def before(feature: Feature) -> str:
-    return equals_any(label_form(f"preceding::{HAS_TEXT}[1]"), feature.values)
+    """Test the nearest text before; where tags are named, it stands in an element of one of them."""
+    return equals_any(label_form(f"preceding::{HAS_TEXT}[1]{within(feature)}"), feature.values)
+
+
+def within(feature: Feature) -> str:
+    """Return the predicate that a text stands in an element of the tags that the feature names."""
+    return f"[{any_of(f'parent::{tag}' for tag in feature.name.split())}]" if feature.name else ""
 
 
 def after(feature: Feature) -> str:

@@ -232,7 +232,8 @@ def words_inside(chain: Chain) -> Iterator[Feature]:
     if left and len(left) <= LONGEST_ANCHOR:
         yield Feature("starts", 0, (left,))
     if left:
-        yield Feature("contains", 0, (left.split()[-1],))
+        _, blank, word = left.rpartition(" ")  # with the blank it divides no word
+        yield Feature("contains", 0, (blank + word if word.isalnum() else word,))
     if right:
         yield Feature("contains", 0, (right.split()[0],))
 

@@ -44,8 +44,14 @@ def learn_cluster(
 
     Raises KeyError for a learner that is not in LEARNERS.
     """
+    return learn_from(read_samples(annotated, unannotated), attributes, learner=learner)
+
+
+def learn_from(
+    samples: Samples, attributes: Iterable[AttributeSpec], *, learner: str = "default"
+) -> ClusterRule:
+    """Do the same with samples that were read already."""
     learn = LEARNERS[learner]
-    samples = read_samples(annotated, unannotated)
     asked = [(find_targets(samples.universe, samples.pages, spec), spec) for spec in attributes]
     rules = iter(learn(samples, [(targets, spec) for targets, spec in asked if targets.marks]))
     sizes = Counter(len(record) for page in samples.pages for record in page.records)
@@ -58,8 +64,8 @@ def learn_cluster(
             next(rules) if targets.marks else _without_marks(targets, spec) for targets, spec in asked
         ),
         learner=learner,
-        learnt_from=tuple(page.url for page in annotated),
-        n_unannotated=samples.universe.n_pages - len(annotated),
+        learnt_from=tuple(page.url for page in samples.pages),
+        n_unannotated=samples.universe.n_pages - len(samples.pages),
     )
 
 

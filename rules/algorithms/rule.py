@@ -184,6 +184,14 @@ class Failure:
     page: str  # its URL, "" where the whole cluster is meant
     reason: str
 
+    def __str__(self) -> str:
+        """Say at which step, why, and on which page.
+
+        >>> str(Failure("price", "node", "https://shop.example/1", "the node shows nothing"))
+        'node: the node shows nothing (https://shop.example/1)'
+        """
+        return f"{self.step}: {self.reason}" + (f" ({self.page})" if self.page else "")
+
 
 @dataclass(frozen=True, slots=True)
 class AttributeRule:
@@ -201,7 +209,7 @@ class AttributeRule:
     @property
     def reason(self) -> str:
         """Why there is no rule; empty where there is one."""
-        return "" if self.alternatives else "; ".join(dict.fromkeys(f.reason for f in self.failures))
+        return "" if self.alternatives else "; ".join(dict.fromkeys(map(str, self.failures)))
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> Self:

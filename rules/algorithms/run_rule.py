@@ -214,14 +214,17 @@ def _read_record(record: _Element) -> RawRecord:
     for number, value in enumerate(record.iterchildren("value")):
         if number >= MAX_VALUES:
             raise StylesheetFailed(f"the stylesheet emits more than {MAX_VALUES:,} values of a record")
-        values.setdefault(value.get("name", ""), []).append(_read_value(value))
+        told = {str(name): str(text) for name, text in value.items()}
+        values.setdefault(told.get("name", ""), []).append(_read_value(value, told))
     return RawRecord(values, (record.get("node") or "").split())
 
 
-def _read_value(value: _Element) -> RawValue:
-    asked = value.attrib
+def _read_value(value: _Element, asked: Mapping[str, str]) -> RawValue:
+    text = ("".join(map(str, value.itertext())) if len(value) else value.text or "")[:MAX_RAW]
+    if "way" not in asked:
+        return RawValue(text, asked.get("node", ""))
     return RawValue(
-        "".join(map(str, value.itertext()))[:MAX_RAW] if len(value) else (value.text or "")[:MAX_RAW],
+        text,
         asked.get("node", ""),
         int(asked.get("way", "1")),
         int(asked.get("of", "1")),

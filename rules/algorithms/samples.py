@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rules.algorithms.candidates import Question
-from rules.algorithms.columns import Columns, numbers_of
+from rules.algorithms.columns import Columns, numbers_of, pack
 from rules.algorithms.rule import TEXT_TARGET, Feature
 from rules.algorithms.universe import number_nodes
 
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
     from rules.algorithms.targets import AnnotatedPage, Mark, Targets
     from rules.algorithms.universe import Bits, Universe
+
+# A text is odd that is so many times as long as all values and some letters, or as short.
+TIMES = 4
+NUMERIC = 3  # in a number at least one character of so many is a digit
+FEW_LETTERS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,7 @@ def question_of(
         attribute=attribute,
         claimed=claimed,
         alike=_alike(samples, target, positives),
+        odd=0 if is_multi else _odd(samples, target, positives),  # the items of a list differ
     )
 
 
@@ -84,6 +90,20 @@ def _alike(samples: Samples, target: str, positives: Bits) -> Bits:
             bits &= columns.bits(Feature("tag", level, (tag,)))
         found |= bits
     return found
+
+
+def _odd(samples: Samples, target: str, positives: Bits) -> Bits:
+    """Return the texts without a digit where the positives are numbers, and those of quite another length."""
+    universe = samples.universe
+    numbers = list(numbers_of(positives))
+    if target != TEXT_TARGET or not numbers:
+        return 0
+    lengths = universe.text_lengths[numbers]
+    odd = universe.text_lengths * TIMES < lengths.min() - FEW_LETTERS
+    odd |= universe.text_lengths > lengths.max() * TIMES + FEW_LETTERS
+    if (universe.n_digits[numbers] * NUMERIC >= lengths).all():
+        odd |= universe.n_digits == 0
+    return pack(odd) & samples.columns.targets(target)
 
 
 def chosen(marks: Sequence[Mark], *, is_multi: bool) -> list[Mark]:

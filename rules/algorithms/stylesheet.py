@@ -19,16 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from rules.algorithms.cutting import TEMPLATES, indented, print_cut, quoted, templates_for
-from rules.algorithms.fast_paths import (
-    CLASS_KEY,
-    FIRST_CHARACTERS,
-    ID_KEY,
-    TEXT_KEY,
-    Steps,
-    fast_path,
-    keys_worth_building,
-    path_within,
-)
+from rules.algorithms.fast_paths import Steps, fast_path, keys_worth_building, path_within
 from rules.algorithms.rule import NAIVE_BAYES, TEXT_TARGET
 from rules.algorithms.xpaths import literal, shown_form
 
@@ -40,17 +31,6 @@ SCALE = 10_000  # of scores
 MOST_NAMED = 5  # pages named in a comment
 
 _NAMESPACE: Final = 'xmlns:xsl="http://www.w3.org/1999/XSL/Transform"'
-_KEYS: Final = {
-    TEXT_KEY: (
-        "<!-- Texts by their first three characters without blanks. -->",
-        f'<xsl:key name="text" match="text()[normalize-space()]" use="{FIRST_CHARACTERS}"/>',
-    ),
-    CLASS_KEY: (
-        "<!-- Elements by their whole class. -->",
-        '<xsl:key name="class" match="*[@class]" use="@class"/>',
-    ),
-    ID_KEY: ("<!-- Elements by their id. -->", '<xsl:key name="id" match="*[@id]" use="@id"/>'),
-}
 _PLACES: Final = """
   <!-- What provenance tells of a value. -->
   <xsl:template name="provenance">
@@ -109,7 +89,6 @@ def stylesheet_of(rule: ClusterRule, *, title: str = "") -> str:
     templates = [line for one in rule.attributes for line in _attribute_template(one, printer)]
     templates += [line for one, way in printer.splits.values() for line in _split_template(one, way)]
     shared = "".join(TEMPLATES[name] for name in sorted(printer.shared))
-    keys = [f"  {line}" for name, lines in _KEYS.items() if name in printer.steps.keys for line in lines]
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         *_head(rule, title),
@@ -117,7 +96,7 @@ def stylesheet_of(rule: ClusterRule, *, title: str = "") -> str:
         '  <xsl:output method="xml" encoding="UTF-8"/>',
         "  <!-- 1 tells how each value was found, 2 also where. -->",
         '  <xsl:param name="provenance" select="0"/>',
-        *keys,
+        *indented(printer.steps.declarations()),
         "",
         *main,
         *templates,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree
 
 from rules.algorithms.features import Positive
+from rules.algorithms.range_pruner import find_word, word_places
 from rules.algorithms.rule import ELEMENT_TARGET, TEXT_TARGET, Failure
 from rules.algorithms.universe import ITSELF, TAIL, TEXT
 from rules.algorithms.xpaths import shown
@@ -37,6 +38,7 @@ class MarkedNode:
 
     node: Any  # an XPath, or the element of the page's tree
     text: str | None = None
+    before: str = ""  # what stands before the value in the node's text, or the end of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ def find_mark(universe: Universe, number: int, page: AnnotatedPage, marked: Mark
     owner = found.getparent()
     if found.is_attribute:
         node = universe.number_by_place[owner, ITSELF]
-        mark = _mark_of(number, node, str(found), marked.text, f"@{found.attrname}")
+        mark = _mark_of(number, node, str(found), marked, f"@{found.attrname}")
         return replace(mark, element=node, is_whole=False)
     text = universe.number_by_place.get((owner, TAIL if found.is_tail else TEXT))
     if text is None:
@@ -170,11 +172,11 @@ def _node_at(tree: _Element, node: Any) -> Any:  # noqa: ANN401 - lxml's XPath r
 def _mark_of_element(universe: Universe, page: int, element: int, marked: MarkedNode) -> Mark:
     node = universe.nodes[element]
     texts = [n for n in range(element, node.end) if universe.nodes[n].text is not None]
-    whole = _mark_of(page, element, universe.string(element), marked.text, ELEMENT_TARGET)
+    whole = _mark_of(page, element, universe.string(element), marked, ELEMENT_TARGET)
     is_whole = not whole.positive.left and not whole.positive.right
     if len(whole.value) <= LONGEST_TEXT:
         for text in texts:
-            part = _part(universe.nodes[text].shown, whole.value)
+            part = _part(universe.nodes[text].shown, whole.value, shown(marked.before))
             if part is not None:
                 positive = Positive(text, page, part[0].strip(), part[1].strip(), TEXT_TARGET)
                 return Mark(positive, whole.value, element, is_whole)
@@ -182,7 +184,7 @@ def _mark_of_element(universe: Universe, page: int, element: int, marked: Marked
 
 
 def _mark_of_text(universe: Universe, page: int, text: int, marked: MarkedNode) -> Mark:
-    mark = _mark_of(page, text, universe.nodes[text].text or "", marked.text, TEXT_TARGET)
+    mark = _mark_of(page, text, universe.nodes[text].text or "", marked, TEXT_TARGET)
     parent = universe.nodes[text].parent
     is_whole = shown(universe.string(parent)) == mark.value
     if len(mark.value) > LONGEST_TEXT and is_whole:
@@ -190,12 +192,12 @@ def _mark_of_text(universe: Universe, page: int, text: int, marked: MarkedNode) 
     return replace(mark, element=parent, is_whole=is_whole)
 
 
-def _mark_of(page: int, node: int, string: str, text: str | None, target: str) -> Mark:
+def _mark_of(page: int, node: int, string: str, marked: MarkedNode, target: str) -> Mark:
     full = shown(string)
     if not full:
         raise NodeNotFound("the node shows nothing")
-    value = full if text is None else shown(text)
-    part = _part(full, value)
+    value = full if marked.text is None else shown(marked.text)
+    part = _part(full, value, shown(marked.before))
     if part is None:
         raise NodeNotFound(f"the value {value[:60]!r} is not in the node's text {full[:60]!r}")
     left, right = part
@@ -203,9 +205,13 @@ def _mark_of(page: int, node: int, string: str, text: str | None, target: str) -
     return Mark(Positive(node, page, left.strip(), right.strip(), target), value, node, is_whole=False)
 
 
-def _part(full: str, value: str) -> tuple[str, str] | None:
-    """Return what stands before and after a value in a text; blanks are not compared."""
-    start = full.find(value)
+def _part(full: str, value: str, before: str = "") -> tuple[str, str] | None:
+    """Return what stands before and after a value in a text; blanks are not compared.
+
+    Of several places the first counts that has `before` before it, else the first that divides no word.
+    """
+    behind = (place for place in word_places(full, value) if full[:place].rstrip().endswith(before))
+    start = next(behind, find_word(full, value))
     if start >= 0:
         return full[:start], full[start + len(value) :]
     places = [place for place, letter in enumerate(full) if letter != " "]

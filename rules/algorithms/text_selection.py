@@ -45,7 +45,10 @@ def learn_part(
     universe = samples.universe
     examples = examples_of(universe, marks)
     label = next((f.values for f in candidate.features if f.kind == "label"), ())
-    selection = learn_selection(examples, is_optional=bool(label))
+    witnesses = _texts_elsewhere(samples, candidate, marks[0].positive.target)
+    selection = learn_selection(
+        examples, is_optional=bool(label), is_multi=spec.is_multi, witnesses=witnesses
+    )
     if selection is not None and selection.is_whole and label:
         return _cut_label(universe, candidate, label)
     if selection is not None or _regex_selects(spec.regex, examples):
@@ -55,14 +58,22 @@ def learn_part(
     raise NoSelection(marks[0].positive.page, f"no part of the text is the value on all pages: {shows}")
 
 
+def _texts_elsewhere(samples: Samples, candidate: Candidate, target: str) -> list[str]:
+    """Return what the candidate's nodes on unannotated pages show."""
+    if not samples.has_others:
+        return []
+    first = samples.universe.page_starts[len(samples.pages)]
+    numbers = islice(numbers_of(candidate.bits >> first), N_LOOKED_AT)
+    return [text_of(samples.universe, first + number, target) for number in numbers]
+
+
 def examples_of(universe: Universe, marks: Iterable[Mark]) -> list[Example]:
-    values_by_node: dict[int, list[str]] = defaultdict(list)
+    marks_by_node: dict[int, list[Mark]] = defaultdict(list)
     for mark in marks:
-        positive = mark.positive
-        values_by_node[positive.node].append(mark.value)
-    target = {mark.positive.node: mark.positive.target for mark in marks}
+        marks_by_node[mark.positive.node].append(mark)
     return [
-        _example(text_of(universe, node, target[node]), values) for node, values in values_by_node.items()
+        _example(text_of(universe, node, found[0].positive.target), found)
+        for node, found in marks_by_node.items()
     ]
 
 
@@ -73,8 +84,15 @@ def text_of(universe: Universe, node: int, target: str) -> str:
     return shown(universe.string(node))
 
 
-def _example(text: str, values: Sequence[str]) -> Example:
-    return Example(text, tuple(sorted(values, key=text.find)))
+def _example(text: str, marks: Iterable[Mark]) -> Example:
+    """Return the text with its values in the order in which they stand there."""
+    places = sorted((_start_of(text, mark), mark.value) for mark in marks)
+    return Example(text, tuple(value for _, value in places), tuple(start for start, _ in places))
+
+
+def _start_of(text: str, mark: Mark) -> int:
+    """Return where a value begins: behind what stands before it, and a blank."""
+    return text.find(mark.value, len(mark.positive.left))
 
 
 def _regex_selects(regex: str, examples: Iterable[Example]) -> bool:

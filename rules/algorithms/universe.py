@@ -10,6 +10,7 @@ Cost:       One walk over each page. Arrays of n numbers, and one list of nodes 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 Bits: TypeAlias = int
 LONGEST_ANCHOR = 60  # characters
 _OPENING = 4 * LONGEST_ANCHOR  # raw characters that may hold an element's label
+
+_DIGIT = re.compile(r"\d")
 
 ITSELF, TEXT, TAIL = "element", "text", "tail"
 Place: TypeAlias = "tuple[_Element, str]"  # an element, and what of it is meant
@@ -117,6 +120,16 @@ class Universe:
     @cached_property
     def is_text(self) -> NDArray[np.bool_]:
         return np.array([*(node.text is not None for node in self.nodes), False])
+
+    @cached_property
+    def text_lengths(self) -> NDArray[np.int32]:
+        """Per node how many characters its own text shows."""
+        return np.array([*(len(node.shown) for node in self.nodes), 0], dtype=np.int32)
+
+    @cached_property
+    def n_digits(self) -> NDArray[np.int32]:
+        """Per node how many digits its own text shows."""
+        return np.array([*(len(_DIGIT.findall(node.shown)) for node in self.nodes), 0], dtype=np.int32)
 
     @cached_property
     def text_before(self) -> NDArray[np.int32]:

@@ -203,8 +203,15 @@ class RecordView(ApiView):
         return tagged(request, row | {"history": history})
 
 
+class ParquetRenderer(BytesRenderer):
+    """Stand for answers that are Parquet."""
+
+    media_type = record_exports.MEDIA_TYPES[record_exports.PARQUET]
+    format = "parquet"
+
+
 class RecordExport(ApiView):
-    renderer_classes = (LinesRenderer, CsvRenderer, FastJSONRenderer)
+    renderer_classes = (LinesRenderer, CsvRenderer, ParquetRenderer, FastJSONRenderer)
 
     @endpoint(
         "export_records",
@@ -215,7 +222,7 @@ class RecordExport(ApiView):
         tags=["records"],
     )
     def get(self, request: Request, *, query: dict[str, Any], **_: object) -> StreamingHttpResponse:
-        """Download records as lines of JSON, or as CSV with a column for each attribute."""
+        """Download records as lines of JSON, or as CSV or Parquet with a column for each attribute."""
         form = query["format"]
         name = f"{query.get('site', 'all')}-records.{form}"
         return StreamingHttpResponse(

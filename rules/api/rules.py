@@ -15,9 +15,9 @@ from clustering.api.permissions import caller_of
 from clustering.api.serializers import Body, ListQuery, RowSerializer, listed
 from clustering.models import Role, Scope, Site
 from rules.algorithms.learner import LEARNERS
-from rules.models import Rule, RuleSample
-from rules.services import extracting, learning
-from rules.services.publishing import publish_rule
+from rules.models import Impact, Rule, RuleSample
+from rules.services import extracting, learning, reviewing
+from rules.services.impacts import request_impact
 from rules.services.rolling_back import roll_back
 
 if TYPE_CHECKING:
@@ -91,8 +91,46 @@ class Publishing(Body):
     """How a rule is published."""
 
     force = serializers.BooleanField(
-        default=False, help_text="Publish it also where constant values of golden records change."
+        default=False, help_text="Publish it also where constant values change; then there must be a reason."
     )
+    reason = serializers.CharField(
+        max_length=reviewing.LONGEST,
+        default="",
+        allow_blank=True,
+        help_text="Why it is published with force.",
+    )
+
+
+class Proposing(Body):
+    """A rule is proposed."""
+
+    comment = serializers.CharField(
+        max_length=reviewing.LONGEST, default="", allow_blank=True, help_text="What the reviewer should know."
+    )
+
+
+class SendingBack(Body):
+    """A proposed rule is sent back."""
+
+    reason = serializers.CharField(
+        max_length=reviewing.LONGEST,
+        default="",
+        allow_blank=True,
+        help_text="What is to be changed; the author may withdraw without one.",
+    )
+
+
+class ImpactRow(RowSerializer):
+    class Meta:
+        model = Impact
+        fields = ("id", "rule", "against_version", "figures", "examples", "made_at", "finished_at", "job")
+
+    rule = serializers.IntegerField(source="rule_id")
+    job = serializers.IntegerField(source="job_id", allow_null=True)
+    figures = serializers.DictField(
+        help_text="`pages`, and `counts`: what is gained, lost, changed by attribute; blank for records."
+    )
+    examples = serializers.ListField(child=serializers.DictField(), help_text="Some of what changes.")
 
 
 class NewLearning(Body):
@@ -153,8 +191,70 @@ class PublishRule(RuleAddress):
     )
     def post(self, request: Request, *, subject: Rule, body: dict[str, Any], **_: object) -> dict[str, Any]:
         """Let a rule extract its cluster's records from now on, also one that served before."""
-        publish_rule(rule=subject, actor=caller_of(request), is_forced=body["force"])
+        reviewing.publish_reviewed(
+            rule=subject, actor=caller_of(request), is_forced=body["force"], reason=body["reason"]
+        )
         return _row_of(subject)
+
+
+class ProposeRule(RuleAddress):
+    @endpoint(
+        "propose_rule",
+        scope=WRITE,
+        needs=(Role.EDITOR, "there"),
+        takes=Proposing,
+        answers=RuleRow,
+        tags=["rules"],
+    )
+    def post(self, request: Request, *, subject: Rule, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        """Ask for a draft to be published by a reviewer."""
+        reviewing.propose_rule(rule=subject, comment=body["comment"], actor=caller_of(request))
+        return _row_of(subject)
+
+
+class SendBackRule(RuleAddress):
+    @endpoint(
+        "send_back_rule",
+        scope=WRITE,
+        needs=(Role.EDITOR, "there"),
+        takes=SendingBack,
+        answers=RuleRow,
+        tags=["rules"],
+    )
+    def post(self, request: Request, *, subject: Rule, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        """Make a proposed rule a draft again: a reviewer with a reason, or its author."""
+        reviewing.send_back(rule=subject, reason=body["reason"], actor=caller_of(request))
+        return _row_of(subject)
+
+
+class RuleImpacts(RuleAddress):
+    @endpoint(
+        "list_impacts",
+        scope=READ,
+        needs=(Role.VIEWER, "there"),
+        query=ListQuery,
+        answers=listed(ImpactRow),
+        tags=["rules"],
+    )
+    def get(self, request: Request, *, subject: Rule, query: dict[str, Any], **_: object) -> dict[str, Any]:
+        """List what publishing a rule would change on the stored pages, the newest comparison first."""
+        found = Impact.objects.filter(rule=subject)
+        return page_of(found, row=ImpactRow, request=request, query=query, newest_first=True)
+
+    @endpoint(
+        "compute_impact",
+        scope=WRITE,
+        needs=(Role.EDITOR, "there"),
+        answers=JobRow,
+        status=202,
+        errors=(409,),
+        tags=["rules"],
+    )
+    def post(self, request: Request, *, subject: Rule, **_: object) -> dict[str, Any]:
+        """Let a job compare a rule with the one in use."""
+        impact = request_impact(rule=subject, actor=caller_of(request))
+        assert impact.job is not None  # noqa: S101 - just made
+        return row_of_job(impact.job)
 
 
 class RollBackRule(RuleAddress):

@@ -21,6 +21,7 @@ from rules.algorithms.matching import Match
 from rules.algorithms.record_lines import line_without_rule, lines_of, lines_of_extracted
 from rules.algorithms.run_rule import extract
 from rules.models import Extraction, Record
+from rules.services.holding import believed
 from rules.services.records import ServedPage, store_served
 from rules.services.site_rules import RulesInForce, rules_in_force
 
@@ -72,10 +73,13 @@ def extract_records(run: JobRun, report: Callable[[], None] | None = None) -> di
         served = serve_pages(pages, force)
         with transaction.atomic():
             run.renew(n_done=start + len(pages), n_total=len(due), message="extracting")
+            stored = believed(site, served, force.rule_by_cluster)
             written = store_served(
-                served, site_id=site.pk, rule_by_cluster=force.rule_by_cluster, mark=force.mark
+                stored, site_id=site.pk, rule_by_cluster=force.rule_by_cluster, mark=force.mark
             )
         total.update(written)
+        if len(stored) < len(served):
+            total["held"] += len(served) - len(stored)
         for _ in served:
             if report:
                 report()

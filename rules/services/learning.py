@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
+from django.utils import timezone
 
 from annotation.models import Annotation
 from clustering.models import Cluster, Clustering, Job
 from clustering.services import audit, jobs
-from rules.algorithms.learner import LEARNERS, learn_cluster
+from rules.algorithms.learner import LEARNERS, learn_from
+from rules.algorithms.list_learner import learn_list
 from rules.algorithms.run_rule import RunnableRule, extract_tree
+from rules.algorithms.samples import read_samples
 from rules.algorithms.stylesheet import stylesheet_of
 from rules.models import Rule, RuleSample
 from rules.services.publishing import publish_rule
-from rules.services.sample_pages import SamplePages, annotated_page, sample_pages_of, tree_of, trees_of
+from rules.services.sample_pages import SamplePages, annotated_page, sample_pages_of, tree_of
 from rules.services.schemas import schema_of, specs_of, types_of, vertical_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from lxml.html import HtmlElement
+    from lxml.etree import _Element
 
+    from annotation.models import Vertical
     from clustering.models import Site, Snapshot, User
     from clustering.services.jobs import JobRun
     from rules.algorithms.rule import AttributeRule, ClusterRule
+    from rules.algorithms.run_rule import Extracted
+    from rules.algorithms.samples import Samples
     from rules.algorithms.targets import AnnotatedPage, AttributeSpec
 
     Report = Callable[[dict[str, Any]], None]
@@ -99,11 +104,74 @@ def learn_rules(run: JobRun, report: Report | None = None) -> dict[str, Any]:
     return {"rules": len(clusters), "published": 0 if params["is_draft"] else len(clusters)}
 
 
+class Learnt(NamedTuple):
+    """A rule just learnt, with all that it was learnt from."""
+
+    cluster: Cluster
+    vertical: Vertical
+    schema: list[dict[str, Any]]
+    pages: SamplePages
+    marked: dict[int, AnnotatedPage]  # by snapshot, those that have a tree
+    trees: list[_Element | None]  # of the samples, in their order
+    samples: Samples
+    rule: ClusterRule
+    stylesheet: str
+    extracted: list[Extracted | None]  # on the samples, in their order
+
+    @property
+    def annotated(self) -> list[AnnotatedPage]:
+        return list(self.marked.values())
+
+    @property
+    def runnable(self) -> RunnableRule:
+        return RunnableRule(self.cluster.name, 0, self.stylesheet, types_of(self.schema))
+
+
 def learn_rule(*, cluster: Cluster, learner: str = "default", actor: User | None = None) -> Rule:
     """Learn a further version of a cluster's rule, as a draft.
 
     Raises JobFailed where the cluster describes no vertical.
     """
+    learnt = learn_samples(cluster, learner)
+    validation = _validation(learnt.runnable, learnt.pages.held_out)
+    with transaction.atomic():
+        Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
+        rule = Rule(cluster=cluster, version=_next_version(cluster), learner=learner)
+        _write(rule, learnt, validation, actor)
+    return rule
+
+
+def keep_draft(*, cluster: Cluster, actor: User | None = None) -> tuple[Rule, Learnt]:
+    """Learn a cluster's rule anew and let the newest version be what was learnt, if it is a draft.
+
+    Else that is a further version. Pages that were no samples are not looked at: `check_held_out` does that.
+    Raises JobFailed where the cluster describes no vertical.
+    """
+    learnt = learn_samples(cluster)
+    with transaction.atomic():
+        Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
+        newest = Rule.objects.filter(cluster=cluster).order_by("-version").first()
+        is_draft = newest is not None and newest.state == Rule.State.DRAFT and bool(newest.definition)
+        rule = newest if is_draft and newest else Rule(cluster=cluster, version=_next_version(cluster))
+        _write(rule, learnt, {}, actor)
+    return rule, learnt
+
+
+def check_held_out(*, rule: Rule) -> None:
+    """Measure a draft on pages that were no samples, where that was not done yet."""
+    if rule.validation:
+        return
+    trial = RunnableRule(rule.cluster.name, rule.version, rule.stylesheet, types_of(rule.schema))
+    held_out = [
+        sample.snapshot
+        for sample in rule.samples.filter(use=RuleSample.Use.HELD_OUT).select_related("snapshot__page")
+    ]
+    rule.validation = _validation(trial, held_out)
+    rule.save(update_fields=["validation"])
+
+
+def learn_samples(cluster: Cluster, learner: str = "default") -> Learnt:
+    """Learn from a cluster's samples and run what was learnt on them. Raises JobFailed."""
     vertical = vertical_of(cluster)
     if vertical is None:
         raise jobs.JobFailed(
@@ -111,52 +179,64 @@ def learn_rule(*, cluster: Cluster, learner: str = "default", actor: User | None
             "assign one first"
         )
     pages, schema = sample_pages_of(cluster), schema_of(vertical)
-    annotated = [page for page in map(annotated_page, pages.annotated) if page is not None]
-    learnt = _learn(annotated, trees_of(pages.unannotated), specs_of(schema), learner)
-    stylesheet = stylesheet_of(learnt, title=f"{cluster.site.name}: {cluster.title}")
-    trial = RunnableRule(cluster.name, 0, stylesheet, types_of(schema))
-    missing = {snapshot.pk: _missing_on(trial, snapshot) for snapshot in pages.samples}
-    told = [
+    marked = {s.pk: page for s in pages.annotated if (page := annotated_page(s)) is not None}
+    others = {snapshot.pk: tree_of(snapshot) for snapshot in pages.unannotated}
+    samples = read_samples(list(marked.values()), [tree for tree in others.values() if tree is not None])
+    rule = _learn(samples, specs_of(schema), learner)
+    trees = [page.tree if (page := marked.get(s.pk)) is not None else others.get(s.pk) for s in pages.samples]
+    learnt = Learnt(
+        cluster=cluster,
+        vertical=vertical,
+        schema=schema,
+        pages=pages,
+        marked=marked,
+        trees=trees,
+        samples=samples,
+        rule=rule,
+        stylesheet=stylesheet_of(rule, title=f"{cluster.site.name}: {cluster.title}"),
+        extracted=[],
+    )
+    ready = learnt.runnable
+    for snapshot, tree in zip(pages.samples, learnt.trees, strict=True):
+        found = None if tree is None else extract_tree(tree, snapshot.page.url, ready, nodes=True)
+        learnt.extracted.append(found)
+    return learnt
+
+
+def _write(rule: Rule, learnt: Learnt, validation: dict[str, Any], actor: User | None) -> None:
+    """Let a version be what was learnt."""
+    rule.vertical, rule.schema = learnt.vertical, learnt.schema
+    rule.definition, rule.stylesheet = learnt.rule.as_json(), learnt.stylesheet
+    rule.figures, rule.validation = _told(learnt), validation
+    rule.made_at, rule.made_by = timezone.now(), actor
+    rule.save()
+    rule.samples.all().delete()
+    _store_samples(rule, learnt.pages)
+    detail = {"cluster": learnt.cluster.name, "version": rule.version, "annotated": len(learnt.annotated)}
+    audit.record(
+        actor=actor, action="rule.learnt", subject=str(rule), site=learnt.cluster.site, detail=detail
+    )
+
+
+def _told(learnt: Learnt) -> list[dict[str, Any]]:
+    missing = [
+        (snapshot.page.url, _missing_in(found, learnt.schema))
+        for snapshot, found in zip(learnt.pages.samples, learnt.extracted, strict=True)
+    ]
+    return [
         _figures(
             rule,
-            n_annotated=sum(rule.attribute in {*page.values, *page.absent} for page in annotated),
-            missing_on=[s.page.url for s in pages.samples if rule.attribute in missing[s.pk]],
+            n_annotated=sum(rule.attribute in {*page.values, *page.absent} for page in learnt.annotated),
+            missing_on=[url for url, names in missing if rule.attribute in names],
         )
-        for rule in learnt.attributes
+        for rule in learnt.rule.attributes
     ]
-    with transaction.atomic():
-        Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
-        rule = Rule.objects.create(
-            cluster=cluster,
-            version=_next_version(cluster),
-            vertical=vertical,
-            schema=schema,
-            definition=learnt.as_json(),
-            stylesheet=stylesheet,
-            figures=told,
-            validation=_validation(trial, pages.held_out),
-            learner=learner,
-            made_by=actor,
-        )
-        _store_samples(rule, pages)
-        detail = {"cluster": cluster.name, "version": rule.version, "annotated": len(annotated)}
-        audit.record(actor=actor, action="rule.learnt", subject=str(rule), site=cluster.site, detail=detail)
-    return rule
 
 
-def _learn(
-    annotated: Sequence[AnnotatedPage],
-    unannotated: Sequence[HtmlElement],
-    specs: Sequence[AttributeSpec],
-    learner: str,
-) -> ClusterRule:
-    """Learn the rule; on a page of records each attribute has a value in each, so it is learnt as multi."""
-    if not any(page.records for page in annotated):
-        return learn_cluster(annotated, unannotated, specs, learner=learner)
-    as_multi = [replace(spec, is_multi=True) for spec in specs]
-    learnt = learn_cluster(annotated, unannotated, as_multi, learner=learner)
-    rules = zip(learnt.attributes, specs, strict=True)
-    return replace(learnt, attributes=tuple(replace(rule, is_multi=spec.is_multi) for rule, spec in rules))
+def _learn(samples: Samples, specs: Sequence[AttributeSpec], learner: str) -> ClusterRule:
+    """Learn the rule; fields of records within these, where an editor said where the records are."""
+    is_list = any(page.records for page in samples.pages)
+    return (learn_list if is_list else learn_from)(samples, specs, learner=learner)
 
 
 def _present(site: Site) -> models.QuerySet[Cluster]:
@@ -177,13 +257,11 @@ def _next_version(cluster: Cluster) -> int:
     return (last or 0) + 1
 
 
-def _missing_on(rule: RunnableRule, snapshot: Snapshot) -> set[str]:
-    """Return the attributes that a rule does not find on a page."""
-    tree = tree_of(snapshot)
-    if tree is None:
-        return {attribute.name for attribute in rule.attributes}
-    records = extract_tree(tree, snapshot.page.url, rule).records
-    return {a.name for a in rule.attributes if not any(a.name in record.values for record in records)}
+def _missing_in(found: Extracted | None, schema: Sequence[dict[str, Any]]) -> set[str]:
+    """Return the attributes of which no value was found on a page."""
+    records = found.records if found else []
+    names = [attribute["name"] for attribute in schema]
+    return {name for name in names if not any(name in record.values for record in records)}
 
 
 def _figures(rule: AttributeRule, *, n_annotated: int, missing_on: list[str]) -> dict[str, Any]:
@@ -212,10 +290,11 @@ def _validation(rule: RunnableRule, held_out: Iterable[Snapshot]) -> dict[str, A
     n_found: dict[str, int] = {attribute.name: 0 for attribute in rule.attributes}
     n_pages = 0
     for snapshot in held_out:
-        missing = _missing_on(rule, snapshot)
+        tree = tree_of(snapshot)
         n_pages += 1
-        for name in n_found.keys() - missing:
-            n_found[name] += 1
+        records = [] if tree is None else extract_tree(tree, snapshot.page.url, rule).records
+        for name in n_found:
+            n_found[name] += any(name in record.values for record in records)
     return {"pages": n_pages, "found": n_found}
 
 

@@ -16,7 +16,8 @@ from clustering.models import Cluster
 from clustering.services import audit
 from rules.algorithms.record_lines import lines_of_extracted
 from rules.algorithms.run_rule import extract_tree
-from rules.models import Bellwether, GoldenRecord, Rule, RuleSample
+from rules.models import Bellwether, GoldenRecord, Review, Rule, RuleSample
+from rules.services.impacts import changed_constant_fields
 from rules.services.sample_pages import tree_of
 from rules.services.schemas import runnable
 
@@ -30,10 +31,11 @@ MOST_TOLD = 3
 Golden = dict["Page", tuple["Snapshot", "list[Line]"]]
 
 
-def publish_rule(*, rule: Rule, actor: User | None = None, is_forced: bool = False) -> None:
+def publish_rule(*, rule: Rule, actor: User | None = None, is_forced: bool = False, reason: str = "") -> None:
     """Let a rule extract its cluster's records from now on; the one that did so until now retires.
 
-    Raises ValidationError where constant values would change, unless forced, or where it extracts nothing.
+    Raises ValidationError where it extracts nothing and, unless forced, where constant values would change:
+    those of the golden records, or of the stored pages that it was compared on.
     """
     golden = golden_records(rule)
     if not any(line.get("record") for _, lines in golden.values() for line in lines):
@@ -41,7 +43,7 @@ def publish_rule(*, rule: Rule, actor: User | None = None, is_forced: bool = Fal
     with transaction.atomic():
         Cluster.objects.select_for_update(no_key=True).get(pk=rule.cluster_id)
         before = Rule.objects.published().filter(cluster=rule.cluster_id).first()
-        changed = changed_constants(before, rule, golden) if before else []
+        changed = changed_constants(before, rule, golden) + changed_constant_fields(rule) if before else []
         if changed and not is_forced:
             raise ValidationError(
                 f"{rule} is not published, because values that must not change do: "
@@ -49,6 +51,7 @@ def publish_rule(*, rule: Rule, actor: User | None = None, is_forced: bool = Fal
                 + ". Look at them, and publish with force if they are right"
             )
         _switch(before, rule, actor)
+        _end_review(rule, actor, reason)
         _keep_golden(rule, golden)
         _choose_bellwethers(rule, list(golden))
         audit.record(
@@ -59,6 +62,7 @@ def publish_rule(*, rule: Rule, actor: User | None = None, is_forced: bool = Fal
             detail={
                 "before": before.version if before else None,
                 "forced": bool(changed),
+                "reason": reason,
                 "by": _told(actor),
             },
         )
@@ -107,6 +111,13 @@ def _switch(before: Rule | None, rule: Rule, actor: User | None) -> None:
         None,
     )
     rule.save(update_fields=["state", "published_at", "published_by", "retired_at"])
+
+
+def _end_review(rule: Rule, actor: User | None, reason: str) -> None:
+    """End the review that led to the publishing, if there was one."""
+    Review.objects.open().filter(rule=rule).update(
+        outcome=Review.Outcome.PUBLISHED, decided_at=timezone.now(), decided_by=actor, reason=reason
+    )
 
 
 def _keep_golden(rule: Rule, golden: Golden) -> None:

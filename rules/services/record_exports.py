@@ -1,4 +1,4 @@
-"""Write records as JSON Lines or CSV: read part by part, so that a million of them take no more memory."""
+"""Write records as JSON Lines, CSV or Parquet, part by part: a million of them take no more memory."""
 
 from __future__ import annotations
 
@@ -14,19 +14,28 @@ from django.db import models, transaction
 from clustering.models import Job
 from clustering.services import audit, jobs
 from rules.models import Record, Rule
+from rules.services.parquet_exports import HEAD as PARQUET_HEAD
+from rules.services.parquet_exports import NORMALIZED, parquet_parts
 from rules.services.record_rows import all_record_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from clustering.models import Site, User
     from clustering.services.jobs import JobRun
     from rules.models import RecordQuerySet
 
+    Row = dict[str, Any]
+
 TASK = "rules.export_records"
 JSON_LINES: Final = "jsonl"
 CSV: Final = "csv"
-MEDIA_TYPES: Final = {JSON_LINES: "application/x-ndjson", CSV: "text/csv"}
+PARQUET: Final = "parquet"
+MEDIA_TYPES: Final = {
+    JSON_LINES: "application/x-ndjson",
+    CSV: "text/csv",
+    PARQUET: "application/vnd.apache.parquet",
+}
 HEAD: Final = ("url", "cluster", "rule", "key", "least_confidence", "changed_at", "gone_at")
 DANGEROUS: Final = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for a formula
 
@@ -34,32 +43,56 @@ DANGEROUS: Final = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes 
 class Format(models.TextChoices):
     JSON_LINES = JSON_LINES, "JSON Lines"
     CSV = CSV, "CSV"
+    PARQUET = PARQUET, "Parquet"
 
 
-def export_parts(records: RecordQuerySet, form: str) -> Iterator[bytes]:
-    """Yield the lines of a file with the records, a few thousand at once."""
-    return _csv_parts(records) if form == CSV else _json_parts(records)
+def _tell_nobody(_n_rows: int) -> None:
+    pass
 
 
-def _json_parts(records: RecordQuerySet) -> Iterator[bytes]:
-    for rows in all_record_rows(records):
+def export_parts(
+    records: RecordQuerySet, form: str, report: Callable[[int], None] = _tell_nobody
+) -> Iterator[bytes]:
+    """Yield the bytes of a file with the records; `report` is told how many more were read."""
+    if form == CSV:
+        return _csv_parts(records, report)
+    return _parquet_parts(records, report) if form == PARQUET else _json_parts(records, report)
+
+
+def _reported(parts: Iterable[list[Row]], report: Callable[[int], None]) -> Iterator[list[Row]]:
+    for rows in parts:
+        report(len(rows))
+        yield rows
+
+
+def _json_parts(records: RecordQuerySet, report: Callable[[int], None]) -> Iterator[bytes]:
+    for rows in _reported(all_record_rows(records), report):
         yield b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
 
 
-def _csv_parts(records: RecordQuerySet) -> Iterator[bytes]:
+def _csv_parts(records: RecordQuerySet, report: Callable[[int], None]) -> Iterator[bytes]:
     """Yield CSV: a column for each attribute that a rule of the records has."""
-    attributes = attributes_of(records)
+    attributes = list(attributes_of(records))
     yield _written([[*HEAD, *map(_cell, attributes)]])
-    for rows in all_record_rows(records, (*HEAD, "values"), read=orjson.loads):
+    for rows in _reported(all_record_rows(records, (*HEAD, "values"), read=orjson.loads), report):
         yield _written(_csv_row(row, attributes) for row in rows)
 
 
-def attributes_of(records: RecordQuerySet) -> list[str]:
-    """Return the names of all attributes that the rules of the records' clusters ever had."""
+def _parquet_parts(records: RecordQuerySet, report: Callable[[int], None]) -> Iterator[bytes]:
+    names = (*PARQUET_HEAD, "values", NORMALIZED)
+    rows = _reported(all_record_rows(records, names, read=orjson.loads), report)
+    return parquet_parts(rows, attributes_of(records))
+
+
+def attributes_of(records: RecordQuerySet) -> dict[str, bool]:
+    """Return all attributes that the rules of the records' clusters ever had: whether they may be several."""
     clusters = records.order_by().values("cluster").distinct()
     schemas = Rule.objects.filter(cluster__in=clusters).order_by("cluster", "-version")
-    names = (attribute["name"] for schema in schemas.values_list("schema", flat=True) for attribute in schema)
-    return list(dict.fromkeys(names))
+    is_multi: dict[str, bool] = {}
+    for attribute in (one for schema in schemas.values_list("schema", flat=True) for one in schema):
+        name = attribute["name"]
+        is_multi[name] = is_multi.get(name, False) or bool(attribute.get("is_multi"))
+    return is_multi
 
 
 def _csv_row(row: dict[str, Any], attributes: Sequence[str]) -> list[str]:
@@ -120,16 +153,21 @@ def export_records(run: JobRun) -> dict[str, Any]:
     path = folder / f"{site.name}-records-{run.job.pk}.zip"
     partial = path.with_suffix(f".{run.lease[:8]}.partial")  # a worker that lost its lease may still write
     run.renew(n_total=records.count(), message="Records")
-    n_done = 0
+    packing = (
+        zipfile.ZIP_STORED if form == PARQUET else zipfile.ZIP_DEFLATED
+    )  # its columns are packed already
+
+    def report(n_rows: int) -> None:
+        n_done = (run.job.n_done or 0) + n_rows
+        run.renew(n_done=min(n_done, run.job.n_total or n_done))
+
     try:
         with (
-            zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive,
+            zipfile.ZipFile(partial, "w", packing, compresslevel=3) as archive,
             archive.open(f"{site.name}.{form}", "w", force_zip64=True) as file,
         ):
-            for part in export_parts(records, form):
+            for part in export_parts(records, form, report):
                 file.write(part)
-                n_done += part.count(b"\n")  # near enough for a bar: a cell may hold line ends
-                run.renew(n_done=min(n_done, run.job.n_total or n_done))
         run.renew()
         partial.replace(path)
     finally:

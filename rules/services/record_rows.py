@@ -14,9 +14,9 @@ import orjson
 from django.db.models import Case, Q, TextField, Value, When
 from django.db.models.functions import Cast, Concat
 
-from clustering.api.serializers import IsoTime
 from clustering.dom.addresses import BadAddress, normalise_url, url_hash
 from clustering.dom.texts import storable
+from clustering.services.times import IsoTime
 from rules.models import Record
 
 if TYPE_CHECKING:

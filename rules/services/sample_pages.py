@@ -85,10 +85,6 @@ def tree_of(snapshot: Snapshot) -> HtmlElement | None:
         return None
 
 
-def trees_of(snapshots: Iterable[Snapshot]) -> list[HtmlElement]:
-    return [tree for tree in map(tree_of, snapshots) if tree is not None]
-
-
 def annotated_page(snapshot: Snapshot) -> AnnotatedPage | None:
     """Return a page with what its editors said of it; None where it has no tree."""
     tree = tree_of(snapshot)
@@ -113,7 +109,8 @@ def _marked(row: Annotation) -> MarkedNode:
     if row.end_xpath:
         return MarkedNode(_common_element(row.xpath, row.end_xpath), row.text)
     is_part = row.start is not None or row.end is not None
-    return MarkedNode(row.xpath, row.text if is_part else None)
+    before = row.prefix[-row.start :] if row.start else ""  # of the node; the prefix may begin before it
+    return MarkedNode(row.xpath, row.text if is_part else None, before)
 
 
 def _common_element(first: str, last: str) -> str:

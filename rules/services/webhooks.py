@@ -88,6 +88,20 @@ def resume_webhook(*, webhook: Webhook, actor: User | None = None) -> None:
     webhook.refresh_from_db()
 
 
+def retry_delivery(*, delivery: Delivery, actor: User | None = None) -> None:
+    """Send a message again that was given up, or at once one that waits; one that arrived stays as it is."""
+    webhook = delivery.webhook
+    with transaction.atomic():
+        rows = Delivery.objects.filter(pk=delivery.pk).exclude(state=Delivery.State.DELIVERED)
+        if rows.update(state=Delivery.State.DUE, n_tries=0, next_try_at=timezone.now(), finished_at=None):
+            Webhook.objects.filter(pk=webhook.pk).update(is_active=True)
+            detail = {"delivery": delivery.pk, "changes": [delivery.first_change, delivery.last_change]}
+            audit.record(
+                actor=actor, action="delivery.retried", subject=webhook.url, site=webhook.site, detail=detail
+            )
+    delivery.refresh_from_db()
+
+
 def secret_of(webhook: Webhook) -> str:
     """Return the secret that the receiver checks signatures with.
 

@@ -9,7 +9,7 @@ from django.template import Library
 from django.utils.html import format_html, format_html_join
 
 from clustering.templatetags.interface import badge
-from rules.models import Rule
+from rules.models import JudgedPage, Rule
 
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
@@ -23,6 +23,13 @@ TONES = {
     Rule.State.DRAFT: ("unknown", "clock"),
     Rule.State.RETIRED: ("unknown", "skipped"),
 }
+A_FEW, MINUTE, HOUR = 10, 60, 3600  # seconds
+VERDICTS = {
+    JudgedPage.Verdict.OPEN: ("unknown", "clock"),
+    JudgedPage.Verdict.RIGHT: ("good", "good"),
+    JudgedPage.Verdict.WRONG: ("bad", "bad"),
+    JudgedPage.Verdict.SKIPPED: ("unknown", "skipped"),
+}
 SURE, HALF_SURE = 0.9, 0.6
 USES = {"annotated": "annotated", "unannotated": "gave support", "held_out": "checked"}
 
@@ -32,6 +39,35 @@ def rule_badge(rule: Rule) -> SafeString:
     """Say whether a rule is published, a draft, proposed or retired."""
     tone, icon = TONES[Rule.State(rule.state)]
     return badge(tone, rule.get_state_display(), icon)
+
+
+@register.simple_tag
+def verdict_badge(page: JudgedPage) -> SafeString:
+    """Say how a page was judged."""
+    tone, icon = VERDICTS[JudgedPage.Verdict(page.verdict)]
+    return badge(tone, page.get_verdict_display(), icon)
+
+
+@register.filter
+def seconds(span: float | None) -> str:
+    """Write a span of time that somebody worked: 4.2 s, 40 s, 12 min, 1.5 h."""
+    if span is None:
+        return NOTHING
+    if span < MINUTE:
+        return f"{span:.1f} s" if span < A_FEW else f"{span:.0f} s"
+    return f"{span / MINUTE:.0f} min" if span < HOUR else f"{span / HOUR:.1f} h"
+
+
+@register.filter
+def per(whole: float, n: float) -> float:
+    """Return what comes to each of so many; 0 for none."""
+    return whole / n if n else 0.0
+
+
+@register.filter
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, to go through them."""
+    return text.split()
 
 
 @register.simple_tag

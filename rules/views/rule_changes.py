@@ -1,4 +1,4 @@
-"""What people do with rules: learn them, publish them, roll them back, run them."""
+"""What people do with rules: learn, propose, publish, send back, roll back, run them."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from clustering.services.jobs import JobExists
 from clustering.views.access import needs_role, user_of
 from clustering.views.toasts import tell
 from rules.models import Rule
-from rules.services import extracting, learning, record_exports
-from rules.services.publishing import publish_rule as publish
-from rules.services.rolling_back import roll_back
+from rules.services import extracting, learning, record_exports, reviewing
+from rules.services.rolling_back import roll_back, rule_before
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +53,8 @@ def extract_records(request: HttpRequest, name: str) -> HttpResponse:
 def export_records(request: HttpRequest, name: str) -> HttpResponse:
     """Let a job write the site's records into a file."""
     site = get_object_or_404(Site, name=name)
-    form = record_exports.CSV if request.POST.get("format") == "csv" else record_exports.JSON_LINES
+    asked = request.POST.get("format", "")
+    form = asked if asked in record_exports.Format.values else record_exports.JSON_LINES
     return _started(
         request,
         site,
@@ -65,16 +65,53 @@ def export_records(request: HttpRequest, name: str) -> HttpResponse:
 @needs_role(Role.REVIEWER)
 @require_POST
 def publish_rule(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
-    """Let a version serve its cluster; where constant values would change, the page asks once."""
+    """Let a version serve its cluster; where constant values would change, a reason is asked for."""
     wanted = _rule_of(name, cluster_name, version)
     try:
-        publish(rule=wanted, actor=user_of(request), is_forced=request.POST.get("force") == "yes")
+        reviewing.publish_reviewed(
+            rule=wanted,
+            actor=user_of(request),
+            is_forced=request.POST.get("force") == "yes",
+            reason=request.POST.get("reason", ""),
+        )
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
-        return redirect(_address(wanted))
+        return redirect(f"{reverse('review_rule', args=[name, cluster_name, version])}?force=1#decide")
     undo = reverse("roll_back_rule", args=[name, cluster_name, version])
-    tell(request, f"Version {version} serves {wanted.cluster.title} now.", undo_url=undo)
-    return redirect(_address(wanted))
+    is_first = rule_before(wanted) is None
+    told = f"Version {version} serves {wanted.cluster.title} now."
+    tell(request, told, undo_url="" if is_first else undo)
+    return redirect(_next(request) or _address(wanted))
+
+
+@needs_role(Role.EDITOR)
+@require_POST
+def propose_rule(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
+    """Ask for a draft to be published."""
+    wanted = _rule_of(name, cluster_name, version)
+    review = reverse("review_rule", args=[name, cluster_name, version])
+    try:
+        reviewing.propose_rule(rule=wanted, comment=request.POST.get("comment", ""), actor=user_of(request))
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+        return redirect(_next(request) or review)
+    undo = reverse("send_back_rule", args=[name, cluster_name, version])
+    tell(request, f"Version {version} of {wanted.cluster.title} is proposed.", undo_url=undo)
+    return redirect(_next(request) or review)
+
+
+@needs_role(Role.EDITOR)
+@require_POST
+def send_back_rule(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
+    """Make a proposed version a draft again: a reviewer with a reason, or its author."""
+    wanted = _rule_of(name, cluster_name, version)
+    try:
+        reviewing.send_back(rule=wanted, reason=request.POST.get("reason", ""), actor=user_of(request))
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+        return redirect(f"{reverse('review_rule', args=[name, cluster_name, version])}#decide")
+    tell(request, f"Version {version} of {wanted.cluster.title} is a draft again.")
+    return redirect("review")
 
 
 @needs_role(Role.REVIEWER)
@@ -89,7 +126,8 @@ def roll_back_rule(request: HttpRequest, name: str, cluster_name: str, version: 
         return redirect(_address(rule))
     undo = reverse("publish_rule", args=[name, cluster_name, version])
     told = f"Version {before.version} serves {rule.cluster.title} again."
-    tell(request, told, undo_url=undo, undo_fields=[("force", "yes")])
+    again = [("force", "yes"), ("reason", "The roll back was undone.")]
+    tell(request, told, undo_url=undo, undo_fields=again)
     return redirect(_address(before))
 
 
@@ -103,9 +141,13 @@ def _started(request: HttpRequest, site: Site, start: Callable[[], Job]) -> Http
         messages.error(request, " ".join(error.messages))
     else:
         tell(request, f"{job.title}: the job is waiting.", undo_url=reverse("cancel_job", args=[job.pk]))
+    return redirect(_next(request) or reverse("rules", args=[site.name]))
+
+
+def _next(request: HttpRequest) -> str:
+    """Return where the form wants to lead, if that is one of our own pages; else nothing."""
     here = request.POST.get("next", "")
-    is_own = url_has_allowed_host_and_scheme(here, allowed_hosts={request.get_host()})
-    return redirect(here if is_own else reverse("rules", args=[site.name]))
+    return here if url_has_allowed_host_and_scheme(here, allowed_hosts={request.get_host()}) else ""
 
 
 def _rule_of(name: str, cluster_name: str, version: int) -> Rule:

@@ -98,6 +98,7 @@ textual = st.one_of(
         )
     ),
     st.builds(Feature, st.just("heading"), levels, values, name=st.sampled_from(TAGS)),
+    st.builds(Feature, st.just("before"), levels, values, name=st.sampled_from(["td", "b span"])),
 )
 features = st.one_of(
     textual.map(lambda one: (one,)),

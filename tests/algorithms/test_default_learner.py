@@ -34,7 +34,7 @@ def table(director: str, *, year: int = 1999, extra: str = "") -> str:
 def test_a_label_wins_over_a_position() -> None:
     others = [table(name, year=year) for year, name in enumerate(["Cy", "Di", "Ed", "Flo"], 2000)]
     rule = learn([annotate(table("Ann"), MarkedNode("//a"))], others)
-    assert ["label"] == [feature.kind for feature in rule.alternatives[0].features]
+    assert ["before"] == [feature.kind for feature in rule.alternatives[0].features]
     assert ["Bob"] == values(rule, table("Bob", extra="<tr><td>Genre:</td><td>Drama</td></tr>"))
 
 

@@ -80,10 +80,23 @@ def test_the_same_samples_give_the_same_rule() -> None:
 
 def test_an_attribute_that_nobody_annotated_says_so() -> None:
     rule = learn_cluster([annotated(1)], others(), [AttributeSpec("fax")])
-    assert "no page was annotated for it" == rule.attributes[0].reason
+    assert "annotations: no page was annotated for it" == rule.attributes[0].reason
     absent = AnnotatedPage("u", html.document_fromstring(page(1)), absent=frozenset({"fax"}))
     rule = learn_cluster([absent], others(), [AttributeSpec("fax")])
-    assert "it is absent on all annotated pages" == rule.attributes[0].reason
+    assert "annotations: it is absent on all annotated pages" == rule.attributes[0].reason
+
+
+def test_nodes_that_show_another_kind_of_text_are_no_support() -> None:
+    """Where the phone is missing, the text behind the heading is a sentence."""
+    body = "<h2>Contact</h2>{}<p class='text'>A house with a long history by the sea</p>"
+    phone = "<p><a>+44 {0}{0} {0}00</a></p>"
+    pages = [html.document_fromstring(body.format(phone.format(n) if n % 3 else "")) for n in range(10, 28)]
+    sample = AnnotatedPage(
+        "u", html.document_fromstring(body.format(phone.format(9))), {"phone": [MarkedNode("//a")]}
+    )
+    found = learn_cluster([sample], pages, [AttributeSpec("phone", "phone")]).attributes[0].alternatives[0]
+    without: Any = pages[2].xpath(found.xpath)
+    assert ([], 1) == (without, len(pages[0].xpath(found.xpath)))  # type: ignore[arg-type]
 
 
 def test_a_learner_that_does_not_exist_is_refused() -> None:
@@ -135,4 +148,6 @@ class TestHostilePages:
             assert ["v"] == tree.xpath(one.xpath)
 
     def test_no_pages_at_all_are_no_error(self) -> None:
-        assert "no page was annotated for it" == learn_cluster([], [], [NAME]).attributes[0].reason
+        assert (
+            "annotations: no page was annotated for it" == learn_cluster([], [], [NAME]).attributes[0].reason
+        )

@@ -1,6 +1,13 @@
 import pytest
 
-from rules.algorithms.range_pruner import Example, commonprefix, learn_offsets, learn_selection, select_parts
+from rules.algorithms.range_pruner import (
+    Example,
+    commonprefix,
+    find_word,
+    learn_offsets,
+    learn_selection,
+    select_parts,
+)
 from rules.algorithms.rule import Selection
 
 
@@ -101,3 +108,54 @@ def test_common_beginnings() -> None:
         commonprefix(["a", "ab"]),
         commonprefix(["x", "y"]),
     ]
+
+
+class TestWitnesses:
+    """The same nodes of pages that nobody annotated tell what is stable beside a value."""
+
+    def test_one_example_is_enough_to_find_the_stable_text(self) -> None:
+        jobs = ["Baker at Rye Ltd", "Nurse at Elm Ltd", "Old clerk at Oak Ltd"]
+        learnt = learn_selection([example("Anchor at Fir Ltd", "Fir Ltd")], witnesses=jobs)
+        assert Selection(prefix=" at ") == learnt
+        assert ["Oak Ltd"] == select_parts(learnt, jobs[2])
+
+    def test_a_word_is_not_found_within_another(self) -> None:
+        texts = ["Sold by Tom Lindt in Rye", "Sold by Bo Finn in Elm", "Sold by Al Berlin in Ash"]
+        learnt = learn_selection([example("Sold by Ann Lee in Oak", "Ann Lee")], witnesses=texts)
+        assert learnt is not None
+        assert [["Tom Lindt"], ["Bo Finn"], ["Al Berlin"]] == [select_parts(learnt, text) for text in texts]
+
+    def test_what_follows_on_some_pages_only_does_not_end_the_value(self) -> None:
+        texts = ["Prep 7 min · Serves 4", "Prep 9 min · Cook 8 min · Serves 1", "Prep 2 min · Serves 3"]
+        learnt = learn_selection(
+            [example("Prep 5 min · Cook 20 min · Serves 2", "5 min")], is_optional=True, witnesses=texts
+        )
+        assert learnt is not None
+        assert [["7 min"], ["9 min"], ["2 min"]] == [select_parts(learnt, text) for text in texts]
+
+    def test_an_old_price_that_most_pages_lack_is_cut(self) -> None:
+        texts = ["Price: 9 EUR", "Price: 3 EUR", "Price: 8 EUR (was 12 EUR)", "Price: 7 EUR"]
+        learnt = learn_selection([example("Price: 12 EUR (was 15 EUR)", "12 EUR")], witnesses=texts)
+        assert learnt is not None
+        assert [["9 EUR"], ["3 EUR"], ["8 EUR"], ["7 EUR"]] == [select_parts(learnt, text) for text in texts]
+
+    def test_a_list_that_shows_one_value_is_divided_as_other_pages_divide_it(self) -> None:
+        texts = ["lift, garden", "cellar", "garage, lift, garden", "balcony, cellar"]
+        assert Selection(separator=",") == learn_selection(
+            [example("balcony", "balcony")], is_multi=True, witnesses=texts
+        )
+        hours = ["Mon, Wed 9:00 - 12:00", "Tue, Sat 8:00 - 11:00", "Mon, Fri 7:00 - 9:00"]
+        learnt = learn_selection(
+            [example("Sun 9:00 - 11:00", "Sun 9:00 - 11:00")], is_multi=True, witnesses=hours
+        )
+        assert Selection() == learnt
+
+
+def test_a_value_that_stands_twice_is_tried_at_each_place() -> None:
+    learnt = learn_selection([example("1 of 1 pages", "1"), example("3 of 12 pages", "12")])
+    assert learnt is not None
+    assert ["40"] == select_parts(learnt, "7 of 40 pages")
+
+
+def test_a_value_is_looked_for_between_words_first() -> None:
+    assert [7, 0, -1] == [find_word("14 for 4", "4"), find_word("14", "1"), find_word("14", "5")]

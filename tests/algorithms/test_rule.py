@@ -58,7 +58,7 @@ def test_json_tells_the_xpath_for_readers() -> None:
 
 def test_a_rule_without_alternatives_says_why() -> None:
     failure = Failure("fax", "xpath", "", "no precise XPath")
-    assert "no precise XPath" == AttributeRule("fax", failures=(failure, failure)).reason
+    assert "xpath: no precise XPath" == AttributeRule("fax", failures=(failure, failure)).reason
     assert "" == AttributeRule("price", alternatives=(IN_CELL,), failures=(failure,)).reason
 
 

@@ -38,6 +38,13 @@ def test_a_part_of_a_text_keeps_what_stands_around_it() -> None:
     assert ("By", "today") == (positive.left, positive.right)
 
 
+def test_a_value_that_stands_twice_is_the_one_behind_what_was_before_it() -> None:
+    tree = html.document_fromstring("<p>Rooms 4 of 4 free</p>")
+    page = AnnotatedPage("u", tree, {"a": [MarkedNode("//p", "4", before="of")]})
+    (mark,) = find_targets(number_nodes([tree]), [page], AttributeSpec("a")).marks
+    assert ("Rooms 4 of", "free") == (mark.positive.left, mark.positive.right)
+
+
 def test_a_value_over_several_texts_is_an_element() -> None:
     _, targets = read(MarkedNode("//div"))
     assert [ELEMENT_TARGET] == [mark.positive.target for mark in targets.marks]

@@ -1,10 +1,8 @@
-"""Write a site's records as JSON Lines or CSV."""
+"""Write a site's records as JSON Lines, CSV or Parquet."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
-
-import orjson
+from typing import TYPE_CHECKING, Any
 
 from clustering.management.output import WorkCommand
 from rules.services import record_exports
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Command(WorkCommand):
-    help = "Write the records of SITE as JSON Lines, or as CSV with a column for each attribute."
+    help = "Write the records of SITE as JSON Lines, or as CSV or Parquet with a column for each attribute."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("site", metavar="SITE")
@@ -33,5 +31,4 @@ class Command(WorkCommand):
         records = record_exports.records_of(self.site(options["site"]), has_gone=options["gone"])
         with self.open_output(options["output"]) as lines:
             for part in record_exports.export_parts(records, options["format"]):
-                # The lines are written already: a fragment goes out as it is.
-                lines.write(cast("Any", orjson.Fragment(part.removesuffix(b"\n"))))
+                lines.write_bytes(part)

@@ -13,12 +13,13 @@ import orjson
 import pytest
 from django.core.management import call_command
 from django.utils import timezone
+from pyarrow import parquet
 
 from clustering.models import Job, Role
 from clustering.services.jobs import run_job
 from rules.models import Record, Rule
-from rules.services import record_exports, record_rows
-from rules.services.record_exports import CSV, JSON_LINES, export_parts
+from rules.services import parquet_exports, record_exports, record_rows
+from rules.services.record_exports import CSV, JSON_LINES, PARQUET, export_parts
 from tests.apps.clustering.api_cast import caller, page_of
 from tests.apps.rules.record_cast import record_of, shop_with_records, touched
 
@@ -65,7 +66,7 @@ def test_no_spreadsheet_runs_a_value(value: str) -> None:
 
 
 def test_a_format_that_is_not_there_is_told() -> None:
-    answer = caller("ada", Role.VIEWER).get("records/export/?format=parquet")
+    answer = caller("ada", Role.VIEWER).get("records/export/?format=xlsx")
 
     assert 400 == answer.status_code
     assert "format" in answer.json()["error"]["fields"]
@@ -125,13 +126,58 @@ def test_a_job_writes_a_zip_file(settings: Any, tmp_path: Path) -> None:
     assert [done.result["file"]] == [path.name for path in tmp_path.iterdir()]
 
 
-@pytest.mark.parametrize("form", [JSON_LINES, CSV])
+@pytest.mark.parametrize("form", [JSON_LINES, CSV, PARQUET])
 def test_the_command_writes_what_the_download_holds(form: str, tmp_path: Path) -> None:
     shop_with_records(2)
     path = tmp_path / "records"
     call_command("export_records", "shop", f"--format={form}", f"--output={path}")
 
     assert b"".join(export_parts(Record.objects.all(), form)) == path.read_bytes()
+
+
+def parquet_of(parts: Any) -> parquet.ParquetFile:
+    return parquet.ParquetFile(io.BytesIO(b"".join(parts)))
+
+
+def test_parquet_has_a_typed_column_for_each_attribute() -> None:
+    _, (record,) = shop_with_records(1)
+    answer = caller("ada", Role.VIEWER).get("records/export/?format=parquet")
+    (row,) = parquet_of(answer.streaming_content).read().to_pylist()
+
+    assert "application/vnd.apache.parquet" == answer["Content-Type"]
+    assert ("Trail Runner", "$89.00", ["41", "42"]) == (row["name"], row["price"], row["sizes"])
+    assert (record.changed_at, None, 0.9) == (row["changed_at"], row["gone_at"], row["least_confidence"])
+    assert {"price": {"amount": "89.00", "currency": "USD"}} == orjson.loads(row["normalized"])
+
+
+def test_parquet_takes_values_that_were_one_once_and_attributes_named_like_its_columns() -> None:
+    rule, (record,) = shop_with_records(1)
+    Rule.objects.filter(pk=rule.pk).update(schema=[*rule.schema, {"name": "url"}])
+    touched(record, sizes="41", url="/there", price=["1", "2"])
+    (row,) = parquet_of(export_parts(Record.objects.all(), PARQUET)).read().to_pylist()
+
+    assert (["41"], "/there", '["1","2"]') == (row["sizes"], row["values.url"], row["price"])
+    assert "https://shop.example/r0" == row["url"]
+
+
+def test_parquet_is_written_in_groups_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_rows, "AT_ONCE", 2)
+    monkeypatch.setattr(parquet_exports, "ROWS_A_GROUP", 2)
+    shop_with_records(5)
+    parts = list(export_parts(Record.objects.all(), PARQUET))
+    written = parquet_of(parts)
+
+    assert (3, 5) == (written.num_row_groups, written.metadata.num_rows)
+    assert 3 + 1 == len(parts)
+
+
+def test_without_records_parquet_still_has_its_columns() -> None:
+    rule, _ = shop_with_records(1)
+    assert rule.pk
+    written = parquet_of(export_parts(Record.objects.none(), PARQUET))
+
+    assert 0 == written.metadata.num_rows
+    assert "url" == written.schema_arrow.names[0]
 
 
 def test_columns_of_attributes_that_the_vertical_had_before_stay() -> None:

@@ -1,0 +1,137 @@
+"""How long learnt rules live when a page is edited, beside absolute XPaths and a ROBULA+-like generator."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any, cast
+
+from benchmarks.report import line_chart, markdown_table
+from benchmarks.robustness.edits import EDITS
+from benchmarks.robustness.locators import absolute, robula_plus
+from benchmarks.rule_learning import Judge, compared, demo_clusters
+from rules.algorithms.columns import Columns
+from rules.algorithms.evaluating import values_on
+from rules.algorithms.universe import number_nodes
+from rules.algorithms.xpaths import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from lxml.html import HtmlElement
+
+    from rules.algorithms.rule import ClusterRule
+
+TITLE = "Robustness"
+N_ANNOTATED = 2
+N_PAGES = 6  # of each cluster, none of them annotated
+CURVE = (1, 2, 4, 8, 16, 32, 64)
+N_OF_KIND = 16  # edits of one kind on a page
+SYSTEMS = ("default", "published", "ROBULA+-like", "absolute XPath")
+
+Survived = dict[str, list[bool]]  # system -> for each value of each page
+
+
+class EditedCluster:
+    """Rules and locators of a cluster's pages, and what they find there before any edit."""
+
+    def __init__(self, judge: Judge) -> None:
+        samples = judge.drawn()
+        self.judge = judge
+        self.rules = {
+            name: judge.learn(name, samples, samples[:N_ANNOTATED]) for name in ("default", "published")
+        }
+        self.pages = [page for page in judge.pages if page not in samples[:N_ANNOTATED]][:N_PAGES]
+        self.right = {name: self._right(rule) for name, rule in self.rules.items()}
+        self.locators = {page: list(self._locators(page)) for page in self.pages}
+
+    def _right(self, rule: ClusterRule) -> dict[str, dict[str, set[str]]]:
+        """Return the values that the rule gets right, by page and attribute."""
+        right: dict[str, dict[str, set[str]]] = defaultdict(dict)
+        for page in self.pages:
+            for one in rule.attributes:
+                found = compared(values_on(self.judge.columns, one, self.judge.bits[page]))
+                if found and found == compared(self.judge.cluster.truth[page].get(one.attribute, [])):
+                    right[page][one.attribute] = found
+        return right
+
+    def _locators(self, page: str) -> list[tuple[str, str, str]]:
+        """Return for each value that an element shows: its text, its absolute XPath, the ROBULA+-like one."""
+        tree = self.judge.cluster.trees[page]
+        found = []
+        for marks in self.judge.cluster.marks[page].values():
+            for mark in marks[:1]:
+                found_there: Any = tree.xpath(mark.node) if isinstance(mark.node, str) else [mark.node]
+                node = found_there[0]
+                element = node if hasattr(node, "tag") else node.getparent()
+                value = shown(mark.text or str(element.xpath("string()")))
+                if value in shown(str(element.xpath("string()"))):
+                    found.append((value, absolute(element), robula_plus(cast("HtmlElement", element))))
+        return found
+
+    def survive(self, edit: Callable[[HtmlElement, random.Random], None], n: int) -> Survived:
+        """Return what is found after `n` edits of each page that was right before."""
+        trees = []
+        for page in self.pages:
+            chance, tree = random.Random(f"{page} {n}"), copy.deepcopy(self.judge.cluster.trees[page])
+            for _ in range(n):
+                edit(cast("HtmlElement", tree), chance)
+            trees.append(cast("HtmlElement", tree))
+        survived: Survived = {"absolute XPath": [], "ROBULA+-like": []}
+        for page, tree in zip(self.pages, trees, strict=True):
+            for value, first, second in self.locators[page]:
+                survived["absolute XPath"].append(_finds(tree, first, value))
+                survived["ROBULA+-like"].append(_finds(tree, second, value))
+        columns = Columns(number_nodes(trees))
+        for name, rule in self.rules.items():
+            survived[name] = [
+                compared(values_on(columns, one, columns.universe.page_bits[number])) == right[one.attribute]
+                for number, page in enumerate(self.pages)
+                for right in [self.right[name][page]]
+                for one in rule.attributes
+                if one.attribute in right
+            ]
+        return survived
+
+
+def _finds(tree: HtmlElement, xpath: str, value: str) -> bool:
+    found = tree.xpath(xpath)
+    return bool(found) and value in shown(str(found[0].xpath("string()")))
+
+
+def any_edit(tree: HtmlElement, chance: random.Random) -> None:
+    chance.choice(list(EDITS.values()))(tree, chance)
+
+
+def run(_data: Path | None) -> str:
+    """Return the section of docs/benchmarks.md."""
+    clusters = [EditedCluster(Judge(cluster)) for cluster in demo_clusters()]
+    kinds = [
+        [f"{name}, {N_OF_KIND} times", *shares([one.survive(edit, N_OF_KIND) for one in clusters])]
+        for name, edit in EDITS.items()
+    ]
+    curve = [shares([one.survive(any_edit, n) for one in clusters]) for n in CURVE]
+    lines = {name: [figures[at] for figures in curve] for at, name in enumerate(SYSTEMS)}
+    n_values = sum(len(one.survive(any_edit, 0)["default"]) for one in clusters)
+    mixed = [[f"{n} edits of all kinds", *figures] for n, figures in zip(CURVE, curve, strict=True)]
+    rows = [[row[0], *(f"{one:.3f}" for one in row[1:])] for row in [*kinds, *mixed]]
+    return (
+        f"Share of the values found as before, after random edits of {N_PAGES} pages of each of "
+        f"{len(clusters)} clusters of the demo sites' first edition ({n_values:,} values). Rules are learnt "
+        f"from {N_ANNOTATED} other pages; the locators are made for each value on the very page that is "
+        "edited, which is easier. An edit takes a random element of the page; a renamed class changes "
+        "wherever the page has it.\n\n"
+        + markdown_table(["edits", *SYSTEMS], rows)
+        + "\n\n"
+        + line_chart("Share of values found after so many edits", CURVE, lines)
+    )
+
+
+def shares(survived: Sequence[Survived]) -> list[float]:
+    """Return each system's share over all clusters."""
+    return [
+        sum(sum(one[name]) for one in survived) / max(1, sum(len(one[name]) for one in survived))
+        for name in SYSTEMS
+    ]

@@ -1,0 +1,34 @@
+"""Where two texts differ, word by word."""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from typing import Final, NamedTuple
+
+MOST_WORDS: Final = 2_000  # of one text; beyond it the texts differ as wholes
+_WORD = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+class Piece(NamedTuple):
+    """A stretch of a text, and whether the other text lacks it."""
+
+    text: str
+    is_changed: bool
+
+
+def differences(was: str, now: str) -> tuple[list[Piece], list[Piece]]:
+    """Return both texts in pieces that are common and pieces that are not.
+
+    >>> differences("25 EUR", "27 EUR")[1]
+    [Piece(text='27', is_changed=True), Piece(text=' EUR', is_changed=False)]
+    """
+    old, new = _WORD.findall(was), _WORD.findall(now)
+    if max(len(old), len(new)) > MOST_WORDS:
+        is_changed = was != now
+        return [Piece(was, is_changed)], [Piece(now, is_changed)]
+    before, after = [], []
+    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        before.append(Piece("".join(old[a:b]), tag != "equal"))
+        after.append(Piece("".join(new[c:d]), tag != "equal"))
+    return [piece for piece in before if piece.text], [piece for piece in after if piece.text]

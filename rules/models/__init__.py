@@ -1,0 +1,23 @@
+"""Rules with their versions and reviews, the records that they extract, and who is told of them."""
+
+from rules.models.records import ChangeCounter, Extraction, Record, RecordQuerySet, RecordVersion
+from rules.models.reviews import Impact, JudgedPage, Review
+from rules.models.rules import Bellwether, GoldenRecord, Rule, RuleSample
+from rules.models.webhooks import Delivery, Webhook
+
+__all__ = [
+    "Bellwether",
+    "ChangeCounter",
+    "Delivery",
+    "Extraction",
+    "GoldenRecord",
+    "Impact",
+    "JudgedPage",
+    "Record",
+    "RecordQuerySet",
+    "RecordVersion",
+    "Review",
+    "Rule",
+    "RuleSample",
+    "Webhook",
+]

@@ -1,0 +1,110 @@
+"""What rules extract from pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.utils import timezone
+
+from clustering.models import Cluster, Page, Site, Snapshot, User
+from rules.models.rules import Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Extraction(models.Model):
+    """What came of a page when it was last extracted; it tells which pages are due again."""
+
+    page = models.OneToOneField(Page, on_delete=models.CASCADE, related_name="extraction")
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="extractions", db_index=False)
+    snapshot_seen = models.PositiveBigIntegerField()
+    cluster = models.ForeignKey(Cluster, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    rule = models.ForeignKey(Rule, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    rules_seen = models.CharField(max_length=64)  # a hash of the rules and clusters that decided
+    reason = models.CharField(max_length=40, blank=True)  # a word: why there is no record
+    why = models.CharField(max_length=500, blank=True)  # the same as a sentence
+    agrees = models.BooleanField(default=True)  # whether the match is the cluster that the page is in
+    n_records = models.PositiveIntegerField(default=0)
+    extracted_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["site", "reason"], name="extraction_by_reason"),
+            models.Index(fields=["site", "rule"], name="extraction_by_rule"),
+        ]
+
+
+class RecordQuerySet(models.QuerySet["Record"]):
+    def visible_to(self, user: User) -> RecordQuerySet:
+        """Return those of the sites at which the user has any role."""
+        return self.filter(site__in=Site.objects.visible_to(user))
+
+    def there(self) -> RecordQuerySet:
+        """Return the records that their pages still have."""
+        return self.filter(gone_at=None)
+
+    def changed_since(self, number: int) -> RecordQuerySet:
+        """Return what changed after a change number, in the order of the changes."""
+        return self.filter(change_number__gt=number).order_by("change_number")
+
+    def of_pages(self, pages: Iterable[int]) -> RecordQuerySet:
+        return self.filter(page__in=pages)
+
+
+class Record(models.Model):
+    """What a rule extracts from a page: attributes and their values, as last seen."""
+
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="records", db_index=False)
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="records", db_index=False)
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="records")
+    rule = models.ForeignKey(Rule, null=True, on_delete=models.SET_NULL, related_name="records")
+    snapshot = models.ForeignKey(Snapshot, on_delete=models.RESTRICT, related_name="+")
+    key = models.CharField(max_length=200, blank=True)  # tells the records of one page apart
+    index = models.PositiveIntegerField(default=0)  # the record's place on its page
+    values = models.JSONField(default=dict)  # as displayed
+    raw = models.JSONField(default=dict)
+    normalized = models.JSONField(default=dict)
+    missing = models.JSONField(default=list)
+    failed = models.JSONField(default=dict)
+    confidence = models.JSONField(default=dict)
+    nodes = models.JSONField(default=dict)
+    least_confidence = models.FloatField(default=1.0)
+    change_number = models.PositiveBigIntegerField(unique=True)  # grows with each change of any record
+    first_seen_at = models.DateTimeField(default=timezone.now)
+    changed_at = models.DateTimeField(default=timezone.now)
+    gone_at = models.DateTimeField(null=True, blank=True)  # the page no longer has it
+
+    objects = RecordQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["page", "key"], name="record_key_once_per_page")]
+        indexes = [
+            models.Index(fields=["site", "change_number"], name="record_by_site"),
+            models.Index(fields=["cluster", "change_number"], name="record_by_cluster"),
+        ]
+
+
+class RecordVersion(models.Model):
+    """What a record was before it changed."""
+
+    record = models.ForeignKey(Record, on_delete=models.CASCADE, related_name="versions")
+    values = models.JSONField(default=dict)
+    rule = models.ForeignKey(Rule, null=True, on_delete=models.SET_NULL, related_name="+")
+    was_gone = models.BooleanField(default=False)
+    since = models.DateTimeField()
+    until = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        ordering = ["-id"]
+
+
+class ChangeCounter(models.Model):
+    """The last change number given; its row is locked until the changes are visible, so none is skipped."""
+
+    name = models.CharField(max_length=20, primary_key=True)
+    value = models.PositiveBigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return self.name

@@ -1,0 +1,46 @@
+"""Who is told of changed records, and how that went."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+from clustering.models import Job, Site, User
+
+
+class Webhook(models.Model):
+    """An address that is told of changed records."""
+
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="webhooks")
+    url = models.CharField(max_length=2048)
+    secret = models.CharField(max_length=100)  # signs what is sent
+    is_active = models.BooleanField(default=True)
+    told_up_to = models.PositiveBigIntegerField(default=0)  # the last change number that was sent
+    made_at = models.DateTimeField(default=timezone.now)
+    made_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+
+
+class Delivery(models.Model):
+    """One message to a webhook, with how its sending went."""
+
+    class State(models.TextChoices):
+        DUE = "due", "Waiting"
+        DELIVERED = "delivered", "Delivered"
+        FAILED = "failed", "Failed"
+
+    webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
+    first_change = models.PositiveBigIntegerField()
+    last_change = models.PositiveBigIntegerField()
+    n_records = models.PositiveIntegerField(default=0)
+    state = models.CharField(max_length=10, choices=State, default=State.DUE)
+    n_tries = models.PositiveSmallIntegerField(default=0)
+    next_try_at = models.DateTimeField(default=timezone.now)
+    status = models.PositiveSmallIntegerField(null=True, blank=True)  # of HTTP
+    error = models.CharField(max_length=300, blank=True)
+    job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    made_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["state", "next_try_at"], name="delivery_by_time")]

@@ -1,0 +1,59 @@
+"""The records of an annotated page as samples of their own."""
+
+import pytest
+from lxml import html
+
+from rules.algorithms.record_samples import samples_of_records
+from rules.algorithms.targets import AnnotatedPage, MarkedNode, NodeNotFound
+
+PAGE = """<body class=shop><h1>Tents</h1><div class=list>
+<p class=head>One <b>1 EUR</b></p><p>cheap</p>
+<p class=head>Two <b>2 EUR</b></p><p>good<!-- x --> too</p>
+<p class=head>Three</p><p>dear</p></div></body>"""
+RECORDS = [[f"//div/p[{number}]", f"//div/p[{number + 1}]"] for number in (1, 3, 5)]
+
+
+def page(**values: list[str]) -> AnnotatedPage:
+    marks = {name: [MarkedNode(path) for path in paths] for name, paths in values.items()}
+    return AnnotatedPage("u", html.document_fromstring(PAGE), marks, records=RECORDS)
+
+
+def test_a_sample_has_its_record_alone_within_what_stands_around_it() -> None:
+    samples = samples_of_records(page(price=["//b[1]", "//p[3]/b"]))
+    first, second = (one.tree for one in samples.annotated)
+
+    assert ["One 1 EURcheap", "Two 2 EURgood too"] == [
+        "".join(map(str, one.itertext())).replace("\n", "") for one in (first, second)
+    ]
+    assert ["shop", "list"] == [one.get("class") for one in first.iter("body", "div")]
+    assert [6, 6] == [len(list(one.iter("p"))) for one in (first, second)]
+
+
+def test_marks_point_into_the_copies() -> None:
+    samples = samples_of_records(page(price=["//p[3]/b"], about=["//p[4]/text()[2]"], kind=["//p[3]/@class"]))
+    (sample,) = samples.annotated
+
+    assert {"price": "2 EUR", "about": " too", "kind": "head"} == {
+        name: sample.tree.xpath(f"string({marks[0].node})") for name, marks in sample.values.items()
+    }
+
+
+def test_a_field_that_others_have_is_absent_where_it_is_not() -> None:
+    samples = samples_of_records(page(price=["//p[1]/b"], about=["//p[2]", "//p[4]"]))
+
+    assert [frozenset(), frozenset({"price"})] == [one.absent for one in samples.annotated]
+
+
+def test_records_without_a_mark_are_samples_without_annotations() -> None:
+    assert 2 == len(samples_of_records(page(price=["//p[1]/b"])).others)
+
+
+def test_values_outside_stay_with_the_page() -> None:
+    assert {"heading"} == set(samples_of_records(page(heading=["//h1"], price=["//p[1]/b"])).outside)
+
+
+def test_a_record_that_is_not_there_is_told() -> None:
+    tree = html.document_fromstring(PAGE)
+
+    with pytest.raises(NodeNotFound, match="selects nothing"):
+        samples_of_records(AnnotatedPage("u", tree, records=[["//table"]]))
