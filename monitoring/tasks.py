@@ -1,11 +1,11 @@
-"""What workers do when rung for checks and repairs."""
+"""What workers do when rung for checks and repairs, and at the ticks of the clock."""
 
 from __future__ import annotations
 
 from celery import shared_task
 
 from clustering.tasks import answer
-from monitoring.services import checking, healing
+from monitoring.services import checking, coverage, healing, keeping, notices, repairs, schedules
 
 
 @shared_task(name="monitoring.run_checks")
@@ -16,3 +16,27 @@ def run_checks(job_id: int) -> None:
 @shared_task(name="monitoring.heal_site")
 def heal_site(job_id: int) -> None:
     answer(job_id, healing.heal_site)
+
+
+@shared_task(name="monitoring.plan_checks")
+def plan_checks() -> None:
+    schedules.close_slots()
+    repairs.end_repaired_changes()
+    schedules.plan_checks()
+    repairs.propose_repairs()
+
+
+@shared_task(name="monitoring.measure_coverage")
+def measure_coverage() -> None:
+    coverage.measure_coverage()
+
+
+@shared_task(name="monitoring.tell_people")
+def tell_people() -> None:
+    notices.plan_notices()
+    notices.send_notices()
+
+
+@shared_task(name="monitoring.forget_old_findings")
+def forget_old_findings() -> None:
+    keeping.forget_old_findings()

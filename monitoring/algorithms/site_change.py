@@ -41,15 +41,19 @@ CHANGED: Final = "changed"
 UNREACHABLE: Final = "unreachable"
 SHORTEST_TELLING: Final = 4  # characters of a value that a page does not show by chance
 LONGEST_TOLD: Final = 500  # characters of a value in a failure
+FEWEST_REACHABLE: Final = 3  # bellwethers that must answer before anybody is alarmed, where there are as many
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Thresholds:
     """When a cluster counts as broken; the paper's are 0.5 for both majorities."""
 
     pages: float = 0.5  # share of the reachable bellwethers above which a test fails
     quorum: float = 0.1  # share of them whose lost values confirm a failed shingle test
     coverage_drop: float = 0.1  # of the pages with all mandatory values, that confirms it as well
+    reachable: float = 0.5  # share of the bellwethers that must answer; fewer are asked again later
+    rules: float = 0.1  # share of a site's rules; when no more break, the paper takes it for a false alarm
+    crawl_drop: float = 0.2  # of the pages, or of the records with an attribute, among all that come in
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +102,18 @@ class ClusterVerdict:
     shingle_share: float  # of the reachable bellwethers that fail the shingle test
     field_share: float
     warnings: tuple[str, ...] = ()
+    n_pages: int = 0
+    structure_share: float = 0.0
+    coverage: tuple[float, float] | None = None
+
+    @property
+    def reachable_share(self) -> float:
+        return self.n_reachable / self.n_pages if self.n_pages else 0.0
+
+    @property
+    def has_quorum(self) -> bool:
+        """Say whether enough pages answered for anybody to be alarmed."""
+        return self.n_reachable >= min(FEWEST_REACHABLE, self.n_pages)
 
 
 def shingle_test(vector: int | None, signature: str, old_vector: int | None = None) -> bool | None:
@@ -243,7 +259,10 @@ def judge_cluster(
         n_reachable=n,
         shingle_share=n_shingle / n if n else 0.0,
         field_share=n_field / n if n else 0.0,
-        warnings=() if is_broken else tuple(_warnings(cluster, reachable)),
+        warnings=() if is_broken else tuple(_warnings(cluster, reachable, is_other=shingle_fails)),
+        n_pages=len(tests),
+        structure_share=sum(test.structure_test is False for test in reachable) / n if n else 0.0,
+        coverage=coverage,
     )
 
 
@@ -275,9 +294,11 @@ def lost_attributes(tests: Sequence[PageTest], at_least: int = 3) -> list[str]:
     return lost
 
 
-def _warnings(cluster: str, reachable: Sequence[PageTest]) -> list[str]:
+def _warnings(cluster: str, reachable: Sequence[PageTest], *, is_other: bool) -> list[str]:
     """Return what does not break a cluster and should be looked at."""
     warnings = [f"{cluster}: {name} comes out nowhere any more" for name in lost_attributes(reachable)]
+    if is_other:
+        warnings.append(f"{cluster}: the structure of its pages is another one, their values are the same")
     names = sorted({name for test in reachable for name in test.displaced})
     for name in names:
         n_displaced = sum(name in test.displaced for test in reachable)

@@ -27,6 +27,10 @@ if TYPE_CHECKING:
 
 MISSING: Final = "missing"  # not in the source, or the host does not answer
 ERROR_STATUS: Final = "error_status"
+SERVER_ERROR: Final = "server_error"  # 5xx
+FORBIDDEN: Final = "forbidden"  # 401, 403, 407 and 451
+NOT_FOUND: Final = "not_found"  # 404 and 410
+TOO_MANY: Final = "too_many_requests"
 CAPTCHA: Final = "captcha"
 LOGIN_WALL: Final = "login_wall"
 CONSENT_WALL: Final = "consent_wall"
@@ -37,11 +41,18 @@ TRUNCATED: Final = "truncated"
 SHARED_ANSWER: Final = "shared_answer"
 
 FIRST_ERROR: Final = 400  # status
+FIRST_SERVER_ERROR: Final = 500
+CHALLENGES: Final = frozenset({403, 429, 503})  # with which captchas come
 SHORT: Final = 1500  # characters of a page that may be nothing but a message
 VERY_SHORT: Final = 40
 N_SHARED: Final = 2  # addresses with one answer
 STILL_THERE: Final = 0.5  # share of the known values
 
+_KIND_BY_STATUS: Final = {
+    **dict.fromkeys((401, 403, 407, 451), FORBIDDEN),
+    **dict.fromkeys((404, 410), NOT_FOUND),
+    429: TOO_MANY,
+}
 _CAPTCHA = re.compile(
     r"captcha|are you (a )?(human|robot)|verify (that )?you are (a )?human|unusual traffic|"
     r"checking your browser|not a robot|access denied|automated (access|queries|requests)|"
@@ -111,7 +122,11 @@ def triage(
     `old_length` is how many characters the page showed before; `old_was_ended` whether its bytes ended.
     """
     if answer.status >= FIRST_ERROR:
-        return CAPTCHA if answer.status in {403, 429} and _MARKS.search(answer.body) else ERROR_STATUS
+        return (
+            CAPTCHA
+            if answer.status in CHALLENGES and _MARKS.search(answer.body)
+            else of_status(answer.status)
+        )
     if answer.tree is None or answer.problem == EMPTY:
         return EMPTY
     shown = read_shown(answer.tree)
@@ -121,6 +136,17 @@ def triage(
     if share is not None and share >= STILL_THERE:
         return ""
     return _message(answer, shown, is_lost=share == 0.0) or (EMPTY if len(shown.text) < VERY_SHORT else "")
+
+
+def of_status(status: int) -> str:
+    """Return what an error's status says.
+
+    >>> [of_status(status) for status in (403, 404, 418, 503)]
+    ['forbidden', 'not_found', 'error_status', 'server_error']
+    """
+    if status >= FIRST_SERVER_ERROR:
+        return SERVER_ERROR
+    return _KIND_BY_STATUS.get(status, ERROR_STATUS)
 
 
 def _is_cut(

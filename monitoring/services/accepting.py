@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ValidationError
@@ -19,7 +20,7 @@ from annotation.services.annotating import Mark, annotate, annotate_page
 from clustering.models import Cluster, Clustering, Job, Page, PageMembership, Snapshot
 from clustering.services import audit, jobs
 from clustering.services.clustering_runs import cluster_site
-from clustering.services.clusterings import request_clustering
+from clustering.services.clusterings import cancel_left_run, request_clustering
 from clustering.services.pages import Visit, prepare_visits, store_visits
 from monitoring.models import Proposal, SiteChange
 from monitoring.services.changes import end_change
@@ -29,7 +30,7 @@ from rules.services.sample_pages import tree_of
 from rules.services.schemas import vertical_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from clustering.models import Site, User
     from clustering.services.jobs import JobRun
@@ -95,11 +96,17 @@ def _cluster(site: Site, actor: User | None) -> None:
     """Cluster the site anew by the algorithm that it works with."""
     current = Clustering.objects.current().filter(site=site).without_model().first()
     algorithm = current.algorithm if current else "auto"
-    _do(request_clustering(site=site, algorithm=algorithm, actor=actor, rings=False), cluster_site)
+    _do(partial(request_clustering, site=site, algorithm=algorithm, actor=actor, rings=False), cluster_site)
 
 
-def _do(job: Job, work: Any) -> None:  # noqa: ANN401 - what run_job takes
-    """Do another job within this one. Raises JobFailed."""
+def _do(request: Callable[[], Job], work: Any) -> None:  # noqa: ANN401 - what run_job takes
+    """Do another job within this one; one that a killed worker left in the middle ends. Raises JobFailed."""
+    try:
+        job = request()
+    except jobs.JobExists as unfinished:
+        if not cancel_left_run(job=unfinished.job):
+            raise
+        job = request()
     done = jobs.run_job(job.pk, work)
     if done.state != Job.State.DONE:
         raise jobs.JobFailed(done.error or f"“{done.title}” (job {done.pk}) did not end well")
@@ -331,6 +338,7 @@ def _draw_samples(site: Site, clusters: Sequence[Cluster]) -> None:
     """Draw the samples of repaired clusters anew, so that an editor sees the pages as they are now."""
     for cluster in clusters:
         try:
-            _do(sampling.request_samples(site=site, cluster=cluster.name, rings=False), sampling.draw_samples)
+            request = partial(sampling.request_samples, site=site, cluster=cluster.name, rings=False)
+            _do(request, sampling.draw_samples)
         except (jobs.JobExists, jobs.JobFailed, jobs.JobNotClaimed, ValidationError):
             continue  # the rule serves; samples can be drawn at any time

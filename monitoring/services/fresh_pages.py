@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from django.conf import settings
 
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
     from clustering.models import Site
 
 TRIES = 3
+PAGE_SECONDS = 30.0  # that one page may take
+MOST_SECONDS = 3_600.0  # that all pages may take
+MOST_SILENCES = 3  # of a host in a row
+SILENT, OUT_OF_TIME = "silent", "out_of_time"
 MOST_PAGES = 20_000  # of a source that are looked at
 
 
@@ -77,28 +82,76 @@ def pages_of_site(
     site: Site, urls: Iterable[str], *, renew: Callable[[], None]
 ) -> Iterator[tuple[str, FreshPage | None]]:
     """Fetch pages one after the other with the site's pause; None for one that cannot be fetched."""
-    with open_fetcher() as fetcher:
-        renderer = open_renderer() if site.render else None
-        robots: dict[str, Robots | None] = {}
+    with Visitor(site) as visitor:
         for url in urls:
             renew()
-            origin = origin_of(url)
-            try:
-                if site.obey_robots and origin not in robots:
-                    robots[origin] = None
-                    robots[origin] = Robots(fetch_robots(fetcher, origin).text, settings.USER_AGENT)
-                rules = robots.get(origin)
-                if site.obey_robots and (rules is None or not rules.allows(url)):
-                    yield url, None
-                    continue
-                answer = (
-                    renderer.render(url, takes=takes_page) if renderer else fetcher.fetch(url, tries=TRIES)
-                )
-            except Refused:
-                yield url, None
-                continue
-            yield (
-                url,
-                FreshPage(url, answer.body, answer.content_type, answer.status, answer.final_url),
+            page = visitor.visit(url)
+            yield url, page if isinstance(page, FreshPage) else None
+
+
+class Visitor:
+    """Fetches pages of a site one after the other, with its pause, as its robots.txt lets it.
+
+    A host that does not answer several times in a row is not asked again, and after a while none is: a site
+    that hangs holds nobody up.
+    """
+
+    def __init__(self, site: Site, *, seconds: float = MOST_SECONDS, tries: int = TRIES) -> None:
+        self._site = site
+        self._tries = tries
+        self._until = time.monotonic() + seconds
+        self._silences: Counter[str] = Counter()  # in a row, by host
+        self._robots: dict[str, Robots | str] = {}  # or why there are none
+        self._next_at = 0.0
+
+    def __enter__(self) -> Self:
+        self._fetcher = open_fetcher()
+        self._renderer = open_renderer() if self._site.render else None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._fetcher.close()
+
+    def visit(self, url: str) -> FreshPage | str:
+        """Return the page, or a word for why there is none."""
+        origin = origin_of(url)
+        if time.monotonic() > self._until:
+            return OUT_OF_TIME
+        if self._silences[origin] >= MOST_SILENCES:
+            return SILENT
+        try:
+            if why := self._forbidden(url, origin):
+                return why
+            self._pause(origin)
+            answer = (
+                self._renderer.render(url, takes=takes_page)
+                if self._renderer
+                else self._fetcher.fetch(url, tries=self._tries, seconds=PAGE_SECONDS)
             )
-            time.sleep(max(site.crawl_delay, rules.crawl_delay if rules else 0.0))
+        except Refused as error:
+            self._silences[origin] += error.is_transient
+            return error.code
+        self._silences[origin] = 0
+        return FreshPage(url, answer.body, answer.content_type, answer.status, answer.final_url)
+
+    def _forbidden(self, url: str, origin: str) -> str:
+        """Return why an address may not be fetched; blank where it may. Raises Refused."""
+        if not self._site.obey_robots:
+            return ""
+        if origin not in self._robots:
+            try:
+                self._robots[origin] = Robots(fetch_robots(self._fetcher, origin).text, settings.USER_AGENT)
+            except Refused as error:
+                self._robots[origin] = error.code
+                raise
+        rules = self._robots[origin]
+        if isinstance(rules, str):
+            return rules
+        return "" if rules.allows(url) else "robots"
+
+    def _pause(self, origin: str) -> None:
+        """Wait for as long as the site wants between two requests."""
+        rules = self._robots.get(origin)
+        delay = max(self._site.crawl_delay, rules.crawl_delay if isinstance(rules, Robots) else 0.0)
+        time.sleep(max(0.0, min(self._next_at - time.monotonic(), delay)))
+        self._next_at = time.monotonic() + delay

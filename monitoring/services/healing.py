@@ -13,9 +13,10 @@ from clustering.models import Cluster, Extent, Job, Page, PageMembership
 from clustering.services import audit, jobs
 from clustering.services.files import check_exists
 from monitoring.algorithms.rule_reuse import NewCluster, OldCluster, Reuse, Versions, find_reuse
-from monitoring.models import Proposal
+from monitoring.models import FetchedPage, Proposal
+from monitoring.services import fetched_pages
 from monitoring.services.accepting import accept_plans
-from monitoring.services.fresh_pages import FreshPage, pages_of_site, pages_of_source
+from monitoring.services.fresh_pages import FreshPage, pages_of_source
 from monitoring.services.new_clusters import cluster_fresh
 from monitoring.services.relearning import OldPage, Relearnt, relearn, versions_with
 from monitoring.services.tested_pages import lines_with, read_body
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     Report = Callable[[dict[str, Any]], None]
 
 N_KNOWN = 40  # pages of a cluster whose old and new versions are compared
+MOST_SECONDS = 7_200.0  # that fetching may take
 N_FETCHED = 80  # pages of a cluster that are fetched where there is no archive
 
 
@@ -66,9 +68,21 @@ class Plan:
 
 
 def request_healing(
-    *, site: Site, source: str = "", is_accepted: bool = False, actor: User | None = None, rings: bool = True
+    *,
+    site: Site,
+    source: str = "",
+    is_accepted: bool = False,
+    only: Sequence[str] | None = None,
+    pages_of: int | None = None,
+    is_careful: bool = False,
+    actor: User | None = None,
+    rings: bool = True,
 ) -> Job:
-    """Let a job mend a site. Raises ValidationError, UnreadableFile, JobExists."""
+    """Let a job mend a site. Raises ValidationError, UnreadableFile, JobExists.
+
+    `only` names the plans to be accepted, which were proposed before by the job `pages_of`; where it
+    `is_careful`, those that pass the field test are accepted and the others wait.
+    """
     if not Rule.objects.published().of_site(site).exists():
         raise ValidationError(
             f"{site.name} has no published rule to mend; learn one first: manage.py learn_rules {site.name}"
@@ -76,7 +90,13 @@ def request_healing(
     path = Path(source).absolute() if source else None
     if path:
         check_exists(path)
-    params = {"source": str(path or ""), "is_accepted": is_accepted}
+    params = {
+        "source": str(path or ""),
+        "is_accepted": is_accepted,
+        "only": list(only) if only is not None else None,
+        "pages_of": pages_of,
+        "is_careful": is_careful,
+    }
     with transaction.atomic():
         job = jobs.create_job(
             task="monitoring.heal_site",
@@ -113,11 +133,11 @@ def heal_site(run: JobRun, report: Report | None = None) -> dict[str, Any]:
         with run.kept_alive():
             plans.append(_plan(NewCluster(one.name, one.vector_by_url, one.signature), old, rules, fresh))
     lines = [line_of(plan) for plan in plans]
-    proposals = _keep_proposals(run, site, plans, lines)
+    proposals = _proposals(run, site, plans, lines)
     if run.job.params["is_accepted"]:
-        served = accept_plans(run, site, plans, fresh, proposals)
-        for line, (name, is_served) in zip(lines, served, strict=True):
-            line["cluster"], line["accepted"] = name or line["cluster"], is_served
+        _accept(run, site, list(zip(plans, lines, proposals, strict=True)), fresh)
+    if not run.job.params["source"]:
+        _keep_fetched(run, site)
     for line in lines:
         if report:
             report(line)
@@ -125,6 +145,33 @@ def heal_site(run: JobRun, report: Report | None = None) -> dict[str, Any]:
     return {decision: decisions.count(decision) for decision in sorted(set(decisions))} | {
         "accepted": sum(bool(line.get("accepted")) for line in lines)
     }
+
+
+def _accept(
+    run: JobRun,
+    site: Site,
+    planned: Sequence[tuple[Plan, dict[str, Any], Proposal | None]],
+    fresh: Mapping[str, FreshPage],
+) -> None:
+    """Apply the plans that the job is to accept, and note in their lines what came of them."""
+    chosen = [
+        (plan, line, proposal) for plan, line, proposal in planned if proposal and _is_chosen(run, plan)
+    ]
+    plans = [plan for plan, _, _ in chosen]
+    is_whole = len(chosen) == len(planned)
+    pages = fresh if is_whole else {url: fresh[url] for plan in plans for url in sorted(plan.new.urls)}
+    served = accept_plans(run, site, plans, pages, [proposal for _, _, proposal in chosen if proposal])
+    for (_, line, _), (name, is_served) in zip(chosen, served, strict=True):
+        line["cluster"], line["accepted"] = name or line["cluster"], is_served
+
+
+def _is_chosen(run: JobRun, plan: Plan) -> bool:
+    params = run.job.params
+    if params.get("only") is not None:
+        return plan.new.name in params["only"]
+    if params.get("is_careful"):
+        return plan.may_be_published or (plan.reuse.from_cluster is not None and plan.rule is not None)
+    return True
 
 
 def line_of(plan: Plan) -> dict[str, Any]:
@@ -168,13 +215,30 @@ def _fresh_pages(run: JobRun, site: Site, rules: Sequence[Rule]) -> dict[str, Fr
     source = run.job.params.get("source", "")
     if source:
         return pages_of_source(Path(source), site, renew=run.renew)
-    urls: set[str] = set()
+    proposed_by = Job.objects.filter(pk=run.job.params.get("pages_of")).first()
+    fresh = fetched_pages.fresh_pages(job=proposed_by) if proposed_by else {}
+    if fresh:
+        return fresh
+    pages: set[int] = set()
     for rule in rules:
         members = PageMembership.objects.current().filter(cluster=rule.cluster_id).order_by("page__url_hash")
-        golden = GoldenRecord.objects.filter(rule=rule).values_list("page__url", flat=True)
-        urls |= {*golden, *members.values_list("page__url", flat=True)[:N_FETCHED]}
-    found = pages_of_site(site, sorted(urls), renew=run.renew)
-    return {url: page for url, page in found if page is not None}
+        golden = GoldenRecord.objects.filter(rule=rule).values_list("page", flat=True)
+        pages |= {*golden, *members.values_list("page", flat=True)[:N_FETCHED]}
+    fetched_pages.fetch_pages(run, site, Page.objects.filter(pk__in=pages), seconds=MOST_SECONDS)
+    return fetched_pages.fresh_pages(job=run.job)
+
+
+def _keep_fetched(run: JobRun, site: Site) -> None:
+    """Keep what was fetched as snapshots, so that old and new can be seen side by side and be accepted."""
+    rows = {row.page_id: row for row in FetchedPage.objects.filter(job=run.job).exclude(body="")}
+    urls = dict(Page.objects.filter(pk__in=list(rows)).values_list("url", "pk"))
+    fresh = fetched_pages.fresh_pages(job=run.job)
+    with run.kept_alive():
+        bodies = fetched_pages.keep_bodies((urls[url], page) for url, page in fresh.items())
+    with transaction.atomic():
+        run.renew(message="keeping pages")
+        for pk, snapshot in fetched_pages.keep_snapshots(site, bodies).items():
+            FetchedPage.objects.filter(pk=rows[pk].pk).update(snapshot=snapshot)
 
 
 def _old_clusters(site: Site, rules: Sequence[Rule]) -> list[OldCluster]:
@@ -262,6 +326,21 @@ def old_pages(rule: Rule, urls: frozenset[str]) -> list[OldPage]:
         )
         pages.append(OldPage(page.url, lines, body, snapshot.content_type))
     return pages
+
+
+def _proposals(
+    run: JobRun, site: Site, plans: Sequence[Plan], lines: Sequence[Mapping[str, Any]]
+) -> Sequence[Proposal | None]:
+    """Return the proposals of plans: new ones, or those that somebody accepts. Raises JobFailed."""
+    only = run.job.params.get("only")
+    if only is None:
+        return _keep_proposals(run, site, plans, lines)
+    waiting = {one.name: one for one in Proposal.objects.waiting().filter(site=site, name__in=only)}
+    decisions = {line["cluster"]: line["decision"] for line in lines}
+    for name, proposal in waiting.items():
+        if decisions.get(name) != proposal.decision:
+            raise jobs.JobFailed(f"{name} would be planned otherwise now; let the repair be proposed again")
+    return [waiting.get(plan.new.name) for plan in plans]
 
 
 def _keep_proposals(

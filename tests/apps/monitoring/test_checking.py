@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 
 from clustering.models import User
 from monitoring.models import Alert, Check, CheckedPage, SiteChange
-from monitoring.services.changes import acknowledge
+from monitoring.services.alerts import acknowledge
 from monitoring.services.checking import request_checks
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.monitoring.monitored_shop import archive, check, dearer, redesigned, shop, with_ad

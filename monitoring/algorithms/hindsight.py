@@ -1,0 +1,86 @@
+"""Say what other thresholds would have done with the checks that were made.
+
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-B:
+            "setting a high threshold for the % of sample URLs broken can help to reduce the number of false
+            positives".
+Notation:   A past check is the tests of its pages, cluster by cluster, with what was decided then.
+Readings:   None.
+Departures: None; each past check is judged again by the function that judges new ones.
+Cost:       Linear in the tests.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from monitoring.algorithms.site_change import judge_cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from monitoring.algorithms.site_change import PageTest, Thresholds
+
+
+class PastCheck(NamedTuple):
+    """A check as it was."""
+
+    number: int
+    tests_by_cluster: Mapping[str, Sequence[PageTest]]
+    coverage_by_cluster: Mapping[str, tuple[float, float]]
+    broken: frozenset[str]  # clusters, by the thresholds of that time
+
+
+class OtherVerdict(NamedTuple):
+    """A check that would have ended otherwise."""
+
+    number: int
+    no_longer: tuple[str, ...]  # clusters that would not have been broken
+    newly: tuple[str, ...]  # clusters that would have been broken as well
+
+
+class Hindsight(NamedTuple):
+    """What thresholds would have done over a history."""
+
+    n_checks: int
+    n_changed_then: int  # checks that found a site change
+    n_changed_now: int  # those that would have found one
+    others: tuple[OtherVerdict, ...]
+
+    def __str__(self) -> str:
+        if not self.n_checks:
+            return "There are no checks yet to judge again."
+        told = (
+            f"Over {self.n_checks:,} checks: {_times(self.n_changed_now)} instead of {self.n_changed_then:,}."
+        )
+        if not self.others:
+            return f"{told} No check would have ended otherwise."
+        return f"{told} {len(self.others):,} would have ended otherwise."
+
+
+def judge_again(checks: Iterable[PastCheck], thresholds: Thresholds) -> Hindsight:
+    """Return what the thresholds would have made of past checks."""
+    n_checks = n_then = n_now = 0
+    others = []
+    for check in checks:
+        broken = {
+            cluster
+            for cluster, tests in check.tests_by_cluster.items()
+            if judge_cluster(
+                cluster,
+                tests,
+                coverage=check.coverage_by_cluster.get(cluster),
+                thresholds=thresholds,
+            ).is_broken
+        }
+        n_checks, n_then, n_now = n_checks + 1, n_then + bool(check.broken), n_now + bool(broken)
+        if broken != check.broken:
+            others.append(
+                OtherVerdict(
+                    check.number, tuple(sorted(check.broken - broken)), tuple(sorted(broken - check.broken))
+                )
+            )
+    return Hindsight(n_checks, n_then, n_now, tuple(others))
+
+
+def _times(n: int) -> str:
+    return "one site change" if n == 1 else f"{n:,} site changes"

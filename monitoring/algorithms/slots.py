@@ -1,0 +1,109 @@
+"""Say when a schedule's checks are: spread over its window, the same local times every day.
+
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-B:
+            bellwether URLs are crawled "periodically (e.g., daily)".
+Notation:   A slot is a time of a check. The offset, from 0 to 1, is a site's own place within its window.
+Readings:   None.
+Departures: Offsets are multiples of the golden ratio, so that the sites that follow each other fill a window
+            evenly, whatever their number. Times are those of the clock on the wall: a time that the clocks
+            skip in spring moves to the next one there is; of a time that comes twice in autumn the first
+            counts, unless checks are hourly. A window may go over midnight; one whose ends are equal is the
+            whole day. Every so many hours begins anew in each window.
+Cost:       Constant.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from datetime import UTC, date, datetime, time, timedelta
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
+MOST_HOURS: Final = 24
+GOLDEN: Final = 0x9E3779B97F4A7C15  # 2 ** 64 divided by the golden ratio, made odd
+DAY: Final = timedelta(days=1)
+MOST_COUNTED: Final = 10_000  # slots that were missed
+
+
+class Plan(NamedTuple):
+    """How often, and within which hours."""
+
+    every: int
+    is_hourly: bool  # in hours, otherwise in days
+    zone: ZoneInfo
+    start: time
+    end: time
+    offset: float
+    phase: int  # which of several days
+
+
+def offset_of(number: int) -> float:
+    """Return the place of a site within its window.
+
+    >>> [round(offset_of(number), 2) for number in (1, 2, 3, 4)]
+    [0.62, 0.24, 0.85, 0.47]
+    """
+    return (number * GOLDEN % 2**64) / 2**64
+
+
+def next_slot(plan: Plan, after: datetime) -> datetime:
+    """Return the first slot later than a time."""
+    day = _day_of(plan, after) - DAY  # its window may still go on
+    while True:
+        slots = slots_of_day(plan, day)
+        place = bisect_right(slots, after)
+        if place < len(slots):
+            return slots[place]
+        day += DAY
+
+
+def last_slot(plan: Plan, until: datetime) -> datetime:
+    """Return the last slot not later than a time."""
+    day = _day_of(plan, until) + DAY
+    while True:
+        slots = slots_of_day(plan, day)
+        place = bisect_right(slots, until)
+        if place:
+            return slots[place - 1]
+        day -= DAY
+
+
+def count_slots(plan: Plan, start: datetime, end: datetime) -> int:
+    """Return how many slots there are from a time up to another one, that left out; at most 10,000."""
+    n_slots, day, last = 0, _day_of(plan, start) - DAY, _day_of(plan, end) + DAY
+    while day <= last and n_slots < MOST_COUNTED:
+        slots = slots_of_day(plan, day)
+        n_slots += max(0, bisect_left(slots, end) - bisect_left(slots, start))
+        day += DAY
+    return n_slots
+
+
+def slots_of_day(plan: Plan, day: date) -> list[datetime]:
+    """Return the slots of the window that begins on a local day, in UTC and in order."""
+    if not plan.is_hourly and (day.toordinal() - plan.phase) % plan.every:
+        return []
+    opens = datetime.combine(day, plan.start)
+    length = (datetime.combine(day, plan.end) - opens) % DAY or DAY
+    step = timedelta(hours=plan.every) if plan.is_hourly else length
+    local = opens + min(step, length) * plan.offset
+    slots: set[datetime] = set()
+    while local < opens + length:
+        slots |= _instants(plan, local)
+        local += step
+    return sorted(slots)
+
+
+def _instants(plan: Plan, local: datetime) -> set[datetime]:
+    """Return the instants of a time of the clock on the wall; several where it is hourly and comes twice."""
+    aware = local.replace(microsecond=0, tzinfo=plan.zone)
+    first = {aware.astimezone(UTC)}
+    if not plan.is_hourly or plan.every > 1:
+        return first
+    second = aware.replace(fold=1).astimezone(UTC)
+    return first | ({second} if second > min(first) else set())
+
+
+def _day_of(plan: Plan, at: datetime) -> date:
+    return at.astimezone(plan.zone).date()

@@ -1,0 +1,87 @@
+"""What people enter about checks: when, by which thresholds, and who is told."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+from django import forms
+
+from monitoring.algorithms.site_change import Thresholds
+from monitoring.models import Alert, Channel, Schedule
+from monitoring.services.channels import LONGEST_TARGET, USUAL_KINDS, allowed_services
+from monitoring.services.thresholds import EXPLANATIONS
+
+LABELS = {
+    "pages": "Pages that fail a test",
+    "quorum": "Lost values that confirm",
+    "coverage_drop": "Coverage drop that confirms",
+    "reachable": "Pages that must answer",
+    "rules": "Rules that break",
+    "crawl_drop": "Drop over the whole crawl",
+}
+HOURS = forms.TimeInput(attrs={"type": "time"}, format="%H:%M")
+
+
+class ScheduleForm(forms.Form):
+    every = forms.IntegerField(label="Every", min_value=1, max_value=366)
+    unit = forms.ChoiceField(label="Unit", choices=Schedule.Unit.choices)
+    window_start = forms.TimeField(label="Not before", widget=HOURS)
+    window_end = forms.TimeField(
+        label="Not after", widget=HOURS, help_text="The same as the start: the whole day."
+    )
+    time_zone = forms.CharField(
+        label="Time zone",
+        max_length=50,
+        widget=forms.TextInput(attrs={"spellcheck": "false", "autocomplete": "off"}),
+        help_text="Such as Europe/Vienna. The hours stay the same when the clocks change.",
+    )
+    repair = forms.ChoiceField(
+        label="After a site change",
+        choices=Schedule.Repair.choices,
+        widget=forms.RadioSelect,
+        help_text="Nothing is ever published that fails the field test.",
+    )
+    is_active = forms.BooleanField(label="Check by this schedule", required=False)
+
+
+class ThresholdsForm(forms.Form):
+    """Shares in percent."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for one in fields(Thresholds):
+            self.fields[one.name] = forms.FloatField(
+                label=f"{LABELS[one.name]}, %",
+                min_value=0,
+                max_value=100,
+                help_text=f"{EXPLANATIONS[one.name]} Usually {float(one.default) * 100:g} %.",  # type: ignore[arg-type]  # all have one
+                widget=forms.NumberInput(attrs={"step": "any"}),
+            )
+
+    def shares(self) -> dict[str, float]:
+        """Return what was entered as shares from 0 to 1."""
+        return {name: round(value / 100, 6) for name, value in self.cleaned_data.items()}
+
+
+class ChannelForm(forms.Form):
+    kind = forms.ChoiceField(label="How", choices=Channel.Kind.choices)
+    target = forms.CharField(
+        label="Where to",
+        max_length=LONGEST_TARGET,
+        widget=forms.TextInput(attrs={"class": "mono", "autocomplete": "off", "spellcheck": "false"}),
+    )
+    alert_kinds = forms.MultipleChoiceField(
+        label="Of which alerts",
+        choices=Alert.Kind.choices,
+        initial=USUAL_KINDS,
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        allowed = ", ".join(allowed_services()) or "none"
+        self.fields["target"].help_text = (
+            "An e-mail address, the address of a webhook, or that of a chat or pager service "
+            f"(allowed here: {allowed})."
+        )

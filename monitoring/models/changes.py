@@ -1,0 +1,66 @@
+"""Site changes: from the finding that a template is another one until that is over."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from clustering.models import Cluster, Site, User
+from monitoring.models.checks import Check
+
+if TYPE_CHECKING:
+    from typing import Self
+
+
+class SiteChangeQuerySet(models.QuerySet["SiteChange"]):
+    def open(self) -> Self:
+        """Return the changes that are not repaired yet."""
+        return self.filter(ended_at=None)
+
+    def ended(self) -> Self:
+        return self.exclude(ended_at=None)
+
+    def visible_to(self, user: User) -> Self:
+        """Return those of the sites at which the user has any role."""
+        return self.filter(site__in=Site.objects.visible_to(user))
+
+
+class SiteChange(models.Model):
+    """The finding that a cluster's template is no longer the one that was learnt, until that is over."""
+
+    class End(models.TextChoices):
+        REPAIRED = "repaired", "Repaired"
+        RECOVERED = "recovered", "As it was again"
+        DISMISSED = "dismissed", "No change, said a person"
+
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="site_changes", db_index=False)
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="site_changes")
+    found_by = models.ForeignKey(
+        Check, null=True, blank=True, on_delete=models.SET_NULL, related_name="changes"
+    )
+    reason = models.TextField(blank=True)
+    evidence = models.JSONField(default=dict)  # shares of pages, the first broken example
+    last_good_at = models.DateTimeField(null=True, blank=True)  # the check before, which found nothing
+    found_at = models.DateTimeField(default=timezone.now)
+    ended_at = models.DateTimeField(null=True, blank=True)
+    ended_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    end = models.CharField(max_length=10, choices=End, blank=True)
+    n_held = models.PositiveIntegerField(default=0)  # pages whose new values were held back
+    report = models.JSONField(default=dict)  # once it is over: for how long, what it cost, what was saved
+
+    objects = SiteChangeQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["cluster"], condition=Q(ended_at=None), name="one_open_change_per_cluster"
+            )
+        ]
+        indexes = [models.Index(fields=["site", "-id"], name="site_change_by_site")]
+
+    def __str__(self) -> str:
+        return f"{self.cluster.name} since {self.found_at:%Y-%m-%d %H:%M}"

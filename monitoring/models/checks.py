@@ -1,0 +1,191 @@
+"""Checks: what was fetched for them, what the tests say of each page, and when a cluster counts as broken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.core.validators import MaxValueValidator, MinValueValidator
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from clustering.models import Cluster, Job, Page, Site, Snapshot, User
+from monitoring.algorithms.site_change import Thresholds
+from monitoring.models.schedules import Slot
+
+if TYPE_CHECKING:
+    from typing import Self
+
+SHARE = (MinValueValidator(0.0), MaxValueValidator(1.0))
+
+
+class CheckQuerySet(models.QuerySet["Check"]):
+    def done(self) -> Self:
+        """Return those that came to a verdict."""
+        return self.filter(state=Check.State.DONE)
+
+    def visible_to(self, user: User) -> Self:
+        """Return those of the sites at which the user has any role."""
+        return self.filter(site__in=Site.objects.visible_to(user))
+
+    def latest_of(self, site: Site) -> Check | None:
+        return self.done().filter(site=site).order_by("-id").first()
+
+
+class Check(models.Model):
+    """One round over the bellwethers of a site."""
+
+    class State(models.TextChoices):
+        RUNNING = "running", "Running"
+        DONE = "done", "Done"
+
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="checks", db_index=False)
+    job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    slot = models.OneToOneField(
+        Slot, null=True, blank=True, on_delete=models.SET_NULL, related_name="check_run"
+    )
+    state = models.CharField(max_length=7, choices=State, default=State.DONE)
+    source = models.CharField(max_length=500, blank=True)  # the archive of newer pages; blank: the network
+    started_at = models.DateTimeField(default=timezone.now)
+    made_at = models.DateTimeField(default=timezone.now)  # when it came to its verdict
+    n_rounds = models.PositiveSmallIntegerField(default=1)  # how often what did not answer was asked
+    site_changed = models.BooleanField(default=False)
+    paper_verdict = models.BooleanField(default=False)  # either test fails
+    broken = models.JSONField(default=list)  # names of clusters
+    rules_share = models.FloatField(default=0.0)  # of the rules checked, that are broken
+    reason = models.TextField(blank=True)
+    warnings = models.JSONField(default=list)
+    clusters = models.JSONField(default=list)  # per cluster, the shares and the reason
+    thresholds = models.JSONField(default=dict)  # as they were
+    n_pages = models.PositiveIntegerField(default=0)
+    n_reachable = models.PositiveIntegerField(default=0)
+
+    objects = CheckQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["job"], condition=Q(state="running"), name="one_running_check_per_job"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["site", "-id"], name="check_by_site"),
+            models.Index(fields=["made_at"], name="check_by_time"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.site.name} at {self.made_at:%Y-%m-%d %H:%M}"
+
+
+class CheckedPage(models.Model):
+    """What a check found on one bellwether."""
+
+    class Outcome(models.TextChoices):
+        OK = "ok", "As it was"
+        CHANGED = "changed", "Changed"
+        UNREACHABLE = "unreachable", "Unreachable"
+
+    check_run = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="pages", db_index=False)
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="checked")
+    snapshot = models.ForeignKey(
+        Snapshot, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )  # the page as it was found, kept where it is not as it was
+    outcome = models.CharField(max_length=12, choices=Outcome)
+    why = models.CharField(max_length=40, blank=True)  # of unreachable: a word of the triage
+    status = models.PositiveSmallIntegerField(null=True, blank=True)  # of HTTP
+    n_tries = models.PositiveSmallIntegerField(default=1)
+    shingle_test = models.BooleanField(null=True, blank=True)  # True: passed; None: not done
+    field_test = models.BooleanField(null=True, blank=True)
+    structure_test = models.BooleanField(null=True, blank=True)
+    failed = models.JSONField(default=list)  # {"attribute", "was", "now", "kind"}
+    signs = models.JSONField(default=dict)  # attributes that vanished, that are displaced, that it had
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["check_run", "cluster", "page"], name="page_once_per_check_and_cluster"
+            )
+        ]
+
+
+class FetchedPage(models.Model):
+    """What a page answered to a check that is not over, or to a repair that nobody has decided on."""
+
+    check_run = models.ForeignKey(
+        Check, null=True, blank=True, on_delete=models.CASCADE, related_name="fetched", db_index=False
+    )
+    job = models.ForeignKey(
+        Job, null=True, blank=True, on_delete=models.CASCADE, related_name="+", db_index=False
+    )  # of the repair
+    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="+")
+    snapshot = models.ForeignKey(
+        Snapshot, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )  # keeps the body of a repair's page
+    body = models.CharField(max_length=64, blank=True)  # its name in the page store; blank: no answer
+    status = models.PositiveSmallIntegerField(null=True, blank=True)
+    content_type = models.CharField(max_length=200, blank=True)
+    final_url = models.TextField(blank=True)
+    why = models.CharField(max_length=40, blank=True)  # there is no answer
+    n_tries = models.PositiveSmallIntegerField(default=1)
+    fetched_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["check_run", "page"], name="fetched_once_per_check"),
+            models.UniqueConstraint(fields=["job", "page"], name="fetched_once_per_repair"),
+            models.CheckConstraint(
+                condition=Q(check_run__isnull=False) | Q(job__isnull=False), name="fetched_for_something"
+            ),
+        ]
+
+
+class ErrorPage(models.Model):
+    """How a page of a site looks that is none: what it answers to an address that does not exist."""
+
+    class Source(models.TextChoices):
+        ASKED = "asked", "Asked for a random address"
+        SEEN = "seen", "Seen in place of a page"
+
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="error_pages", db_index=False)
+    kind = models.CharField(max_length=20)  # a word of the triage
+    source = models.CharField(max_length=5, choices=Source)
+    url = models.TextField(blank=True)
+    heading = models.CharField(max_length=300, blank=True)
+    words = models.JSONField(default=list)  # hashes of the words that it shows
+    digest = models.CharField(max_length=64)
+    learnt_at = models.DateTimeField(default=timezone.now)
+    seen_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["site", "digest"], name="error_page_once_per_site"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.heading}"
+
+
+class SiteThresholds(models.Model):
+    """When a cluster of a site counts as broken, where somebody chose other numbers than the usual ones."""
+
+    site = models.OneToOneField(Site, on_delete=models.CASCADE, related_name="thresholds")
+    pages = models.FloatField(default=Thresholds.pages, validators=SHARE)
+    quorum = models.FloatField(default=Thresholds.quorum, validators=SHARE)
+    coverage_drop = models.FloatField(default=Thresholds.coverage_drop, validators=SHARE)
+    reachable = models.FloatField(default=Thresholds.reachable, validators=SHARE)
+    rules = models.FloatField(default=Thresholds.rules, validators=SHARE)
+    crawl_drop = models.FloatField(default=Thresholds.crawl_drop, validators=SHARE)
+    changed_at = models.DateTimeField(default=timezone.now)
+    changed_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+
+    def __str__(self) -> str:
+        return f"Thresholds of {self.site.name}"
+
+    def as_values(self) -> Thresholds:
+        """Return the numbers as the tests take them."""
+        return Thresholds(
+            self.pages, self.quorum, self.coverage_drop, self.reachable, self.rules, self.crawl_drop
+        )

@@ -1,0 +1,74 @@
+"""Proposals: how a cluster may be served after a site change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.utils import timezone
+
+from clustering.models import Cluster, Job, Site, User
+from rules.models import Rule
+
+if TYPE_CHECKING:
+    from typing import Self
+
+
+class ProposalQuerySet(models.QuerySet["Proposal"]):
+    def waiting(self) -> Self:
+        return self.filter(state=Proposal.State.WAITING)
+
+    def visible_to(self, user: User) -> Self:
+        """Return those of the sites at which the user has any role."""
+        return self.filter(site__in=Site.objects.visible_to(user))
+
+
+class Proposal(models.Model):
+    """How a cluster may be served after a change: which rule is reused, or what was learnt anew."""
+
+    class Decision(models.TextChoices):
+        REUSED = "reused", "Reused"
+        PROPOSED = "proposed", "Proposed"
+        NEEDS_ANNOTATION = "needs_annotation", "Needs annotation"
+
+    class State(models.TextChoices):
+        WAITING = "waiting", "Waiting"
+        ACCEPTED = "accepted", "Accepted"
+        REJECTED = "rejected", "Rejected"
+        REPLACED = "replaced", "Replaced"  # by a later one
+
+    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="proposals", db_index=False)
+    job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    name = models.CharField(max_length=61)  # the cluster's; it may not exist before it is accepted
+    cluster = models.ForeignKey(
+        Cluster, null=True, blank=True, on_delete=models.SET_NULL, related_name="proposals"
+    )
+    from_cluster = models.ForeignKey(
+        Cluster, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    rule = models.ForeignKey(
+        Rule, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )  # the one in force once it is accepted
+    decision = models.CharField(max_length=16, choices=Decision)
+    state = models.CharField(max_length=10, choices=State, default=State.WAITING)
+    why = models.TextField(blank=True)
+    url_share = models.FloatField(default=0.0)
+    n_urls = models.PositiveIntegerField(default=0)
+    field_test = models.BooleanField(null=True, blank=True)
+    attributes = models.JSONField(default=dict)  # per attribute: XPath, precision
+    evidence = models.JSONField(default=dict)  # the values found again, with scores
+    made_at = models.DateTimeField(default=timezone.now)
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    accepted_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    rejected_at = models.DateTimeField(null=True, blank=True)
+    rejected_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    comment = models.CharField(max_length=500, blank=True)  # why it was rejected
+
+    objects = ProposalQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        indexes = [models.Index(fields=["site", "state", "-id"], name="proposal_by_state")]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.decision}"

@@ -1,0 +1,129 @@
+"""How checks and alerts look: strips of days, cells of grids, verdicts of tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.template import Library
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
+
+from clustering.templatetags.interface import NOTHING, badge, icon
+from monitoring.models import CheckedPage, SiteChange
+from monitoring.views.days import NOT_CHECKED, told
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.utils.safestring import SafeString
+
+    from monitoring.models import Check
+    from monitoring.views.days import Day
+    from monitoring.views.site_rows import Cell
+
+register = Library()
+
+STATE_BADGES = {
+    "open": ("bad", "Open", "warning"),
+    "acknowledged": ("busy", "Taken up", "person"),
+    "snoozed": ("unknown", "Snoozed", "clock"),
+    "recovered": ("good", "Recovered", "good"),
+}
+KIND_WORDS = {"null_extraction": "comes out empty", "incorrect_extraction": "comes out wrong"}
+
+
+@register.simple_tag
+def strip(days: Sequence[Day], site: str = "") -> SafeString:
+    """Draw the days of a site; those with a check lead to it where the site is named."""
+    cells = format_html_join("", "<li>{}</li>", ((_cell_of(day, site),) for day in days))
+    return format_html(
+        '<ol class="strip" aria-label="Last {} days: {}">{}</ol>', len(days), told(days), cells
+    )
+
+
+def _cell_of(day: Day, site: str) -> SafeString:
+    title = f"{day.day:%a %-d %b}: {day.kind.word}"
+    if site and day.check is not None:
+        return format_html(
+            '<a class="cell is-{}" href="{}" title="{}" aria-label="{}">{}</a>',
+            day.kind.tone,
+            reverse("check", args=[site, day.check]),
+            title,
+            title,
+            day.kind.letter,
+        )
+    letter = "" if day.kind is NOT_CHECKED else day.kind.letter
+    return format_html('<span class="cell is-{}" title="{}">{}</span>', day.kind.tone, title, letter)
+
+
+@register.simple_tag
+def grid_cell(cell: Cell, site: str) -> SafeString:
+    """Draw what a check said of a cluster or page; it leads to the check."""
+    if not cell.check:
+        return format_html('<span class="cell is-{}" title="{}">{}</span>', cell.tone, cell.word, cell.letter)
+    return format_html(
+        '<a class="cell is-{}" href="{}" title="{}" aria-label="{}">{}</a>',
+        cell.tone,
+        reverse("check", args=[site, cell.check]),
+        cell.word,
+        cell.word,
+        cell.letter,
+    )
+
+
+@register.simple_tag
+def alert_state(state: str) -> SafeString:
+    return badge(*STATE_BADGES[state])
+
+
+@register.simple_tag
+def outcome_badge(page: CheckedPage) -> SafeString:
+    """Say what became of a bellwether."""
+    if page.outcome == CheckedPage.Outcome.UNREACHABLE:
+        return badge("warning", page.why.replace("_", " ").capitalize() or "Unreachable", "refused")
+    tone = "good" if page.outcome == CheckedPage.Outcome.OK else "bad"
+    return badge(tone, page.get_outcome_display())
+
+
+@register.simple_tag
+def check_badge(check: Check) -> SafeString:
+    """Say what a check found."""
+    if check.site_changed:
+        return badge("bad", "Site changed")
+    if check.n_pages and check.n_reachable * 2 <= check.n_pages:
+        return badge("warning", "Not reached", "refused")
+    return badge("warning", "Warning") if check.warnings else badge("good", "As it was")
+
+
+@register.simple_tag
+def change_badge(change: SiteChange) -> SafeString:
+    if change.ended_at is None:
+        return badge("bad", "Open")
+    tone = "good" if change.end == SiteChange.End.REPAIRED else "unknown"
+    return badge(tone, change.get_end_display(), "good")
+
+
+@register.filter
+def test_mark(passed: bool | None) -> SafeString | str:  # noqa: FBT001 - a column of three values
+    """Say how a test went: passed, failed, not done."""
+    if passed is None:
+        return format_html('<span class="muted" title="not done">{}</span>', NOTHING)
+    if passed:
+        return format_html(
+            '<span class="text-good">{} <span class="hidden-text">passed</span></span>', icon("check")
+        )
+    return format_html('<span class="text-bad">{} fails</span>', icon("close"))
+
+
+@register.filter
+def kind_words(kind: str) -> str:
+    """Say how a field failed."""
+    return KIND_WORDS.get(kind, kind.replace("_", " "))
+
+
+@register.filter
+def value_text(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    """Write a value; several, apart by a middle dot; a dash where there is none."""
+    if value is None or value == "":
+        return NOTHING
+    return " · ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,49 @@
+"""Which address leads where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.urls import path
+
+import clustering.urls  # noqa: F401 - its converters are used below
+from monitoring.views import alert_changes, checks, history, overview, repairs, site_changes, sites, watching
+
+if TYPE_CHECKING:
+    from django.urls import URLPattern
+
+SITE = "sites/<name:name>"
+ALERT = f"{SITE}/alerts/<id:pk>"
+CHANGE = f"{SITE}/site-changes/<id:pk>"
+PROPOSAL = f"{SITE}/proposals/<id:pk>"
+CHANNEL = f"{SITE}/monitoring/channels/<id:pk>"
+
+urlpatterns: list[URLPattern] = [
+    path("monitoring/", overview.monitoring, name="monitoring"),
+    path("monitoring/course/", overview.course, name="monitoring_course"),
+    path("monitoring/work/", overview.work, name="monitoring_work"),
+    path("monitoring/site-changes/", site_changes.site_changes, name="site_changes"),
+    path("monitoring/history/", history.history, name="monitoring_history"),
+    path(f"{SITE}/monitoring/", sites.site_monitoring, name="site_monitoring"),
+    path(f"{SITE}/monitoring/bellwethers/", sites.bellwethers, name="bellwethers"),
+    path(f"{SITE}/monitoring/check/", checks.check_site, name="check_site"),
+    path(f"{SITE}/checks/<id:pk>/", checks.check, name="check"),
+    path(f"{SITE}/monitoring/settings/", watching.watching, name="watching"),
+    path(f"{SITE}/monitoring/schedule/", watching.save_schedule, name="save_schedule"),
+    path(f"{SITE}/monitoring/thresholds/", watching.choose_thresholds, name="choose_thresholds"),
+    path(f"{SITE}/monitoring/thresholds/usual/", watching.usual_thresholds, name="usual_thresholds"),
+    path(f"{SITE}/monitoring/hindsight/", watching.hindsight, name="hindsight"),
+    path(f"{SITE}/monitoring/channels/", watching.add_channel, name="add_channel"),
+    path(f"{CHANNEL}/switch/", watching.switch_channel, name="switch_channel"),
+    path(f"{CHANNEL}/remove/", watching.remove_channel, name="remove_channel"),
+    path(f"{CHANNEL}/try/", watching.try_channel, name="try_channel"),
+    path(f"{ALERT}/acknowledge/", alert_changes.acknowledge_alert, name="acknowledge_alert"),
+    path(f"{ALERT}/snooze/", alert_changes.snooze_alert, name="snooze_alert"),
+    path(f"{ALERT}/release/", alert_changes.release_alert, name="release_alert"),
+    path(f"{CHANGE}/", site_changes.site_change, name="site_change"),
+    path(f"{CHANGE}/dismiss/", repairs.dismiss_change, name="dismiss_change"),
+    path(f"{CHANGE}/repair/", repairs.run_repair, name="run_repair"),
+    path(f"{PROPOSAL}/decide/", repairs.decide_value, name="decide_value"),
+    path(f"{PROPOSAL}/accept/", repairs.accept_proposal, name="accept_proposal"),
+    path(f"{PROPOSAL}/annotate/", repairs.annotate_instead, name="annotate_instead"),
+]

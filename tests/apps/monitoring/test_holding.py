@@ -1,0 +1,132 @@
+"""No wrong constant value is stored while a site seems to have changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clustering.models import Job, Role, Site
+from clustering.services.jobs import run_job
+from monitoring.models import Alert, SiteChange
+from monitoring.services.alerts import release
+from monitoring.services.changes import dismiss_change
+from monitoring.services.schedules import make_default_schedules
+from rules.models import Record
+from rules.services.extracting import extract_records, request_extraction
+from tests.apps.clustering.api_cast import caller
+from tests.apps.clustering.demo_sites import store
+from tests.apps.monitoring.monitored_shop import N, archive, check, heal, redesigned, shop
+from tests.apps.rules.shop_cast import extract, product, products_of
+
+pytestmark = pytest.mark.django_db
+
+
+def shop_with_records() -> Site:
+    site = shop()
+    extract(site)
+    return site
+
+
+def other_names(n: int) -> tuple[str, bytes, str]:
+    return product(n, name=f"Free delivery {n}")
+
+
+def extract_now(site: Site) -> dict[str, Any]:
+    return run_job(request_extraction(site=site, rings=False).pk, extract_records).result or {}
+
+
+def names() -> set[str]:
+    """Return the names that a service reads."""
+    ada = caller("ada", Role.VIEWER)
+    rows = ada.get("records/?site=shop&limit=100").json()["results"]
+    return {row["values"]["name"] for row in rows}
+
+
+RIGHT = {f"Rope {n}" for n in range(1, N + 1)}
+
+
+class TestOpenChange:
+    def test_the_records_stay_as_they_were_until_it_is_mended(self, tmp_path: Path) -> None:
+        site = shop_with_records()
+        source = archive(tmp_path, site, redesigned)
+        check(site, source)
+        store(site, [other_names(n) for n in range(1, N + 1)])
+
+        assert N == extract_now(site)["held"]
+        assert RIGHT == names()
+        assert N == SiteChange.objects.get().n_held
+
+    def test_mended_the_records_flow_again(self, tmp_path: Path) -> None:
+        site = shop_with_records()
+        source = archive(tmp_path, site, redesigned)
+        check(site, source)
+        heal(site, source, accept=True)
+
+        assert "held" not in extract_now(site)
+        assert RIGHT == names()
+        change = SiteChange.objects.get()
+        assert (SiteChange.End.REPAIRED, N) == (change.end, change.report["n_pages"])
+        assert "found again" in change.report["text"]
+        assert not Alert.objects.open().exists()
+
+    def test_dismissed_it_holds_nothing_back(self, tmp_path: Path) -> None:
+        site = shop_with_records()
+        check(site, archive(tmp_path, site, redesigned))
+        dismiss_change(change=SiteChange.objects.get())
+        store(site, [product(n, price="1.00") for n in range(1, N + 1)])
+
+        assert N == extract_now(site)["changed"]
+
+
+class TestBeforeAnyCheck:
+    def test_constants_that_change_on_many_pages_are_held_and_a_check_is_begun(self) -> None:
+        site = shop_with_records()
+        store(site, [other_names(n) for n in range(1, N + 1)])
+
+        assert N == extract_now(site)["held"]
+        assert RIGHT == names()
+        alert = Alert.objects.get(kind=Alert.Kind.HELD)
+        assert [products_of(site).name] == alert.clusters
+        assert Job.objects.filter(task="monitoring.run_checks", state=Job.State.DUE).exists()
+
+    def test_a_check_that_finds_nothing_lets_them_pass(self, tmp_path: Path) -> None:
+        site = shop_with_records()
+        store(site, [other_names(n) for n in range(1, N + 1)])
+        extract_now(site)
+        Job.objects.filter(task="monitoring.run_checks").delete()
+        check(site, archive(tmp_path, site))
+
+        assert not Alert.objects.open().exists()
+        assert N == extract_now(site)["changed"]
+
+    def test_so_does_a_person(self) -> None:
+        site = shop_with_records()
+        store(site, [other_names(n) for n in range(1, N + 1)])
+        extract_now(site)
+        release(alert=Alert.objects.get())
+
+        assert N == extract_now(site)["changed"]
+
+    def test_other_prices_pass(self) -> None:
+        site = shop_with_records()
+        store(site, [product(n, price="9.99") for n in range(1, N + 1)])
+
+        assert {"pages": N, "changed": N} == {k: v for k, v in extract_now(site).items() if v}
+
+    def test_one_corrected_name_passes_where_nobody_watches(self) -> None:
+        site = shop_with_records()
+        store(site, [other_names(1)])
+
+        assert 1 == extract_now(site)["changed"]
+
+    def test_where_somebody_does_it_waits_for_the_next_check(self, tmp_path: Path) -> None:
+        site = shop_with_records()
+        make_default_schedules()
+        store(site, [other_names(1)])
+        assert 1 == extract_now(site)["held"]
+        check(site, archive(tmp_path, site))
+
+        assert 1 == extract_now(site)["changed"]
+        assert 1 == Record.objects.filter(values__name="Free delivery 1").count()
