@@ -42,6 +42,7 @@ v1: list[URLPattern | URLResolver] = [
     path("", include("clustering.api.urls")),
     path("", include("annotation.api")),
     path("", include("rules.api.urls")),
+    path("", include("monitoring.api.urls")),
 ]
 urlpatterns: list[URLPattern | URLResolver] = [
     path("v1/", include((v1, "v1"))),

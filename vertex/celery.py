@@ -85,6 +85,10 @@ app.conf.beat_schedule = {
     "drop_old_jobs": tick("clustering.drop_old_jobs", 3600.0, CLOCK_QUEUE),
     "plan_arrivals": tick("clustering.plan_arrivals", 60.0, CLOCK_QUEUE),
     "plan_sweep": tick("clustering.plan_sweep", 24 * 3600.0, CLOCK_QUEUE),
+    "plan_checks": tick("monitoring.plan_checks", 60.0, CLOCK_QUEUE),
+    "measure_coverage": tick("monitoring.measure_coverage", 300.0, "keep"),
+    "forget_old_findings": tick("monitoring.forget_old_findings", 24 * 3600.0, "keep"),
+    "tell_people": tick("monitoring.tell_people", 30.0, "keep"),
     "tell_webhooks": tick("rules.tell_webhooks", 30.0, "keep"),
     **{f"show_life_{queue}": tick("clustering.show_life", 30.0, queue, queue) for queue in WORK_QUEUES},
 }

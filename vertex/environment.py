@@ -4,10 +4,12 @@ import ipaddress
 import os
 from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 
 BROKERS = ("amqp", "amqps", "redis", "rediss", "filesystem", "memory")
+MAIL_PORTS = {"smtp": 587, "smtps": 465, "smtp+plain": 25}  # the last without TLS
 MIN_SECRET, MIN_DIFFERENT = 50, 10  # what `check --deploy` asks for
 TRUE, FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 
@@ -82,6 +84,25 @@ def database(name: str, default: str | None) -> dict[str, Any]:
         return dict(dj_database_url.parse(value, conn_max_age=60, conn_health_checks=True))
     except (ValueError, KeyError):  # the value is not shown: it may hold a password
         raise BadSetting(name, "is not an address like postgresql://user:password@host:5432/name") from None
+
+
+def mail_server(name: str) -> tuple[str, int, str, str, bool, bool]:
+    """Return host (blank: none), port, user, password, whether TLS is spoken at once, whether by STARTTLS."""
+    value = text(name, "")
+    if not value:
+        return "", 25, "", "", False, False
+    parts = urlsplit(value)
+    if parts.scheme not in MAIL_PORTS or not parts.hostname:
+        raise BadSetting(
+            name,
+            f"{value.partition('@')[2] or value!r} is no mail server; write smtp://user:password@host:587",
+        )
+    try:
+        port = parts.port or MAIL_PORTS[parts.scheme]
+    except ValueError:
+        raise BadSetting(name, "the port is no number") from None
+    user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    return parts.hostname, port, user, password, parts.scheme == "smtps", parts.scheme == "smtp"
 
 
 def broker(name: str, default: str | None) -> str:

@@ -23,6 +23,8 @@ ALLOWED_NETWORKS = environment.networks("VERTEX_ALLOWED_NETWORKS")
 USER_AGENT = environment.text("VERTEX_USER_AGENT", "Vertex/0.1 (+https://example.org/bot)")
 CHROMIUM = environment.text("VERTEX_CHROMIUM", "/usr/bin/chromium")
 SNAPSHOTS_KEPT = environment.integer("VERTEX_SNAPSHOTS_KEPT", default=5, minimum=1)
+ASSETS_PER_PAGE = environment.integer("VERTEX_ASSETS_PER_PAGE", default=200, minimum=0)
+ASSET_MB_PER_PAGE = environment.integer("VERTEX_ASSET_MB_PER_PAGE", default=20, minimum=0)
 MIN_FREE_MB = environment.integer("VERTEX_MIN_FREE_MB", default=200)
 SESSION_HOURS = environment.integer("VERTEX_SESSION_HOURS", default=12, minimum=1)
 SESSION_IDLE_MINUTES = environment.integer("VERTEX_SESSION_IDLE_MINUTES", default=120, minimum=1)
@@ -177,6 +179,18 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_DB_REUSE_MAX = 500
 CELERY_TIMEZONE = "UTC"
+
+# Who decides whether what was extracted is stored, or held back because a site seems to have changed.
+RECORDS_GUARD = "monitoring.services.holding.pages_held_back"
+
+# Mail, and what else tells people
+
+_MAIL = environment.mail_server("VERTEX_EMAIL_URL")
+EMAIL_HOST, EMAIL_PORT, EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = _MAIL[:4]
+EMAIL_USE_SSL, EMAIL_USE_TLS = _MAIL[4:]
+EMAIL_TIMEOUT = 20  # seconds
+DEFAULT_FROM_EMAIL = environment.text("VERTEX_EMAIL_FROM", "vertex@localhost")
+APPRISE_SERVICES = environment.words("VERTEX_APPRISE_SERVICES")
 
 # Time, words and files
 

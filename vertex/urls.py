@@ -22,6 +22,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sites/<name:name>/settings/", views.site_settings, name="site_settings"),
     path("api/", include("vertex.api")),
     path("admin/", admin.site.urls),
+    path("favicon.ico", views.favicon, name="favicon"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("metrics", metrics.metrics, name="metrics"),

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
+from django.templatetags.static import static
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
 
 JOBS_SHOWN = REFUSALS_SHOWN = 6
 NOT_POSTED = (None, False, "")  # what a form leaves out
+
+
+@require_GET
+def favicon(request: HttpRequest) -> HttpResponse:
+    """Lead to the icon, for browsers that ask for it where it used to be."""
+    return redirect(static("clustering/favicon.svg"), permanent=False)
 
 
 @require_GET
