@@ -75,4 +75,5 @@ def play(n_histories: int, n_weeks: int, first: int = 0) -> list[dict[str, Any]]
         done = subprocess.run(
             [*called, *arguments], cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE
         )
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    weeks = [json.loads(line) for line in done.stdout.splitlines()]
+    return [week for week in weeks if week["kind"] in WEEKS]

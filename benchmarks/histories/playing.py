@@ -7,11 +7,13 @@ import os
 import random
 import re
 import sys
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import django
+import time_machine
 from lxml import html
 
 from benchmarks.histories.shops import (
@@ -29,6 +31,7 @@ from benchmarks.histories.walls import Answer, answer, draw_outage
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+BEGAN = datetime(2026, 1, 5, tzinfo=UTC)
 N_THINGS, N_LISTS, N_ANNOTATED = 24, 6, 3
 _MARK = re.compile(r' data-v="[^"]*"')
 
@@ -40,8 +43,10 @@ def main(arguments: list[str]) -> int:
     django.setup()
     call("migrate", "--no-input", "-v0")
     for seed in range(first, first + n_histories):
-        for week in history(seed, n_weeks, folder):
-            print(json.dumps(week), flush=True)
+        with time_machine.travel(BEGAN) as clock:
+            for week in history(seed, n_weeks, folder):
+                clock.shift(timedelta(days=7))
+                print(json.dumps(week), flush=True)
     return 0
 
 
@@ -61,6 +66,7 @@ def history(seed: int, n_weeks: int, folder: Path) -> Iterator[dict[str, Any]]:
     site, look = f"site-{seed}", draw_look(kind, chance)
     things = [make_values(kind, number, chance) for number in range(N_THINGS)]
     begin(site, kind, folder, pages_of(kind, look, things, Week(seed * 100), site))
+    yield {"site": site, "week": 0, "kind": "begun"}
     end = ("redesign", "swap", "redesign", "none")[seed % 4]
     for number in range(1, n_weeks + 1):
         things = [drifted(values, chance, 0.1) for values in things]

@@ -44,9 +44,11 @@ class Alert(models.Model):
 
     class Kind(models.TextChoices):
         SITE_CHANGED = "site_changed", "Site changed"
+        IMPLAUSIBLE = "implausible", "Values look wrong"
         WARNING = "warning", "Warning"
         UNREACHABLE = "unreachable", "Unreachable"
         COVERAGE = "coverage", "Coverage fell"
+        DRIFT = "drift", "Values drift"
         OVERDUE = "overdue", "Checks overdue"
         HELD = "held", "Values held back"
 

@@ -20,7 +20,12 @@ if TYPE_CHECKING:
     from clustering.models import Site, User
     from monitoring.models import Check
 
-RELEASABLE = frozenset({Alert.Kind.HELD, Alert.Kind.WARNING, Alert.Kind.COVERAGE, Alert.Kind.OVERDUE})
+RELEASABLE = frozenset(
+    {
+        *(Alert.Kind.HELD, Alert.Kind.WARNING, Alert.Kind.IMPLAUSIBLE, Alert.Kind.COVERAGE),
+        *(Alert.Kind.DRIFT, Alert.Kind.OVERDUE),
+    }
+)
 
 
 def settle_alert(

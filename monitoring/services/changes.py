@@ -143,6 +143,14 @@ def _keep_alerts(check: Check, tested: Sequence[TestedCluster]) -> None:
         clusters=[one.watched.name for one in tested if one.verdict.warnings],
         check=check,
     )
+    suspected = [(one.watched.name, found) for one in tested for found in one.suspicions if found.is_alert]
+    settle_alert(
+        site=site,
+        kind=kinds.IMPLAUSIBLE,
+        text="; ".join(f"{name}: {found}" for name, found in suspected),
+        clusters={name for name, _ in suspected},
+        check=check,
+    )
     open_changes = SiteChange.objects.open().filter(site=site).select_related("cluster")
     settle_alert(
         site=site,

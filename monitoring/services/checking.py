@@ -23,7 +23,8 @@ from monitoring.models import Check, SiteChange, Slot
 from monitoring.services import error_pages, fetched_pages
 from monitoring.services.changes import keep_check
 from monitoring.services.fresh_pages import pages_of_source
-from monitoring.services.testing import test_cluster, triage_of
+from monitoring.services.plausibility import suspicions_of_check
+from monitoring.services.testing import TestedCluster, test_cluster, triage_of
 from monitoring.services.thresholds import thresholds_of
 from monitoring.services.watched import watched_clusters
 from rules.models import Rule
@@ -33,9 +34,8 @@ if TYPE_CHECKING:
 
     from clustering.models import Site, User
     from clustering.services.jobs import JobRun
-    from monitoring.algorithms.site_change import ClusterVerdict, PageTest
+    from monitoring.algorithms.site_change import PageTest
     from monitoring.services.fresh_pages import FreshPage
-    from monitoring.services.testing import TestedCluster
     from monitoring.services.watched import WatchedCluster
 
     Report = Callable[[dict[str, Any]], None]
@@ -99,7 +99,7 @@ def run_checks(run: JobRun, report: Report | None = None) -> dict[str, Any]:
         for test in one.tests:
             if report:
                 report(page_line(one.watched.name, test))
-    line = site_line(site, [one.verdict for one in tested])
+    line = site_line(site, tested)
     _keep(checking, tested, fresh, line)
     if report:
         report(line)
@@ -176,7 +176,11 @@ def _test_once(checking: Checking, fresh: Mapping[str, FreshPage]) -> list[Teste
     for cluster in watched:
         run.renew(message=cluster.name)
         with run.kept_alive():
-            tested.append(test_cluster(cluster, fresh, triage, checking.thresholds))
+            one = test_cluster(cluster, fresh, triage, checking.thresholds)
+            if not one.verdict.is_broken:
+                found = suspicions_of_check(cluster, fresh, one.tests, timezone.now())
+                one = TestedCluster(cluster, one.tests, one.verdict, found)
+            tested.append(one)
     return tested
 
 
@@ -255,8 +259,9 @@ def page_line(cluster: str, test: PageTest) -> dict[str, Any]:
     return line | {"why": test.why} if test.why else line
 
 
-def site_line(site: Site, verdicts: Sequence[ClusterVerdict]) -> dict[str, Any]:
+def site_line(site: Site, tested: Sequence[TestedCluster]) -> dict[str, Any]:
     """Return what is told of a site at the end."""
+    verdicts = [one.verdict for one in tested]
     broken = [verdict.cluster for verdict in verdicts if verdict.is_broken]
     line: dict[str, Any] = {
         "site": site.name,
@@ -266,4 +271,8 @@ def site_line(site: Site, verdicts: Sequence[ClusterVerdict]) -> dict[str, Any]:
         "paper_verdict": any(verdict.is_changed_for_the_paper for verdict in verdicts),
     }
     warnings = [warning for verdict in verdicts for warning in verdict.warnings]
-    return line | {"warnings": warnings} if warnings else line
+    found = [(one.watched.name, suspicion) for one in tested for suspicion in one.suspicions]
+    warnings += [f"{name}: {suspicion}" for name, suspicion in found if not suspicion.is_alert]
+    suspicious = [{"cluster": name, **suspicion.as_json()} for name, suspicion in found if suspicion.is_alert]
+    line |= {"warnings": warnings} if warnings else {}
+    return line | {"suspicious": suspicious} if suspicious else line

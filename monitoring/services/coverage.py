@@ -14,6 +14,7 @@ from clustering.models import Site
 from monitoring.algorithms.coverage_drop import LAG, WINDOW, DayCounts, find_drops
 from monitoring.models import Alert, Coverage, CoverageMark
 from monitoring.services.alerts import settle_alert
+from monitoring.services.plausibility import suspicions_of_stream
 from monitoring.services.thresholds import thresholds_of
 from rules.models import Extraction, Record, Rule
 
@@ -37,7 +38,7 @@ def measure_coverage(now: datetime | None = None) -> int:
 
 
 def measure_site(site: Site, now: datetime | None = None) -> int:
-    """Count the new extractions of a site and settle its alert; return how many there were."""
+    """Count the new extractions of a site and settle its alerts; return how many there were."""
     now = now or timezone.now()
     n_counted = 0
     while n := _count_batch(site, now):
@@ -49,6 +50,14 @@ def measure_site(site: Site, now: datetime | None = None) -> int:
         kind=Alert.Kind.COVERAGE,
         text=told,
         clusters={cluster for cluster, _ in drops if cluster},
+        now=now,
+    )
+    found = [(name, one) for name, one in suspicions_of_stream(site, now) if one.is_alert]
+    settle_alert(
+        site=site,
+        kind=Alert.Kind.DRIFT,
+        text="; ".join(f"{name}: {one}" for name, one in found[:MOST_TOLD]),
+        clusters={name for name, _ in found},
         now=now,
     )
     lines = [{"cluster": cluster, "text": told} for cluster, told in drops]

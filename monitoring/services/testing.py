@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
     from monitoring.algorithms.error_pages import ErrorSignature
+    from monitoring.algorithms.value_models import Suspicion
     from monitoring.services.fresh_pages import FreshPage
     from monitoring.services.watched import WatchedCluster, WatchedPage
     from rules.algorithms.record_lines import Line
@@ -43,6 +44,7 @@ class TestedCluster(NamedTuple):
     watched: WatchedCluster
     tests: Sequence[PageTest]
     verdict: ClusterVerdict
+    suspicions: Sequence[Suspicion] = ()
 
 
 class Triage(NamedTuple):
