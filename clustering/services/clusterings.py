@@ -33,6 +33,7 @@ __all__ = [
     "drop_clustering",
     "make_current",
     "request_clustering",
+    "take_over",
 ]
 
 N_MOVED = 20  # pages shown that are elsewhere
@@ -95,6 +96,14 @@ def request_clustering(
 def cancel_left_run(*, job: Job) -> bool:
     """Cancel a run whose process is gone, and say whether it was one."""
     if job.state != Job.State.RUNNING or not jobs.claimable(job, timezone.now()).exists():
+        return False
+    jobs.cancel_job(job=job, actor=None)
+    return True
+
+
+def take_over(*, job: Job) -> bool:
+    """Cancel a job that waits for a worker and has not begun, so that its work can be done here and now."""
+    if job.state != Job.State.DUE or "check" in job.params:  # the latter goes on with what was begun
         return False
     jobs.cancel_job(job=job, actor=None)
     return True

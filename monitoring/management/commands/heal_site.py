@@ -44,6 +44,7 @@ class Command(WorkCommand):
         try:
             return healing.request_healing(site=site, **asked, rings=False)
         except jobs.JobExists as unfinished:
-            if not clusterings.cancel_left_run(job=unfinished.job):
+            job = unfinished.job
+            if not clusterings.cancel_left_run(job=job) and not clusterings.take_over(job=job):
                 raise
         return healing.request_healing(site=site, **asked, rings=False)

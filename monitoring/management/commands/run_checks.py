@@ -35,10 +35,11 @@ class Command(WorkCommand):
         self.notice(f"{site.name}: {told}. {result['reason']}")
 
     def _request(self, site: Site, source: str) -> Job:
-        """Return a new job, after ending the one that a killed run left behind."""
+        """Return a new job, after ending one that a killed run left behind or that waits for a worker."""
         try:
             return checking.request_checks(site=site, source=source, rings=False)
         except jobs.JobExists as unfinished:
-            if not clusterings.cancel_left_run(job=unfinished.job):
+            job = unfinished.job
+            if not clusterings.cancel_left_run(job=job) and not clusterings.take_over(job=job):
                 raise
         return checking.request_checks(site=site, source=source, rings=False)

@@ -10,6 +10,8 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
+from clustering.models import Job
+from monitoring.services.checking import request_checks
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.monitoring.monitored_shop import archive, redesigned, shop
 from tests.apps.rules.shop_cast import products_of
@@ -43,6 +45,15 @@ def test_a_redesign_is_told_and_mended(tmp_path: Path) -> None:
     records = lines_of("extract_records", tmp_path, site.name)
     assert {"Rope 1", "Rope 12"} <= {line["record"].get("name") for line in records}
     assert not lines_of("run_checks", tmp_path, site.name, "--source", source)[-1]["site_changed"]
+
+
+def test_a_check_that_waits_for_a_worker_is_done_by_the_command(tmp_path: Path) -> None:
+    site = shop()
+    waiting = request_checks(site=site)
+    told = lines_of("run_checks", tmp_path, site.name, "--source", archive(tmp_path / "same", site))[-1]
+
+    waiting.refresh_from_db()
+    assert (False, Job.State.CANCELLED) == (told["site_changed"], waiting.state)
 
 
 @pytest.mark.parametrize("command", ["run_checks", "heal_site"])
