@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 TITLE = "Weights of the record ranker"
 SEED = 7
+BAG = (7, 1, 2, 3)  # seeds of the trees whose mean counts
 SHARE_OF_SVM = 0.2
 N_QUICK_TREES, N_FULL_TREES = 40, 100
 DECIMALS = 6
@@ -98,7 +99,8 @@ def train(pages: Sequence[Measured]) -> Ranker:
         full_rows += kept_rows
         full_right += one.f_of(kept)
         full_shares += [weight / len(kept)] * len(kept)
-    full = fit(FULL_NAMES, np.array(full_rows), np.array(full_right), np.array(full_shares), N_FULL_TREES)
+    measured = (np.array(full_rows), np.array(full_right), np.array(full_shares))
+    full = fit(FULL_NAMES, *measured, N_FULL_TREES, BAG)
     return Ranker(quick, full, LEAST)
 
 
@@ -114,13 +116,30 @@ def fit(
     right: NDArray[np.float64],
     shares: NDArray[np.float64],
     n_trees: int,
+    seeds: Sequence[int] = (SEED,),
 ) -> Model:
-    """Return a linear SVM and trees as a model of plain numbers."""
+    """Return a linear SVM and trees, the mean of those of each seed, as a model of plain numbers."""
     shares = shares * len(shares) / shares.sum()
     means, scales = rows.mean(axis=0), rows.std(axis=0)
     scales[scales < 1e-9] = 1.0
     svm = LinearSVC(C=0.01, class_weight="balanced", dual=False, random_state=SEED, fit_intercept=False)
     svm.fit((rows - means) / scales, right >= GOOD, sample_weight=shares)
+    bag = [grow(rows, right, shares, n_trees, seed) for seed in seeds]
+    base = sum(one[0] for one in bag) / len(bag)
+    grown = [_as_lists(nodes, len(bag)) for _, trees in bag for nodes in trees]
+    return Model(
+        names, _plain(means), _plain(scales), _plain(svm.coef_[0]), SHARE_OF_SVM, round(base, DECIMALS), grown
+    )
+
+
+def grow(
+    rows: NDArray[np.float64],
+    right: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    n_trees: int,
+    seed: int,
+) -> tuple[float, list[NDArray[np.void]]]:
+    """Return what boosted trees start from, and their nodes."""
     trees = HistGradientBoostingRegressor(
         max_iter=n_trees,
         max_leaf_nodes=12,
@@ -128,23 +147,20 @@ def fit(
         min_samples_leaf=30,
         l2_regularization=1.0,
         max_features=0.3,
-        random_state=SEED,
+        random_state=seed,
     )
     trees.fit(rows, right, sample_weight=shares)
     base = float(np.ravel(trees._baseline_prediction)[0])  # noqa: SLF001 - the only way to the trees
-    grown = [_as_lists(predictors[0].nodes) for predictors in trees._predictors]  # noqa: SLF001
-    return Model(
-        names, _plain(means), _plain(scales), _plain(svm.coef_[0]), SHARE_OF_SVM, round(base, DECIMALS), grown
-    )
+    return base, [predictors[0].nodes for predictors in trees._predictors]  # noqa: SLF001
 
 
 def _plain(values: NDArray[np.float64]) -> Row:
     return [round(float(value), DECIMALS) for value in values]
 
 
-def _as_lists(nodes: NDArray[np.void]) -> Tree:
+def _as_lists(nodes: NDArray[np.void], n_bags: int) -> Tree:
     return [
-        [-1, 0, 0, 0, round(float(node["value"]), DECIMALS)]
+        [-1, 0, 0, 0, round(float(node["value"]) / n_bags, DECIMALS)]
         if node["is_leaf"]
         else [
             int(node["feature_idx"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from rules.algorithms.rule import (
     Weight,
 )
 from rules.algorithms.universe import number_nodes
+from rules.algorithms.xpaths import label_of, shown
 
 TAGS = ["div", "span", "td", "b", "a"]
 CLASSES = ["price", "price big", " big  red ", "x-1"]
@@ -178,7 +180,13 @@ def pages_with_rules(draw: st.DrawFn) -> tuple[str, ClusterRule]:
     boundary = None
     if draw(st.integers(0, 5)) == 5:
         first = Alternative("xpath", "element", (Feature("tag", 0, (draw(st.sampled_from(TAGS)),)),))
-        boundary = Boundary(first, draw(st.integers(1, 2)))
+        further = draw(
+            st.sampled_from([(), ((Feature("tag", 0, ("b",)),), (Feature("class", 0, ("price",)),))])
+        )
+        boundary = Boundary(first, draw(st.integers(1, 3)), further, draw(st.booleans()))
+        attributes = tuple(
+            replace(one, scope=draw(st.sampled_from(["record", "page"]))) for one in attributes
+        )
     return page, ClusterRule(attributes, boundary)
 
 
@@ -187,9 +195,22 @@ def defined_values(rule: ClusterRule, tree: Any) -> list[dict[str, list[str]]]:
     if rule.boundary is None:
         return [record_in(rule, tree, None)]
     firsts = find(rule.boundary.first.path, tree)
-    n = rule.boundary.n_siblings
-    scopes = [[first, *first.xpath(f"following-sibling::*[position() < {n}]")] for first in firsts]
-    return [record_in(rule, tree, scope) for scope in scopes]
+    return [record_in(rule, tree, run_from(first, firsts, rule.boundary)) for first in firsts]
+
+
+def run_from(first: Any, firsts: list[Any], boundary: Boundary) -> list[Any]:
+    """Return the elements and texts of a record."""
+    run, n = [first], 1
+    for sibling in first.xpath("following-sibling::node()"):
+        if isinstance(sibling, str):
+            run += [sibling] if boundary.has_text else []
+        elif isinstance(sibling.tag, str):
+            tests = [f"boolean({' and '.join(one.test for one in kind)})" for kind in boundary.further]
+            if n == boundary.n_siblings or sibling in firsts or (tests and not any(find(test, sibling) for test in tests)):  # fmt: skip
+                break
+            run.append(sibling)
+            n += 1
+    return run
 
 
 def find(xpath: str, tree: Any) -> list[Any]:
@@ -199,7 +220,9 @@ def find(xpath: str, tree: Any) -> list[Any]:
 
 
 def record_in(rule: ClusterRule, tree: Any, scope: list[Any] | None) -> dict[str, list[str]]:
-    record = {one.attribute: values_of(one, tree, scope) for one in rule.attributes}
+    record = {
+        one.attribute: values_of(one, tree, None if one.scope == "page" else scope) for one in rule.attributes
+    }
     return {name: values for name, values in record.items() if values}
 
 
@@ -216,7 +239,8 @@ def values_of(rule: AttributeRule, tree: Any, scope: list[Any] | None) -> list[s
 def selected(alternative: Alternative, tree: Any, scope: list[Any] | None) -> list[Any]:
     nodes = find(alternative.path, tree)
     if scope is not None:
-        nodes = [node for node in nodes if any(one in scope for one in [owner_of(node), *owner_of(node).iterancestors()] if inside(node, one))]  # fmt: skip
+        nodes = [node for node in nodes if is_in(scope, node)]
+        nodes = [node for node in nodes if all(stays_in(scope, node, one) for one in alternative.features)]
     if alternative.kind == "positional":
         place = alternative.position - 1 if alternative.position > 0 else alternative.position
         return (
@@ -231,6 +255,46 @@ def selected(alternative: Alternative, tree: Any, scope: list[Any] | None) -> li
         best = max(scores, default=0)
         return [nodes[scores.index(best)]] if best > 0 else []
     return nodes
+
+
+def stays_in(scope: list[Any], node: Any, feature: Feature) -> bool:
+    """Say whether the text beside a node of the feature's level is in the record too."""
+    place = {"label": 0, "before": 0, "before_ends": 0, "after": -1, "after_starts": -1}.get(feature.kind)
+    if place is None:
+        return True
+    is_text = isinstance(node, str) and not node.is_attribute  # type: ignore[attr-defined]  # lxml's string
+    chain = [node, *parents_of(node)] if is_text else [owner_of(node), *owner_of(node).iterancestors()]
+    around = chain[feature.level] if feature.level < len(chain) else None
+    said = "" if around is None else label_of(text_of(around))
+    if feature.kind == "label" and any(said.startswith(f"{value} ") for value in feature.values):
+        return True
+    ends = [key_of(texts[place]) if texts else None for texts in (texts_in([around]), texts_in(scope))]
+    return ends[0] != ends[1]
+
+
+def texts_in(nodes: list[Any]) -> list[Any]:
+    """Return the texts of some nodes that show something."""
+    texts = [one for node in nodes if node is not None for one in ([node] if isinstance(node, str) else find("descendant::text()", node))]  # fmt: skip
+    return [one for one in texts if shown(one)]
+
+
+def key_of(text: Any) -> tuple[Any, bool]:
+    return text.getparent(), text.is_tail
+
+
+def parents_of(text: Any) -> list[Any]:
+    parent = text.getparent().getparent() if text.is_tail else text.getparent()
+    return [parent, *parent.iterancestors()]
+
+
+def is_in(scope: list[Any], node: Any) -> bool:
+    """Say whether a node is in a record: in one of its elements, or one of its texts."""
+    around = [one for one in [owner_of(node), *owner_of(node).iterancestors()] if inside(node, one)]
+    elements = [one for one in scope if not isinstance(one, str)]
+    texts: list[Any] = [one for one in scope if isinstance(one, str)]
+    is_tail = getattr(node, "is_tail", False)
+    is_own = is_tail and any(one.getparent() is node.getparent() and one.is_tail for one in texts)
+    return is_own or any(one in elements for one in around)
 
 
 def inside(node: Any, one: Any) -> bool:

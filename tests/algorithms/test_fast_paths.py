@@ -73,4 +73,4 @@ def test_without_a_key_the_nodes_are_those_that_the_stylesheet_finds_once(
 def test_within_a_record_the_path_goes_from_the_target_upwards() -> None:
     features = (Feature("tag", 0, ("b",)), Feature("tag", 1, ("p",)))
 
-    assert "$record/descendant-or-self::b[parent::p]" == path_within("$record", "element", features)
+    assert "$record/descendant-or-self::b[parent::p]" == path_within("$record", "element", features, Steps())

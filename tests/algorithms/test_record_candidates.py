@@ -2,6 +2,7 @@
 
 import pytest
 
+from clustering.algorithms import record_candidates
 from clustering.algorithms.record_candidates import MAX_CANDIDATES, find_candidates
 from tests.algorithms.test_record_page import model
 
@@ -63,3 +64,12 @@ def test_there_are_never_more_than_a_few_hundred() -> None:
     kinds = [f"<div class=c{chr(97 + n % 26)}{chr(97 + n // 26)}><p>a<p>b<p>c</div>" for n in range(600)]
 
     assert 0 < len(proposed("".join(kinds).encode())) <= MAX_CANDIDATES
+
+
+def test_of_very_many_parents_those_with_most_text_give_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_candidates, "MAX_FAMILIES", 2)
+    body = b"<table>" + b"<tr><td>a<td>b" * 5 + b"<tr><td>long cell<td>another" + b"</table>"
+    found = proposed(body)
+    assert ["longcell", "another"] in found
+    assert ["ab"] * 5 + ["longcellanother"] in found
+    assert ["a", "b"] not in found

@@ -57,3 +57,24 @@ def test_a_record_that_is_not_there_is_told() -> None:
 
     with pytest.raises(NodeNotFound, match="selects nothing"):
         samples_of_records(AnnotatedPage("u", tree, records=[["//table"]]))
+
+
+def test_names_that_no_document_may_have_do_no_harm() -> None:
+    source = '<body "x=1 a:b=2 class=c><a:b 1=2><p>One<p>Two</a:b>'
+    tree = html.document_fromstring(source)
+    marks = {"name": [MarkedNode("//p[1]")]}
+    samples = samples_of_records(AnnotatedPage("u", tree, marks, records=[["//p[1]"], ["//p[2]"]]))
+
+    assert "One" == samples.annotated[0].tree.xpath(f"string({samples.annotated[0].values['name'][0].node})")
+
+
+def test_texts_between_and_behind_the_elements_are_copied_with_comments() -> None:
+    tree = html.document_fromstring("<body><b>A</b> 1 <!-- x --> 2 <br> 3 <b>B</b> 4 <br> 5 </body>")
+    marks = {"n": [MarkedNode("//body/text()[2]"), MarkedNode("//body/text()[5]")]}
+    records = [["//b[1]", "//br[1]"], ["//b[2]", "//br[2]"]]
+    samples = samples_of_records(AnnotatedPage("u", tree, marks, records=records))
+
+    assert [("A 1  2  3 ", " 2 "), ("B 4  5 ", " 5 ")] == [
+        (str(one.tree.xpath("string()")), one.tree.xpath(f"string({one.values['n'][0].node})"))
+        for one in samples.annotated
+    ]

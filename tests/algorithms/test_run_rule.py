@@ -136,9 +136,9 @@ class TestLists:
         assert (0, 1, ["number"]) == (one.index, other.index, other.missing)
         assert ["/html/body/ul/li[2]"] == other.record_nodes
 
-    def test_a_constant_that_tells_all_apart_is_the_key_else_the_index(self) -> None:
+    def test_constants_are_the_key_else_the_link_to_the_details(self) -> None:
         assert ["A", "B"] == [one.key for one in self.found(AttributeType("item", is_constant=True)).records]
-        assert ["0", "1"] == [
+        assert ["1", "/p/2"] == [
             one.key for one in self.found(AttributeType("number", is_constant=True)).records
         ]
 

@@ -39,7 +39,10 @@ def test_what_is_no_page_is_named(html: str, reason: str) -> None:
     assert reason == triage(answer(html), KNOWN)
 
 
-@pytest.mark.parametrize(("status", "reason"), [(404, "not_found"), (418, "error_status"), (429, "too_many_requests"), (503, "server_error")])
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [(404, "not_found"), (418, "error_status"), (429, "too_many_requests"), (503, "server_error")],
+)
 def test_a_status_of_an_error_is_one_whatever_the_page_says(status: int, reason: str) -> None:
     assert reason == triage(answer(page("Grimpeur 60", "AS-10200"), status), KNOWN)
 

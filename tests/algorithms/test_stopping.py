@@ -122,6 +122,18 @@ class TestLooking:
         cell = look_at(rule, samples.columns, asked).cells[0]
         assert ("wrong", "annotated is “Cord”, the rule finds “Rope 1”") == (cell.state, cell.why)
 
+    def test_of_a_list_its_editor_may_have_shown_one_record(self) -> None:
+        trees = [tree_of("<html><body><ul><li>Rope</li><li>Cord</li></ul></body></html>")]
+        nodes = [MarkedNode(f"/html/body/ul/li[{n}]") for n in (1, 2)]
+        samples = read_samples([AnnotatedPage("0", trees[0], {"name": nodes})], [])
+        rule = learn_from(samples, [AttributeSpec("name", is_multi=True)])
+        states = {}
+        for is_list, text in ((True, "Rope"), (False, "Rope"), (True, "Sling")):
+            page = SamplePage("", samples.universe.page_bits[0], {"name": (text,)}, is_list=is_list)
+            states[is_list, text] = look_at(rule, samples.columns, [page]).cells[0].state
+        wanted = {(True, "Rope"): "annotated", (False, "Rope"): "wrong", (True, "Sling"): "wrong"}
+        assert wanted == states
+
 
 class TestOutlook:
     def test_the_next_page_is_the_one_with_most_doubt(self) -> None:

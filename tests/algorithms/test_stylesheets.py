@@ -7,7 +7,6 @@ import pytest
 from clustering.dom.stylesheets import (
     clean_declarations,
     clean_stylesheet,
-    imported_sheets,
     place_files,
     steady_media,
     unescape,
@@ -80,7 +79,6 @@ def test_stored_files_take_the_places_of_the_marks() -> None:
         '@layer {q{background:url("/image/b")}}'
         f'p{{background:url("/image/b"),{NONE}}}@font-face{{src:local("")}}' == placed
     )
-    assert ["a.css", "a.css", "gone.css"] == [url.rpartition("/")[2] for url in imported_sheets(css)]
 
 
 def test_sheets_that_import_each_other_come_to_an_end() -> None:

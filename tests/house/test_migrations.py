@@ -123,6 +123,8 @@ def value(field: models.Field[Any, Any], number: int) -> Any:
         return hashlib.sha256(f"{field.name}{number}".encode()).digest()[:16]
     if isinstance(field, models.DateTimeField):
         return None if field.null else timezone.now()
+    if isinstance(field, models.DateField):
+        return timezone.now().date()
     if isinstance(field, models.IntegerField | models.FloatField):
         return number + 1
     if isinstance(field, models.BooleanField):
