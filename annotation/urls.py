@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.urls import path
 
 import clustering.urls  # noqa: F401 - its converters are used below
-from annotation.views import annotating, comments, effort, gestures, queue, second, verticals
+from annotation.views import annotating, comments, effort, gestures, keys, queue, second, verticals
 
 if TYPE_CHECKING:
     from django.urls import URLPattern, URLResolver
@@ -20,6 +20,7 @@ SNAPSHOT = f"{PAGE}/snapshots/<id:snapshot_pk>"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("annotate/", queue.annotate, name="annotate"),
+    path("annotate/keys/", keys.annotate_keys, name="annotate_keys"),
     path(f"{SITE}/annotate/", queue.annotate_site, name="annotate_site"),
     path(f"{CLUSTER}/samples/<id:rank>/", annotating.annotate_page, name="annotate_page"),
     path(f"{CLUSTER}/draw-samples/", queue.draw_cluster_samples, name="draw_cluster_samples"),

@@ -5,12 +5,17 @@ from __future__ import annotations
 from celery import shared_task
 
 from clustering.tasks import answer
-from rules.services import extracting, impacts, learning, record_exports, webhooks
+from rules.services import accepting_lists, extracting, impacts, learning, record_exports, webhooks
 
 
 @shared_task(name="rules.learn_rules")
 def learn_rules(job_id: int) -> None:
     answer(job_id, learning.learn_rules)
+
+
+@shared_task(name="rules.accept_list")
+def accept_list(job_id: int) -> None:
+    answer(job_id, accepting_lists.accept_list)
 
 
 @shared_task(name="rules.extract_records")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.urls import path
 
 import clustering.urls  # noqa: F401 - its converters are used below
-from rules.views import economics, panel, policies, records, reviews, rule_changes, rules, webhooks
+from rules.views import economics, panel, policies, records, reviews, rule_changes, rules, tables, webhooks
 
 if TYPE_CHECKING:
     from django.urls import URLPattern
@@ -16,8 +16,16 @@ SITE = "sites/<name:name>"
 CLUSTER = f"{SITE}/clusters/<slug:cluster_name>"
 RULE = f"{SITE}/rules/<slug:cluster_name>"
 VERSION = f"{RULE}/versions/<id:version>"
+PAGE = f"{SITE}/pages/<id:pk>"
 
 urlpatterns: list[URLPattern] = [
+    path("new-table/", tables.new_table, name="new_table"),
+    path(f"{SITE}/table-jobs/<id:pk>/", tables.table_job, name="table_job"),
+    path(f"{PAGE}/table/", tables.page_table, name="page_table"),
+    path(f"{PAGE}/table/download/", tables.download_table, name="download_table"),
+    path(f"{PAGE}/table/images/", tables.fetch_table_images, name="fetch_table_images"),
+    path(f"{PAGE}/crawl-list/", tables.crawl_list, name="crawl_list"),
+    path(f"{PAGE}/accept-list/", tables.accept_list, name="accept_list"),
     path(f"{CLUSTER}/rule/", panel.rule_panel, name="rule_panel"),
     path(f"{CLUSTER}/prefill/<id:pk>/", panel.rule_prefill, name="rule_prefill"),
     path(f"{VERSION}/steps/<id:pk>/", panel.rule_steps, name="rule_steps"),

@@ -3,6 +3,7 @@
 from annotation.models.annotations import Annotation, Sample
 from annotation.models.comments import Comment
 from annotation.models.effort import Effort
+from annotation.models.keys import ChosenKeys
 from annotation.models.policies import ReviewPolicy
 from annotation.models.second_annotations import SecondAnnotation
 from annotation.models.verticals import ATTRIBUTE_NAME, Assignment, Attribute, Vertical
@@ -12,6 +13,7 @@ __all__ = [
     "Annotation",
     "Assignment",
     "Attribute",
+    "ChosenKeys",
     "Comment",
     "Effort",
     "ReviewPolicy",

@@ -10,11 +10,14 @@ from django.utils import timezone
 
 from annotation.algorithms.node_paths import AnchorProblem, select_node
 from annotation.models import Attribute, Comment
+from annotation.services.shown_pages import PageUnfit, read_page
 from annotation.services.stored_trees import tree_of
 from clustering.dom.texts import storable
 from clustering.services import audit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from clustering.models import Page, Snapshot, User
 
 LONGEST = 4_000  # characters
@@ -65,6 +68,24 @@ def resolve_comment(*, comment: Comment, is_resolved: bool = True, actor: User |
                 detail={"comment": comment.pk},
             )
     comment.refresh_from_db()
+
+
+def places_of(comments: Iterable[Comment], snapshot: Snapshot | None) -> dict[int, int]:
+    """Return on which element of a snapshot each remark stands, by the number of the element."""
+    placed = [comment for comment in comments if comment.xpath]
+    if not placed or snapshot is None:
+        return {}
+    try:
+        page = read_page(snapshot)
+    except PageUnfit:
+        return {}
+    places = {}
+    for comment in placed:
+        try:
+            places[comment.pk] = page.number_of(select_node(page.texts.tree, comment.xpath).element)
+        except AnchorProblem:
+            continue
+    return places
 
 
 def _attribute(page: Page, name: str) -> Attribute:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from annotation.algorithms.node_paths import AnchorProblem
+from annotation.algorithms.node_paths import AnchorProblem, Node
 from annotation.algorithms.picking import MarkText, anchor_mark
 from annotation.models import Annotation
 from annotation.services.page_states import RECORDS, drawing_json
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from annotation.algorithms.picking import NumberedPage
     from annotation.models import Attribute
     from annotation.services.suggesting import Mark, Suggestion
+    from clustering.algorithms.record_finding import FoundList
     from clustering.models import Cluster, Snapshot
 
 
@@ -25,12 +26,27 @@ def proposals_for(
 ) -> dict[str, list[dict[str, Any]]]:
     """Return the suggestions of each attribute, best first, and the list of records that was found.
 
-    The list counts as certain only where other pages of the cluster are known to have records.
+    The list counts as certain only where other pages of the cluster are known to have records. Where this one
+    has records, only values within them are proposed.
     """
-    found: dict[str, list[dict[str, Any]]] = {RECORDS: _found_records(page, cluster)}
+    live = Annotation.objects.live().filter(attribute=None, kind=Annotation.Kind.RECORD)
+    is_list = cluster is not None and live.of_cluster(cluster).exists()
+    lists = find_records(page.texts.tree)
+    found: dict[str, list[dict[str, Any]]] = {RECORDS: _found_records(page, lists, is_known=is_list)}
+    marked = live.filter(page=snapshot.page_id).values_list("record", flat=True)
+    places = {path for record in marked for path in record}
+    if is_list and not places and lists:
+        places = {Node(part).xpath for record in lists[0].records for part in record}
     for one in suggestions_for(snapshot=snapshot, tree=page.texts.tree, attributes=attributes):
-        found.setdefault(one.attribute, []).append(_as_json(page, one))
+        if not places or (one.marks and all(_stands_in(mark.xpath, places) for mark in one.marks)):
+            found.setdefault(one.attribute, []).append(_as_json(page, one))
     return found
+
+
+def _stands_in(xpath: str, places: set[str]) -> bool:
+    """Say whether a path leads into one of the elements at some paths, or to it."""
+    steps = xpath.split("/")
+    return any("/".join(steps[:n]) in places for n in range(2, len(steps) + 1))
 
 
 def _as_json(page: NumberedPage, suggestion: Suggestion) -> dict[str, Any]:
@@ -55,12 +71,9 @@ def _drawn(page: NumberedPage, mark: Mark) -> dict[str, Any]:
     }
 
 
-def _found_records(page: NumberedPage, cluster: Cluster | None) -> list[dict[str, Any]]:
-    lists = find_records(page.texts.tree)
+def _found_records(page: NumberedPage, lists: Sequence[FoundList], *, is_known: bool) -> list[dict[str, Any]]:
     if not lists:
         return []
-    live = Annotation.objects.live().filter(attribute=None, kind=Annotation.Kind.RECORD)
-    is_known = cluster is not None and live.of_cluster(cluster).exists()
     numbers = [(page.number_of(record[0]), page.number_of(record[-1])) for record in lists[0].records]
     marks = [{"number": first, "endNumber": last, "text": ""} for first, last in numbers]
     proposal = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.db.models import Count, Exists, OuterRef
 
 from annotation.models import Annotation, Assignment, Attribute, Sample
+from annotation.services.next_samples import next_samples
 from clustering.models import Extent, Site
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class QueueRow(NamedTuple):
     missing: list[str]  # the attributes of which nothing is said on any page
     n_samples: int
     n_annotated: int
-    next_rank: int | None  # of the first sample of which nothing is said
+    next_rank: int | None  # of the sample to go on with, of which nothing is said
 
     @property
     def worth(self) -> int:
@@ -69,6 +70,7 @@ class _Facts:
             self.fields[attribute.vertical_id][attribute.pk] = attribute.name
         self.said = _said(clusters)
         self.samples = _samples(clusters)
+        self.wanted = next_samples(clusters)
 
     def row(self, extent: Extent) -> QueueRow:
         cluster = extent.cluster
@@ -83,8 +85,16 @@ class _Facts:
             missing=[name for pk, name in fields.items() if pk not in self.said.get(cluster.pk, ())],
             n_samples=len(ranks),
             n_annotated=sum(ranks.values()),
-            next_rank=next((rank for rank, is_annotated in sorted(ranks.items()) if not is_annotated), None),
+            next_rank=self._next_rank(cluster),
         )
+
+    def _next_rank(self, cluster: Cluster) -> int | None:
+        """Return the sample that is wanted most, or else the first one, of which nothing is said."""
+        open_ranks = [
+            rank for rank, is_said in sorted(self.samples.get(cluster.pk, {}).items()) if not is_said
+        ]
+        wanted = self.wanted.get(cluster.pk)
+        return wanted if wanted in open_ranks else next(iter(open_ranks), None)
 
 
 def _verticals(clusters: Iterable[Cluster]) -> dict[int, Vertical | None]:

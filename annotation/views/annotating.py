@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.http import Http404, JsonResponse
@@ -13,6 +14,7 @@ from django.views.decorators.http import require_GET
 from annotation.algorithms.node_paths import AnchorProblem
 from annotation.algorithms.node_words import head_values, outline, path_in_words, values_of
 from annotation.models import Sample, Vertical
+from annotation.services.keys import keys_chosen
 from annotation.services.page_states import (
     neighbours_of,
     rows_of,
@@ -22,7 +24,7 @@ from annotation.services.page_states import (
 from annotation.services.proposals import proposals_for
 from annotation.services.shown_pages import PageUnfit, check_fit, read_page, snapshot_to_annotate
 from clustering.models import Cluster, Job, Page, PageMembership, Role, Site, Snapshot
-from clustering.views.access import needs_role
+from clustering.views.access import needs_role, user_of
 from clustering.views.cluster_rows import cluster_of
 
 if TYPE_CHECKING:
@@ -80,6 +82,7 @@ def annotate_page(
     if context["vertical"] is None:
         return _blocked(request, site, asked.cluster, "vertical", pk=pk)
     if request.headers.get("X-Part") != "sample":
+        context["own_keys"] = json.dumps(keys_chosen(user_of(request)))
         return render(request, "annotation/annotate_page.html", context)
     answer = render(request, "annotation/sample.html", context)
     answer["Cache-Control"] = "no-store"  # going back in the history must not find the part

@@ -38,10 +38,7 @@ def page_comments(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 
 def _add(request: HttpRequest, page: Page) -> str:
     """Add the comment that was posted; return what is wrong with it."""
-    snapshot = page.latest_snapshot
-    told = request.POST.get("snapshot", "")
-    if told.isascii() and told.isdecimal() and len(told) <= LONGEST_NUMBER:
-        snapshot = Snapshot.objects.filter(page=page, pk=int(told)).first() or snapshot
+    snapshot = _snapshot_of(request, page)
     try:
         commenting.add_comment(
             page=page,
@@ -54,6 +51,14 @@ def _add(request: HttpRequest, page: Page) -> str:
     except ValidationError as error:
         return " ".join(error.messages)
     return ""
+
+
+def _snapshot_of(request: HttpRequest, page: Page) -> Snapshot | None:
+    """Return the snapshot of a page that is looked at: the one that is named, or else the latest."""
+    told = request.POST.get("snapshot", "") or request.GET.get("snapshot", "")
+    if told.isascii() and told.isdecimal() and len(told) <= LONGEST_NUMBER:
+        return Snapshot.objects.filter(page=page, pk=int(told)).first() or page.latest_snapshot
+    return page.latest_snapshot
 
 
 def _xpath_of(number: str, snapshot: Snapshot | None) -> str:
@@ -82,11 +87,14 @@ def resolve_comment(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 
 def _rendered(request: HttpRequest, page: Page, error: str) -> HttpResponse:
     comments = Comment.objects.filter(page=page).select_related("author", "resolved_by", "attribute")
+    snapshot = _snapshot_of(request, page)
+    shown = list(comments.order_by("-id")[:SHOWN])[::-1]
+    numbers = commenting.places_of(shown, snapshot)
     context = {
         "site": page.site,
         "page": page,
-        "snapshot": page.latest_snapshot,
-        "comments": list(comments.order_by("-id")[:SHOWN])[::-1],
+        "snapshot": snapshot,
+        "lines": [(comment, numbers.get(comment.pk)) for comment in shown],
         "n_open": comments.filter(resolved_at=None).count(),
         "can_comment": user_of(request).has_role(Role.EDITOR, page.site),
         "error": error,

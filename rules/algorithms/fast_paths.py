@@ -90,6 +90,8 @@ _BY_TEXT = frozenset({*_BESIDE, "sibling_text", "first_text", "starts", "heading
 _OF_TEXTS = frozenset({*_BESIDE, "sibling_text", "starts"})  # drivers that find text nodes
 _BY_KEY = {"id": ID_KEY, "class": CLASS_KEY}
 _BY_ATTRIBUTE = frozenset({"id", "class", "token", "attribute"})
+_LOOKS_BACK = frozenset({"label", "before", "before_ends"})
+_LOOKS_AHEAD = frozenset({"after", "after_starts"})
 _SLOW = frozenset({"label", "before", "after", "before_ends", "after_starts"})
 
 
@@ -135,6 +137,7 @@ class Steps:
 
 def fast_path(target: str, features: Sequence[Feature], steps: Steps) -> str:
     """Return the XPath of all nodes of a page that have the features; of "@name" it is that of the owners."""
+    features = _meant(target, features)
     driver = min(features, key=lambda feature: _rank(feature, target, features), default=None)
     if driver is None or _rank(driver, target, features) >= _NO_DRIVER:
         top = max((feature.level for feature in features), default=0)
@@ -157,11 +160,40 @@ def keys_worth_building(features: Iterable[Feature]) -> frozenset[str]:
     return frozenset(key for key, n in uses.items() if n >= FEWEST_USES[key])
 
 
-def path_within(scope: str, target: str, features: Sequence[Feature]) -> str:
-    """Return the XPath of the nodes that have the features, within the elements that `scope` selects."""
-    axis = "descendant" if target == TEXT_TARGET else "descendant-or-self"
-    path = f"{scope}/{axis}::{_step(target, 0, features)}{_tests_above(0, features)}"
-    return f"{path}[{SHOWS}]" if target == TEXT_TARGET else path
+def path_within(scope: str, target: str, features: Sequence[Feature], steps: Steps) -> str:
+    """Return the XPath of the nodes that have the features, within the nodes that `scope` selects.
+
+    A text beside a node counts if it is within them too: a record has no label from the one before it.
+    """
+    features = _meant(target, features)
+    path = f"{scope}/descendant-or-self::{_step(target, 0, features)}{_tests_above(0, features)}"
+    path = f"{path}[{SHOWS}]" if target == TEXT_TARGET else path
+    return path + "".join(f"[{test}]" for one in features for test in _not_beyond(one, scope, target, steps))
+
+
+def _not_beyond(feature: Feature, scope: str, target: str, steps: Steps) -> list[str]:
+    """Return the test that the text beside a node of a feature's level is not beyond the scope."""
+    if feature.axis != "self" or feature.kind not in _LOOKS_BACK | _LOOKS_AHEAD:
+        return []
+    nth = "1" if feature.kind in _LOOKS_BACK else "last()"
+    end = steps.declare("end", f"generate-id(({scope}/descendant-or-self::text()[{SHOWS}])[{nth}])")
+    node = f"ancestor::*[{feature.level}]" if feature.level else "."
+    is_text = target == TEXT_TARGET and not feature.level
+    own = "." if is_text else f"({node}/descendant::text()[{SHOWS}])[{nth}]"
+    tests = [f"generate-id({own}) != {end}"]
+    if feature.kind == "label":
+        tests += [f"starts-with({label_form(node)}, {literal(f'{value} ')})" for value in feature.values]
+    return [" or ".join(tests)]
+
+
+def _meant(target: str, features: Sequence[Feature]) -> list[Feature]:
+    """Return the features without the tag of a text, which it has none of."""
+    return [one for one in features if target != TEXT_TARGET or one.level > 0 or not one.is_plain_tag]
+
+
+def element_test(features: Sequence[Feature]) -> str:
+    """Return the test that an element itself has the features."""
+    return f"self::{_step('element', 0, features)}{_tests_above(0, features)}"
 
 
 def _rank(feature: Feature, target: str, features: Sequence[Feature]) -> float:

@@ -4,22 +4,23 @@ Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE
             each record as if it were a page.
 Readings:   Each annotated record is an annotated page, each other record of an annotated page one without
             annotations: that a field is in a record once supports a rule, as it does on pages. A field that
-            is not multi-valued has one value in a record.
-Departures: Where no value stands in a record, fields are learnt on whole pages.
+            is not multi-valued has one value in a record. An attribute whose values stand in no record is
+            the page's: it is learnt on whole pages, and each record has its values.
 Cost:       As that of a cluster with so many small pages.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import islice, zip_longest
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from lxml import etree
 
 from rules.algorithms.learner import learn_from
+from rules.algorithms.record_bounds import run_of, with_run
 from rules.algorithms.record_samples import MOST_OTHERS, RecordSamples, copy_of_record, samples_of_records
-from rules.algorithms.rule import AttributeRule, ClusterRule, Failure
+from rules.algorithms.rule import OF_PAGE, ClusterRule
 from rules.algorithms.samples import read_samples
 from rules.algorithms.targets import NodeNotFound
 
@@ -37,15 +38,32 @@ def learn_list(
     samples: Samples, attributes: Sequence[AttributeSpec], *, learner: str = "default"
 ) -> ClusterRule:
     """Return the rule of a cluster of lists; an attribute without a rule says why."""
-    bounds = learn_from(samples, [], learner=learner)
     found = list(filter(None, map(_samples_of, samples.pages)))
+    return learn_records(samples, found, attributes, learner=learner)
+
+
+def learn_records(
+    samples: Samples,
+    found: Sequence[RecordSamples],
+    attributes: Sequence[AttributeSpec],
+    *,
+    learner: str = "default",
+) -> ClusterRule:
+    """Do the same with the records of the annotated pages; `samples` tell where they begin."""
+    inside = {name for one in found for page in one.annotated for name in page.values}
+    outside = {name for one in found for name in one.outside} - inside
+    bounds = learn_from(samples, [one for one in attributes if one.name in outside], learner=learner)
+    has_text = any(one.has_text for one in found)
+    boundary = with_run(bounds.boundary, samples.pages, has_text=has_text)
     pages = [page for one in found for page in one.annotated]
     beside = [tree for one in found for tree in one.others]
-    elsewhere = _records_elsewhere(samples, bounds.boundary)
+    elsewhere = _records_elsewhere(samples, boundary)
     others = [tree for pair in zip_longest(beside, elsewhere) for tree in pair if tree is not None]
-    fields = learn_from(read_samples(pages, others[:MOST_OTHERS]), attributes, learner=learner)
-    outside = {name for one in found for name in one.outside}
-    return replace(bounds, attributes=tuple(_told(rule, outside) for rule in fields.attributes))
+    within = [one for one in attributes if one.name not in outside]
+    fields = learn_from(read_samples(pages, others[:MOST_OTHERS]), within, learner=learner)
+    of_page = {one.attribute: replace(one, scope=OF_PAGE) for one in bounds.attributes}
+    rules = {one.attribute: one for one in fields.attributes} | of_page
+    return replace(bounds, boundary=boundary, attributes=tuple(rules[one.name] for one in attributes))
 
 
 def _samples_of(page: AnnotatedPage) -> RecordSamples | None:
@@ -73,19 +91,10 @@ def _records_elsewhere(samples: Samples, boundary: Boundary | None) -> list[_Ele
     for tree in trees[:MOST_OTHERS]:
         firsts = [one for one in _elements(find(tree)) if one.getparent() is not None]
         step = max(len(firsts) // of_page, 1)
-        for first in firsts[::step][:of_page]:
-            behind = list(islice(first.itersiblings("*"), boundary.n_siblings - 1))
-            found.append(copy_of_record([first, *behind])[0])
+        runs = [run_of(first, boundary) for first in firsts[::step][:of_page]]
+        found += [copy_of_record(run, has_text=boundary.has_text)[0] for run in runs]
     return found
 
 
 def _elements(found: object) -> Iterable[_Element]:
     return [one for one in found if isinstance(one, etree._Element)] if isinstance(found, list) else []  # noqa: SLF001 - the only name of the class
-
-
-def _told(rule: AttributeRule, outside: set[str]) -> AttributeRule:
-    """Return a rule; one without alternatives says that its values stand in no record, where they do."""
-    if rule.alternatives or rule.attribute not in outside:
-        return rule
-    reason = "its values stand in no record; annotate it within the records, or widen their boundary"
-    return replace(rule, failures=(Failure(rule.attribute, "records", "", reason),))

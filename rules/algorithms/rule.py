@@ -16,9 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 Kind = Literal["xpath", "positional", "naive_bayes"]
+Scope = Literal["record", "page"]
 XPATH: Final = "xpath"
 POSITIONAL: Final = "positional"
 NAIVE_BAYES: Final = "naive_bayes"
+
+OF_RECORD: Final = "record"
+OF_PAGE: Final = "page"
 
 TEXT_TARGET: Final = "text()"
 ELEMENT_TARGET: Final = "element"
@@ -193,6 +197,9 @@ class Failure:
         return f"{self.step}: {self.reason}" + (f" ({self.page})" if self.page else "")
 
 
+_PLAIN: Final = ("attribute", "type", "is_multi", "is_mandatory", "regex", "scope")
+
+
 @dataclass(frozen=True, slots=True)
 class AttributeRule:
     """How an attribute's values are found on the pages of a cluster."""
@@ -203,6 +210,9 @@ class AttributeRule:
     is_mandatory: bool = False
     alternatives: tuple[Alternative, ...] = ()  # the first that selects something on a page serves it
     regex: str = ""  # of the vertical; selects and validates
+    scope: Scope = (
+        OF_RECORD  # "page": in a list, its values stand beside the records and each record has them
+    )
     losers: tuple[Alternative, ...] = ()  # the best of the others, which vote for the confidence
     failures: tuple[Failure, ...] = ()
 
@@ -213,7 +223,7 @@ class AttributeRule:
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> Self:
-        plain = {k: form[k] for k in ("attribute", "type", "is_multi", "is_mandatory", "regex") if k in form}
+        plain = {name: form[name] for name in _PLAIN if name in form}
         return cls(
             **plain,
             alternatives=tuple(Alternative.from_json(one) for one in form.get("alternatives", ())),
@@ -229,6 +239,7 @@ class AttributeRule:
             "is_mandatory": self.is_mandatory,
             "alternatives": [alternative.as_json() for alternative in self.alternatives],
             "regex": self.regex,
+            "scope": self.scope,
             "losers": [alternative.as_json() for alternative in self.losers],
             "failures": [asdict(failure) for failure in self.failures],
         }
@@ -236,17 +247,35 @@ class AttributeRule:
 
 @dataclass(frozen=True, slots=True)
 class Boundary:
-    """The outer template of a list: each selected element begins a record of `n_siblings` elements."""
+    """The outer template of a list: each selected element begins a record.
+
+    The record goes on over the siblings behind it until the next record begins, a sibling is unlike all that
+    is known of `further` ones, or it has `n_siblings` elements.
+    """
 
     first: Alternative  # its target is "element"
-    n_siblings: int = 1
+    n_siblings: int = 1  # elements of a record, at most
+    further: tuple[tuple[Feature, ...], ...] = ()  # what one of them may be like; empty: like anything
+    has_text: bool = False  # whether the texts between and behind its elements are the record's
+
+    @property
+    def is_run(self) -> bool:
+        """Say whether a record may have more than the element that begins it."""
+        return self.n_siblings > 1 or self.has_text
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> Self:
-        return cls(Alternative.from_json(form["first"]), form.get("n_siblings", 1))
+        further = tuple(tuple(Feature.from_json(one) for one in kind) for kind in form.get("further", ()))
+        n_siblings, has_text = form.get("n_siblings", 1), form.get("has_text", False)
+        return cls(Alternative.from_json(form["first"]), n_siblings, further, has_text)
 
     def as_json(self) -> dict[str, Any]:
-        return {"first": self.first.as_json(), "n_siblings": self.n_siblings}
+        return {
+            "first": self.first.as_json(),
+            "n_siblings": self.n_siblings,
+            "further": [[feature.as_json() for feature in kind] for kind in self.further],
+            "has_text": self.has_text,
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from clustering.dom.page import PageTooLarge, parse_page
 from rules.algorithms.displayed import displayed
 from rules.algorithms.normalising import IMAGE, PageContext, normalise
 from rules.algorithms.places import page_paths
+from rules.algorithms.record_keys import with_keys
 from rules.algorithms.typed_regexes import select
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ class RawRecord:
 
     values: dict[str, list[RawValue]]
     nodes: list[str] = field(default_factory=list)  # its elements, where records are bounded
+    links: list[str] = field(default_factory=list)  # its first ones, as they are written
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +148,8 @@ def extract_tree(
         record_of(raw, rule, context, places, index if is_list else None)
         for index, raw in enumerate(raw_records)
     ]
-    return Extracted(with_keys(records, rule.attributes) if is_list else records)
+    links = [raw.links for raw in raw_records]
+    return Extracted(with_keys(records, rule.attributes, links, url) if is_list else records)
 
 
 def context_of(tree: HtmlElement, url: str, rule: RunnableRule) -> PageContext:
@@ -190,7 +193,7 @@ def transform(
     compiled = compile_stylesheet(stylesheet)
     provenance = "2" if nodes else "1" if votes else "0"
     try:
-        return compiled(tree, provenance=provenance)
+        return compiled(tree, provenance=provenance, links="1")
     except etree.XSLTError as error:
         raise StylesheetFailed(f"the stylesheet stops on this page: {error}") from None
 
@@ -216,7 +219,8 @@ def _read_record(record: _Element) -> RawRecord:
             raise StylesheetFailed(f"the stylesheet emits more than {MAX_VALUES:,} values of a record")
         told = {str(name): str(text) for name, text in value.items()}
         values.setdefault(told.get("name", ""), []).append(_read_value(value, told))
-    return RawRecord(values, (record.get("node") or "").split())
+    links = [link.text or "" for link in record.iterchildren("link")]
+    return RawRecord(values, (record.get("node") or "").split(), links)
 
 
 def _read_value(value: _Element, asked: Mapping[str, str]) -> RawValue:
@@ -299,25 +303,6 @@ def confidence_of(value: RawValue) -> float:
     of_choice = 1.0 if value.n_nodes == 1 else 0.5
     of_rivals = 1 - 0.3 * (value.n_rivals - value.n_agree) / value.n_rivals if value.n_rivals else 1.0
     return of_choice * of_rivals
-
-
-def with_keys(
-    records: Sequence[ExtractedRecord], attributes: Sequence[AttributeType]
-) -> list[ExtractedRecord]:
-    """Give each record of a list its key: constant values where they tell all apart, else its index."""
-    constant = [
-        attribute.name for attribute in attributes if attribute.is_constant and not attribute.is_multi
-    ]
-    candidates = [[name] for name in constant] + ([constant] if len(constant) > 1 else [])
-    for names in candidates:
-        keys = [[str(record.values.get(name, "")) for name in names] for record in records]
-        if all(all(key) for key in keys) and len({tuple(key) for key in keys}) == len(records):
-            return [_keyed(record, " | ".join(key)) for record, key in zip(records, keys, strict=True)]
-    return [_keyed(record, str(record.index)) for record in records]
-
-
-def _keyed(record: ExtractedRecord, key: str) -> ExtractedRecord:
-    return replace(record, key=key)
 
 
 def _with_problem(extracted: Extracted, problem: str) -> Extracted:

@@ -9,8 +9,8 @@ Departures: Blank text nodes are kept (`fast_paths` says why). Scores are compar
 Cost:       Linear in the rule. No extension functions.
 
 The output is `<record><value name="ATTRIBUTE">…</value></record>`, within `<records>` where the rule has a
-record boundary. The parameter `provenance` adds to each value: at 1 which alternative served it, how many
-nodes it selected and how many of the losers agree; at 2 also the path of the node.
+record boundary (`list_template`). The parameter `provenance` adds to each value: at 1 which alternative
+served it, how many nodes it selected and how many of the losers agree; at 2 also the path of the node.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from typing import TYPE_CHECKING, Final
 
 from rules.algorithms.cutting import TEMPLATES, indented, print_cut, quoted, templates_for
 from rules.algorithms.fast_paths import Steps, fast_path, keys_worth_building, path_within
-from rules.algorithms.rule import NAIVE_BAYES, TEXT_TARGET
+from rules.algorithms.list_template import LINKS, comment, list_template, of_page, template_name
+from rules.algorithms.rule import NAIVE_BAYES, OF_PAGE, TEXT_TARGET
 from rules.algorithms.xpaths import literal, shown_form
 
 if TYPE_CHECKING:
-    from rules.algorithms.rule import Alternative, AttributeRule, Boundary, ClusterRule
+    from rules.algorithms.rule import Alternative, AttributeRule, ClusterRule
 
 MOST_LOSERS = 3  # that vote
 SCALE = 10_000  # of scores
@@ -67,10 +68,13 @@ class _Printer:
         default_factory=dict
     )  # by the name of their template
 
-    def nodes_of(self, alternative: Alternative) -> str:
+    def is_within_record(self, rule: AttributeRule) -> bool:
+        return self.is_list and rule.scope != OF_PAGE
+
+    def nodes_of(self, rule: AttributeRule, alternative: Alternative) -> str:
         """Return the XPath of the nodes of an alternative; of "@name" the owners."""
-        if self.is_list:
-            nodes = path_within("$record", alternative.target, alternative.features)
+        if self.is_within_record(rule):
+            nodes = path_within("$record", alternative.target, alternative.features, self.steps)
             nodes += f"[{alternative.target}]" if alternative.target.startswith("@") else ""
         else:
             nodes = fast_path(alternative.target, alternative.features, self.steps)
@@ -83,8 +87,10 @@ class _Printer:
 
 def stylesheet_of(rule: ClusterRule, *, title: str = "") -> str:
     """Return the stylesheet of a cluster's rule; `title` says in its head what it is for."""
-    features = [feature for one in rule.attributes for way in one.alternatives for feature in way.features]
-    printer = _Printer(rule.boundary is not None, Steps(keys_worth_building(features)))
+    is_list = rule.boundary is not None
+    wanted = of_page(rule.attributes) if is_list else rule.attributes
+    features = [feature for one in wanted for way in one.alternatives for feature in way.features]
+    printer = _Printer(is_list, Steps(keys_worth_building(features)))
     main = _record_template(rule, printer)
     templates = [line for one in rule.attributes for line in _attribute_template(one, printer)]
     templates += [line for one, way in printer.splits.values() for line in _split_template(one, way)]
@@ -96,6 +102,7 @@ def stylesheet_of(rule: ClusterRule, *, title: str = "") -> str:
         '  <xsl:output method="xml" encoding="UTF-8"/>',
         "  <!-- 1 tells how each value was found, 2 also where. -->",
         '  <xsl:param name="provenance" select="0"/>',
+        *indented(LINKS if is_list else []),
         *indented(printer.steps.declarations()),
         "",
         *main,
@@ -128,13 +135,15 @@ def _head(rule: ClusterRule, title: str) -> list[str]:
         f"Learner: {rule.learner}. Annotated: {from_pages}{f' and {more} more' if more > 0 else ''}.",
         f"Pages that gave support without annotations: {rule.n_unannotated}.",
     ]
-    return ["<!--", *(f"  {_comment(line)}" for line in lines), "-->"]
+    return ["<!--", *(f"  {comment(line)}" for line in lines), "-->"]
 
 
 def _record_template(rule: ClusterRule, printer: _Printer) -> list[str]:
     if rule.boundary is not None:
-        return _list_template(rule, rule.boundary, printer)
-    calls = [f'<xsl:call-template name="{_name(one)}"/>' for one in rule.attributes]
+        first = rule.boundary.first
+        nodes = fast_path(first.target, first.features, printer.steps)
+        return list_template(rule.boundary, nodes, _variables(printer), rule.attributes)
+    calls = [f'<xsl:call-template name="{template_name(one)}"/>' for one in rule.attributes]
     return [
         '  <xsl:template match="/">',
         "    <record>",
@@ -144,48 +153,14 @@ def _record_template(rule: ClusterRule, printer: _Printer) -> list[str]:
     ]
 
 
-def _list_template(rule: ClusterRule, boundary: Boundary, printer: _Printer) -> list[str]:
-    """Return the outer template of a list: one record for each element that begins one."""
-    first = boundary.first
-    nodes = fast_path(first.target, first.features, printer.steps)
-    further = f" | following-sibling::*[position() &lt; {boundary.n_siblings}]"
-    siblings = further if boundary.n_siblings > 1 else ""
-    calls = [
-        line
-        for one in rule.attributes
-        for line in (
-            f'<xsl:call-template name="{_name(one)}">',
-            '  <xsl:with-param name="record" select="$record"/>',
-            "</xsl:call-template>",
-        )
-    ]
-    return [
-        f"  <!-- A record begins at {_comment(first.xpath)} and takes {boundary.n_siblings} siblings. -->",
-        '  <xsl:template match="/">',
-        *indented(_variables(printer), 2),
-        "    <records>",
-        f'      <xsl:for-each select="{quoted(nodes)}">',
-        f'        <xsl:variable name="record" select=".{siblings}"/>',
-        "        <record>",
-        '          <xsl:if test="$provenance > 1">',
-        '            <xsl:attribute name="node">',
-        '              <xsl:for-each select="$record">',
-        '                <xsl:call-template name="path"/><xsl:text> </xsl:text>',
-        "              </xsl:for-each>",
-        "            </xsl:attribute>",
-        "          </xsl:if>",
-        *indented(calls, 5),
-        "        </record>",
-        "      </xsl:for-each>",
-        "    </records>",
-        "  </xsl:template>",
-    ]
-
-
 def _attribute_template(rule: AttributeRule, printer: _Printer) -> list[str]:
     """Return the named template that emits an attribute's values."""
-    lines = ["", f"  <!-- {_comment(_told(rule))} -->", f'  <xsl:template name="{_name(rule)}">']
-    if printer.is_list:
+    lines = [
+        "",
+        f"  <!-- {comment(_told(rule))} -->",
+        f'  <xsl:template name="{template_name(rule)}">',
+    ]
+    if printer.is_within_record(rule):
         lines.append('    <xsl:param name="record"/>')
     lines += indented(_alternatives(rule, 1, printer), 2)
     return [*lines, "  </xsl:template>"]
@@ -196,10 +171,10 @@ def _alternatives(rule: AttributeRule, way: int, printer: _Printer) -> list[str]
     if way > len(rule.alternatives):
         return []
     alternative = rule.alternatives[way - 1]
-    nodes = printer.nodes_of(alternative)
+    nodes = printer.nodes_of(rule, alternative)
     variables = _variables(printer)
     values = _values(rule, way, printer)
-    told = [f"<!-- {_comment(_numbers(alternative, way))} -->", f"<!-- {_comment(alternative.xpath)} -->"]
+    told = [f"<!-- {comment(_numbers(alternative, way))} -->", f"<!-- {comment(alternative.xpath)} -->"]
     declared = [*told, *variables, f'<xsl:variable name="nodes-{way}" select="{quoted(nodes)}"/>']
     rest = _alternatives(rule, way + 1, printer)
     if not rest:
@@ -248,7 +223,7 @@ def _emit(rule: AttributeRule, way: int, printer: _Printer) -> list[str]:
         return _if(shown_form(string), value) if is_blank_possible else value
     cut = print_cut(selection, string)
     if selection.separator:
-        printer.splits[f"{_name(rule)}-{way}"] = (rule, way)
+        printer.splits[f"{template_name(rule)}-{way}"] = (rule, way)
         return [*cut, *_split(rule, way, printer)]
     return [*cut, *_if("$text", _value(rule, way, '<xsl:value-of select="$text"/>', printer))]
 
@@ -293,7 +268,7 @@ def _votes(rule: AttributeRule, way: int, printer: _Printer) -> list[str]:
     own = f"normalize-space(current()/{target})" if target.startswith("@") else "normalize-space(current())"
     votes = []
     for loser in _voters(rule):
-        nodes = printer.nodes_of(loser)
+        nodes = printer.nodes_of(rule, loser)
         its = f"/{loser.target}" if loser.target.startswith("@") else ""
         if rule.is_multi:
             votes.append(f"boolean(({nodes}){its}[normalize-space() = {own}])")
@@ -307,7 +282,7 @@ def _split(rule: AttributeRule, way: int, printer: _Printer) -> list[str]:
     """Return the call of the template that splits the text; the text's votes are counted once."""
     return [
         *_votes(rule, way, printer),
-        f'<xsl:call-template name="{_name(rule)}-parts-{way}">',
+        f'<xsl:call-template name="{template_name(rule)}-parts-{way}">',
         '  <xsl:with-param name="text" select="$text"/>',
         f'  <xsl:with-param name="nodes-{way}" select="$nodes-{way}"/>',
         '  <xsl:with-param name="agree" select="$agree"/>',
@@ -320,7 +295,7 @@ def _split_template(rule: AttributeRule, way: int) -> list[str]:
     mark = quoted(literal(rule.alternatives[way - 1].selection.separator))
     before = f"substring-before(concat($text, {mark}), {mark})"
     value = _value_element(rule, way, '<xsl:value-of select="$part"/>', [])
-    name = f"{_name(rule)}-parts-{way}"
+    name = f"{template_name(rule)}-parts-{way}"
     return [
         "",
         f'  <xsl:template name="{name}">',
@@ -353,12 +328,9 @@ def _variables(printer: _Printer) -> list[str]:
     ]
 
 
-def _name(rule: AttributeRule) -> str:
-    return f"attribute-{rule.attribute}"
-
-
 def _told(rule: AttributeRule) -> str:
     words = [rule.type, *(["multi"] if rule.is_multi else []), *(["mandatory"] if rule.is_mandatory else [])]
+    words += ["of the page"] if rule.scope == OF_PAGE else []
     told = f"{rule.attribute} ({', '.join(words)})"
     return told if rule.alternatives else f"{told}: no rule. {rule.reason}"
 
@@ -369,9 +341,3 @@ def _numbers(alternative: Alternative, way: int) -> str:
         f"{way}. {alternative.kind}: precision {numbers.precision:.2f}, on {numbers.support:.0%} of the pages"
         f" without annotations, exactly one node on {numbers.unique:.0%}, price {numbers.price:.2f}"
     )
-
-
-def _comment(text: str) -> str:
-    """Return a text as it may stand in an XML comment."""
-    shown = "".join(one if one.isprintable() else f"U+{ord(one):04X}" for one in text)
-    return shown.replace("--", "- -").removesuffix("-")

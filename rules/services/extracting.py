@@ -15,13 +15,13 @@ from django.db.models import Exists, F, OuterRef
 
 from clustering.models import Job, Page, PageMembership
 from clustering.services import audit, jobs
-from clustering.services.arrivals import assign_arrivals
 from clustering.services.stored_pages import read_pages, stored_pages
 from rules.algorithms.matching import Match
 from rules.algorithms.record_lines import line_without_rule, lines_of, lines_of_extracted
 from rules.algorithms.run_rule import extract
 from rules.models import Extraction, Record
 from rules.services.holding import believed
+from rules.services.page_clusters import settle_pages
 from rules.services.records import ServedPage, store_served
 from rules.services.site_rules import RulesInForce, rules_in_force
 
@@ -59,8 +59,7 @@ def extract_records(run: JobRun, report: Callable[[], None] | None = None) -> di
     site = run.job.site
     if site is None:
         raise jobs.JobFailed("the site was deleted meanwhile")
-    with run.kept_alive():
-        assign_arrivals(site=site)
+    settle_pages(run, site)
     force = rules_in_force(site)
     if not force.rule_by_cluster:
         raise jobs.JobFailed(

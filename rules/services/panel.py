@@ -210,7 +210,7 @@ class _Read:
             PanelPage(self.snapshots[n], ranks.get(self.snapshots[n].pk), self.snapshots[n].pk in self.marked)
             for n in read
         ]
-        asked = self._asked(read)
+        asked = self._asked(read, is_list=bool(learnt.boundary))
         outlook = look_at(_as_lists(learnt) if learnt.boundary else learnt, self.samples.columns, asked)
         values = [_values_of(extracted[n]) for n in read]
         rows = tuple(
@@ -222,8 +222,11 @@ class _Read:
         adds = outlook.added_by(number)[:MOST_ADDED] if number is not None else []
         return Panel(self.cluster, rule, rows, tuple(pages), outlook, after, tuple(adds))
 
-    def _asked(self, read: Sequence[int]) -> list[SamplePage]:
-        """Return the samples as `look_at` takes them; the universe has the annotated ones first."""
+    def _asked(self, read: Sequence[int], *, is_list: bool) -> list[SamplePage]:
+        """Return the samples as `look_at` takes them; the universe has the annotated ones first.
+
+        What is suggested for a page as a whole says nothing of its records.
+        """
         bits = iter(self.samples.universe.page_bits)
         by_pk = {pk: next(bits) for pk in self.marked}
         asked = []
@@ -232,7 +235,8 @@ class _Read:
             page = self.marked.get(snapshot.pk)
             its = by_pk[snapshot.pk] if page is not None else next(bits)
             said = None if page is None else _said(page)
-            asked.append(SamplePage(snapshot.page.url, its, said, self.hints.get(snapshot.pk, {})))
+            hints = {} if is_list else self.hints.get(snapshot.pk, {})
+            asked.append(SamplePage(snapshot.page.url, its, said, hints, is_list))
         return asked
 
     def _cells(

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from clustering.models import Cluster
 from clustering.services import audit
+from clustering.services.assets import request_assets
 from rules.algorithms.record_lines import lines_of_extracted
 from rules.algorithms.run_rule import extract_tree
 from rules.models import Bellwether, GoldenRecord, Review, Rule, RuleSample
@@ -54,6 +55,7 @@ def publish_rule(*, rule: Rule, actor: User | None = None, is_forced: bool = Fal
         _end_review(rule, actor, reason)
         _keep_golden(rule, golden)
         _choose_bellwethers(rule, list(golden))
+        request_assets(snapshots=[snapshot for snapshot, _ in golden.values()], actor=actor)
         audit.record(
             actor=actor,
             action="rule.published",

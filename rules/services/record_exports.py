@@ -73,7 +73,7 @@ def _json_parts(records: RecordQuerySet, report: Callable[[int], None]) -> Itera
 def _csv_parts(records: RecordQuerySet, report: Callable[[int], None]) -> Iterator[bytes]:
     """Yield CSV: a column for each attribute that a rule of the records has."""
     attributes = list(attributes_of(records))
-    yield _written([[*HEAD, *map(_cell, attributes)]])
+    yield _written([[*HEAD, *map(cell_of, attributes)]])
     for rows in _reported(all_record_rows(records, (*HEAD, "values"), read=orjson.loads), report):
         yield _written(_csv_row(row, attributes) for row in rows)
 
@@ -97,13 +97,13 @@ def attributes_of(records: RecordQuerySet) -> dict[str, bool]:
 
 def _csv_row(row: dict[str, Any], attributes: Sequence[str]) -> list[str]:
     values = [row["values"].get(name) for name in attributes]
-    return [_cell(value) for value in (*(row[name] for name in HEAD), *values)]
+    return [cell_of(value) for value in (*(row[name] for name in HEAD), *values)]
 
 
-def _cell(value: object) -> str:
+def cell_of(value: object) -> str:
     """Return a value as a cell that no spreadsheet runs; several values stand as a JSON list.
 
-    >>> _cell("=1+1"), _cell(["S", "M"]), _cell(None)
+    >>> cell_of("=1+1"), cell_of(["S", "M"]), cell_of(None)
     ("'=1+1", '["S","M"]', '')
     """
     if value is None:

@@ -22,6 +22,7 @@ from clustering.services.jobs import JobExists
 from rules.models import Review, Rule
 from rules.services.held_out import draw_pages, stylesheet_hash
 from rules.services.impacts import request_impact
+from rules.services.learning import check_held_out
 from rules.services.publishing import publish_rule
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def propose_rule(*, rule: Rule, comment: str = "", actor: User | None = None, ri
     A proposal of the same cluster that still waits becomes a draft again. Raises ValidationError.
     """
     told = _text(comment, "comment")
+    check_held_out(rule=rule)
     with transaction.atomic():
         Cluster.objects.select_for_update(no_key=True).get(pk=rule.cluster_id)
         _replace_waiting(rule, actor)
@@ -87,6 +89,7 @@ def publish_reviewed(*, rule: Rule, actor: User, is_forced: bool = False, reason
     refusal = why_not(rule, actor)
     if refusal:
         raise ValidationError(refusal)
+    check_held_out(rule=rule)
     publish_rule(rule=rule, actor=actor, is_forced=is_forced, reason=told)
 
 

@@ -31,7 +31,7 @@ from rules.models import Delivery, Record, Webhook
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from clustering.fetching.client import Fetcher
+    from clustering.fetching.client import Fetched, Fetcher
     from clustering.models import Site, User
 
 SALT: Final = "rules.webhook"
@@ -174,24 +174,10 @@ def _claim(delivery: Delivery) -> bool:
 def _send(delivery: Delivery, client: Fetcher) -> bool:
     """Send one message and write down how it went; say whether it arrived."""
     webhook, now = delivery.webhook, timezone.now()
-    body = _body_of(delivery)
-    message_id, timestamp = f"msg_{delivery.pk}", int(now.timestamp())
-    headers = {
-        "Content-Type": "application/json",
-        "webhook-id": message_id,
-        "webhook-timestamp": str(timestamp),
-        "webhook-signature": signature(_key_of(webhook), message_id, timestamp, body),
-    }
+    message_id, body = f"msg_{delivery.pk}", _body_of(delivery)
     try:
-        answer = client.fetch(
-            webhook.url,
-            method="POST",
-            headers=headers,
-            content=body,
-            max_redirects=0,
-            max_bytes=MOST_BYTES,
-            is_cut=True,
-            seconds=SECONDS,
+        answer = post_signed(
+            client, url=webhook.url, key=_key_of(webhook), message_id=message_id, at=now, body=body
         )
     except Refused as error:
         _write_failure(delivery, None, str(error))
@@ -201,6 +187,28 @@ def _send(delivery: Delivery, client: Fetcher) -> bool:
         return False
     _end(delivery, Delivery.State.DELIVERED, status=answer.status, error="")
     return True
+
+
+def post_signed(
+    client: Fetcher, *, url: str, key: bytes, message_id: str, at: datetime, body: bytes
+) -> Fetched:
+    """Post a message as Standard Webhooks have it; redirects are not followed. Raises Refused."""
+    timestamp = int(at.timestamp())
+    return client.fetch(
+        url,
+        method="POST",
+        headers={
+            "Content-Type": "application/json",
+            "webhook-id": message_id,
+            "webhook-timestamp": str(timestamp),
+            "webhook-signature": signature(key, message_id, timestamp, body),
+        },
+        content=body,
+        max_redirects=0,
+        max_bytes=MOST_BYTES,
+        is_cut=True,
+        seconds=SECONDS,
+    )
 
 
 def _body_of(delivery: Delivery) -> bytes:

@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
+from annotation.services.next_samples import keep_next_sample
 from clustering.models import Role, Site, Snapshot
 from clustering.services.jobs import JobFailed
 from clustering.views.access import needs_role, user_of
@@ -42,6 +43,8 @@ def rule_panel(request: HttpRequest, name: str, cluster_name: str) -> HttpRespon
         )
     except JobFailed as error:
         problem = str(error)
+    if panel is not None:
+        keep_next_sample(cluster=cluster, rank=panel.next_page.rank if panel.next_page else None)
     context = {
         "site": cluster.site,
         "cluster": cluster,

@@ -71,7 +71,7 @@ def open_page(chromium: Browser, live_server: Any, people: dict[str, User]) -> I
         page.on(
             "console", lambda said: complaints.append(said.text) if "Security Policy" in said.text else None
         )
-        page.goto(path)
+        page.goto(path, timeout=60_000)  # the first page of a run loads the whole application
         return page
 
     yield open_it

@@ -41,12 +41,21 @@ class ScriptedEditor:
             self.n_pages += 1
             if self.is_enough():
                 return
+            self.go_where_most_is_learnt()
 
     def is_enough(self) -> bool:
         sign = self.page.locator("#rule-panel .stop-sign")
         expect(sign).to_be_visible()
-        expect(self.page.locator(".htmx-request, .htmx-settling")).to_have_count(0)
+        expect(self.page.locator("[aria-busy], .htmx-request, .htmx-settling")).to_have_count(0)
         return "is-good" in (sign.get_attribute("class") or "")
+
+    def go_where_most_is_learnt(self) -> None:
+        """Go to the sample that the panel names, unless that is the one that is shown."""
+        link = self.page.locator("#rule-panel .stop-next:not(.is-here)")
+        if link.count():
+            wanted = (link.get_attribute("href") or "").partition("?")[0]
+            self.press("!")
+            expect(self.page.locator(".sample:not(.is-waiting)")).to_have_attribute("data-href", wanted)
 
     def publish(self) -> None:
         self.press("$")
@@ -54,9 +63,11 @@ class ScriptedEditor:
 
     def wait_for_proposals(self) -> None:
         """Wait until the page shows what is proposed: nothing was typed, so it is what a person sees."""
-        expect(self.row("").locator("kbd").first).to_be_visible()
+        expect(self.page.locator(".sample:not(.is-waiting)[data-prepared]")).to_be_visible()
+        self.wait_until_saved()
+
+    def wait_until_saved(self) -> None:
         expect(self.page.locator("[data-saving]")).to_have_text("Saved")
-        self.page.wait_for_load_state("networkidle")
 
     def row(self, name: str) -> Any:
         return self.page.locator(f'.sample:not(.is-waiting) [data-attribute="{name}"]')
@@ -106,7 +117,7 @@ class ScriptedEditor:
         for value in wanted:
             self.find(value)
             self.press("Escape", "Space")
-        self.page.wait_for_load_state("networkidle")
+        self.wait_until_saved()
 
     def find(self, value: str) -> None:
         """Search a text and go on from place to place until the outlined node shows the value."""

@@ -187,8 +187,8 @@ def test_gestures_wait_until_the_server_answers(editor: Page, stage: Stage) -> N
 def test_keys_are_changed_by_each_person(editor: Page, stage: Stage) -> None:
     editor.get_by_role("button", name="Change", exact=True).click()
     editor.locator("#change-keys").get_by_role("button", name="brand").click()
-    editor.keyboard.press("q")
-    editor.get_by_role("button", name="Close").last.click()
+    with editor.expect_response("**/annotate/keys/"):
+        editor.keyboard.press("q")
     editor.reload()
     expect(row(editor, "brand").locator("kbd").first).to_have_text("q")
     editor.keyboard.press("q")

@@ -87,6 +87,7 @@ def test_a_rule_that_changes_constants_needs_force_and_is_rolled_back(
     page.get_by_role("button", name="Publish with force").click()
     expect(page.locator(".toast")).to_contain_text("Version 2 serves")
     assert "published" == Rule.objects.get(pk=stage.rule.pk).state
+    page.wait_for_load_state()  # keys count once the page is there
     page.keyboard.press("u")
     expect(page.locator(".toast")).to_contain_text("Version 1 serves")
     assert "retired" == Rule.objects.get(pk=stage.rule.pk).state
@@ -117,6 +118,7 @@ def test_comments_are_made_at_a_node_and_settled_in_place(
     page.get_by_label("Comment", exact=True).fill("Is this the whole name?")
     page.get_by_role("button", name="Add comment").click()
     expect(page.locator(".comment").last).to_contain_text("/html/body/h1")
+    expect(page.locator(".comment[data-number] .comment-place")).to_have_count(2)
 
     page.get_by_role("button", name="Settle: Is this with tax?").click()
     expect(page.get_by_role("button", name="Open again: Is this with tax?")).to_be_visible()

@@ -1,14 +1,16 @@
 // Which key does what: as the server proposes it, until a person chooses another one.
+import { post } from "./annotate-sender.js";
+
 const NAMES = { " ": "Space" };
 const FIXED = new Set(["g", "j", "k", "?", "Escape", "Tab", "Shift", "Control", "Alt", "Meta", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"]);
 
 class Keys {
-  #name;
+  #url;
   #own;
 
-  constructor(user) {
-    this.#name = `vertex.annotate.keys.${user}`;
-    this.#own = JSON.parse(localStorage.getItem(this.#name) ?? "{}");
+  constructor({ keys, ownKeys }) {
+    this.#url = keys;
+    this.#own = JSON.parse(ownKeys || "{}");
   }
 
   get own() {
@@ -53,13 +55,13 @@ class Keys {
   }
 
   #keep() {
-    localStorage.setItem(this.#name, JSON.stringify(this.#own));
+    post(this.#url, this.#own, { keepalive: true }).catch(() => null); // until the page is left they hold anyway
     this.show();
   }
 }
 
-export const keepKeys = (user) => {
-  const keys = new Keys(user);
+export const keepKeys = (dataset) => {
+  const keys = new Keys(dataset);
   keys.show();
   return keys;
 };

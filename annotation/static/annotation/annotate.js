@@ -15,7 +15,7 @@ const root = document.querySelector("[data-annotate]");
 const told = document.querySelector("[data-told]");
 const find = document.querySelector("[data-find]");
 const place = `${root.dataset.site}/${root.dataset.cluster}`;
-const keys = keepKeys(root.dataset.user);
+const keys = keepKeys(root.dataset);
 const steps = new Steps(place);
 const effort = new Effort(root.dataset);
 const sender = new Sender({ onState: showSaving });
@@ -23,6 +23,7 @@ const sender = new Sender({ onState: showSaving });
 let current = begin(root.querySelector("[data-sample]"));
 let waiting = null; // the next sample, loaded already
 let isMoving = false;
+let wanted = ""; // the sample that the rule would learn most from
 let afterG = 0; // until when a key belongs to the g before it
 const accepted = new Set(); // what was accepted since it was loaded: where not to go next
 
@@ -95,6 +96,7 @@ async function accept() {
   const gesture = said.length ? { gesture: "accept", said } : null;
   if (gesture || sample.hasSaid) accepted.add(sample.href);
   const next = nextOf(sample);
+  hasRecords ||= sample.hasRecords;
   const saved = gesture ? make(sample, gesture, { isQuiet: true }) : sender.idle();
   effort.done(sample);
   if (next) await open(next);
@@ -106,7 +108,8 @@ async function accept() {
   learn();
 }
 
-const nextOf = (sample) => sample.nextAddresses.find((href) => !accepted.has(href)) ?? "";
+const nextOf = ({ href, nextAddresses }) =>
+  [wanted, ...nextAddresses].find((one) => one && one !== href && !accepted.has(one)) ?? "";
 
 async function open(href, { isBack = false, attribute = "" } = {}) {
   isMoving = true;
@@ -134,6 +137,7 @@ function show(next, attribute) {
   next.begin(attribute);
   effort.opened(next);
   say(`${next.title}. ${next.words()}`);
+  showHere();
   showComments();
 }
 
@@ -151,7 +155,7 @@ async function load(href) {
 }
 
 async function prefetch() {
-  const href = current.nextAddresses.find((one) => one !== current.href && !accepted.has(one));
+  const href = nextOf(current);
   if (!href || waiting?.href === href) return;
   try {
     const element = await load(href);
@@ -172,9 +176,35 @@ function showComments() {
   window.htmx?.ajax("GET", current.comments, { target: slot, swap: "innerHTML" });
 }
 
+/** Draw at their places what people said of the page. */
+function drawComments(list) {
+  const placed = [...list.querySelectorAll("[data-comment][data-number]")];
+  current.showComments(placed.map(({ dataset }) => ({ id: dataset.comment, number: Number(dataset.number) })));
+}
+
+/** Go on with the sample that the panel names, once something is learnt. */
+function followPanel(panel) {
+  const link = panel.querySelector(".stop-next");
+  wanted = link && "learnt" in link.dataset ? new URL(link.href).pathname : "";
+  showHere();
+  prefetch();
+}
+
+/** Say where the panel names the sample that is shown. */
+function showHere() {
+  const link = document.querySelector("#rule-panel .stop-next");
+  if (link) link.classList.toggle("is-here", new URL(link.href).pathname === current.href);
+}
+
+document.addEventListener("htmx:afterSettle", ({ detail: { target } }) => {
+  if (target.id === "page-comments") drawComments(target);
+  if (target.id === "rule-panel") followPanel(target);
+});
+
 // The rule is learnt anew after each page, and proposes what it finds on this one and the next.
 let isLearning = false;
 let isStale = false;
+let hasRecords = false; // of pages accepted; then records are proposed on the others too
 
 async function learn() {
   const url = root.dataset.rulePanel;
@@ -184,16 +214,18 @@ async function learn() {
     return;
   }
   isLearning = true;
+  const panel = document.getElementById("rule-panel");
+  panel.setAttribute("aria-busy", "true");
   try {
     await sender.idle();
     await window.htmx.ajax("POST", url, { target: "#rule-panel", swap: "innerHTML" });
-    await Promise.all([current.prefill(), waiting?.sample.prefill()]);
+    await Promise.all([current, waiting?.sample].map((one) => (hasRecords ? one?.renew() : one?.prefill())));
   } finally {
     isLearning = false;
     if (isStale) {
       isStale = false;
       learn();
-    }
+    } else panel.removeAttribute("aria-busy");
   }
 }
 
@@ -236,6 +268,7 @@ document.addEventListener("click", (event) => {
   if (event.detail) effort.click(current);
   if (command && !command.disabled) COMMANDS[command.dataset.command]();
   if (event.target.closest("[data-change-keys]")) changeKeys(keys);
+  if (event.target.closest("[data-shows-number]")) current.showPlace(Number(event.target.closest("[data-shows-number]").dataset.showsNumber));
   if (command && event.detail) command.blur();
 });
 

@@ -8,6 +8,7 @@ from django.test import Client
 from annotation.algorithms.anchoring import Anchor
 from annotation.models import Assignment, Sample
 from annotation.services.annotating import Mark, annotate
+from annotation.services.next_samples import keep_next_sample
 from annotation.services.page_states import neighbours_of, share_covered
 from annotation.services.queue import queue_of
 from clustering.models import Cluster, Job, Membership, Page, Role, Site, Snapshot, User
@@ -234,3 +235,30 @@ class TestNodes:
         told = browser.get(self.at(pages[0], "suggestions")).json()
         prices = [mark for one in told["price"] for mark in one["marks"]]
         assert 4 in {mark["number"] for mark in prices}
+
+
+class TestNextSample:
+    def test_the_queue_leads_to_the_sample_that_is_wanted_most(
+        self, ada: User, cluster: Cluster, pages: list[Page]
+    ) -> None:
+        draw(cluster, pages)
+        keep_next_sample(cluster=cluster, rank=3)
+        assert [3] == [row.next_rank for row in queue_of(ada)]
+
+    def test_one_that_is_annotated_by_now_is_passed_over(
+        self, ada: User, cluster: Cluster, pages: list[Page]
+    ) -> None:
+        draw(cluster, pages)
+        keep_next_sample(cluster=cluster, rank=1)
+        say(pages[0], "name")
+        assert [2] == [row.next_rank for row in queue_of(ada)]
+
+
+def test_the_rail_says_that_one_annotates(browser: Client, cluster: Cluster, pages: list[Page]) -> None:
+    draw(cluster, pages)
+    text = shown(browser, "/sites/shop/clusters/product/samples/1/")
+    assert ["Annotate"] == [
+        link.partition('rail-word">')[2].partition("<")[0]
+        for link in text.split('<a class="rail-link"')[1:]
+        if 'aria-current="true"' in link.partition(">")[0]
+    ]

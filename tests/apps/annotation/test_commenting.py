@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Comment
-from annotation.services.commenting import LONGEST, add_comment, resolve_comment
+from annotation.services.commenting import LONGEST, add_comment, places_of, resolve_comment
 from clustering.models import AuditEntry, Page, Role
 from clustering.services import people
 from tests.apps.annotation.cast import product_page, shop
@@ -112,3 +112,22 @@ class TestPage:
         assert "Open again" in editor.post(action, headers=HEADERS).content.decode()
         assert "Settle" in editor.post(action, {"open": "yes"}, headers=HEADERS).content.decode()
         assert 302 == editor.post(action).status_code
+
+
+class TestPlaces:
+    def test_each_remark_has_the_number_of_its_element(self, page: Page) -> None:
+        at_price = add_comment(page=page, text="with tax?", xpath="//b")
+        at_page = add_comment(page=page, text="old")
+        assert {at_price.pk: 4} == places_of([at_price, at_page], page.latest_snapshot)
+
+    def test_a_remark_at_a_node_that_is_gone_has_none(self, page: Page) -> None:
+        comment = add_comment(page=page, text="with tax?", xpath="//b")
+        comment.xpath = "/html/body/h7"
+        assert {} == places_of([comment], page.latest_snapshot)
+
+    def test_the_part_names_the_place_until_it_is_settled(self, page: Page) -> None:
+        comment = add_comment(page=page, text="with tax?", xpath="//b")
+        client = client_of(Role.EDITOR)
+        assert b'data-number="4"' in client.get(address(page)).content
+        resolve_comment(comment=comment)
+        assert b'data-number="4"' not in client.get(address(page)).content

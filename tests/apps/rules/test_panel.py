@@ -7,8 +7,11 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Annotation
+from annotation.services.next_samples import next_samples
+from annotation.services.sampling import draw_samples, request_samples
 from clustering.models import Page, Role, Site
 from clustering.services import people
+from clustering.services.jobs import run_job
 from rules.models import Rule
 from rules.services.learning import check_held_out, learn_rule
 from rules.services.panel import learn_panel, next_page, panel_of
@@ -178,3 +181,13 @@ class TestViews:
         viewer = client_of(Role.VIEWER)
         address = reverse("rule_panel", args=["shop", products_of(site).name])
         assert 403 == viewer.post(address).status_code
+
+
+def test_what_the_next_page_is_reaches_the_queue(site: Site, edda: Client) -> None:
+    cluster = products_of(site)
+    run_job(request_samples(site=site, rings=False).pk, draw_samples)
+    annotate_product(site, 3)
+    panel = learn_panel(cluster=cluster)
+    assert panel.next_page is not None
+    edda.get(reverse("rule_panel", args=["shop", cluster.name]))
+    assert panel.next_page.rank == next_samples([cluster])[cluster.pk]

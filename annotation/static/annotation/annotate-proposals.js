@@ -1,0 +1,85 @@
+// What is proposed for the attributes of a page: by the rule first, then what is found on the page.
+import { button, element } from "./annotate-elements.js";
+
+const SURE = 0.5; // a proposal of this confidence is accepted with the page
+const MOST = 3;
+const SAME = 150; // characters in which two values are compared
+
+export class Proposals {
+  #found = new Map();
+  #rule = new Map();
+
+  takeFound(told) {
+    this.#found = new Map(Object.entries(told));
+  }
+
+  takeRule({ rule, attributes }) {
+    this.#rule = new Map(Object.entries(rule ? attributes : {}));
+  }
+
+  all(name) {
+    const found = (this.#found.get(name) ?? []).slice(0, MOST);
+    const rule = this.#rule.get(name);
+    return rule && (rule.absent || rule.marks?.length) ? [{ ...rule, source: "rule" }, ...found].slice(0, MOST) : found;
+  }
+
+  best(name) {
+    return this.all(name)[0];
+  }
+
+  isSure(name) {
+    const best = this.best(name);
+    return best !== undefined && best.confidence >= SURE;
+  }
+
+  /** The mark of the best proposal, where the page shows it. */
+  marks(name, title) {
+    const marks = (this.best(name)?.marks ?? []).filter((mark) => Number.isInteger(mark.number));
+    return marks.map((mark, n) => ({
+      id: `${name}?${n}`,
+      kind: "suggested",
+      number: mark.number,
+      endNumber: mark.endNumber,
+      text: Array.isArray(mark.drawn) ? mark.drawn : null,
+      label: `${title}?`,
+    }));
+  }
+
+  /** A button that takes a proposal. */
+  button(name, proposal, n, isActive, act) {
+    const made = button("proposal", "", (event) => {
+      event.stopPropagation();
+      act();
+    });
+    made.title = proposal.why ?? "";
+    if (isActive) made.append(element("kbd", "", String(n + 1)));
+    made.append(element("span", "said-text", wordsOf(proposal)));
+    const source = name ? `${proposal.source} ${Math.round(100 * proposal.confidence)} %` : proposal.source;
+    made.append(element("span", "proposal-source small muted", source));
+    if (n === 0 && this.isSure(name)) made.append(element("span", "proposal-sure", "⏎"));
+    return made;
+  }
+
+  /** What the rule finds where a person took something: null for nothing known, "" for the same, else its words. */
+  compared(row) {
+    const rule = this.#rule.get(row.dataset.attribute);
+    if (!rule) return null;
+    const values = [...row.querySelectorAll(".said-value .said-text")].map((one) => one.textContent.slice(0, SAME));
+    const found = (rule.marks ?? []).map(({ text }) => String(text ?? "").slice(0, SAME));
+    const isSame = rule.absent ? !values.length : values.every((value) => found.includes(value)) && found.length >= values.length;
+    return isSame ? "" : `rule finds ${rule.absent ? "nothing" : `“${found[0] ?? ""}”`}`;
+  }
+}
+
+/** A proposal as what is to be said of an attribute. */
+export function asSaid(name, { marks = [], absent = false, source }) {
+  const kept = marks.map(({ xpath, end_xpath, start, end, text }) => ({ xpath, end_xpath, start, end, text }));
+  return { attribute: name, marks: name ? kept : [], absent: absent === true, source };
+}
+
+export function wordsOf({ marks = [], absent = false }) {
+  if (absent || !marks.length) return "not on this page";
+  const texts = marks.map(({ text }) => text).filter(Boolean);
+  if (!texts.length) return `${marks.length} records`;
+  return texts.length > 3 ? `${texts.slice(0, 3).join(", ")} and ${texts.length - 3} more` : texts.join(", ");
+}
