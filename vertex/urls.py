@@ -17,6 +17,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("clustering.urls")),
     path("", include("annotation.urls")),
     path("", include("rules.urls")),
+    path("", include("monitoring.urls")),
     path("add-site/", views.add_site, name="add_site"),
     path("sites/<name:name>/", views.site, name="site"),
     path("sites/<name:name>/settings/", views.site_settings, name="site_settings"),

@@ -22,6 +22,7 @@ from clustering.services import crawling, sites
 from clustering.views.access import needs_role, user_of
 from clustering.views.cluster_rows import site_clusters
 from clustering.views.toasts import tell
+from monitoring.views.site_rows import site_checks
 from rules.views.records import site_records
 from vertex.forms import AddSiteForm, SettingsForm
 
@@ -67,6 +68,7 @@ def site(request: HttpRequest, name: str) -> HttpResponse:
         "can_delete": user.has_role(Role.ADMINISTRATOR, shown),
         **site_clusters(shown),
         **site_records(shown),
+        **site_checks(shown),
     }
     return render(request, "vertex/site.html", context)
 

@@ -165,8 +165,8 @@ def check(site: str, folder: Path, answers: Mapping[str, Answer]) -> dict[str, A
     """Return what a check says of the pages of a week; a week that looks well is extracted as well."""
     manifest = write_pages(folder, answers)
     line = call("run_checks", site, "--source", manifest)[-1]
-    if not line["site_changed"]:
-        good = {url: one for url, one in answers.items() if one.status == 200}
+    good = {url: one for url, one in answers.items() if one.status == 200}
+    if good and not line["site_changed"]:
         call("import_pages", site, write_pages(folder, good))
         call("extract_records", site)
     suspicious = line.get("suspicious", [])

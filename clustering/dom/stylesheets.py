@@ -100,11 +100,6 @@ def place_files(
     return _placed(text, address_of, sheet_of, 0)
 
 
-def imported_sheets(text: str) -> list[str]:
-    """Return the addresses of the sheets that a cleaned sheet imports."""
-    return [found[1] for found in _IMPORT.finditer(text)]
-
-
 def unescape(text: str) -> str:
     r"""Return what a CSS name or string means.
 

@@ -5,41 +5,72 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('clustering', '0002_clusterings'),
+        ("clustering", "0002_clusterings"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Look',
+            name="Look",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('assets', models.JSONField(default=list)),
-                ('n_missing', models.PositiveIntegerField(default=0)),
-                ('n_left_out', models.PositiveIntegerField(default=0)),
-                ('n_bytes', models.PositiveBigIntegerField(default=0)),
-                ('fetched_at', models.DateTimeField()),
-                ('snapshot', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='look', to='clustering.snapshot')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("assets", models.JSONField(default=list)),
+                ("n_missing", models.PositiveIntegerField(default=0)),
+                ("n_left_out", models.PositiveIntegerField(default=0)),
+                ("n_bytes", models.PositiveBigIntegerField(default=0)),
+                ("fetched_at", models.DateTimeField()),
+                (
+                    "snapshot",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="look",
+                        to="clustering.snapshot",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Asset',
+            name="Asset",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('url', models.TextField()),
-                ('url_hash', models.BinaryField(max_length=16)),
-                ('kind', models.CharField(choices=[('sheet', 'Style sheet'), ('image', 'Image'), ('font', 'Font')], max_length=5)),
-                ('body', models.CharField(blank=True, db_index=True, max_length=64)),
-                ('n_bytes', models.PositiveIntegerField(default=0)),
-                ('content_type', models.CharField(blank=True, max_length=100)),
-                ('problem', models.CharField(blank=True, max_length=300)),
-                ('is_from_archive', models.BooleanField(default=False)),
-                ('fetched_at', models.DateTimeField()),
-                ('site', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='assets', to='clustering.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("url", models.TextField()),
+                ("url_hash", models.BinaryField(max_length=16)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("sheet", "Style sheet"), ("image", "Image"), ("font", "Font")], max_length=5
+                    ),
+                ),
+                ("body", models.CharField(blank=True, db_index=True, max_length=64)),
+                ("n_bytes", models.PositiveIntegerField(default=0)),
+                ("content_type", models.CharField(blank=True, max_length=100)),
+                ("problem", models.CharField(blank=True, max_length=300)),
+                ("is_from_archive", models.BooleanField(default=False)),
+                ("fetched_at", models.DateTimeField()),
+                (
+                    "site",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="assets",
+                        to="clustering.site",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('site', 'url_hash', 'body'), name='asset_once_per_site')],
+                "constraints": [
+                    models.UniqueConstraint(fields=("site", "url_hash", "body"), name="asset_once_per_site")
+                ],
             },
         ),
     ]

@@ -35,14 +35,14 @@ class Scope(models.TextChoices):
     """What a token may be used for; it never does more than its user's role allows."""
 
     SITES_READ = "sites:read", "List sites and read their settings"
-    SITES_WRITE = "sites:write", "Add sites and change their settings"
-    PAGES_READ = "pages:read", "Read pages, snapshots and links"
-    PAGES_WRITE = "pages:write", "Import pages and start crawls"
+    SITES_WRITE = "sites:write", "Add sites, change their settings and how they are watched"
+    PAGES_READ = "pages:read", "Read pages, snapshots, links and clusters"
+    PAGES_WRITE = "pages:write", "Import, crawl and cluster pages"
     JOBS_READ = "jobs:read", "Follow jobs and their progress"
     JOBS_WRITE = "jobs:write", "Cancel and retry jobs"
-    VERTICALS_READ = "verticals:read", "Read verticals and their attributes"
-    VERTICALS_WRITE = "verticals:write", "Change verticals and assign them to sites"
-    RECORDS_READ = "records:read", "Pull records"
+    VERTICALS_READ = "verticals:read", "Read verticals, samples, annotations and comments"
+    VERTICALS_WRITE = "verticals:write", "Change verticals, annotate, learn, publish and run rules"
+    RECORDS_READ = "records:read", "Pull records, read rules, checks and alerts"
     AUDIT_READ = "audit:read", "Read who changed what"
 
     @classmethod

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     Renew = Callable[[int, int], None]
 
 AT_ONCE = 500
+FEW, TIMES = 5, 2  # a clustering of fewer pages is outgrown when the site has so many times as many
 
 
 def plan_arrivals() -> int:
@@ -98,12 +99,21 @@ def assign_arrivals(*, site: Site, renew: Renew | None = None) -> int:
     return n_done
 
 
+def is_outgrown(clustering: Clustering) -> bool:
+    """Say whether a clustering of very few pages is to be made anew: it knows nothing of other pages."""
+    if not 0 < clustering.n_sampled < FEW:
+        return False
+    stored = Page.objects.filter(site=clustering.site_id, latest_snapshot__isnull=False)
+    return stored.count() >= TIMES * clustering.n_sampled
+
+
 class _Clusters:
     """The clusters of a clustering, as far as a page needs them to find its own."""
 
     def __init__(self, clustering: Clustering) -> None:
         self.clustering = clustering
         self.clusterer = CLUSTERERS[clustering.algorithm]
+        self.is_outgrown = is_outgrown(clustering)
         of_groups = Extent.objects.filter(clustering=clustering).exclude(group="")
         extents = list(of_groups.select_related("cluster"))
         self.cluster_by_group: dict[str, Cluster] = {extent.group: extent.cluster for extent in extents}
@@ -121,6 +131,8 @@ class _Clusters:
 
     def _groups(self, pages: Sequence[StoredPage], seen: Sequence[ObservedPage]) -> list[str | None]:
         model, assign = self.clustering.model, self.clusterer.assign
+        if self.is_outgrown:
+            return [None for _ in pages]
         if self.clusterer.observe:
             return [
                 self._known(assign(model, observed.observation, page.url))

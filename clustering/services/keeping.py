@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import transaction
-from django.db.models import Exists, F, OuterRef, Q, Window
+from django.db.models import RESTRICT, Exists, F, OuterRef, Q, Window
 from django.db.models.fields.reverse_related import ForeignObjectRel
 from django.db.models.functions import RowNumber
 from django.utils import timezone
@@ -136,9 +136,18 @@ def delete_site(run: JobRun) -> dict[str, Any]:
             n_pages += len(batch)
             run.renew(n_done=n_pages)
             Link.objects.filter(page_id__in=batch)._raw_delete("default")  # noqa: SLF001 - nothing refers to links
+            _delete_what_restricts(batch)
             Page.objects.filter(pk__in=batch).delete()
     with transaction.atomic():
         run.renew()
         Asset.objects.filter(site=site)._raw_delete("default")  # noqa: SLF001 - nothing refers to assets
         site.delete()
     return {"pages": n_pages}
+
+
+def _delete_what_restricts(pages: list[int]) -> None:
+    """Delete the rows that keep snapshots of these pages: those of rules do not go with a page."""
+    for relation in Snapshot._meta.get_fields(include_hidden=True):
+        if isinstance(relation, ForeignObjectRel) and relation.on_delete is RESTRICT:
+            rows = relation.related_model._default_manager
+            rows.filter(**{f"{relation.field.name}__page__in": pages}).delete()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from clustering.algorithms.detail_links import find_detail_links
 from clustering.algorithms.pagination import Pagination, find_pagination
@@ -14,8 +13,6 @@ from clustering.algorithms.record_finding import find_records
 from clustering.dom.links import find_base
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.dom.paths import element_paths
-from clustering.models import Site
-from clustering.services.sites import SiteExists, add_site
 from clustering.storage import BodyDamaged, BodyMissing, page_store
 
 if TYPE_CHECKING:
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
 
     from clustering.algorithms.record_fields import Column
     from clustering.algorithms.record_finding import FoundList
-    from clustering.models import Snapshot, User
+    from clustering.models import Snapshot
 
 N_LISTS = 3  # of a page that are shown
 
@@ -105,23 +102,6 @@ def tables_of_snapshot(snapshot: Snapshot, n_best: int = N_LISTS) -> list[ListTa
     return (
         tables_of(parsed.tree, snapshot.page.url, parsed.encoding, n_best) if parsed.tree is not None else []
     )
-
-
-def site_of_address(*, url: str, actor: User | None) -> Site:
-    """Return the site that an address belongs to; one named after its host is added where there is none.
-
-    Raises BadSite, SiteExists.
-    """
-    host = urlsplit(url).netloc
-    root = f"{urlsplit(url).scheme}://{host}/"
-    known = Site.objects.filter(root_url__startswith=root, deletion_requested_at__isnull=True).first()
-    if known is not None:
-        return known
-    name = host.removeprefix("www.").replace(":", "-").lower()
-    try:
-        return add_site(name=name, root_url=root, actor=actor)
-    except SiteExists:
-        return add_site(name=f"{name}-{urlsplit(url).scheme}", root_url=root, actor=actor)
 
 
 def _table(rank: int, found: FoundList, base: str, pagination: Pagination) -> ListTable:

@@ -12,6 +12,8 @@ from clustering.models import Role, Site, User
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from django.http import HttpRequest
+
 register = Library()
 
 
@@ -26,6 +28,7 @@ class Entry(NamedTuple):
     role: Role | None = None  # needed at some site
     is_everywhere: bool = False  # the role is needed for all sites
     under: tuple[Entry, ...] = ()
+    pages: tuple[str, ...] = ()  # names of URLs elsewhere that belong to it
 
 
 OPERATIONS = (
@@ -40,10 +43,13 @@ SETTINGS = (
     Entry("Audit trail", "audit", role=Role.ADMINISTRATOR),
     Entry("API", "docs"),
 )
+ANNOTATING = ("annotate_site", "annotate_page")
+REVIEWING = ("review_rule", "impact", "second_annotations", "annotate_again")
 RAIL = (
     Entry("Sites", "sites", "sites", "s", "/sites/", Role.VIEWER),
-    Entry("Annotate", "annotate", "annotate", "a", "/annotate/", Role.EDITOR),
-    Entry("Review", "review", "good", "r", "/review/", Role.VIEWER),
+    Entry("Annotate", "annotate", "annotate", "a", "/annotate/", Role.EDITOR, pages=ANNOTATING),
+    Entry("Review", "review", "good", "r", "/review/", Role.VIEWER, pages=REVIEWING),
+    Entry("Monitoring", "monitoring", "monitoring", "m", "/monitoring/", Role.VIEWER),
     Entry("Operations", "jobs", "operations", "o", "/operations/", Role.VIEWER, under=OPERATIONS),
     Entry("Settings", "account", "settings", "e", "/settings/", under=SETTINGS),
 )
@@ -53,6 +59,7 @@ SITE_TABS = (
     ("clusters", "Clusters", Role.VIEWER),
     ("rules", "Rules", Role.VIEWER),
     ("records", "Records", Role.VIEWER),
+    ("site_monitoring", "Monitoring", Role.VIEWER),
     ("site_settings", "Settings", Role.OPERATOR),
     ("site_people", "People", Role.ADMINISTRATOR),
 )
@@ -66,7 +73,7 @@ def rail(context: Context) -> dict[str, Any]:
         "request": request,
         "user": user,
         "csrf_token": context.get("csrf_token"),
-        "entries": _places(RAIL, request.path_info, _key_of(user)),
+        "entries": _places(RAIL, request.path_info, _name_of(request), _key_of(user)),
         "account": _address("account"),
         "log_out": _address("log_out"),
     }
@@ -104,13 +111,22 @@ def _key_of(user: User) -> Callable[[Entry], bool]:
     return fits
 
 
-def _places(entries: tuple[Entry, ...], path: str, fits: Callable[[Entry], bool]) -> list[dict[str, Any]]:
+def _name_of(request: HttpRequest) -> str:
+    """Return the name of the URL that is shown; blank for none, as on a page of an error."""
+    return (request.resolver_match and request.resolver_match.url_name) or ""
+
+
+def _places(
+    entries: tuple[Entry, ...], path: str, name: str, fits: Callable[[Entry], bool]
+) -> list[dict[str, Any]]:
     places = []
+    owner = next((entry for entry in entries if name in entry.pages), None)
     for entry in entries:
         href = _address(entry.name)
         if href and fits(entry):
-            under = _places(entry.under, path, fits)
+            under = _places(entry.under, path, name, fits)
             is_here = path.startswith(entry.prefix or href) or any(place["is_current"] for place in under)
+            is_here = is_here if owner is None else entry is owner
             looks = {"word": entry.word, "icon": entry.icon, "key": entry.key}
             places.append({**looks, "href": href, "is_current": is_here, "under": under})
     return places

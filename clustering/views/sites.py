@@ -70,6 +70,7 @@ def sites(request: HttpRequest) -> HttpResponse:
         "whole": visible.aggregate(n_sites=Count("pk"), n_pages=Coalesce(Sum("n_pages"), 0)),
         "is_live": any(row.at_work for row in rows),
         "can_add": user_of(request).has_role(Role.OPERATOR),
+        "can_paste": user_of(request).has_role_anywhere(Role.OPERATOR),
     }
     return render(request, "clustering/sites/sites.html", context)
 

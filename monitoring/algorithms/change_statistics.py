@@ -1,6 +1,7 @@
 """Count how often sites change, from how much of their pages is covered day by day.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-B, Table III.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-B,
+            Table III.
 Notation:   Coverage, the share of the pages of a day that a cluster's rule serves -> `shares`, oldest first;
             a site change event, a drop by more than a threshold -> `count_changes`.
 Readings:   The paper measures against the clusters of the first day. A drop is measured from the highest

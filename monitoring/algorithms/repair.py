@@ -70,6 +70,7 @@ class ProposedPage:
     url: str
     values: Mapping[str, Sequence[FoundValue]]
     absent: frozenset[str]
+    records: Sequence[Sequence[str]] = ()  # of a list, the XPaths of each one's elements
 
     @property
     def score(self) -> float:

@@ -290,7 +290,9 @@ def _annotate_page(
         except AnchorProblem:
             continue
         if name in attributes:
-            marks[attributes[name]] = [Mark(anchor) for anchor in anchors]
+            marks[attributes[name]] = [Mark(anchor, _record_of(anchor.xpath, page)) for anchor in anchors]
+    if page.records:
+        marks[None] = [Mark(record=tuple(record)) for record in page.records]
     for name in page.absent & attributes.keys():
         marks.setdefault(attributes[name], [Mark()])
     annotate_page(snapshot=snapshot, marks=marks, actor=actor, source=Annotation.Source.SUGGESTION)
@@ -304,6 +306,12 @@ def _annotate_page(
             source=Annotation.Source.SUGGESTION,
             is_audited=False,
         )
+
+
+def _record_of(xpath: str, page: ProposedPage) -> tuple[str, ...]:
+    """Return the record in which a node stands; nothing where it is in none."""
+    around = (record for record in page.records if any(f"{xpath}/".startswith(f"{one}/") for one in record))
+    return tuple(next(around, ()))
 
 
 def _note_accepted(proposal: Proposal, cluster: Cluster, rule: Rule, actor: User | None) -> None:

@@ -8,7 +8,6 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.services.sampling import request_samples
-from clustering.models import Snapshot
 from clustering.services import audit
 from clustering.services.jobs import JobExists
 from clustering.services.pages import Visit, prepare_visits, store_visits
@@ -19,7 +18,7 @@ from monitoring.services.repairs import accept_proposal, reject_proposal
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from clustering.models import Cluster, Job, User
+    from clustering.models import Cluster, Job, Snapshot, User
 
 CONFIRMED: Final = "confirmed"
 ELSEWHERE: Final = "elsewhere"

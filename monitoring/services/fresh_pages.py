@@ -18,7 +18,7 @@ from clustering.services.archives import open_source
 from clustering.services.found_pages import FoundPage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     from clustering.models import Site
@@ -76,17 +76,6 @@ def pages_of_source(
                 fetched_at,
             )
     return pages
-
-
-def pages_of_site(
-    site: Site, urls: Iterable[str], *, renew: Callable[[], None]
-) -> Iterator[tuple[str, FreshPage | None]]:
-    """Fetch pages one after the other with the site's pause; None for one that cannot be fetched."""
-    with Visitor(site) as visitor:
-        for url in urls:
-            renew()
-            page = visitor.visit(url)
-            yield url, page if isinstance(page, FreshPage) else None
 
 
 class Visitor:

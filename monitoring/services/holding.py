@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from django.core.exceptions import ValidationError
 from django.db.models import F
 from django.utils import timezone
 
@@ -164,8 +165,8 @@ def _ask_for_a_check(site: Site, clusters: set[str], n_pages: int) -> None:
     )
     try:
         request_checks(site=site, is_audited=False)
-    except JobExists:
-        return  # one is under way
+    except (JobExists, ValidationError):
+        return  # one is under way, or the last rule went meanwhile
 
 
 def _count_held(site: Site, clusters: Sequence[str], changed: set[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import apprise
 import orjson
@@ -12,17 +12,13 @@ from django.core.mail import EmailMessage
 from clustering.fetching.refusals import Refused
 from monitoring.models import Channel, Notice
 from monitoring.services.channels import is_allowed, key_of
-from rules.services.webhooks import signature
+from rules.services.webhooks import GONE, GOOD, post_signed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
     from clustering.fetching.client import Fetcher
-
-SECONDS: Final = 15.0  # that an answer may take
-MOST_BYTES: Final = 4096  # read of an answer
-GOOD, GONE = range(200, 300), 410
 
 
 class Message(NamedTuple):
@@ -99,23 +95,10 @@ def _send_to_webhook(channel: Channel, message: Message, client: Fetcher) -> int
             "data": {"notices": [_as_json(notice) for notice in message.notices]},
         }
     )
-    timestamp = int(message.at.timestamp())
-    headers = {
-        "Content-Type": "application/json",
-        "webhook-id": message.number,
-        "webhook-timestamp": str(timestamp),
-        "webhook-signature": signature(key_of(channel), message.number, timestamp, body),
-    }
+    key = key_of(channel)
     try:
-        answer = client.fetch(
-            channel.target,
-            method="POST",
-            headers=headers,
-            content=body,
-            max_redirects=0,
-            max_bytes=MOST_BYTES,
-            is_cut=True,
-            seconds=SECONDS,
+        answer = post_signed(
+            client, url=channel.target, key=key, message_id=message.number, at=message.at, body=body
         )
     except Refused as error:
         return Failure(str(error))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from monitoring.algorithms.known_values import plain, same_value
 from monitoring.algorithms.repair import KnownPage, ProposedPage, choose_pages, propose_annotations
-from monitoring.algorithms.rule_reuse import FieldVerdict, Versions, field_test_of_rule
+from monitoring.algorithms.rule_reuse import field_test_of_rule
 from monitoring.algorithms.value_places import ReadPage
-from monitoring.services.tested_pages import lines_with, text_of_body, tree_of_body
+from monitoring.services.list_relearning import relearn_list
+from monitoring.services.relearnt import OldPage, Relearnt, versions_with
+from monitoring.services.tested_pages import tree_of_body
 from rules.algorithms.learner import learn_cluster
 from rules.algorithms.run_rule import RunnableRule
 from rules.algorithms.stylesheet import stylesheet_of
@@ -20,40 +21,18 @@ from rules.services.schemas import specs_of, types_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from monitoring.algorithms.rule_reuse import Versions
     from monitoring.services.fresh_pages import FreshPage
-    from rules.algorithms.record_lines import Line
-    from rules.algorithms.rule import ClusterRule
     from rules.algorithms.run_rule import AttributeType
     from rules.models import Rule
+
+__all__ = ["OldPage", "Relearnt", "relearn", "versions_with"]
 
 N_ANNOTATED = 8
 N_MORE = 3  # pages added where the rule fails
 N_UNANNOTATED = 18
 N_ROUNDS = 3
 SURE = 0.97  # precision below which an optional attribute is not proposed
-
-
-class OldPage(NamedTuple):
-    """A page as it was, with what the rule in force extracts from it."""
-
-    url: str
-    golden: Sequence[Line]
-    body: bytes
-    content_type: str
-
-
-@dataclass(slots=True)
-class Relearnt:
-    """A rule learnt from values that were found again, and what it does on all known pages."""
-
-    definition: ClusterRule
-    stylesheet: str
-    annotated: list[ProposedPage]
-    proposed: list[ProposedPage]
-    unannotated: list[str]
-    verdict: FieldVerdict
-    measures: dict[str, dict[str, Any]] = field(default_factory=dict)  # per attribute
-    spurious: dict[str, set[str]] = field(default_factory=dict)  # by URL: given, though it is not there
 
 
 def relearn(
@@ -63,9 +42,11 @@ def relearn(
 
     `old` are known pages of the cluster, `urls` all addresses of the cluster as it is now.
     """
+    if any("index" in line for page in old for line in page.golden):
+        return relearn_list(rule, old, fresh, urls)
     known = _known_pages(old, fresh)
     kinds = types_of(rule.schema)
-    if not known or any("index" in line for page in old for line in page.golden):
+    if not known:
         return None
     proposed = propose_annotations(known, kinds)
     annotated = choose_pages(proposed, N_ANNOTATED)
@@ -154,22 +135,6 @@ def _spurious(versions: Sequence[Versions], proposed: Sequence[ProposedPage]) ->
         for one in versions
     }
     return {url: names for url, names in given.items() if names}
-
-
-def versions_with(
-    rule: RunnableRule, old: Sequence[OldPage], fresh: Mapping[str, FreshPage]
-) -> list[Versions]:
-    """Return what is known of the old pages beside what a rule makes of the new ones."""
-    return [
-        Versions(
-            page.url,
-            page.golden,
-            lines_with(rule, fresh[page.url]),
-            text_of_body(fresh[page.url].body, fresh[page.url].content_type),
-        )
-        for page in old
-        if page.url in fresh
-    ]
 
 
 def _annotated_page(page: ProposedPage, fresh: FreshPage, dropped: set[str]) -> AnnotatedPage | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from django.template import Library
@@ -10,16 +11,16 @@ from django.utils.html import format_html, format_html_join
 
 from clustering.templatetags.interface import NOTHING, badge, icon
 from monitoring.models import CheckedPage, SiteChange
-from monitoring.views.days import NOT_CHECKED, told
+from monitoring.services.day_strips import NOT_CHECKED, told
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import date
 
     from django.utils.safestring import SafeString
 
     from monitoring.models import Check
-    from monitoring.views.days import Day
-    from monitoring.views.site_rows import Cell
+    from monitoring.services.day_strips import Cell, Day, DayKind
 
 register = Library()
 
@@ -42,8 +43,8 @@ def strip(days: Sequence[Day], site: str = "") -> SafeString:
 
 
 def _cell_of(day: Day, site: str) -> SafeString:
-    title = f"{day.day:%a %-d %b}: {day.kind.word}"
     if site and day.check is not None:
+        title = f"{day.day:%a %-d %b}: {day.kind.word}"
         return format_html(
             '<a class="cell is-{}" href="{}" title="{}" aria-label="{}">{}</a>',
             day.kind.tone,
@@ -52,8 +53,15 @@ def _cell_of(day: Day, site: str) -> SafeString:
             title,
             day.kind.letter,
         )
-    letter = "" if day.kind is NOT_CHECKED else day.kind.letter
-    return format_html('<span class="cell is-{}" title="{}">{}</span>', day.kind.tone, title, letter)
+    return _plain_cell(day.day, day.kind)
+
+
+@lru_cache(maxsize=1024)
+def _plain_cell(day: date, kind: DayKind) -> SafeString:
+    """Draw a day of a strip; the same days come back for every site."""
+    letter = "" if kind is NOT_CHECKED else kind.letter
+    title = f"{day:%a %-d %b}: {kind.word}"
+    return format_html('<span class="cell is-{}" title="{}">{}</span>', kind.tone, title, letter)
 
 
 @register.simple_tag

@@ -114,7 +114,8 @@ def _values(line: Mapping[str, Any], checked: CheckedPage, proposal: Proposal | 
     names = list(dict.fromkeys([*failed, *was, *proposed]))
     rows = []
     for name in names:
-        lost, found = failed.get(name, {}), next(iter(evidence.get(name, [])), {})
+        lost = failed.get(name, {})
+        found: Mapping[str, Any] = next(iter(evidence.get(name, [])), {})
         told = proposed.get(name, {})
         rows.append(
             ValueRow(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import date
 
 WIDTH, LEFT, RIGHT = 960, 46, 12
 TOP, COVERAGE_HEIGHT, GAP, BARS_HEIGHT = 22, 120, 22, 60

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, NamedTuple
 
-from django.db.models import Case, Count, F, Sum, When
+from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
 from clustering.models import Site
@@ -45,7 +45,7 @@ class Reuse(NamedTuple):
     coverage_drop: float
     x: int
     height: float
-    sum_y: float
+    sum_y: int
 
     @property
     def whole(self) -> float:
@@ -57,7 +57,7 @@ def table_iii(user: User, n_days: int) -> ChangeTable:
     rows = (
         _recent(user, n_days)
         .values("site", "day")
-        .annotate(pages=Sum("n_pages"), covered=Sum(Case(When(rule=None, then=0), default=F("n_pages"))))
+        .annotate(pages=Sum("n_pages"), covered=Sum("n_pages", filter=Q(rule__isnull=False), default=0))
     )
     shares: dict[str, list[float]] = {}
     for row in rows.order_by("site", "day"):
@@ -140,5 +140,5 @@ def _reuse(place: int, site: str, decisions: dict[str, tuple[int, int]], drop: f
         drop,
         60 + place * 44,
         round(BAR * share, 1),
-        round(BAR * (1.2 - whole), 1),
+        round(BAR * (1.2 - whole)),
     )

@@ -12,8 +12,8 @@ from django.views.decorators.http import require_GET
 from clustering.models import Role, Site
 from clustering.views.access import needs_role, user_of
 from clustering.views.lists import chosen, list_part, words
+from monitoring.services.day_strips import KINDS
 from monitoring.views import overview_rows
-from monitoring.views.days import KINDS
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db.models import Count, Exists, Min, OuterRef, Q, Sum
-from django.db.models.functions import TruncDate
 from django.urls import reverse
 from django.utils import timezone
 
@@ -14,8 +13,8 @@ from annotation.models import Effort
 from clustering.models import Job, Page, Role, Site
 from monitoring.models import Alert, Check, Coverage, Proposal, Schedule, SiteChange
 from monitoring.services.alerts import RELEASABLE
+from monitoring.services.day_strips import last_days, strips_of
 from monitoring.views.charts import DayFigures, course_of
-from monitoring.views.days import last_days, strips_of
 from rules.models import Extraction, Rule
 
 if TYPE_CHECKING:
@@ -24,18 +23,23 @@ if TYPE_CHECKING:
 
     from clustering.models import User
     from clustering.models.sites import SiteQuerySet
+    from monitoring.services.day_strips import Day
     from monitoring.views.charts import Course
-    from monitoring.views.days import Day
 
 Kind = Alert.Kind
-ALERTS_SHOWN = 100
+ALERTS_SHOWN = 40
 COURSE_DAYS = 42
+MOST_MARKS = 2_000
 FRESH_DAYS = 14
 AGES = ((7, "up to a week"), (30, "up to a month"), (90, "up to 3 months"), (365, "up to a year"))
 CAUSES = {
     Kind.SITE_CHANGED: "The template of pages is another one: their rules no longer fit",
     Kind.HELD: "Constant values came out different and wait for a check before anybody reads them",
+    Kind.IMPLAUSIBLE: "Values of bellwethers look right and are probably wrong",
+    Kind.DRIFT: "Values of records are not like those of a week ago",
+    Kind.IMPLAUSIBLE: "Values that do not look like those before: right in form, perhaps wrong",
     Kind.COVERAGE: "Less is extracted of what comes in",
+    Kind.DRIFT: "The values that come in are others than they were for a while",
     Kind.UNREACHABLE: "Half of the bellwethers or more do not answer",
     Kind.WARNING: "Something looks odd and breaks nothing",
     Kind.OVERDUE: "Checks come to nothing",
@@ -61,7 +65,7 @@ HEALTHS = (
     (CHANGED, (Kind.SITE_CHANGED,)),
     (UNREACHABLE, (Kind.UNREACHABLE,)),
     (OVERDUE, (Kind.OVERDUE,)),
-    (DOUBTFUL, (Kind.HELD, Kind.COVERAGE, Kind.WARNING)),
+    (DOUBTFUL, (Kind.HELD, Kind.IMPLAUSIBLE, Kind.DRIFT, Kind.COVERAGE, Kind.WARNING)),
 )
 FILTERS = {"": "All"} | {
     health.key: health.word for health in (CHANGED, UNREACHABLE, OVERDUE, DOUBTFUL, UNWATCHED, HEALTHY)
@@ -74,6 +78,7 @@ class AlertRow(NamedTuple):
     alert: Alert
     state: str
     href: str
+    address: str  # of what is done with it
     may_act: bool
     may_release: bool
 
@@ -127,7 +132,7 @@ def site_rows(sites: Sequence[Site]) -> list[SiteRow]:
         for row in recent.annotate(pages=Sum("n_pages"), served=Sum("n_served"))
         if row["pages"]
     }
-    rules = {
+    rules: dict[int, Any] = {
         row["cluster__site"]: row
         for row in Rule.objects.published()
         .filter(cluster__site__in=pks)
@@ -167,7 +172,7 @@ def _health(kinds: set[str], schedule: Schedule | None) -> Health:
 
 def alert_groups(alerts: Iterable[Alert], user: User, now: datetime) -> list[AlertGroup]:
     """Return open alerts grouped by their cause, the worst cause first, those that wait first."""
-    groups: dict[str, list[AlertRow]] = {kind: [] for kind in CAUSES}
+    groups: dict[str, list[AlertRow]] = {kind: [] for kind in [*CAUSES, *Kind.values]}
     changes = _changes_of(alerts := list(alerts))
     operated = _operated(user)
     for alert in alerts:
@@ -178,13 +183,16 @@ def alert_groups(alerts: Iterable[Alert], user: User, now: datetime) -> list[Ale
                 alert,
                 alert.state_at(now).value,
                 href or reverse("site_monitoring", args=[alert.site.name]),
+                reverse("acknowledge_alert", args=[alert.site.name, alert.pk]).removesuffix("acknowledge/"),
                 may_act,
                 may_act and alert.kind in RELEASABLE,
             )
         )
     order = {Alert.State.OPEN.value: 0, Alert.State.ACKNOWLEDGED.value: 1, Alert.State.SNOOZED.value: 2}
     return [
-        AlertGroup(kind, Kind(kind).label, CAUSES[Kind(kind)], sorted(rows, key=lambda row: order[row.state]))
+        AlertGroup(
+            kind, Kind(kind).label, CAUSES.get(Kind(kind), ""), sorted(rows, key=lambda row: order[row.state])
+        )
         for kind, rows in groups.items()
         if rows
     ]
@@ -234,7 +242,7 @@ def whole_figures(user: User, now: datetime) -> dict[str, Any]:
         "n_changes": changes.open().count(),
         "n_proposals": Proposal.objects.waiting()
         .visible_to(user)
-        .exclude(decision=Proposal.Decision.REUSED)
+        .filter(decision=Proposal.Decision.PROPOSED)
         .count(),
     }
 
@@ -252,14 +260,16 @@ def course(sites: Iterable[int] | SiteQuerySet, *, address: str, n_days: int = C
 def _marks(sites: Iterable[int] | SiteQuerySet, since: date, address: str) -> Mapping[date, tuple[str, str]]:
     """Return the days with site changes: what happened, and where it is shown."""
     start = timezone.make_aware(datetime.combine(since, datetime.min.time()))
-    found = SiteChange.objects.filter(site__in=sites, found_at__gte=start)
-    per_day = found.order_by().annotate(day=TruncDate("found_at")).values("day")
-    marks = {}
-    for row in per_day.annotate(n=Count("pk"), first=Min("pk")):
-        n = row["n"]
-        word = "1 site change" if n == 1 else f"{n} site changes"
-        marks[row["day"]] = (word, f"{address}?day={row['day']}")
-    return marks
+    found = SiteChange.objects.filter(site__in=sites, found_at__gte=start).order_by("-pk")
+    per_day: dict[date, list[tuple[str, int]]] = {}
+    for site, pk, at in found.values_list("site__name", "pk", "found_at")[:MOST_MARKS]:
+        per_day.setdefault(timezone.localdate(at), []).append((site, pk))
+    return {
+        day: (f"{own[0][0]} changed", reverse("site_change", args=own[0]))
+        if len(own) == 1
+        else (f"{len(own)} site changes", f"{address}?day={day}")
+        for day, own in per_day.items()
+    }
 
 
 def work_figures(user: User, now: datetime) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def run_repair(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 @needs_role(Role.REVIEWER)
 @require_POST
 def decide_value(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    """Write down what the person says of one value; the last one that is confirmed brings the rule into force."""
+    """Write down what the person says of one value; the last one confirmed brings the rule into force."""
     proposal = _proposal(name, pk)
     attribute, said = request.POST.get("attribute", ""), request.POST.get("said", "")
     try:

@@ -85,7 +85,7 @@ def context_of(request: HttpRequest, change: SiteChange) -> dict[str, object]:
         "has_said": bool(said - {""}),
         "is_confirmed": bool(proposal) and is_confirmed(proposal),
         **shown,
-        **site_rows.work_of(site),
+        **site_rows.work_of(site, [site_rows.REPAIR]),
     }
 
 

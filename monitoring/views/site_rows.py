@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clustering.models import Job
 from monitoring.models import Check, CheckedPage, SiteChange
+from monitoring.services.day_strips import Cell
 from rules.models import Rule
 
 if TYPE_CHECKING:
@@ -14,16 +15,8 @@ if TYPE_CHECKING:
     from clustering.models import Site
 
 CHECKS_IN_GRID = 16
-TASKS = ("monitoring.run_checks", "monitoring.heal_site")
-
-
-class Cell(NamedTuple):
-    """What one check said of a cluster or a page."""
-
-    check: int
-    tone: str
-    letter: str
-    word: str
+REPAIR = "monitoring.heal_site"
+TASKS = ("monitoring.run_checks", REPAIR)
 
 
 class GridRow(NamedTuple):
@@ -75,9 +68,9 @@ def page_grid(site: Site, cluster: str, checks: Sequence[Check]) -> list[GridRow
     ]
 
 
-def work_of(site: Site) -> dict[str, Any]:
+def work_of(site: Site, tasks: Sequence[str] = TASKS) -> dict[str, Any]:
     """Return the check or repair that is at work, and the last one if it failed."""
-    jobs = Job.objects.filter(site=site, task__in=TASKS).order_by("-pk")
+    jobs = Job.objects.filter(site=site, task__in=tasks).order_by("-pk")
     latest = list(jobs[:6])
     job = next((one for one in latest if one.state == Job.State.RUNNING), None)
     job = job or next((one for one in latest if not one.is_finished), None)
@@ -97,7 +90,8 @@ def _cluster_cell(check: int, told: Mapping[str, Any] | None) -> Cell:
     if told is None:
         return NOT_THERE
     n, of = told.get("n_reachable", 0), told.get("n_pages", 0)
-    shares = f"{told.get('shingle_share', 0):.0%} fail the shingle test, {told.get('field_share', 0):.0%} the field test"
+    shingle, field = told.get("shingle_share", 0), told.get("field_share", 0)
+    shares = f"{shingle:.0%} fail the shingle test, {field:.0%} the field test"
     if told.get("is_broken"):
         return Cell(check, "bad", "C", f"changed: of {n} bellwethers {shares}")
     if of and n * 2 <= of:

@@ -13,8 +13,8 @@ from clustering.models import Role, Site
 from clustering.views.access import needs_role, user_of
 from clustering.views.lists import list_part
 from monitoring.models import Alert, Check, SiteChange
+from monitoring.services.day_strips import KINDS, strips_of
 from monitoring.views import overview_rows, site_rows
-from monitoring.views.days import KINDS, strips_of
 from rules.models import Rule
 
 if TYPE_CHECKING:

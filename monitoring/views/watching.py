@@ -161,7 +161,7 @@ def _show(
         "slots": Slot.objects.filter(schedule__site=site).select_related("check_run")[:SLOTS_SHOWN],
         "schedule_form": schedule_form or ScheduleForm(initial=_initial(schedule)),
         "thresholds_form": thresholds_form
-        or ThresholdsForm(initial={n: round(share * 100, 4) for n, share in asdict(chosen).items()}),
+        or ThresholdsForm(initial={n: f"{share * 100:g}" for n, share in asdict(chosen).items()}),
         "are_usual": chosen == Thresholds(),
         "channel_form": channel_form or ChannelForm(),
         "channels": Channel.objects.of_site(site).select_related("made_by", "site"),

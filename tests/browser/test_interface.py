@@ -17,6 +17,7 @@ PATHS = [
     "/sites/",
     "/sites/?q=nothing-like-it",
     "/add-site/",
+    "/new-table/",
     "/sites/alpine-shop/",
     "/sites/city-guide/",
     "/sites/garden-market/",
@@ -49,6 +50,7 @@ def paths_of(shop: Site) -> list[str]:
         at,
         f"{at}snapshots/{older}/",
         f"{at}compare/{older}/{newer}/",
+        f"{at}table/",
         f"/sites/{shop.name}/pages/{gone.pk}/",
     ]
     clusters = [

@@ -14,7 +14,7 @@ from clustering.dom.page import parse_page
 from clustering.models import Job, Page, Site
 from clustering.services import jobs
 from clustering.services.list_crawling import crawl_list, request_list_crawl
-from clustering.services.list_tables import site_of_address, tables_of, tables_of_snapshot
+from clustering.services.list_tables import tables_of, tables_of_snapshot
 from tests.apps.clustering.fake_host import Answer, FakeHost
 from tests.apps.clustering.test_commands import call
 
@@ -85,7 +85,7 @@ def host() -> Iterator[FakeHost]:
 
 
 def crawled(host: FakeHost, **options: Any) -> tuple[Job, set[str]]:
-    site = site_of_address(url=f"{host.url}/list", actor=None)
+    site, _ = Site.objects.get_or_create(name="shop", root_url=f"{host.url}/")
     job = request_list_crawl(site=site, url=f"{host.url}/list", delay=0, rings=False, **options)
     job = jobs.run_job(job.pk, crawl_list)
     stored = Page.objects.filter(site=site, state=Page.State.STORED).values_list("url", flat=True)
@@ -137,9 +137,3 @@ class TestCrawling:
         site = Site.objects.create(name="shop", root_url="https://shop.example/")
         with pytest.raises(ValidationError, match=problem):
             request_list_crawl(site=site, url=url, **more)
-
-    def test_an_address_of_a_known_site_is_its(self) -> None:
-        site = site_of_address(url="https://www.shop.example/list?x=1", actor=None)
-
-        assert ("shop.example", "https://www.shop.example/") == (site.name, site.root_url)
-        assert site == site_of_address(url="https://www.shop.example/other", actor=None)

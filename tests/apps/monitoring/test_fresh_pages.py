@@ -9,7 +9,7 @@ import pytest
 from django.conf import LazySettings
 
 from clustering.fetching.guard import networks
-from monitoring.services.fresh_pages import pages_of_site, pages_of_source
+from monitoring.services.fresh_pages import FreshPage, Visitor, pages_of_source
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.fake_host import Answer, FakeHost, page
 
@@ -53,15 +53,16 @@ class TestNetwork:
         with FakeHost({"/robots.txt": robots, "/a": page(text="a"), "/private": page(text="x")}) as host:
             site = site_of(crawl_delay=0.0)
             urls = [f"{host.url}/a", f"{host.url}/gone", f"{host.url}/private"]
-            found = dict(pages_of_site(site, urls, renew=nothing))
+            with Visitor(site) as visitor:
+                found = [visitor.visit(url) for url in urls]
 
-        assert [200, 404, None] == [one and one.status for one in (found[url] for url in urls)]
+        assert [200, 404, "robots"] == [one.status if isinstance(one, FreshPage) else one for one in found]
         assert "/private" not in {asked.path for asked in host.asked}
 
     def test_a_private_address_is_not_asked(self, settings: LazySettings) -> None:
         settings.ALLOWED_NETWORKS = []
-        with FakeHost({"/a": page(text="a")}) as host:
-            found = dict(pages_of_site(site_of(crawl_delay=0.0), [f"{host.url}/a"], renew=nothing))
+        with FakeHost({"/a": page(text="a")}) as host, Visitor(site_of(crawl_delay=0.0)) as visitor:
+            found = visitor.visit(f"{host.url}/a")
 
-        assert {f"{host.url}/a": None} == found
+        assert isinstance(found, str)
         assert not host.asked

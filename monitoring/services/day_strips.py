@@ -32,7 +32,7 @@ AS_IT_WAS = DayKind(2, "✓", "good", "as it was")
 SKIPPED = DayKind(1, "s", "unknown", "skipped")
 NOT_CHECKED = DayKind(0, "·", "none", "not checked")
 KINDS = (AS_IT_WAS, CHANGED, UNREACHABLE, WARNING, FAILED, SKIPPED, NOT_CHECKED)
-SLOT_KINDS = {Slot.State.FAILED: FAILED, Slot.State.SKIPPED: SKIPPED}
+SLOT_KINDS: dict[str, DayKind] = {Slot.State.FAILED: FAILED, Slot.State.SKIPPED: SKIPPED}
 
 
 class Day(NamedTuple):
@@ -41,6 +41,15 @@ class Day(NamedTuple):
     day: date
     kind: DayKind
     check: int | None  # the check that the cell opens
+
+
+class Cell(NamedTuple):
+    """What one check said of a cluster or a page."""
+
+    check: int
+    tone: str
+    letter: str
+    word: str
 
 
 def last_days(n: int = DAYS_SHOWN) -> list[date]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any
-
 from django import forms
+from django.utils.functional import lazy
 
 from monitoring.algorithms.site_change import Thresholds
 from monitoring.models import Alert, Channel, Schedule
@@ -45,23 +43,38 @@ class ScheduleForm(forms.Form):
     is_active = forms.BooleanField(label="Check by this schedule", required=False)
 
 
+def _share(name: str) -> forms.FloatField:
+    usual = 100 * getattr(Thresholds, name)
+    return forms.FloatField(
+        label=f"{LABELS[name]}, %",
+        min_value=0,
+        max_value=100,
+        help_text=f"{EXPLANATIONS[name]} Usually {usual:g} %.",
+        widget=forms.NumberInput(attrs={"step": "any"}),
+    )
+
+
 class ThresholdsForm(forms.Form):
     """Shares in percent."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for one in fields(Thresholds):
-            self.fields[one.name] = forms.FloatField(
-                label=f"{LABELS[one.name]}, %",
-                min_value=0,
-                max_value=100,
-                help_text=f"{EXPLANATIONS[one.name]} Usually {float(one.default) * 100:g} %.",  # type: ignore[arg-type]  # all have one
-                widget=forms.NumberInput(attrs={"step": "any"}),
-            )
+    pages = _share("pages")
+    quorum = _share("quorum")
+    coverage_drop = _share("coverage_drop")
+    reachable = _share("reachable")
+    rules = _share("rules")
+    crawl_drop = _share("crawl_drop")
 
     def shares(self) -> dict[str, float]:
         """Return what was entered as shares from 0 to 1."""
         return {name: round(value / 100, 6) for name, value in self.cleaned_data.items()}
+
+
+def _where_to() -> str:
+    allowed = ", ".join(allowed_services()) or "none"
+    return (
+        "An e-mail address, the address of a webhook, or that of a chat or pager service "
+        f"(allowed here: {allowed})."
+    )
 
 
 class ChannelForm(forms.Form):
@@ -70,6 +83,7 @@ class ChannelForm(forms.Form):
         label="Where to",
         max_length=LONGEST_TARGET,
         widget=forms.TextInput(attrs={"class": "mono", "autocomplete": "off", "spellcheck": "false"}),
+        help_text=lazy(_where_to, str)(),
     )
     alert_kinds = forms.MultipleChoiceField(
         label="Of which alerts",
@@ -77,11 +91,3 @@ class ChannelForm(forms.Form):
         initial=USUAL_KINDS,
         widget=forms.CheckboxSelectMultiple,
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        allowed = ", ".join(allowed_services()) or "none"
-        self.fields["target"].help_text = (
-            "An e-mail address, the address of a webhook, or that of a chat or pager service "
-            f"(allowed here: {allowed})."
-        )
