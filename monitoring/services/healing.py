@@ -20,7 +20,7 @@ from monitoring.services.fresh_pages import FreshPage, pages_of_source
 from monitoring.services.new_clusters import cluster_fresh
 from monitoring.services.relearning import OldPage, Relearnt, relearn, versions_with
 from monitoring.services.tested_pages import lines_with, read_body
-from rules.models import GoldenRecord, Rule
+from rules.models import GoldenRecord, Record, Rule
 from rules.services.schemas import runnable
 
 if TYPE_CHECKING:
@@ -242,7 +242,10 @@ def _keep_fetched(run: JobRun, site: Site) -> None:
 
 
 def _old_clusters(site: Site, rules: Sequence[Rule]) -> list[OldCluster]:
-    """Return the clusters as they are stored; those with a rule know the pages of its golden records too."""
+    """Return the clusters as they are stored; those with a rule know the pages that it served before, too.
+
+    A page that came in after the change may have left its cluster already.
+    """
     extents = Extent.objects.filter(clustering__site=site, clustering__is_current=True)
     told = {
         cluster: (signature, importance)
@@ -253,6 +256,10 @@ def _old_clusters(site: Site, rules: Sequence[Rule]) -> list[OldCluster]:
     for cluster, url in members.values_list("cluster", "page__url").iterator(chunk_size=5_000):
         urls.setdefault(cluster, set()).add(url)
     ruled = {rule.cluster_id for rule in rules}
+    golden = GoldenRecord.objects.filter(rule__in=rules).values_list("rule__cluster", "page__url")
+    served = Record.objects.there().filter(cluster__in=ruled).values_list("cluster", "page__url")
+    for cluster, url in [*golden, *served.iterator(chunk_size=5_000)]:
+        urls.setdefault(cluster, set()).add(url)
     return [
         OldCluster(
             cluster.name,

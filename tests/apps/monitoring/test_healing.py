@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from annotation.models import Annotation
-from clustering.models import Snapshot
+from clustering.models import PageMembership, Snapshot
+from clustering.services.clusterings import assign_arrivals
 from monitoring.models import Proposal, SiteChange
 from rules.models import Record, Rule
 from rules.services.extracting import stored_lines
+from tests.apps.clustering.demo_sites import store
 from tests.apps.monitoring.monitored_shop import archive, check, heal, redesigned, shop, with_ad
 from tests.apps.rules.shop_cast import extract, products_of
 
@@ -64,6 +66,19 @@ class TestRepair:
         }
         assert (n_snapshots, 1) == (Snapshot.objects.count(), Rule.objects.count())
         assert Proposal.State.WAITING == Proposal.objects.get(decision="proposed").state
+
+    def test_pages_that_a_crawl_brought_before_the_repair_still_count(self, tmp_path: Path) -> None:
+        site = shop()
+        products = products_of(site)
+        extract(site)
+        store(site, [redesigned(n) for n in range(1, 13)])
+        assign_arrivals(site=site)
+        assert not PageMembership.objects.current().filter(cluster=products).exists()
+        line = line_of(heal(site, archive(tmp_path, site, redesigned), accept=True), "/p/1")
+
+        assert ("proposed", products.name, True) == (line["decision"], line["from_cluster"], line["accepted"])
+        extract(site)
+        assert {"Rope 1", "Rope 12"} <= {one.values["name"] for one in Record.objects.there()}
 
     def test_accepted_it_serves_the_new_pages(self, tmp_path: Path) -> None:
         site = shop()
