@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
+import orjson
 from django.core.exceptions import BadRequest
 
 from annotation.algorithms.picking import MarkText, Place
@@ -85,7 +85,7 @@ def read_gesture(request: HttpRequest) -> Gesture:
     if int(request.headers.get("Content-Length") or 0) > MAX_BODY:
         raise BadRequest(f"A gesture has at most {MAX_BODY:,} bytes.")
     try:
-        told = json.loads(request.body)
-    except ValueError:
+        told = orjson.loads(request.body)
+    except orjson.JSONDecodeError:  # also where it is nested too deeply
         raise BadRequest("A gesture is a JSON object.") from None
     return Gesture(told)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 
 from annotation.algorithms.anchoring import Anchor
 from annotation.models import Assignment, Sample
@@ -262,3 +263,13 @@ def test_the_rail_says_that_one_annotates(browser: Client, cluster: Cluster, pag
         for link in text.split('<a class="rail-link"')[1:]
         if 'aria-current="true"' in link.partition(">")[0]
     ]
+
+
+@pytest.mark.parametrize("body", ["[" * 100_000, "no json", "[]", '"text"'])
+def test_a_gesture_that_is_none_is_refused(
+    body: str, browser: Client, site: Site, pages: list[Page], cluster: Cluster
+) -> None:
+    address = reverse("gesture", args=[site.name, pages[0].pk, pages[0].latest_snapshot_id])
+    answer = browser.post(address, body, content_type="application/json")
+
+    assert 400 == answer.status_code
