@@ -10,7 +10,7 @@ Departures: Regions are put together by keys (tag, class, shape, structure, look
             several), by average linkage of sets of paths, by separators, start marks and periods; filters
             without outliers stand beside what they were made from.
 Cost:       Linear in the elements for each key; the linkage is taken over at most 40 distinct structures of a
-            family, and at most 300 candidates are kept.
+            family, at most 2500 families are looked at, and at most 300 candidates are kept.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ MAX_CANDIDATES = 300
 MAX_REGIONS, FEWEST = 150_000, 4  # regions of all candidates together, and candidates kept in any case
 MAX_FILTERED = 4000  # regions of a candidate whose untypical ones are looked for
 MAX_RUNS_FAMILY = 4000  # children of one parent that are looked at for periods and start marks
+MAX_FAMILIES = 2500  # parents whose children are put together
 MAX_GROUPS = 40  # classes that are tried as marks over several parents
 TYPICAL = 4.0  # how many times longer or shorter than the median a record may be
 
@@ -84,9 +85,8 @@ class _Found:
 def find_candidates(page: PageModel, n_most: int = MAX_CANDIDATES) -> list[Candidate]:
     """Return the candidates of a page, the most promising first where there are too many."""
     found = _Found(page)
-    for family in page.children:
-        if len(family) > 1:
-            _add_family(found, [element for element in family if page.ends[element]])
+    for family in _families(page):
+        _add_family(found, [element for element in family if page.ends[element]])
     _add_over_parents(found)
     _add_runs_over_parents(found)
     plain = _most_promising(page, list(found.by_intervals.values()), n_most * 2 // 3)
@@ -95,6 +95,15 @@ def find_candidates(page: PageModel, n_most: int = MAX_CANDIDATES) -> list[Candi
     kept = {id(candidate) for candidate in plain}
     filtered = [one for one in found.by_intervals.values() if one.is_filtered and id(one) not in kept]
     return plain + _most_promising(page, filtered, n_most - len(plain))
+
+
+def _families(page: PageModel) -> list[list[int]]:
+    """Return the children of each parent that has several; where there are too many, those with most text."""
+    parents = [parent for parent, family in enumerate(page.children) if len(family) > 1]
+    if len(parents) > MAX_FAMILIES:
+        largest = sorted(parents, key=lambda parent: -page.length((parent, parent)))[:MAX_FAMILIES]
+        parents = sorted(largest)
+    return [page.children[parent] for parent in parents]
 
 
 def find_candidates_with(page: PageModel, example: Region) -> list[Candidate]:

@@ -28,6 +28,7 @@ SHUT = frozenset(_SHUT.split())
 BOLD = frozenset({"b", "strong", "h1", "h2", "h3", "h4", "h5", "h6", "th"})
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 FIELDS = frozenset({"input", "select", "textarea", "button"})
+BREAKS = frozenset({"br", "hr"})
 LOOKS = ("align", "valign", "bgcolor", "width", "size", "color", "border", "cellspacing", "colspan")
 MAX_ELEMENTS = 150_000  # what stands behind them is not looked at
 TEXT_SUMS = ("linked", "bold", "digits", "chunks", "money")
@@ -122,6 +123,9 @@ class _Reader:
         self.n_bold_in = 0
         self.sums = dict.fromkeys(TEXT_SUMS, 0)
         self.number_by_key: dict[object, int] = {}
+        before, after = self.page.text_before, self.page.text_after
+        self.columns = [(name, before[name], after[name]) for name in TEXT_SUMS]
+        self.n_before = list(self.page.n_before.values())
 
     def intern(self, key: object) -> int:
         return self.number_by_key.setdefault(key, len(self.number_by_key))
@@ -165,8 +169,8 @@ class _Reader:
         page = self.page
         page.ends[number] = len(page.nodes)
         page.stops[number] = page.n_characters
-        for name in TEXT_SUMS:
-            page.text_after[name][number] = self.sums[name]
+        for name, _, after in self.columns:
+            after[number] = self.sums[name]
         tag, family = page.tags[number], page.children[number]
         self.n_linked_in -= tag == "a"
         self.n_bold_in -= tag in BOLD
@@ -183,15 +187,13 @@ class _Reader:
         self.page.looks.append(self.intern((tag, "looks", looks)))
 
     def _count(self, node: _Element, tag: str) -> None:
-        page = self.page
         is_link = tag == "a" and "href" in node.attrib
-        kinds = (is_link, tag == "img", tag in FIELDS, tag in HEADINGS, tag in {"br", "hr"})
-        for name, is_one in zip(ELEMENT_SUMS, kinds, strict=True):
-            sums = page.n_before[name]
+        kinds = (is_link, tag == "img", tag in FIELDS, tag in HEADINGS, tag in BREAKS)
+        for sums, is_one in zip(self.n_before, kinds, strict=True):
             sums.append(sums[-1] + is_one)
-        for name in TEXT_SUMS:
-            page.text_before[name].append(self.sums[name])
-            page.text_after[name].append(0)
+        for name, before, after in self.columns:
+            before.append(self.sums[name])
+            after.append(0)
         self.n_linked_in += tag == "a"
         self.n_bold_in += tag in BOLD
 

@@ -34,7 +34,7 @@ def test_a_list_has_a_line_for_each_record() -> None:
     extracted = cast.TestLists().found(AttributeType("item"))
     lines = lines_of_extracted("u", cast.rule(AttributeType("item")), extracted)
 
-    assert [(0, "0"), (1, "1")] == [(line["index"], line["key"]) for line in lines]
+    assert [(0, "/p/1"), (1, "/p/2")] == [(line["index"], line["key"]) for line in lines]
 
 
 def test_a_list_without_records_is_a_line_too() -> None:
