@@ -179,8 +179,22 @@ FILL = """() => {
 
 def places_of_elements(frame: Frame) -> list[list[float]]:
     """Return number, x and y of a point of each element at which the browser finds it."""
+    frame.evaluate(SETTLED)
     places: list[list[float]] = frame.evaluate(PLACES)
     return places
+
+
+# Fonts and pictures that come late move what stands below them.
+SETTLED = """async () => {
+  await document.fonts.ready;
+  await Promise.allSettled([...document.images].map((image) => image.decode()));
+  const frame = () => new Promise(requestAnimationFrame);
+  for (let same = 0, was = -1; same < 3; await frame()) {
+    const now = document.documentElement.scrollHeight;
+    same = now === was ? same + 1 : 0;
+    was = now;
+  }
+}"""
 
 
 PLACES = """() => {

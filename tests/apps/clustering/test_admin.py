@@ -59,7 +59,7 @@ def test_it_has_no_password_change_of_its_own(root: User) -> None:
 
 @pytest.mark.parametrize("model", [model for model in admin.site._registry if model is not User])
 def test_rows_are_shown_and_nothing_else(root: User, model: type) -> None:
-    name = f"admin:clustering_{model.__name__.lower()}"
+    name = f"admin:{model._meta.app_label}_{model.__name__.lower()}"  # type: ignore[attr-defined]  # a model
     client = browser_of(root)
 
     assert 200 == client.get(reverse(f"{name}_changelist")).status_code
