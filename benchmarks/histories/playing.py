@@ -164,13 +164,14 @@ def said_of(kind: str, url: str, page: str) -> Iterator[dict[str, Any]]:
 def check(site: str, folder: Path, answers: Mapping[str, Answer]) -> dict[str, Any]:
     """Return what a check says of the pages of a week; a week that looks well is extracted as well."""
     manifest = write_pages(folder, answers)
-    line = call("run_checks", site, "--source", manifest)[-1]
+    *tests, line = call("run_checks", site, "--source", manifest)
     good = {url: one for url, one in answers.items() if one.status == 200}
     if good and not line["site_changed"]:
         call("import_pages", site, write_pages(folder, good))
         call("extract_records", site)
     suspicious = line.get("suspicious", [])
-    return {"site_changed": line["site_changed"], "suspicious": bool(suspicious), "reason": line["reason"]}
+    told = {"site_changed": line["site_changed"], "suspicious": bool(suspicious), "reason": line["reason"]}
+    return told | {"n_failed": sum(len(test["failed"]) for test in tests)}
 
 
 def write_pages(folder: Path, answers: Mapping[str, Answer]) -> str:
