@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from django.db import transaction
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -54,7 +55,8 @@ def site(host: FakeHost) -> Site:
 def stored(site: Site, path: str = "p", body: bytes = HTML, *, age: timedelta = timedelta(0)) -> Snapshot:
     url = f"{site.root_url}{path}"
     visit = Visit(url, body, timezone.now() - age, content_type="text/html")
-    store_visits(site=site, prepared=prepare_visits([visit]))
+    with transaction.atomic():
+        store_visits(site=site, prepared=prepare_visits([visit]))
     return Snapshot.objects.select_related("page__site").get(page__url=url)
 
 
