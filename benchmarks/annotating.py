@@ -38,12 +38,15 @@ N_FILLINGS = 80  # about 80 KB beside the page itself
 # From the key to the frame in which the next sample is painted.
 CLOCK = """
 window.accepted = [];
+// A sample that is ready is shown before this listener is asked, so the one before is remembered.
+let before = document.querySelector(".sample:not(.is-waiting)");
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Enter") return;
-  const before = document.querySelector(".sample:not(.is-waiting)");
-  const began = performance.now();
+  const began = event.timeStamp;
   const look = () => {
-    if (document.querySelector(".sample:not(.is-waiting)") === before) return requestAnimationFrame(look);
+    const shown = document.querySelector(".sample:not(.is-waiting)");
+    if (shown === before) return requestAnimationFrame(look);
+    before = shown;
     requestAnimationFrame(() => setTimeout(() => window.accepted.push(performance.now() - began)));
   };
   requestAnimationFrame(look);
