@@ -10,6 +10,7 @@ Cost:       Linear in the page but for 40 candidates that are looked at closely.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 FURTHER = 0.5  # of the least score, from which lists beside the best one are told
 MOST_DROPPED = 2  # regions that are looked at again: a first and a last one
 N_COMPARED = 10
+USUAL = 0.75  # share of the records that says how all of them begin
 ALIKE = 0.8  # share of paths that a dropped region must have with the others, on average
 SHARED = 0.5  # of its text that a list may share with a better one to be told beside it
 
@@ -60,7 +62,7 @@ def find_records(tree: _Element, n_best: int = 1) -> list[FoundList]:
         if score < (ranker.least * FURTHER if told else ranker.least) or len(told) >= n_best:
             break
         if all(_shared(page, candidate.regions, other) <= SHARED for other in taken):
-            regions = _completed(page, candidate, candidates)
+            regions = _begun_alike(page, _completed(page, candidate, candidates))
             taken.append(regions)
             records = [_elements(page, region) for region in regions]
             told.append(FoundList(min(max(score, 0.0), 1.0), records, page.is_cut))
@@ -83,6 +85,24 @@ def _completed(page: PageModel, chosen: Candidate, candidates: Sequence[Candidat
             if all(mean([alike(one, other) for other in usual]) >= ALIKE for one in dropped):
                 best = candidate.regions
     return best
+
+
+def _begun_alike(page: PageModel, regions: Sequence[Region]) -> Sequence[Region]:
+    """Return the regions without advertisements that stand between records and were taken for parts of them.
+
+    What stands before the tag that nearly all begin with is none of theirs, and where nearly all are single
+    elements, neither is an element of another tag behind one.
+    """
+    tag, n_usual = Counter(page.tags[first] for first, _ in regions).most_common(1)[0]
+    if n_usual < USUAL * len(regions):
+        return regions
+    is_single = sum(first == last for first, last in regions) >= USUAL * len(regions)
+    cut: list[Region] = []
+    for first, last in regions:
+        family = page.siblings((first, last))
+        own = [element for element in family if page.tags[element] == tag] or [first]
+        cut.append((own[0], own[-1] if is_single else last))
+    return cut
 
 
 def _elements(page: PageModel, region: Region) -> list[_Element]:

@@ -75,3 +75,12 @@ def test_deep_pages_are_read() -> None:
     assert tree is not None
 
     assert find_records(tree, 3) is not None
+
+
+def test_an_advertisement_between_two_records_is_of_neither() -> None:
+    cards = [b"<article><h3>Tent %d</h3><p>from %d.00</p></article>" % (n, n * 7) for n in range(12)]
+    cards.insert(6, b"<div><p>Sponsored</p><a href=/ad>See the new stoves</a></div>")
+    tree = parse_page(b"<main>" + b"".join(cards) + b"</main>").tree
+    assert tree is not None
+
+    assert [["article"]] * 12 == [[one.tag for one in record] for record in find_records(tree)[0].records]
