@@ -34,6 +34,7 @@ from rules.algorithms.rule import (
     Failure,
 )
 from rules.algorithms.samples import chosen, nodes_of, question_of
+from rules.algorithms.strangers import part_strangers
 from rules.algorithms.targets import BOUNDARY, AttributeSpec, Targets, as_element
 from rules.algorithms.text_selection import NoSelection, learn_part
 
@@ -146,7 +147,8 @@ def learn_attribute(
         except NoPreciseXPath as error:
             page = "" if error.page is None else samples.pages[error.page].url
             failures.append(Failure(spec.name, error.step, page, str(error)))
-            continue
+            found, lost, told = _learn_without_strangers(task)
+            failures += told
         alternatives += found
         losers += lost
     return AttributeRule(
@@ -159,6 +161,27 @@ def learn_attribute(
         losers=tuple(losers),
         failures=tuple(failures),
     )
+
+
+def _learn_without_strangers(task: Task) -> tuple[list[Alternative], list[Alternative], list[Failure]]:
+    """Return alternatives for nearly all annotations, and who the others are; nothing if all stand alike."""
+    alike, strangers = part_strangers(task.samples.universe, task.marks)
+    if not strangers:
+        return [], [], []
+    try:
+        found, lost = _learn_target(replace(task, marks=tuple(alike)))
+    except NoPreciseXPath:
+        return [], [], []
+    return found, lost, _told(task, strangers)
+
+
+def _told(task: Task, strangers: Sequence[Mark]) -> list[Failure]:
+    pages = [task.samples.pages[mark.positive.page].url for mark in strangers]
+    reason = "of its annotations stand elsewhere than those that the rule is learnt from"
+    name = task.spec.name
+    return [
+        Failure(name, "annotations", page, f"{pages.count(page)} {reason}") for page in dict.fromkeys(pages)
+    ]
 
 
 def learn_boundary(
