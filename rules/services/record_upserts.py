@@ -206,7 +206,9 @@ def upsert_by_copy(rows: Sequence[Row], *, pages: Sequence[int], now: datetime) 
 def _fill_stage(cursor: CursorWrapper, rows: Sequence[Row]) -> None:
     """Put the records into the stage table, which each connection has for itself."""
     cursor.execute(_CREATE_STAGE)
-    cursor.execute("DELETE FROM record_stage")  # of an earlier call in the same transaction
+    cursor.execute("SELECT EXISTS (SELECT FROM record_stage)")
+    if cursor.fetchone()[0]:  # of an earlier call in the same transaction
+        cursor.execute("TRUNCATE record_stage")  # deleted rows would be read again by each statement
     with cursor.copy(_COPY) as copy:
         for place, row in enumerate(rows):
             columns = (orjson.dumps(row[name]).decode() if name in AS_JSON else row[name] for name in NAMES)
