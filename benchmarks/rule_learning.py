@@ -16,8 +16,9 @@ from clustering.dom.page import parse_page
 from rules.algorithms.columns import Columns
 from rules.algorithms.evaluating import values_on
 from rules.algorithms.learner import learn_cluster
+from rules.algorithms.page_nodes import ITSELF, TAIL
 from rules.algorithms.targets import AnnotatedPage, AttributeSpec, MarkedNode
-from rules.algorithms.universe import ITSELF, TAIL, Universe, number_nodes
+from rules.algorithms.universe import Universe, number_nodes
 from rules.algorithms.xpaths import shown
 from tests import sites
 
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
+    from rules.algorithms.page_nodes import Node
     from rules.algorithms.rule import ClusterRule
-    from rules.algorithms.universe import Node
 
 TITLE = "Rule learning"
 LEARNERS = ("default", "published")

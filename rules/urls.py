@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 from django.urls import path
 
 import clustering.urls  # noqa: F401 - its converters are used below
-from rules.views import economics, panel, policies, records, reviews, rule_changes, rules, tables, webhooks
+from rules.views import (
+    economics,
+    hand_edits,
+    panel,
+    policies,
+    records,
+    reviews,
+    rule_changes,
+    rules,
+    tables,
+    webhooks,
+)
 
 if TYPE_CHECKING:
     from django.urls import URLPattern
@@ -31,6 +42,8 @@ urlpatterns: list[URLPattern] = [
     path(f"{VERSION}/steps/<id:pk>/", panel.rule_steps, name="rule_steps"),
     path(f"{SITE}/rules/", rules.rules, name="rules"),
     path(f"{RULE}/", rules.rule, name="rule"),
+    path(f"{RULE}/edit/", hand_edits.edit_rule, name="edit_rule"),
+    path(f"{RULE}/edit/score/", hand_edits.score_edit, name="score_edit"),
     path(f"{VERSION}/stylesheet/", rules.stylesheet, name="stylesheet"),
     path("review/", reviews.review, name="review"),
     path(f"{VERSION}/review/", reviews.review_rule, name="review_rule"),

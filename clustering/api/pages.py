@@ -202,7 +202,7 @@ class SnapshotBody(SnapshotView):
     def get(self, _request: Request, *, subject: Snapshot, **_: object) -> HttpResponse:
         """Download the bytes of a snapshot as they were received."""
         return HttpResponse(
-            _bytes_of(subject),
+            bytes_of(subject),
             content_type=BytesRenderer.media_type,
             headers={
                 "Content-Disposition": f'attachment; filename="snapshot-{subject.pk}.bin"',
@@ -228,7 +228,7 @@ def _hash_of(url: str) -> bytes:
         raise ValidationError({"url": [str(error)]}) from None
 
 
-def _bytes_of(snapshot: Snapshot) -> bytes:
+def bytes_of(snapshot: Snapshot) -> bytes:
     try:
         return page_store().read(snapshot.body)
     except BodyMissing:

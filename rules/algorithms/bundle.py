@@ -20,10 +20,9 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import orjson
 
 from clustering.algorithms.grouping import RawPage
-from clustering.services.archives import read_pages
 from clustering.services.files import UnreadableFile, read_whole
 from clustering.services.found_pages import FoundPage, NotTaken
-from rules.algorithms.file_ranges import FileRange, extract
+from rules.algorithms.file_ranges import FileRange, extract, root_of
 from rules.algorithms.matching import clusters_from_json, clusters_to_json
 from rules.algorithms.parallel import spread
 from rules.algorithms.record_lines import Line, SiteRules, line_not_taken, lines_of
@@ -112,6 +111,7 @@ def _bundle_to_json(bundle: Bundle) -> dict[str, Any]:
                 "stylesheet": f"{rule.cluster}.xsl",
                 "attributes": [asdict(attribute) for attribute in rule.attributes],
                 "trust": dict(rule.trust),
+                "by_hand": rule.is_by_hand,
                 "learnt": bundle.learnt.get(rule.cluster),
             }
             for rule in bundle.rules.rules.values()
@@ -167,7 +167,8 @@ def _read_rule(folder: Path, form: Mapping[str, Any]) -> RunnableRule:
     try:
         text = read_whole(file, MAX_STYLESHEET)
         read_stylesheet(text)
-        rule = RunnableRule(cluster, int(form["version"]), text.decode(), attributes, dict(form["trust"]))
+        is_by_hand, trust = bool(form.get("by_hand")), dict(form["trust"])
+        rule = RunnableRule(cluster, int(form["version"]), text.decode(), attributes, trust, is_by_hand)
         compile_stylesheet(rule.stylesheet)
         for attribute in attributes:
             check_regex(attribute.regex)
@@ -210,11 +211,7 @@ def extract_bundle(folder: Path, source: Path, *, n_jobs: int = 1, base_url: str
     if n_jobs <= 1:
         yield from extract(bundle, FileRange(str(source)), base_url=base_url)
         return
-    yield from spread(str(folder), read_pages(source, base_url or _with_slash(bundle.root_url)), n_jobs)
-
-
-def _with_slash(url: str) -> str:
-    return url if url.endswith("/") else f"{url}/"
+    yield from spread(str(folder), str(source), n_jobs, base_url or root_of(bundle))
 
 
 def main(arguments: list[str]) -> int:

@@ -17,9 +17,24 @@ if TYPE_CHECKING:
 
 MOST_WORDS = 1_000  # libxslt stops a recursion at 3,000
 
-BEFORE_LAST, WORDS, PARTS = "before-last", "words", "parts"
+BEFORE_LAST, WORDS, PARTS, SHOWN = "before-last", "words", "parts", "shown"
+TEXTLESS: Final = "noscript | script | style | template"
+# Around these a reader sees a blank also where the source has none, as `page_texts` does.
+BLOCKS: Final = (
+    "address | article | aside | blockquote | body | br | caption | center | dd | details | dialog | dir"
+    " | div | dl | dt | fieldset | figcaption | figure | footer | form | frameset | h1 | h2 | h3 | h4 | h5"
+    " | h6 | head | header | hgroup | hr | html | legend | li | main | menu | nav | ol | option | p | pre"
+    " | section | select | summary | table | tbody | td | textarea | tfoot | th | thead | title | tr | ul"
+)
 
 TEMPLATES: Final = {
+    SHOWN: f"""
+  <!-- The text of an element as a reader sees it: no scripts, and a blank between blocks. -->
+  <xsl:template match="{TEXTLESS}" mode="shown"/>
+  <xsl:template match="{BLOCKS}" mode="shown">
+    <xsl:text> </xsl:text><xsl:apply-templates mode="shown"/><xsl:text> </xsl:text>
+  </xsl:template>
+""",
     BEFORE_LAST: """
   <!-- The text before the last occurrence of a mark. -->
   <xsl:template name="before-last">

@@ -15,8 +15,8 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
+from rules.algorithms.page_nodes import ITSELF, LONGEST_ANCHOR
 from rules.algorithms.rule import TEXT_TARGET, Feature
-from rules.algorithms.universe import ITSELF, LONGEST_ANCHOR
 from rules.algorithms.xpaths import label_of
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ ANCHOR_LEVELS = 4
 WEAK_LEVELS = 3
 LONGEST_VALUE = 120  # characters of an attribute's value
 PLAIN = {"id", "class"}
+# Set on the elements above the record in a record's sample; its name is one that no page's feature has.
+ABOVE_RECORD: Final = "vertex.above"
 # HTML attributes that hold the page's own content, or say where it leads.
 CONTENT = {"href", "src", "srcset", "content", "value", "datetime", "alt", "title", "action", "style", "data"}
 
@@ -150,10 +152,12 @@ def _of_sibling(chain: Chain, sibling: int, level: int, axis: Axis, distance: in
 
 
 def places(chain: Chain) -> Iterator[Feature]:
-    """Yield whether a node is the first, the last or the n-th child."""
+    """Yield whether a node is the first, the last or the n-th child; where a record stands is no feature."""
     universe = chain.universe
     for level, number in enumerate(chain.nodes[: SIBLING_LEVELS + 1]):
         node = universe.nodes[number]
+        if node.place[0].get(ABOVE_RECORD) is not None:
+            break
         if node.n_before == 0:
             yield Feature("first", level)
         if universe.afters[number] == universe.n:

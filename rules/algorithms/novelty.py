@@ -99,10 +99,20 @@ def is_named(attribute: str, label: str) -> bool:
 
 def _keys_of(universe: Universe, bits: Bits) -> dict[Hashable, int]:
     """Return the kinds and labels of a page, each with the first text node that has it."""
+    numbers = _range_of(bits)
+    if not numbers:
+        return {}
+    page = universe.pages[universe.nodes[numbers[0]].page]
+    counted = page.once("keys", lambda: _read_keys(universe, numbers))
+    return {key: page.first + number for key, number in counted.items()}
+
+
+def _read_keys(universe: Universe, numbers: range) -> dict[Hashable, int]:
+    """Return the kinds and labels of a page, with their nodes counted from its first one."""
     found: dict[Hashable, int] = {}
     kinds: dict[int, tuple[str, ...] | None] = {}
     labels = universe.labels
-    for number in _range_of(bits):
+    for number in numbers:
         node = universe.nodes[number]
         if node.text is None:
             if node.place[0].tag == "img":
@@ -118,7 +128,7 @@ def _keys_of(universe: Universe, bits: Bits) -> dict[Hashable, int]:
         label = labels[number]
         if label and len(label) <= LONGEST_LABEL and not _DIGIT.search(label):
             found.setdefault(label, number)
-    return found
+    return {key: number - numbers[0] for key, number in found.items()}
 
 
 def _range_of(bits: Bits) -> range:

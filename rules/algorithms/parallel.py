@@ -1,107 +1,124 @@
-"""Spread the pages of a source over processes and give the lines back in the order of the pages.
+"""Spread the ranges of a source over processes and give the lines back in the order of its pages.
 
-A few batches are on their way at a time, so that memory stays flat. A process is replaced after a while:
-running stylesheets for long makes it slow. A page that ends its process gets a line that says so, and the
-others go on.
+Each process runs `file_ranges` on a range of its own and reads the source itself; what it finds of an item
+waits in a pipe until its turn comes, so that memory stays flat. A process is replaced after a while: running
+stylesheets for long makes it slow. A page that ends its process gets a line that says so, and the others go
+on.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from importlib import import_module
-from itertools import islice
+from itertools import cycle, islice
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Final
 
+import orjson
+
+from clustering.services.archives import read_pages
+from clustering.services.files import UnreadableFile
+from rules.algorithms.file_ranges import FileRange, lines_by_item, ranges_of
 from rules.algorithms.record_lines import line_not_taken
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
+    from multiprocessing.connection import Connection
+    from typing import Any
 
-    from clustering.services.found_pages import Item
     from rules.algorithms.record_lines import Line
 
-BATCH = 16  # pages
-AHEAD = 3  # batches for each process
-BATCHES_A_PROCESS = 200
+MOST_ITEMS = 20_000  # of a process
+END: Final = b"end"
+MORE: Final = b"more"  # the process has done its share; another one goes on
+BAD: Final = b"bad "  # the source cannot be read further, and why
 
-_bundle: Any = None  # of a child process
+
+def spread(folder: str, source: str, n_jobs: int, base_url: str) -> Iterator[Line]:
+    """Yield the lines of a bundle for all items of a source. Raises UnreadableFile."""
+    parts = [Part(folder, base_url, one) for one in ranges_of([source], n_jobs)]
+    try:
+        for part in cycle(parts):
+            lines = part.next_lines()
+            if lines is None:
+                return  # ranges take items in turn: the first that has none left is the end of all
+            yield from lines
+    finally:
+        for part in parts:
+            part.close()
 
 
-class _Pool:
-    """Processes that hold a bundle; they are started anew when one of them broke."""
+class Part:
+    """A range of a source and the process that extracts it, item by item."""
 
-    def __init__(self, folder: str, n_jobs: int) -> None:
+    def __init__(self, folder: str, base_url: str, file_range: FileRange) -> None:
         self._folder = folder
-        self._n_jobs = n_jobs
-        self._executor = self._start()
+        self._base_url = base_url
+        self._rest = file_range  # what no lines came of yet
+        self._start()
 
-    def _start(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(
-            self._n_jobs,
-            mp_context=get_context("spawn"),
-            initializer=_open_bundle,
-            initargs=(self._folder,),
-            max_tasks_per_child=BATCHES_A_PROCESS,
-        )
-
-    def submit(self, batch: list[Item]) -> Future[list[Line]]:
+    def next_lines(self) -> list[Line] | None:
+        """Return the lines of the next item; None after the last one. Raises UnreadableFile."""
         try:
-            return self._executor.submit(_lines_of_batch, batch)
-        except BrokenProcessPool:
-            self.restart()
-            return self._executor.submit(_lines_of_batch, batch)
-
-    def restart(self) -> None:
-        self.close()
-        self._executor = self._start()
+            told = self._receiver.recv_bytes()
+        except EOFError:
+            return self._lost()
+        if told == MORE:
+            self._restart()
+            return self.next_lines()
+        if told == END:
+            return None
+        if told.startswith(BAD):
+            raise UnreadableFile(told.removeprefix(BAD).decode())
+        self._advance()
+        lines: list[Line] = orjson.loads(told)
+        return lines
 
     def close(self) -> None:
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        """End the process."""
+        self.process.kill()
+        self.process.join()
+        self.process.close()
+        self._receiver.close()
+
+    def _start(self) -> None:
+        context = get_context("spawn")
+        self._receiver, sender = context.Pipe(duplex=False)
+        arguments = (self._folder, self._base_url, self._rest, sender)
+        self.process: Any = context.Process(target=_extract_range, args=arguments, daemon=True)
+        self.process.start()
+        sender.close()
+
+    def _restart(self) -> None:
+        self.close()
+        self._start()
+
+    def _advance(self) -> None:
+        self._rest = replace(self._rest, first=self._rest.first + self._rest.step)
+
+    def _lost(self) -> list[Line] | None:
+        """Return the line of the item on which the process ended; None where there is none left."""
+        items = read_pages(Path(self._rest.source), self._base_url)
+        item = next(islice(items, self._rest.first, None), None)
+        if item is None:
+            return None
+        self._advance()
+        self._restart()
+        url, place = getattr(item, "url", ""), getattr(item, "place", "")
+        return [line_not_taken(url, place, "crashed", "extracting it ended the process")]
 
 
-def spread(folder: str, items: Iterable[Item], n_jobs: int) -> Iterator[Line]:
-    """Yield the lines of a bundle for all items of a source."""
-    pool = _Pool(folder, n_jobs)
-    waiting: deque[tuple[list[Item], Future[list[Line]]]] = deque()
-    rest = iter(items)
+def _extract_range(folder: str, base_url: str, file_range: FileRange, sender: Connection) -> None:
+    """Send the lines of each item of a range, in a process of its own."""
+    bundle = import_module("rules.algorithms.bundle").read_bundle(Path(folder))
     try:
-        while batch := list(islice(rest, BATCH)):
-            waiting.append((batch, pool.submit(batch)))
-            if len(waiting) >= AHEAD * n_jobs:
-                yield from _finished(pool, *waiting.popleft())
-        while waiting:
-            yield from _finished(pool, *waiting.popleft())
-    finally:
-        pool.close()
-
-
-def _finished(pool: _Pool, batch: list[Item], future: Future[list[Line]]) -> list[Line]:
-    """Return the lines of a batch; where a process ended, those of its items one by one."""
-    try:
-        return future.result()
-    except BrokenProcessPool:
-        pool.restart()
-    except CancelledError:
-        pass  # it waited in a pool that was started anew
-    lines: list[Line] = []
-    for item in batch:
-        try:
-            lines += pool.submit([item]).result()
-        except BrokenProcessPool:
-            pool.restart()
-            url, place = getattr(item, "url", ""), getattr(item, "place", "")
-            lines.append(line_not_taken(url, place, "crashed", "extracting it ended the process"))
-    return lines
-
-
-def _open_bundle(folder: str) -> None:
-    global _bundle  # noqa: PLW0603  # a process holds one bundle for its lifetime
-    _bundle = import_module("rules.algorithms.bundle").read_bundle(Path(folder))
-
-
-def _lines_of_batch(batch: list[Item]) -> list[Line]:
-    return [line for item in batch for line in _bundle.lines_of_item(item)]
+        items = lines_by_item(bundle, file_range, base_url=base_url)
+        for number, lines in enumerate(items, 1):
+            sender.send_bytes(orjson.dumps(lines))
+            if number >= MOST_ITEMS:
+                sender.send_bytes(MORE)
+                return
+        sender.send_bytes(END)
+    except UnreadableFile as error:
+        sender.send_bytes(BAD + str(error).encode())

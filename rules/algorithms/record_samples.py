@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
+from rules.algorithms.features import ABOVE_RECORD
 from rules.algorithms.targets import AnnotatedPage, MarkedNode, NodeNotFound
 
 if TYPE_CHECKING:
@@ -144,6 +145,8 @@ def copy_of_record(
         shell = _shell(element)
         place.append(shell)
         place = shell
+    for element in (*place.iterancestors(), place):
+        element.set(ABOVE_RECORD, "")
     place.extend([_shell(one) for one in _beside(record[0], is_before=True)])
     if parent is not None:
         copies[parent] = place

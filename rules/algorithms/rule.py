@@ -26,6 +26,7 @@ OF_PAGE: Final = "page"
 
 TEXT_TARGET: Final = "text()"
 ELEMENT_TARGET: Final = "element"
+HTML: Final = "html"  # a type whose value is all that an element shows
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,23 +1,27 @@
 """Run a rule on a page: its stylesheet first, then what the types of the attributes say.
 
-The stylesheet is compiled once and kept. One that was imported or changed by hand may strip blank text nodes
-from the tree that it runs on; then the places of its values are those in the stripped tree.
+The stylesheet is compiled once and kept. One that was imported or changed by hand runs in a process that can
+be stopped (`limits`). It may strip blank text nodes from the tree that it runs on; then the places of its
+values are those in the stripped tree.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from lxml import etree
 
 from clustering.dom.links import find_base
 from clustering.dom.page import PageTooLarge, parse_page
 from rules.algorithms.displayed import displayed
+from rules.algorithms.limits import Body, Stopped, borrowed_runs, packed
 from rules.algorithms.normalising import IMAGE, PageContext, normalise
 from rules.algorithms.places import page_paths
 from rules.algorithms.record_keys import with_keys
+from rules.algorithms.sandbox import Refused
 from rules.algorithms.typed_regexes import select
 
 if TYPE_CHECKING:
@@ -26,11 +30,13 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
     from lxml.html import HtmlElement
 
+    from rules.algorithms.limits import LimitedRuns
     from rules.algorithms.normalising import Normalised
 
 NO_TREE: Final = "no_tree"
 TOO_LARGE: Final = "too_large"
 STYLESHEET_FAILED: Final = "stylesheet_failed"
+STOPPED: Final = "stopped"
 _NO_ACCESS = etree.XSLTAccessControl(  # type: ignore[call-arg]  # the stubs know no arguments
     read_file=False, write_file=False, create_dir=False, read_network=False, write_network=False
 )
@@ -63,6 +69,7 @@ class RunnableRule:
     stylesheet: str
     attributes: Sequence[AttributeType]
     trust: Mapping[str, float] = field(default_factory=dict)  # share of right values where it was validated
+    is_by_hand: bool = False  # somebody wrote or imported the stylesheet: it runs where it can be stopped
 
     @property
     def name(self) -> str:
@@ -123,6 +130,36 @@ def extract(
 
     `nodes` adds where each value stands; without `votes` the losers are not asked, and confidence is trust.
     """
+    run = extract_in_child if rule.is_by_hand else extract_here
+    return run(body, content_type, url, rule, nodes=nodes, votes=votes)
+
+
+def extract_in_child(
+    body: bytes,
+    content_type: str,
+    url: str,
+    rule: RunnableRule,
+    *,
+    nodes: bool = False,
+    votes: bool = True,
+    runs: LimitedRuns | None = None,
+) -> Extracted:
+    """Return the records of a page's bytes by a rule that somebody wrote; it may come to its limits."""
+    asked = {"kind": "extract", "rule": asdict(rule), "url": url, "nodes": nodes, "votes": votes}
+    try:
+        with nullcontext(runs) if runs else borrowed_runs() as child:
+            (found,) = child.ask(asked | {"pages": packed([Body(body, content_type)])})
+    except Stopped as stopped:
+        return Extracted([], STOPPED, f"the stylesheet was stopped: {stopped}")
+    except Refused as refused:
+        return Extracted([], STYLESHEET_FAILED, str(refused))
+    return Extracted(**found | {"records": [ExtractedRecord(**record) for record in found["records"]]})
+
+
+def extract_here(
+    body: bytes, content_type: str, url: str, rule: RunnableRule, *, nodes: bool = False, votes: bool = True
+) -> Extracted:
+    """Return the records of a page's bytes in this process, which nothing stops."""
     try:
         page = parse_page(body, content_type)
     except PageTooLarge as error:
@@ -136,7 +173,9 @@ def extract(
 def extract_tree(
     tree: HtmlElement, url: str, rule: RunnableRule, *, nodes: bool = False, votes: bool = True
 ) -> Extracted:
-    """Return the records of a tree."""
+    """Return the records of a tree in this process; a rule that somebody wrote is given bytes instead."""
+    if rule.is_by_hand:
+        raise ValueError(f"{rule.name} was written by hand; extract it from the page's bytes")
     context = context_of(tree, url, rule)
     try:
         raw_records = run_stylesheet(rule.stylesheet, tree, nodes=nodes, votes=votes)
@@ -170,7 +209,16 @@ def compile_stylesheet(stylesheet: str) -> etree.XSLT:
         root = etree.fromstring(stylesheet.encode(), parser)
         return etree.XSLT(root, regexp=False, access_control=_NO_ACCESS)
     except (etree.XMLSyntaxError, etree.XSLTParseError) as error:
-        raise StylesheetFailed(f"the stylesheet cannot be read: {error}") from None
+        raise StylesheetFailed(f"the stylesheet cannot be read: {_why(error)}") from None
+
+
+def _why(error: etree.LxmlError) -> str:
+    """Return what a compiler says, with the line where it knows one."""
+    said: Any = [entry for entry in error.error_log if entry.message.strip()]  # type: ignore[attr-defined]  # the stubs do not know that a log is read so
+    if not said:
+        return str(error)
+    line = next((f"line {entry.line}: " for entry in said if entry.line > 0), "")
+    return line + "; ".join(dict.fromkeys(" ".join(entry.message.split()) for entry in said[:3]))
 
 
 def run_stylesheet(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
+    from rules.algorithms.page_nodes import Walks
     from rules.algorithms.targets import AnnotatedPage, Mark, Targets
     from rules.algorithms.universe import Bits, Universe
 
@@ -37,8 +38,11 @@ class Samples:
         return self.universe.n_pages > len(self.pages)
 
 
-def read_samples(annotated: Sequence[AnnotatedPage], unannotated: Iterable[_Element]) -> Samples:
-    universe = number_nodes([*(page.tree for page in annotated), *unannotated])
+def read_samples(
+    annotated: Sequence[AnnotatedPage], unannotated: Iterable[_Element], walks: Walks | None = None
+) -> Samples:
+    """Return the pages as one universe; `walks` knows of pages that were read before."""
+    universe = number_nodes([*(page.tree for page in annotated), *unannotated], walks)
     return Samples(tuple(annotated), universe, Columns(universe))
 
 

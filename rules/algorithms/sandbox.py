@@ -52,7 +52,7 @@ ELEMENTS = frozenset(
         "with-param",
     }
 )
-RESULTS = frozenset({"record", "records", "value"})
+RESULTS = frozenset({"link", "record", "records", "value"})
 EXPRESSIONS = frozenset({"count", "from", "match", "select", "test", "use", "value"})  # hold XPath
 # Attributes of result elements and these hold XPath between braces.
 TEMPLATES_OF_VALUES = frozenset({"case-order", "data-type", "lang", "name", "order"})

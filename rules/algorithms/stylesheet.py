@@ -18,10 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from rules.algorithms.cutting import TEMPLATES, indented, print_cut, quoted, templates_for
+from rules.algorithms.cutting import SHOWN, TEMPLATES, indented, print_cut, quoted, templates_for
 from rules.algorithms.fast_paths import Steps, fast_path, keys_worth_building, path_within
 from rules.algorithms.list_template import LINKS, comment, list_template, of_page, template_name
-from rules.algorithms.rule import NAIVE_BAYES, OF_PAGE, TEXT_TARGET
+from rules.algorithms.rule import ELEMENT_TARGET, HTML, NAIVE_BAYES, OF_PAGE, TEXT_TARGET
 from rules.algorithms.xpaths import literal, shown_form
 
 if TYPE_CHECKING:
@@ -216,6 +216,10 @@ def _emit(rule: AttributeRule, way: int, printer: _Printer) -> list[str]:
     alternative = rule.alternatives[way - 1]
     selection = alternative.selection
     string = alternative.target if alternative.target.startswith("@") else "."
+    if selection.is_whole and rule.type == HTML and alternative.target == ELEMENT_TARGET:
+        printer.shared.add(SHOWN)
+        value = _value(rule, way, '<xsl:apply-templates select="node()" mode="shown"/>', printer)
+        return _if(shown_form(string), value)
     if selection.is_whole:
         value = _value(rule, way, f'<xsl:value-of select="{string}"/>', printer)
         # A text node that is selected shows something; an element or attribute may be blank.

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 from lxml import etree
 
 from rules.algorithms.features import Positive
+from rules.algorithms.page_nodes import ITSELF, TAIL, TEXT
 from rules.algorithms.range_pruner import find_word, word_places
-from rules.algorithms.rule import ELEMENT_TARGET, TEXT_TARGET, Failure
-from rules.algorithms.universe import ITSELF, TAIL, TEXT
+from rules.algorithms.rule import ELEMENT_TARGET, HTML, TEXT_TARGET, Failure
 from rules.algorithms.xpaths import shown
 
 if TYPE_CHECKING:
@@ -99,7 +99,12 @@ def find_targets(universe: Universe, pages: Sequence[AnnotatedPage], spec: Attri
             targets.judged.append(number)
         except NodeNotFound as error:
             targets.failures.append(Failure(spec.name, "node", page.url, str(error)))
-    return unify_targets(targets)
+    unified = unify_targets(targets)
+    is_text = all(mark.is_whole and mark.positive.target == TEXT_TARGET for mark in unified.marks)
+    if spec.type == HTML and is_text:
+        # Samples without markup say nothing against it: the value is what its element shows.
+        unified.marks = [as_element(mark) for mark in unified.marks]
+    return unified
 
 
 def find_boundaries(universe: Universe, pages: Sequence[AnnotatedPage]) -> Targets:

@@ -31,7 +31,8 @@ class RuleRow(RowSerializer):
     class Meta:
         model = Rule
         fields: tuple[str, ...] = (
-            *("id", "site", "cluster", "version", "state", "vertical", "learner", "comment", "figures"),
+            *("id", "site", "cluster", "version", "state", "vertical", "learner", "origin", "edited_from"),
+            *("comment", "figures"),
             *("made_at", "made_by", "published_at", "published_by", "retired_at"),
         )
 
@@ -39,6 +40,10 @@ class RuleRow(RowSerializer):
     cluster = serializers.CharField(source="cluster.name")
     vertical = serializers.CharField(source="vertical.name")
     state = serializers.CharField(help_text="draft, proposed, published or retired.")
+    origin = serializers.CharField(help_text="learnt, edited or imported.")
+    edited_from = serializers.IntegerField(
+        allow_null=True, help_text="The version that was changed by hand; null where none was."
+    )
     figures = serializers.ListField(
         child=serializers.DictField(),
         help_text="Per attribute its XPath and what it measured on the samples.",

@@ -8,7 +8,7 @@ from django.urls import path
 
 import annotation.api  # noqa: F401 - its converter of verticals' names is used below
 from clustering.api.urls import SITE
-from rules.api import records, rules, webhooks
+from rules.api import hand_edits, records, rules, tables, webhooks
 
 if TYPE_CHECKING:
     from django.urls import URLPattern
@@ -17,6 +17,10 @@ RULE = "rules/<id_of_row:pk>/"
 WEBHOOK = f"{SITE}webhooks/<id_of_row:pk>/"
 
 urlpatterns: list[URLPattern] = [
+    path("tables/", tables.Tables.as_view(), name="tables"),
+    path("pages/<id_of_row:pk>/tables/", tables.PageTables.as_view(), name="page_tables"),
+    path("snapshots/<id_of_row:pk>/tables/", tables.SnapshotTables.as_view(), name="snapshot_tables"),
+    path("snapshots/<id_of_row:pk>/tables/rows/", tables.TableRows.as_view(), name="table_rows"),
     path("records/", records.Records.as_view(), name="records"),
     path("records/export/", records.RecordExport.as_view(), name="record_export"),
     path("records/<id_of_row:pk>/", records.RecordView.as_view(), name="record"),
@@ -30,6 +34,8 @@ urlpatterns: list[URLPattern] = [
     path(f"{RULE}send-back/", rules.SendBackRule.as_view(), name="send_back_rule"),
     path(f"{RULE}impacts/", rules.RuleImpacts.as_view(), name="rule_impacts"),
     path(f"{RULE}roll-back/", rules.RollBackRule.as_view(), name="roll_back_rule"),
+    path(f"{SITE}rule-checks/", hand_edits.RuleChecks.as_view(), name="rule_checks"),
+    path(f"{SITE}rule-drafts/", hand_edits.RuleDrafts.as_view(), name="rule_drafts"),
     path(f"{SITE}learn/", rules.SiteLearning.as_view(), name="learn_rules"),
     path(f"{SITE}extract/", rules.SiteExtraction.as_view(), name="extract_records"),
     path(f"{SITE}record-exports/", records.SiteRecordExports.as_view(), name="record_exports"),

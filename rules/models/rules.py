@@ -31,6 +31,11 @@ class Rule(models.Model):
         PUBLISHED = "published", "Published"
         RETIRED = "retired", "Retired"
 
+    class Origin(models.TextChoices):
+        LEARNT = "learnt", "Learnt from annotations"
+        EDITED = "edited", "Edited by hand"
+        IMPORTED = "imported", "Imported"
+
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="rules", db_index=False)
     version = models.PositiveIntegerField()
     state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
@@ -41,6 +46,8 @@ class Rule(models.Model):
     figures = models.JSONField(default=list)  # per attribute, what it measured on the samples
     validation = models.JSONField(default=dict)  # the same on pages that were no samples
     learner = models.CharField(max_length=20, default="default")
+    origin = models.CharField(max_length=10, choices=Origin, default=Origin.LEARNT)
+    edited_from = models.PositiveIntegerField(null=True, blank=True)  # the version that was changed by hand
     comment = models.TextField(blank=True)  # why there is this version
     made_at = models.DateTimeField(default=timezone.now)
     made_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
@@ -61,6 +68,11 @@ class Rule(models.Model):
 
     def __str__(self) -> str:
         return f"{self.cluster.name}@{self.version}"
+
+    @property
+    def is_by_hand(self) -> bool:
+        """Whether somebody wrote the stylesheet; then it runs only where it can be stopped."""
+        return not self.definition
 
 
 class RuleSample(models.Model):

@@ -8,6 +8,7 @@ due.
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -69,7 +70,9 @@ def extract_records(run: JobRun, report: Callable[[], None] | None = None) -> di
     total: Counter[str] = Counter()
     for start in range(0, len(due), AT_ONCE):
         pages = stored_pages(site, due[start : start + AT_ONCE])
-        served = serve_pages(pages, force)
+        # A stylesheet written by hand may take seconds on each page before it is stopped.
+        with run.kept_alive() if force.has_rules_by_hand else nullcontext():
+            served = serve_pages(pages, force)
         with transaction.atomic():
             run.renew(n_done=start + len(pages), n_total=len(due), message="extracting")
             stored = believed(site, served, force.rule_by_cluster)

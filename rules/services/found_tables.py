@@ -71,13 +71,16 @@ class FoundTable:
         return len({*self.pages, *filter(None, [self.next_url])})
 
     def records(self) -> Iterator[dict[str, Value]]:
-        """Yield the records; what one lacks is left out."""
-        for number in range(self.n_records):
-            yield {
-                column.name: list(found) if column.is_multi else found[0]
-                for column in self.columns
-                if (found := column.values[number])
-            }
+        """Return the records, in the order of the page."""
+        return map(self.record, range(self.n_records))
+
+    def record(self, number: int) -> dict[str, Value]:
+        """Return a record, the first one by 0; what it lacks is left out."""
+        return {
+            column.name: list(found) if column.is_multi else found[0]
+            for column in self.columns
+            if (found := column.values[number])
+        }
 
 
 def found_tables(snapshot: Snapshot) -> list[FoundTable]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -77,7 +78,8 @@ def compute_impact(run: JobRun) -> dict[str, Any]:
     due = [page for page in pages if page > impact.last_page]
     for start in range(0, len(due), AT_ONCE):
         batch = due[start : start + AT_ONCE]
-        found = _changes_of(impact, stored_pages(run.job.site, batch))
+        with run.kept_alive() if _is_by_hand(impact) else nullcontext():
+            found = _changes_of(impact, stored_pages(run.job.site, batch))
         n_done = len(pages) - len(due) + start + len(batch)
         with transaction.atomic():
             run.renew(n_done=n_done, n_total=len(pages), message="comparing")
@@ -87,6 +89,11 @@ def compute_impact(run: JobRun) -> dict[str, Any]:
     impact.finished_at = timezone.now()
     impact.save(update_fields=["finished_at"])
     return {"pages": len(pages)}
+
+
+def _is_by_hand(impact: Impact) -> bool:
+    """Say whether one of the rules was written by hand: it may take seconds on each page."""
+    return impact.rule.is_by_hand or (impact.against is not None and impact.against.is_by_hand)
 
 
 def _changes_of(impact: Impact, pages: Sequence[StoredPage]) -> list[tuple[StoredPage, list[Change]]]:

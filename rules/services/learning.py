@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.core.exceptions import ValidationError
@@ -17,9 +18,16 @@ from rules.algorithms.run_rule import RunnableRule, extract_tree
 from rules.algorithms.samples import read_samples
 from rules.algorithms.stylesheet import stylesheet_of
 from rules.models import Rule, RuleSample
+from rules.services.kept_pages import WALKS, kept_tree
 from rules.services.publishing import publish_rule
-from rules.services.sample_pages import SamplePages, annotated_page, sample_pages_of, tree_of
-from rules.services.schemas import schema_of, specs_of, types_of, vertical_of
+from rules.services.sample_pages import (
+    SamplePages,
+    annotated_page,
+    extract_snapshot,
+    sample_pages_of,
+    tree_of,
+)
+from rules.services.schemas import runnable, schema_of, specs_of, types_of, vertical_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -136,7 +144,7 @@ def learn_rule(*, cluster: Cluster, learner: str = "default", actor: User | None
     validation = _validation(learnt.runnable, learnt.pages.held_out)
     with transaction.atomic():
         Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
-        rule = Rule(cluster=cluster, version=_next_version(cluster), learner=learner)
+        rule = Rule(cluster=cluster, version=next_version(cluster), learner=learner)
         _write(rule, learnt, validation, actor)
     return rule
 
@@ -147,12 +155,12 @@ def keep_draft(*, cluster: Cluster, actor: User | None = None) -> tuple[Rule, Le
     Else that is a further version. Pages that were no samples are not looked at: `check_held_out` does that.
     Raises JobFailed where the cluster describes no vertical.
     """
-    learnt = learn_samples(cluster)
+    learnt = learn_samples(cluster, is_kept=True)
     with transaction.atomic():
         Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
         newest = Rule.objects.filter(cluster=cluster).order_by("-version").first()
         is_draft = newest is not None and newest.state == Rule.State.DRAFT and bool(newest.definition)
-        rule = newest if is_draft and newest else Rule(cluster=cluster, version=_next_version(cluster))
+        rule = newest if is_draft and newest else Rule(cluster=cluster, version=next_version(cluster))
         _write(rule, learnt, {}, actor)
     return rule, learnt
 
@@ -161,7 +169,7 @@ def check_held_out(*, rule: Rule) -> None:
     """Measure a draft on pages that were no samples, where that was not done yet."""
     if rule.validation:
         return
-    trial = RunnableRule(rule.cluster.name, rule.version, rule.stylesheet, types_of(rule.schema))
+    trial = replace(runnable(rule), trust={})
     held_out = [
         sample.snapshot
         for sample in rule.samples.filter(use=RuleSample.Use.HELD_OUT).select_related("snapshot__page")
@@ -170,8 +178,11 @@ def check_held_out(*, rule: Rule) -> None:
     rule.save(update_fields=["validation"])
 
 
-def learn_samples(cluster: Cluster, learner: str = "default") -> Learnt:
-    """Learn from a cluster's samples and run what was learnt on them. Raises JobFailed."""
+def learn_samples(cluster: Cluster, learner: str = "default", *, is_kept: bool = False) -> Learnt:
+    """Learn from a cluster's samples and run what was learnt on them. Raises JobFailed.
+
+    The pages are kept for the next time where it comes soon.
+    """
     vertical = vertical_of(cluster)
     if vertical is None:
         raise jobs.JobFailed(
@@ -179,9 +190,11 @@ def learn_samples(cluster: Cluster, learner: str = "default") -> Learnt:
             "assign one first"
         )
     pages, schema = sample_pages_of(cluster), schema_of(vertical)
-    marked = {s.pk: page for s in pages.annotated if (page := annotated_page(s)) is not None}
-    others = {snapshot.pk: tree_of(snapshot) for snapshot in pages.unannotated}
-    samples = read_samples(list(marked.values()), [tree for tree in others.values() if tree is not None])
+    read = kept_tree if is_kept else tree_of
+    marked = {s.pk: page for s in pages.annotated if (page := annotated_page(s, read)) is not None}
+    others = {snapshot.pk: read(snapshot) for snapshot in pages.unannotated}
+    trees_of_others = [tree for tree in others.values() if tree is not None]
+    samples = read_samples(list(marked.values()), trees_of_others, WALKS if is_kept else None)
     rule = _learn(samples, specs_of(schema), learner)
     trees = [page.tree if (page := marked.get(s.pk)) is not None else others.get(s.pk) for s in pages.samples]
     learnt = Learnt(
@@ -211,7 +224,7 @@ def _write(rule: Rule, learnt: Learnt, validation: dict[str, Any], actor: User |
     rule.made_at, rule.made_by = timezone.now(), actor
     rule.save()
     rule.samples.all().delete()
-    _store_samples(rule, learnt.pages)
+    store_samples(rule, learnt.pages)
     detail = {"cluster": learnt.cluster.name, "version": rule.version, "annotated": len(learnt.annotated)}
     audit.record(
         actor=actor, action="rule.learnt", subject=str(rule), site=learnt.cluster.site, detail=detail
@@ -252,7 +265,8 @@ def _annotated(site: Site, name: str) -> list[Cluster]:
     return list(found.distinct().order_by("name"))
 
 
-def _next_version(cluster: Cluster) -> int:
+def next_version(cluster: Cluster) -> int:
+    """Return the number of the version that comes next; the caller holds the cluster's row."""
     last = Rule.objects.filter(cluster=cluster).aggregate(last=models.Max("version"))["last"]
     return (last or 0) + 1
 
@@ -290,15 +304,15 @@ def _validation(rule: RunnableRule, held_out: Iterable[Snapshot]) -> dict[str, A
     n_found: dict[str, int] = {attribute.name: 0 for attribute in rule.attributes}
     n_pages = 0
     for snapshot in held_out:
-        tree = tree_of(snapshot)
+        extracted = extract_snapshot(snapshot, rule)
         n_pages += 1
-        records = [] if tree is None else extract_tree(tree, snapshot.page.url, rule).records
+        records = extracted.records if extracted else []
         for name in n_found:
             n_found[name] += any(name in record.values for record in records)
     return {"pages": n_pages, "found": n_found}
 
 
-def _store_samples(rule: Rule, pages: SamplePages) -> None:
+def store_samples(rule: Rule, pages: SamplePages) -> None:
     """Keep the pages as they were when the rule was learnt."""
     uses = (
         (RuleSample.Use.ANNOTATED, pages.annotated),

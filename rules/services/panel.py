@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from annotation.algorithms.node_paths import AnchorProblem, raw_text, select_node
-from annotation.algorithms.page_texts import displayed
 from annotation.models import Sample
 from rules.algorithms.explaining import explain_xpath
 from rules.algorithms.novelty import richest
@@ -20,8 +18,9 @@ from rules.algorithms.samples import read_samples
 from rules.algorithms.stopping import Outlook, SamplePage, look_at
 from rules.models import Rule
 from rules.services.hints import kept_hints, make_hints
+from rules.services.kept_pages import WALKS, kept_tree
 from rules.services.learning import keep_draft
-from rules.services.sample_pages import annotated_page, sample_pages_of, tree_of
+from rules.services.sample_pages import annotated_page, said_on, sample_pages_of
 from rules.services.schemas import runnable, vertical_of
 
 if TYPE_CHECKING:
@@ -142,12 +141,13 @@ def learn_panel(*, cluster: Cluster, actor: User | None = None) -> Panel:
 
 
 def panel_of(cluster: Cluster) -> Panel | None:
-    """Return what the newest rule of a cluster makes of its samples; None where it describes no vertical."""
+    """Return what the newest learnt rule of a cluster makes of its samples; None without a vertical."""
     read = _read_cluster(cluster)
     if read is None:
         return None
-    rule = Rule.objects.filter(cluster=cluster).select_related("cluster").order_by("-version").first()
-    if rule is None or not rule.definition or not read.marked:
+    learnt = Rule.objects.filter(cluster=cluster).exclude(definition={}).select_related("cluster")
+    rule = learnt.order_by("-version").first()
+    if rule is None or not read.marked:
         names = [attribute.name for attribute in read.vertical.attributes.live()]
         return read.panel(None, ClusterRule(()), [None] * len(read.snapshots), names)
     ready = runnable(rule)
@@ -171,14 +171,15 @@ def _read_cluster(cluster: Cluster) -> _Read | None:
     if vertical is None:
         return None
     pages = sample_pages_of(cluster)
-    marked = {s.pk: page for s in pages.annotated if (page := annotated_page(s)) is not None}
+    marked = {s.pk: page for s in pages.annotated if (page := annotated_page(s, kept_tree)) is not None}
     trees: list[_Element | None] = [
-        marked[snapshot.pk].tree if snapshot.pk in marked else tree_of(snapshot) for snapshot in pages.samples
+        marked[snapshot.pk].tree if snapshot.pk in marked else kept_tree(snapshot)
+        for snapshot in pages.samples
     ]
     others = [
         tree for s, tree in zip(pages.samples, trees, strict=True) if tree is not None and s.pk not in marked
     ]
-    samples = read_samples(list(marked.values()), others)
+    samples = read_samples(list(marked.values()), others, WALKS)
     return _Read(
         vertical, cluster, pages.samples, trees, marked, samples, make_hints(vertical, pages.samples)
     )
@@ -234,7 +235,7 @@ class _Read:
             snapshot = self.snapshots[n]
             page = self.marked.get(snapshot.pk)
             its = by_pk[snapshot.pk] if page is not None else next(bits)
-            said = None if page is None else _said(page)
+            said = None if page is None else said_on(page)
             hints = {} if is_list else self.hints.get(snapshot.pk, {})
             asked.append(SamplePage(snapshot.page.url, its, said, hints, is_list))
         return asked
@@ -283,19 +284,3 @@ def _values_of(extracted: Extracted | None) -> dict[str, tuple[str, ...]]:
         for name, value in record.values.items():
             found[name] = (*found.get(name, ()), *(value if isinstance(value, list) else [value]))
     return found
-
-
-def _said(page: AnnotatedPage) -> dict[str, tuple[str, ...]]:
-    """Return the values that an editor marked on a page; none for what is absent."""
-    said: dict[str, tuple[str, ...]] = dict.fromkeys(page.absent, ())
-    for name, marks in page.values.items():
-        values = [mark.text if mark.text is not None else _shown_at(page.tree, mark.node) for mark in marks]
-        said[name] = tuple(value for value in values if value)
-    return said
-
-
-def _shown_at(tree: _Element, xpath: str) -> str:
-    try:
-        return displayed(raw_text(select_node(tree, xpath)))
-    except AnchorProblem:
-        return ""

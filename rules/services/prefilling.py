@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from annotation.algorithms.node_paths import AnchorProblem
 from annotation.algorithms.page_texts import read_texts
-from annotation.algorithms.picking import MarkText, NumberedPage, anchor_mark
-from annotation.services.page_states import drawing_json
-from rules.algorithms.run_rule import extract_tree
+from annotation.algorithms.picking import MarkText, NumberedPage
+from annotation.services.drawn_marks import draw_mark, draw_record
+from annotation.services.page_states import RECORDS
 from rules.models import Rule
-from rules.services.sample_pages import tree_of
+from rules.services.sample_pages import extract_snapshot, tree_of
 from rules.services.schemas import runnable
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from clustering.models import Cluster, Snapshot
     from rules.algorithms.run_rule import ExtractedRecord
 
+SURE_RECORDS = 0.9  # how far the boundary of a rule is trusted
 SURE_ABSENT = 0.6  # how far it is trusted that a page lacks what the rule does not find
 
 
@@ -32,7 +32,8 @@ def prefill(cluster: Cluster, snapshot: Snapshot) -> dict[str, Any]:
     if rule is None or tree is None:
         return {"rule": None, "attributes": {}}
     learnt = {one["attribute"]: one for one in rule.definition.get("attributes", [])}
-    records = extract_tree(tree, snapshot.page.url, runnable(rule), nodes=True).records
+    extracted = extract_snapshot(snapshot, runnable(rule), nodes=True)
+    records = extracted.records if extracted else []
     page = NumberedPage(read_texts(tree))
     told = {}
     for attribute in rule.schema:
@@ -43,6 +44,8 @@ def prefill(cluster: Cluster, snapshot: Snapshot) -> dict[str, Any]:
         elif learnt.get(name, {}).get("alternatives") and len(records) == 1:
             why = f"version {rule.version} of the rule finds nothing here"
             told[name] = {"marks": [], "confidence": SURE_ABSENT, "why": why, "absent": True}
+    if rule.definition.get("boundary") and records:
+        told[RECORDS] = _records(page, records)
     return {"rule": str(rule), "attributes": told}
 
 
@@ -70,16 +73,17 @@ def _listed(value: str | list[str]) -> list[str]:
 def _mark(page: NumberedPage, value: str, xpath: str) -> dict[str, Any]:
     """Return a value as a mark, drawn where it stands."""
     told: dict[str, Any] = {"xpath": xpath, "end_xpath": "", "start": None, "end": None, "text": value}
-    try:
-        anchor = anchor_mark(page.texts, MarkText(xpath, value, "", None, None))
-    except AnchorProblem:
+    anchor, drawing = draw_mark(page, MarkText(xpath, value, "", None, None))
+    if anchor is None:
         return told
-    told |= {"xpath": anchor.xpath, "start": anchor.start, "end": anchor.end, "text": anchor.quote}
-    drawing = drawing_json(page, anchor)
-    if drawing is None:
-        return told
-    return told | {
-        "number": drawing["number"],
-        "drawn": drawing["text"],
-        "endNumber": drawing.get("endNumber"),
-    }
+    return (
+        told
+        | {"xpath": anchor.xpath, "start": anchor.start, "end": anchor.end, "text": anchor.quote}
+        | drawing
+    )
+
+
+def _records(page: NumberedPage, records: Sequence[ExtractedRecord]) -> dict[str, Any]:
+    """Return the records of a list as the rule's boundary divides them."""
+    marks = [draw_record(page, record.record_nodes) for record in records if record.record_nodes]
+    return {"marks": marks, "confidence": SURE_RECORDS, "why": "the boundary of the rule", "absent": False}

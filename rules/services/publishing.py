@@ -16,10 +16,9 @@ from clustering.models import Cluster
 from clustering.services import audit
 from clustering.services.assets import request_assets
 from rules.algorithms.record_lines import lines_of_extracted
-from rules.algorithms.run_rule import extract_tree
 from rules.models import Bellwether, GoldenRecord, Review, Rule, RuleSample
 from rules.services.impacts import changed_constant_fields
-from rules.services.sample_pages import tree_of
+from rules.services.sample_pages import extract_snapshot
 from rules.services.schemas import runnable
 
 if TYPE_CHECKING:
@@ -77,10 +76,9 @@ def golden_records(rule: Rule) -> Golden:
     golden: Golden = {}
     for sample in samples.select_related("snapshot__page").order_by("pk")[:N_BELLWETHERS]:
         snapshot = sample.snapshot
-        tree = tree_of(snapshot)
-        if tree is None:
+        extracted = extract_snapshot(snapshot, ready, nodes=True)
+        if extracted is None:
             continue
-        extracted = extract_tree(tree, snapshot.page.url, ready, nodes=True)
         lines = lines_of_extracted(snapshot.page.url, ready, extracted, nodes=True)
         golden[snapshot.page] = (snapshot, lines)
     return golden

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from annotation.algorithms.anchoring import displayed_text
+from annotation.algorithms.node_paths import AnchorProblem, raw_text, select_node
+from annotation.algorithms.page_texts import displayed, read_texts
 from annotation.models import Annotation, Sample
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.models import PageMembership, Snapshot
 from clustering.storage import BodyDamaged, BodyMissing, page_store
+from rules.algorithms.run_rule import NO_TREE, TOO_LARGE, extract
 from rules.algorithms.targets import AnnotatedPage, MarkedNode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
+    from lxml.etree import _Element
     from lxml.html import HtmlElement
 
+    from annotation.algorithms.page_texts import PageTexts
     from clustering.models import Cluster
+    from rules.algorithms.run_rule import Extracted, RunnableRule
 
 N_SAMPLES = 20
 N_HELD_OUT = 20
@@ -85,9 +92,21 @@ def tree_of(snapshot: Snapshot) -> HtmlElement | None:
         return None
 
 
-def annotated_page(snapshot: Snapshot) -> AnnotatedPage | None:
+def extract_snapshot(snapshot: Snapshot, rule: RunnableRule, *, nodes: bool = False) -> Extracted | None:
+    """Return what a rule makes of a snapshot's bytes; None where they are gone or hold no tree."""
+    try:
+        body = page_store().read(snapshot.body)
+    except (BodyMissing, BodyDamaged):
+        return None
+    extracted = extract(body, snapshot.content_type, snapshot.page.url, rule, nodes=nodes)
+    return None if extracted.reason in {NO_TREE, TOO_LARGE} else extracted
+
+
+def annotated_page(
+    snapshot: Snapshot, read: Callable[[Snapshot], HtmlElement | None] = tree_of
+) -> AnnotatedPage | None:
     """Return a page with what its editors said of it; None where it has no tree."""
-    tree = tree_of(snapshot)
+    tree = read(snapshot)
     if tree is None:
         return None
     rows = Annotation.objects.live().filter(snapshot=snapshot).select_related("attribute")
@@ -102,6 +121,39 @@ def annotated_page(snapshot: Snapshot) -> AnnotatedPage | None:
     records = [row.record for row in rows.filter(kind=Annotation.Kind.RECORD).order_by("position")]
     problem = snapshot.problem if snapshot.problem == Snapshot.Problem.TRUNCATED else ""
     return AnnotatedPage(snapshot.page.url, tree, values, frozenset(absent - set(values)), problem, records)
+
+
+def seen_on(page: AnnotatedPage) -> dict[str, tuple[str, ...]]:
+    """Return the values that an editor marked on a page, as a reader sees them; none for what is absent."""
+    texts = read_texts(page.tree)
+    seen: dict[str, tuple[str, ...]] = dict.fromkeys(page.absent, ())
+    for name, marks in page.values.items():
+        values = [mark.text if mark.text is not None else _seen_at(texts, mark.node) for mark in marks]
+        seen[name] = tuple(value for value in values if value)
+    return seen
+
+
+def _seen_at(texts: PageTexts, xpath: str) -> str:
+    try:
+        return displayed_text(texts, select_node(texts.tree, xpath))
+    except AnchorProblem:
+        return ""
+
+
+def said_on(page: AnnotatedPage) -> dict[str, tuple[str, ...]]:
+    """Return the values that an editor marked on a page as their nodes hold them; none for what is absent."""
+    said: dict[str, tuple[str, ...]] = dict.fromkeys(page.absent, ())
+    for name, marks in page.values.items():
+        values = [mark.text if mark.text is not None else _shown_at(page.tree, mark.node) for mark in marks]
+        said[name] = tuple(value for value in values if value)
+    return said
+
+
+def _shown_at(tree: _Element, xpath: str) -> str:
+    try:
+        return displayed(raw_text(select_node(tree, xpath)))
+    except AnchorProblem:
+        return ""
 
 
 def _marked(row: Annotation) -> MarkedNode:

@@ -49,4 +49,11 @@ def types_of(schema: Sequence[dict[str, Any]]) -> list[AttributeType]:
 def runnable(rule: Rule) -> RunnableRule:
     """Return a rule as it runs."""
     trust = {name: float(share) for name, share in rule.validation.get("trust", {}).items()}
-    return RunnableRule(rule.cluster.name, rule.version, rule.stylesheet, types_of(rule.schema), trust)
+    return RunnableRule(
+        rule.cluster.name,
+        rule.version,
+        rule.stylesheet,
+        types_of(rule.schema),
+        trust,
+        is_by_hand=rule.is_by_hand,
+    )

@@ -24,6 +24,10 @@ class RulesInForce(NamedTuple):
     rule_by_cluster: dict[str, Rule]  # by the cluster's name
     mark: str  # changes whenever a page might be served otherwise
 
+    @property
+    def has_rules_by_hand(self) -> bool:
+        return any(rule.is_by_hand for rule in self.rules.rules.values())
+
 
 def rules_in_force(site: Site) -> RulesInForce:
     """Return a site's published rules and its clusters."""

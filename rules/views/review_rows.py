@@ -10,12 +10,13 @@ from annotation.algorithms.node_paths import AnchorProblem, select_nodes
 from annotation.services.shown_pages import PageUnfit, read_page
 from rules.algorithms.differences import differences
 from rules.algorithms.impact import CHANGED, GAINED, LOST, RECORDS, SAME
+from rules.algorithms.text_places import places_of
 from rules.algorithms.validity import RECALL
 from rules.services.held_out import N_JUDGED
 from rules.services.judging import validity_so_far
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from annotation.algorithms.picking import NumberedPage
     from clustering.models import Snapshot
@@ -37,6 +38,7 @@ class JudgedValue(NamedTuple):
     n_more: int
     is_marked: bool
     is_mandatory: bool
+    is_guessed: bool = False  # its place is that of its text: the stylesheet tells none
 
 
 class AttributeScore(NamedTuple):
@@ -87,14 +89,15 @@ def judging(review: Review, at: int | None) -> dict[str, Any]:
     shown = shown or next((page for page in pages if not page.verdict), None) or (pages[0] if pages else None)
     validity = validity_so_far(review)
     judged = [page for page in pages if page.judged_at is not None]
+    places = places_on(shown) if shown else Places([], [])
     return {
         "review": review,
         "rule": review.rule,
         "pages": pages,
         "shown": shown,
-        "values": judged_values(shown) if shown else [],
+        "values": judged_values(shown, {name for name, _ in places.guessed}) if shown else [],
         "n_records": len([line for line in shown.records if line.get("record")]) if shown else 0,
-        "marks": marks_of(shown) if shown else "[]",
+        "marks": marks_of(shown, places) if shown else "[]",
         "previous": _beside(pages, shown, -1),
         "next": _beside(pages, shown, 1),
         "last_judged": max(judged, key=lambda page: str(page.judged_at), default=None),
@@ -116,7 +119,7 @@ def figures_of(validity: Validity) -> dict[str, Any]:
     }
 
 
-def judged_values(page: JudgedPage) -> list[JudgedValue]:
+def judged_values(page: JudgedPage, guessed: Collection[str] = ()) -> list[JudgedValue]:
     """Return what the rule extracts from a page, attribute by attribute."""
     records = [line["record"] for line in page.records if line.get("record")]
     rows = []
@@ -130,15 +133,45 @@ def judged_values(page: JudgedPage) -> list[JudgedValue]:
                 n_more=max(0, len(found) - VALUES_SHOWN),
                 is_marked=attribute["name"] in page.marked,
                 is_mandatory=attribute["is_mandatory"],
+                is_guessed=attribute["name"] in guessed,
             )
         )
     return rows
 
 
-def marks_of(page: JudgedPage) -> str:
+class Places(NamedTuple):
+    """Where the values of a page stand: attributes and XPaths."""
+
+    told: list[tuple[str, str]]  # by the stylesheet
+    guessed: list[tuple[str, str]]  # found by their texts
+
+
+def places_on(page: JudgedPage) -> Places:
+    """Return where the values of a page stand; by their texts where the stylesheet does not tell it."""
+    told = [(name, path) for line in page.records for name, path in _paths(line.get("nodes") or {})]
+    names = {name for name, _ in told}
+    untold: dict[str, list[str]] = {}
+    for line in page.records:
+        for name, value in line.get("record", {}).items():
+            if name not in names:
+                untold.setdefault(name, []).extend(value if isinstance(value, list) else [value])
+    try:
+        texts = read_page(page.snapshot).texts if untold else None
+    except PageUnfit:
+        texts = None
+    if texts is None:
+        return Places(told, [])
+    return Places(told, [(name, path) for name in untold for path in places_of(texts, untold[name])])
+
+
+def marks_of(page: JudgedPage, places: Places) -> str:
     """Return where the values of a page stand, as the frame draws them."""
-    nodes = [(name, path) for line in page.records for name, path in _paths(line.get("nodes") or {})]
-    return orjson.dumps(marks_at(page.snapshot, nodes)).decode()
+    marks = marks_at(page.snapshot, [*places.told, *places.guessed])
+    guessed = {name for name, _ in places.guessed}
+    for mark in marks:
+        if mark["label"] in guessed:
+            mark["label"] += " (found by its text)"
+    return orjson.dumps(marks).decode()
 
 
 def marks_at(

@@ -57,6 +57,7 @@ class AttributeCard(NamedTuple):
     n_found: int | None  # pages that were no samples
     n_checked: int
     schema: Mapping[str, Any]
+    written: Sequence[Mapping[str, Any]] = ()  # XPaths that somebody wrote
 
     @property
     def share_found(self) -> float | None:
@@ -149,6 +150,7 @@ def _card(
         n_found=rule.validation.get("found", {}).get(schema["name"]),
         n_checked=rule.validation.get("pages", 0),
         schema=schema,
+        written=[] if ways else figure.get("ways", []),
     )
 
 

@@ -15,6 +15,7 @@ from clustering.views.lists import list_part, words
 from rules.models import GoldenRecord, Record, Rule
 from rules.services.rolling_back import rule_before
 from rules.services.schemas import vertical_of
+from rules.services.trying import tells_where
 from rules.views.rule_rows import (
     attribute_cards,
     changed_lines,
@@ -71,6 +72,7 @@ def rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
         "other": other,
         "changed": changed_lines(other.stylesheet, shown.stylesheet) if other else [],
         "n_records": Record.objects.there().filter(rule=shown).count(),
+        "tells_places": tells_where(shown),
     }
     return render(request, "rules/rule.html", context)
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from clustering.dom.page import parse_page
+from rules.algorithms.cutting import BLOCKS, TEXTLESS
 from rules.algorithms.features import Positive, features_of
 from rules.algorithms.range_pruner import select_parts
 from rules.algorithms.rule import (
@@ -231,9 +232,22 @@ def values_of(rule: AttributeRule, tree: Any, scope: list[Any] | None) -> list[s
         nodes = selected(alternative, tree, scope)
         if nodes:
             some = nodes if rule.is_multi else nodes[:1]
-            values = [value for node in some for value in parts_of(alternative.selection, text_of(node))]
+            read = seen_text if rule.type == "html" and alternative.selection.is_whole else text_of
+            values = [value for node in some for value in parts_of(alternative.selection, read(node))]
             return values if rule.is_multi else values[:1]
     return []
+
+
+def seen_text(node: Any) -> str:
+    """Return the text of a node without its scripts, with blanks around its blocks."""
+    if isinstance(node, str):
+        return text_of(node)
+    parts = [node.text or ""]
+    for child in node:
+        is_read = isinstance(child.tag, str) and child.tag not in TEXTLESS.split(" | ")
+        around = " " if child.tag in BLOCKS.split(" | ") else ""
+        parts += [around, seen_text(child) if is_read else "", around, child.tail or ""]
+    return "".join(parts)
 
 
 def selected(alternative: Alternative, tree: Any, scope: list[Any] | None) -> list[Any]:

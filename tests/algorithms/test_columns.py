@@ -6,8 +6,9 @@ from lxml import html
 
 from rules.algorithms.columns import Columns, numbers_of
 from rules.algorithms.features import GENERATORS, PUBLISHED, Positive, chain_of
+from rules.algorithms.page_nodes import ITSELF, TAIL, TEXT
 from rules.algorithms.rule import ELEMENT_TARGET, TEXT_TARGET, Alternative, Feature
-from rules.algorithms.universe import ITSELF, TAIL, TEXT, Universe, number_nodes
+from rules.algorithms.universe import Universe, number_nodes
 
 SHOP = """<html><head><title>Tent: 3</title><script>var a = "Price: 1";</script></head><body class="p x9y8z">
 <div id="top"><a href="/" class="home nav">Home</a>&nbsp;<!-- gap --> <b>Shop</b></div>

@@ -3,8 +3,10 @@
 import pytest
 from lxml import html
 
+from rules.algorithms.features import Positive, chain_of, places
 from rules.algorithms.record_samples import samples_of_records
 from rules.algorithms.targets import AnnotatedPage, MarkedNode, NodeNotFound
+from rules.algorithms.universe import number_nodes
 
 PAGE = """<body class=shop><h1>Tents</h1><div class=list>
 <p class=head>One <b>1 EUR</b></p><p>cheap</p>
@@ -78,3 +80,12 @@ def test_texts_between_and_behind_the_elements_are_copied_with_comments() -> Non
         (str(one.tree.xpath("string()")), one.tree.xpath(f"string({one.values['n'][0].node})"))
         for one in samples.annotated
     ]
+
+
+def test_where_a_record_stands_on_its_page_is_no_feature_of_its_fields() -> None:
+    (sample,) = samples_of_records(page(price=["//p[3]/b"])).annotated
+    universe = number_nodes([sample.tree])
+    bold = next(n for n, node in enumerate(universe.nodes) if node.place[0].tag == "b" and node.text is None)
+
+    # The element itself and the first of its record, but not the list, the body and the page above them.
+    assert {0, 1} == {one.level for one in places(chain_of(universe, Positive(bold, 0)))}

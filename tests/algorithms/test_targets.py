@@ -32,6 +32,19 @@ def test_an_element_of_one_text_stands_for_the_text() -> None:
     assert (TEXT_TARGET, "$25.99") == (positive.target, universe.nodes[positive.node].shown)
 
 
+def test_a_value_with_markup_is_its_element_even_where_the_samples_have_none() -> None:
+    tree = html.document_fromstring(PAGE)
+
+    def targets_of(path: str, text: str | None = None) -> list[str]:
+        page = AnnotatedPage("u", tree, {"a": [MarkedNode(path, text)]})
+        found = find_targets(number_nodes([tree]), [page], AttributeSpec("a", type="html"))
+        return [mark.positive.target for mark in found.marks]
+
+    assert [ELEMENT_TARGET] == targets_of("//b")
+    assert [TEXT_TARGET] == targets_of("//p[2]", "Ann")
+    assert ["@src"] == targets_of("//img/@src")
+
+
 def test_a_part_of_a_text_keeps_what_stands_around_it() -> None:
     _, targets = read(MarkedNode("//p[2]", "Ann"))
     positive = targets.marks[0].positive

@@ -1,6 +1,7 @@
 from lxml import html
 
-from rules.algorithms.universe import ITSELF, TAIL, TEXT, Universe, number_nodes
+from rules.algorithms.page_nodes import ITSELF, TAIL, TEXT
+from rules.algorithms.universe import Universe, number_nodes
 
 
 def universe_of(*pages: str) -> Universe:

@@ -9,14 +9,14 @@ from django.urls import reverse
 from annotation.models import Annotation
 from annotation.services.next_samples import next_samples
 from annotation.services.sampling import draw_samples, request_samples
-from clustering.models import Page, Role, Site
+from clustering.models import Cluster, Page, Role, Site
 from clustering.services import people
 from clustering.services.jobs import run_job
 from rules.models import Rule
 from rules.services.learning import check_held_out, learn_rule
 from rules.services.panel import learn_panel, next_page, panel_of
 from rules.services.publishing import publish_rule
-from tests.apps.rules.shop_cast import annotate_product, products_of, shop
+from tests.apps.rules.shop_cast import annotate_product, listing, products_of, shop
 
 pytestmark = pytest.mark.django_db
 
@@ -160,6 +160,27 @@ class TestViews:
         assert ["6.50 EUR"] == [mark["text"] for mark in price["marks"]]
         assert isinstance(price["marks"][0]["number"], int)
         assert told["attributes"]["weight"]["absent"]
+
+    def test_the_records_of_a_list_are_those_of_the_rule_and_can_be_accepted(self, edda: Client) -> None:
+        site = listing()
+        cluster = Cluster.objects.present().get(site=site)
+        learn_panel(cluster=cluster)
+        page = Page.objects.select_related("latest_snapshot").get(site=site, url__endswith="/list/5")
+        assert page.latest_snapshot is not None
+        place = ["shop", page.pk, page.latest_snapshot.pk]
+        told = edda.get(reverse("rule_prefill", args=["shop", cluster.name, place[-1]])).json()
+        records = told["attributes"][""]
+        said = [{"attribute": "", "marks": records["marks"], "revision": 0}]
+        edda.post(
+            reverse("gesture", args=place),
+            {"gesture": "accept", "said": said},
+            content_type="application/json",
+        )
+
+        rows = Annotation.objects.live().filter(page=page, kind="record").order_by("position")
+        items = [[f"/html/body/ul/li[{n}]"] for n in (2, 3, 4)]  # the first is an advertisement
+        assert items == [row.record for row in rows]
+        assert isinstance(records["marks"][0]["number"], int)
 
     def test_prefilling_without_a_rule_gives_nothing(self, site: Site, edda: Client) -> None:
         snapshot = Page.objects.get(site=site, url__endswith="/p/6").latest_snapshot
