@@ -38,7 +38,10 @@ class ScheduleForm(forms.Form):
         label="After a site change",
         choices=Schedule.Repair.choices,
         widget=forms.RadioSelect,
-        help_text="Nothing is ever published that fails the field test.",
+        help_text=(
+            "Nothing is ever published that fails the field test. Where the reviews of the site ask for a "
+            "second person, accepting waits for that person, unless an administrator chose the last way."
+        ),
     )
     is_active = forms.BooleanField(label="Check by this schedule", required=False)
 

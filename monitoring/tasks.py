@@ -5,7 +5,16 @@ from __future__ import annotations
 from celery import shared_task
 
 from clustering.tasks import answer
-from monitoring.services import checking, coverage, healing, keeping, notices, repairs, schedules
+from monitoring.services import (
+    checking,
+    coverage,
+    healing,
+    keeping,
+    notices,
+    repairs,
+    schedules,
+    trial_notices,
+)
 
 
 @shared_task(name="monitoring.run_checks")
@@ -16,6 +25,11 @@ def run_checks(job_id: int) -> None:
 @shared_task(name="monitoring.heal_site")
 def heal_site(job_id: int) -> None:
     answer(job_id, healing.heal_site)
+
+
+@shared_task(name="monitoring.try_channel")
+def try_channel(job_id: int) -> None:
+    answer(job_id, trial_notices.try_channel)
 
 
 @shared_task(name="monitoring.plan_checks")

@@ -29,6 +29,7 @@ class Installation:
     database_url: str = ""  # blank: SQLite
     broker_url: str = ""  # blank: a folder
     processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    more: dict[str, str] = field(default_factory=dict)  # settings of its own, in the environment
 
     @property
     def environ(self) -> dict[str, str]:
@@ -44,7 +45,7 @@ class Installation:
             "PYTHONUNBUFFERED": "1",
             "CELERY_SKIP_CHECKS": "1",
         }
-        return kept | own
+        return kept | own | self.more
 
     def manage(self, *arguments: str) -> str:
         """Run a management command and return what it prints."""

@@ -49,9 +49,8 @@ class Hindsight(NamedTuple):
     def __str__(self) -> str:
         if not self.n_checks:
             return "There are no checks yet to judge again."
-        told = (
-            f"Over {self.n_checks:,} checks: {_times(self.n_changed_now)} instead of {self.n_changed_then:,}."
-        )
+        over = "one check" if self.n_checks == 1 else f"{self.n_checks:,} checks"
+        told = f"Over {over}: {_times(self.n_changed_now)} instead of {self.n_changed_then:,}."
         if not self.others:
             return f"{told} No check would have ended otherwise."
         return f"{told} {len(self.others):,} would have ended otherwise."

@@ -38,7 +38,7 @@ class ScheduleRow(RowSerializer):
 
     site = serializers.CharField(source="site.name")
     unit = serializers.CharField(help_text="hours or days.")
-    repair = serializers.CharField(help_text="After a site change: nothing, propose or accept.")
+    repair = serializers.CharField(help_text="After a site change: nothing, propose, accept or alone.")
 
 
 class SlotRow(RowSerializer):
@@ -61,7 +61,11 @@ class NewSchedule(Body):
     time_zone = serializers.CharField(max_length=50, default="UTC", help_text="Such as Europe/Vienna.")
     window_start = serializers.TimeField(default=time(0), help_text="Checks lie within these hours.")
     window_end = serializers.TimeField(default=time(0), help_text="The same as the start: the whole day.")
-    repair = serializers.ChoiceField(choices=REPAIRS, default="propose")
+    repair = serializers.ChoiceField(
+        choices=REPAIRS,
+        default="propose",
+        help_text="Where a second person is asked for, accept only proposes; alone needs an administrator.",
+    )
     is_active = serializers.BooleanField(default=True)
 
 

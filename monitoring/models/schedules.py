@@ -53,6 +53,7 @@ class Schedule(models.Model):
         NOTHING = "nothing", "Do nothing"
         PROPOSE = "propose", "Propose rules"
         ACCEPT = "accept", "Accept what passes the field test on every page"
+        ALONE = "alone", "Accept it also where a second person is asked for"
 
     site = models.OneToOneField(Site, on_delete=models.CASCADE, related_name="schedule")
     every = models.PositiveSmallIntegerField(default=1)

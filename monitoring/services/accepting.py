@@ -151,6 +151,8 @@ def _copy_rule(rule: Rule, cluster: Cluster, actor: User | None) -> Rule | None:
                 "stylesheet": rule.stylesheet,
                 "figures": rule.figures,
                 "validation": rule.validation,
+                "origin": rule.origin,
+                "edited_from": rule.edited_from,
             },
         )
         _keep_samples(copy, [], _snapshots(cluster, None)[:20])

@@ -17,6 +17,7 @@ from django.utils import timezone
 from clustering.dom.texts import storable
 from clustering.models import Job
 from clustering.services import audit, jobs
+from clustering.services.assets import request_assets
 from clustering.services.files import check_exists
 from monitoring.algorithms.site_change import CHANGED, UNREACHABLE, Thresholds
 from monitoring.models import Check, SiteChange, Slot
@@ -26,13 +27,14 @@ from monitoring.services.fresh_pages import pages_of_source
 from monitoring.services.plausibility import suspicions_of_check
 from monitoring.services.testing import TestedCluster, test_cluster, triage_of
 from monitoring.services.thresholds import thresholds_of
+from monitoring.services.turns import puts_off
 from monitoring.services.watched import watched_clusters
-from rules.models import Rule
+from rules.models import GoldenRecord, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from clustering.models import Site, User
+    from clustering.models import Site, Snapshot, User
     from clustering.services.jobs import JobRun
     from monitoring.algorithms.site_change import PageTest
     from monitoring.services.fresh_pages import FreshPage
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
     Report = Callable[[dict[str, Any]], None]
 
+MOST_DRESSED = 40  # pages of a site change that are shown as they looked
 WAITS = (timedelta(minutes=5), timedelta(minutes=20))  # before what is in doubt is looked at again
 
 
@@ -81,8 +84,12 @@ def request_checks(
     return job
 
 
+@puts_off
 def run_checks(run: JobRun, report: Report | None = None) -> dict[str, Any]:
-    """Check a job's site; the line of each bellwether is told, then that of the site. Raises JobFailed."""
+    """Check a job's site; the line of each bellwether is told, then that of the site.
+
+    While another job fetches from the site's host, it waits for its turn. Raises JobFailed.
+    """
     site = run.job.site
     if site is None:
         raise jobs.JobFailed("the site was deleted meanwhile")
@@ -162,7 +169,7 @@ def _test(checking: Checking, fresh: Mapping[str, FreshPage]) -> list[TestedClus
     if checking.source or not urls or error_pages.was_asked(checking.site):
         return tested
     with checking.run.kept_alive():
-        answers = error_pages.ask_for_missing(checking.site, urls)
+        answers = error_pages.ask_for_missing(checking.run, checking.site, urls)
     error_pages.keep_asked(site=checking.site, answers=answers)
     return _test_once(checking, fresh)
 
@@ -229,20 +236,36 @@ def _keep(
     kept = sorted(changed & fresh.keys())
     with run.kept_alive():
         bodies = fetched_pages.keep_bodies((pages[url], fresh[url]) for url in kept)
+    broken = {
+        page.page.pk: one.watched.rule
+        for one in tested
+        if one.verdict.is_broken
+        for page in one.watched.pages
+    }
     with transaction.atomic():
         run.renew(message="storing")
         if not checking.source:
             error_pages.keep_seen(site=site, tested=tested, fresh=fresh)
+        snapshots = fetched_pages.keep_snapshots(site, bodies)
+        _dress(snapshots, broken)
         keep_check(
             check=checking.check,
             tested=tested,
             line=line,
             thresholds=checking.thresholds,
-            snapshots=fetched_pages.keep_snapshots(site, bodies),
+            snapshots=snapshots,
             statuses={url: page.status for url, page in fresh.items()},
             tries=fetched_pages.tries_by_url(checking.check),
         )
         run.finish(dict(line))
+
+
+def _dress(snapshots: Mapping[int, Snapshot], broken: Mapping[int, Rule]) -> None:
+    """Let a job fetch what both sides of a site change are drawn with."""
+    pages = [pk for pk in snapshots if pk in broken][:MOST_DRESSED]
+    golden = GoldenRecord.objects.filter(rule__in=set(broken.values()), page__in=pages)
+    old = [one.snapshot for one in golden.select_related("snapshot__page__site")]
+    request_assets(snapshots=[*(snapshots[pk] for pk in pages), *old])
 
 
 def page_line(cluster: str, test: PageTest) -> dict[str, Any]:

@@ -76,9 +76,9 @@ def strips_of(sites: Iterable[int], n: int = DAYS_SHOWN) -> dict[int, list[Day]]
     return {site: [worst.get((site, day), Day(day, NOT_CHECKED, None)) for day in days] for site in wanted}
 
 
-def told(days: Sequence[Day]) -> str:
+def told(days: Sequence[DayKind]) -> str:
     """Return a strip in words."""
-    counts = [(kind, sum(day.kind is kind for day in days)) for kind in KINDS]
+    counts = [(kind, sum(day is kind for day in days)) for kind in KINDS]
     return ", ".join(f"{n} {kind.word}" for kind, n in counts if n)
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from clustering.models import Site
+    from clustering.services.jobs import JobRun
     from monitoring.services.testing import TestedCluster
 
 ASK_AGAIN_AFTER = timedelta(days=7)
@@ -49,11 +50,11 @@ def was_asked(site: Site) -> bool:
     return asked.filter(seen_at__gt=timezone.now() - ASK_AGAIN_AFTER).exists()
 
 
-def ask_for_missing(site: Site, urls: Iterable[str]) -> list[tuple[str, FreshPage]]:
-    """Fetch addresses beside some pages that do not exist, one for each folder."""
+def ask_for_missing(run: JobRun, site: Site, urls: Iterable[str]) -> list[tuple[str, FreshPage]]:
+    """Fetch addresses beside some pages that do not exist, one for each folder. Raises HostTaken."""
     word = secrets.token_hex(8)
     wanted = list(dict.fromkeys(missing_address(url, word) for url in urls))[:MOST_ASKED]
-    with Visitor(site, seconds=SECONDS, tries=1) as visitor:
+    with Visitor(site, run, seconds=SECONDS, tries=1) as visitor:
         found = [(url, visitor.visit(url)) for url in wanted]
     return [(url, page) for url, page in found if isinstance(page, FreshPage)]
 

@@ -35,12 +35,15 @@ def fetch_pages(
     seconds: float = MOST_SECONDS,
     tries: int = 2,
 ) -> None:
-    """Fetch the pages that were not fetched yet for a check, or else for the job; each is kept at once."""
+    """Fetch the pages that were not fetched yet for a check, or else for the job; each is kept at once.
+
+    Raises HostTaken.
+    """
     owner: dict[str, Any] = {"check_run": check} if check else {"job": run.job}
     wanted = sorted(pages, key=lambda page: page.url)
     settled = FetchedPage.objects.filter(**owner).exclude(why=AGAIN)
     done = set(settled.values_list("page", flat=True))
-    with run.kept_alive(), Visitor(site, seconds=seconds, tries=tries) as visitor:
+    with run.kept_alive(), Visitor(site, run, seconds=seconds, tries=tries) as visitor:
         for page in wanted:
             if page.pk in done:
                 continue

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple, Self
-
-from django.conf import settings
 
 from clustering.dom.addresses import BadAddress, normalise_url, origin_of
 from clustering.fetching.client import open_fetcher
+from clustering.fetching.politeness import BUSY, pause_asked
 from clustering.fetching.refusals import Refused
 from clustering.fetching.rendering import open_renderer
-from clustering.fetching.robots import Robots, fetch_robots
 from clustering.services.answers import takes_page
 from clustering.services.archives import open_source
 from clustering.services.found_pages import FoundPage
+from monitoring.services.turns import Turns, patience_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from pathlib import Path
 
+    from clustering.fetching.client import Fetched
     from clustering.models import Site
+    from clustering.services.jobs import JobRun
 
 TRIES = 3
 PAGE_SECONDS = 30.0  # that one page may take
@@ -79,19 +81,19 @@ def pages_of_source(
 
 
 class Visitor:
-    """Fetches pages of a site one after the other, with its pause, as its robots.txt lets it.
+    """Fetches pages of a site one after the other, as its robots.txt lets it, in turns with crawls.
 
     A host that does not answer several times in a row is not asked again, and after a while none is: a site
     that hangs holds nobody up.
     """
 
-    def __init__(self, site: Site, *, seconds: float = MOST_SECONDS, tries: int = TRIES) -> None:
+    def __init__(self, site: Site, run: JobRun, *, seconds: float = MOST_SECONDS, tries: int = TRIES) -> None:
         self._site = site
         self._tries = tries
         self._until = time.monotonic() + seconds
         self._silences: Counter[str] = Counter()  # in a row, by host
-        self._robots: dict[str, Robots | str] = {}  # or why there are none
-        self._next_at = 0.0
+        self._unruly: dict[str, str] = {}  # hosts without a robots.txt, and why
+        self._turns = Turns(site, run.job, patience=patience_of(run))
 
     def __enter__(self) -> Self:
         self._fetcher = open_fetcher()
@@ -100,9 +102,10 @@ class Visitor:
 
     def __exit__(self, *_: object) -> None:
         self._fetcher.close()
+        self._turns.end()
 
     def visit(self, url: str) -> FreshPage | str:
-        """Return the page, or a word for why there is none."""
+        """Return the page, or a word for why there is none. Raises HostTaken."""
         origin = origin_of(url)
         if time.monotonic() > self._until:
             return OUT_OF_TIME
@@ -111,36 +114,37 @@ class Visitor:
         try:
             if why := self._forbidden(url, origin):
                 return why
-            self._pause(origin)
-            answer = (
-                self._renderer.render(url, takes=takes_page)
-                if self._renderer
-                else self._fetcher.fetch(url, tries=self._tries, seconds=PAGE_SECONDS)
-            )
+            answer = self._ask(url, origin)
         except Refused as error:
             self._silences[origin] += error.is_transient
             return error.code
         self._silences[origin] = 0
         return FreshPage(url, answer.body, answer.content_type, answer.status, answer.final_url)
 
+    def _ask(self, url: str, origin: str) -> Fetched:
+        self._turns.take(origin)
+        pause: timedelta | None = None
+        try:
+            answer = (
+                self._renderer.render(url, takes=takes_page)
+                if self._renderer
+                else self._fetcher.fetch(url, tries=self._tries, seconds=PAGE_SECONDS)
+            )
+            if answer.status in BUSY:
+                pause = pause_asked(answer.headers.get("retry-after", ""), datetime.now(UTC))
+            return answer
+        finally:
+            self._turns.pause(origin, pause)
+
     def _forbidden(self, url: str, origin: str) -> str:
-        """Return why an address may not be fetched; blank where it may. Raises Refused."""
+        """Return why an address may not be fetched; blank where it may. Raises Refused, HostTaken."""
         if not self._site.obey_robots:
             return ""
-        if origin not in self._robots:
-            try:
-                self._robots[origin] = Robots(fetch_robots(self._fetcher, origin).text, settings.USER_AGENT)
-            except Refused as error:
-                self._robots[origin] = error.code
-                raise
-        rules = self._robots[origin]
-        if isinstance(rules, str):
-            return rules
+        if origin in self._unruly:
+            return self._unruly[origin]
+        try:
+            rules = self._turns.robots_of(origin, self._fetcher)
+        except Refused as error:
+            self._unruly[origin] = error.code
+            raise
         return "" if rules.allows(url) else "robots"
-
-    def _pause(self, origin: str) -> None:
-        """Wait for as long as the site wants between two requests."""
-        rules = self._robots.get(origin)
-        delay = max(self._site.crawl_delay, rules.crawl_delay if isinstance(rules, Robots) else 0.0)
-        time.sleep(max(0.0, min(self._next_at - time.monotonic(), delay)))
-        self._next_at = time.monotonic() + delay

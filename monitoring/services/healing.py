@@ -20,6 +20,7 @@ from monitoring.services.fresh_pages import FreshPage, pages_of_source
 from monitoring.services.new_clusters import cluster_fresh
 from monitoring.services.relearning import OldPage, Relearnt, relearn, versions_with
 from monitoring.services.tested_pages import lines_with, read_body
+from monitoring.services.turns import puts_off
 from rules.models import GoldenRecord, Record, Rule
 from rules.services.schemas import runnable
 
@@ -80,8 +81,8 @@ def request_healing(
 ) -> Job:
     """Let a job mend a site. Raises ValidationError, UnreadableFile, JobExists.
 
-    `only` names the plans to be accepted, which were proposed before by the job `pages_of`; where it
-    `is_careful`, those that pass the field test are accepted and the others wait.
+    `only` names the plans to be accepted, proposed before by the job `pages_of`; where it `is_careful`, those
+    that pass the field test are accepted and the others wait.
     """
     if not Rule.objects.published().of_site(site).exists():
         raise ValidationError(
@@ -96,6 +97,7 @@ def request_healing(
         "only": list(only) if only is not None else None,
         "pages_of": pages_of,
         "is_careful": is_careful,
+        "is_patient": rings,
     }
     with transaction.atomic():
         job = jobs.create_job(
@@ -112,11 +114,9 @@ def request_healing(
     return job
 
 
+@puts_off
 def heal_site(run: JobRun, report: Report | None = None) -> dict[str, Any]:
-    """Plan the rules of a job's site for its pages as they are now, and apply the plans if it says so.
-
-    Raises JobFailed.
-    """
+    """Plan the rules of a job's site as it is now, and apply them if it says so. Raises JobFailed."""
     site = run.job.site
     if site is None:
         raise jobs.JobFailed("the site was deleted meanwhile")

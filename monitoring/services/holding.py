@@ -2,13 +2,14 @@
 
 Extraction asks before it stores a batch. A page is held back whose cluster has an open site change, or whose
 constant values are other ones than those stored though no check since it was fetched found its cluster as it
-was. The stored record stays as it is; the page stays due.
+was; and a page without a record before whose constant values are not like those of the others. The stored
+record stays as it is; the page stays due.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db.models import F
@@ -20,6 +21,7 @@ from monitoring.algorithms.known_values import same_value
 from monitoring.models import Alert, Check, Schedule, SiteChange
 from monitoring.services.alerts import settle_alert
 from monitoring.services.checking import request_checks
+from monitoring.services.newcomers import doubtful_newcomers
 from rules.models import Record
 
 if TYPE_CHECKING:
@@ -48,14 +50,15 @@ def pages_held_back(
     """Return the pages of a batch that are not to be stored now, in the caller's transaction."""
     before = _records(served)
     cluster_by_page = {
-        one.page.pk: before[one.page.pk].cluster.name
+        one.page.pk: before[one.page.pk][0].cluster.name
         if one.page.pk in before
         else str(one.lines[0].get("cluster") or "")
         for one in served
     }
     changed = _changed_clusters(site, rule_by_cluster)
     suspects = _suspects(site, served, rule_by_cluster, before)
-    doubtful = _doubtful_clusters(suspects, Counter(one.cluster.name for one in before.values()))
+    doubtful = _doubtful_clusters(suspects, Counter(name for name in cluster_by_page.values() if name))
+    doubtful -= changed  # there a check has looked already
     waiting = _waiting_clusters(site, rule_by_cluster) | doubtful
     held = {page for page, name in cluster_by_page.items() if name in changed or name in waiting}
     if doubtful:
@@ -66,10 +69,13 @@ def pages_held_back(
     return held
 
 
-def _records(served: Sequence[ServedPage]) -> dict[int, Record]:
-    """Return the single records of pages as they are stored; those of lists come and go."""
-    records = Record.objects.there().of_pages([one.page.pk for one in served]).filter(key="")
-    return {record.page_id: record for record in records.select_related("cluster")}
+def _records(served: Sequence[ServedPage]) -> dict[int, list[Record]]:
+    """Return the records of pages as they are stored."""
+    found: defaultdict[int, list[Record]] = defaultdict(list)
+    records = Record.objects.there().of_pages([one.page.pk for one in served])
+    for record in records.select_related("cluster").order_by("pk"):
+        found[record.page_id].append(record)
+    return dict(found)
 
 
 def _changed_clusters(site: Site, rules: Mapping[str, Rule]) -> set[str]:
@@ -93,34 +99,51 @@ def _suspects(
     site: Site,
     served: Sequence[ServedPage],
     rule_by_cluster: Mapping[str, Rule],
-    before: Mapping[int, Record],
+    before: Mapping[int, Sequence[Record]],
 ) -> list[Suspect]:
-    """Return the pages whose constant values were lost or changed under the same rule, unseen by a check."""
-    lost = [
-        one
+    """Return the pages whose constant values are not to be believed, unseen by a check."""
+    lost = {
+        one.page.pk: was[0].cluster.name
         for one in served
         if (was := before.get(one.page.pk)) is not None
-        and (rule := rule_by_cluster.get(was.cluster.name)) is not None
-        and rule.pk == was.rule_id
-        and one.page.snapshot != was.snapshot_id
-        and _lost_constant(was, one, rule)
-    ]
+        and (rule := rule_by_cluster.get(was[0].cluster.name)) is not None
+        and rule.pk == was[0].rule_id
+        and one.page.snapshot != was[0].snapshot_id
+        and _lost_constants(was, one, rule)
+    }
+    compared = [one.page.pk for one in served if _may_be_compared(before.get(one.page.pk, []), one)]
+    lost |= doubtful_newcomers(served, rule_by_cluster, compared)
     if not lost:
         return []
-    fetched = dict(
-        Snapshot.objects.filter(pk__in=[one.page.snapshot for one in lost]).values_list("pk", "fetched_at")
-    )
+    snapshots = {one.page.snapshot: one.page.pk for one in served if one.page.pk in lost}
+    rows = Snapshot.objects.filter(pk__in=snapshots).values_list("pk", "fetched_at")
+    fetched = {snapshots[pk]: at for pk, at in rows}
     good = _good_since(site)
     return [
-        Suspect(one.page.pk, name)
-        for one in lost
-        if (name := before[one.page.pk].cluster.name)
-        and (name not in good or good[name] < fetched.get(one.page.snapshot, timezone.now()))
+        Suspect(page, name)
+        for page, name in lost.items()
+        if name not in good or good[name] < fetched.get(page, timezone.now())
     ]
 
 
-def _lost_constant(was: Record, served: ServedPage, rule: Rule) -> bool:
-    now = served.lines[0].get("record") or {}
+def _may_be_compared(was: Sequence[Record], served: ServedPage) -> bool:
+    """Say whether a page has a record of before: a single one, or one of a list that is still there."""
+    keys = {str(line.get("key") or "") for line in served.lines}
+    return any(not record.key or record.key in keys for record in was)
+
+
+def _lost_constants(was: Sequence[Record], served: ServedPage, rule: Rule) -> bool:
+    """Say whether constant values of a page are lost or others; of a list, those of most of its records."""
+    lines = {str(line.get("key") or ""): line.get("record") or {} for line in served.lines}
+    if not was[0].key:
+        return _lost_constant(was[0], next(iter(lines.values())), rule)
+    same = [record for record in was if record.key in lines]
+    if not same:
+        return not any(lines.values())
+    return sum(_lost_constant(one, lines[one.key], rule) for one in same) > MAJORITY * len(same)
+
+
+def _lost_constant(was: Record, now: Mapping[str, Any], rule: Rule) -> bool:
     return any(
         attribute["name"] in was.values
         and not same_value(

@@ -9,6 +9,8 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
+from annotation.models import ReviewPolicy
+from annotation.services.policies import policy_of
 from clustering.dom.texts import storable
 from clustering.services import audit
 from clustering.services.jobs import JobExists
@@ -71,7 +73,8 @@ def reject_proposal(*, proposal: Proposal, comment: str = "", actor: User | None
 def propose_repairs() -> int:
     """Let jobs plan the repair of sites where a check found a change; return how many were begun.
 
-    A site's schedule says whether, and whether what passes the field test is accepted at once.
+    A site's schedule says whether, and whether what passes the field test is accepted at once; where the site
+    asks for a second person, the schedule must say so for that case as well.
     """
     planned = Proposal.objects.filter(site=OuterRef("site"), made_at__gt=OuterRef("found_at"))
     changes = SiteChange.objects.open().filter(~Exists(planned), found_by__source="")
@@ -93,10 +96,17 @@ def end_repaired_changes() -> int:
     return len(repaired)
 
 
+def accepts_alone(schedule: Schedule) -> bool:
+    """Say whether what passes the field test comes into force before a person has looked."""
+    is_second_asked_for = policy_of(schedule.site).publishing == ReviewPolicy.Publishing.SECOND
+    enough = Schedule.Repair.ALONE if is_second_asked_for else Schedule.Repair.ACCEPT
+    return schedule.repair in {enough, Schedule.Repair.ALONE}
+
+
 def _propose(schedule: Schedule) -> bool:
     if schedule.repair == Schedule.Repair.NOTHING:
         return False
-    is_accepted = schedule.repair == Schedule.Repair.ACCEPT
+    is_accepted = accepts_alone(schedule)
     try:
         request_healing(site=schedule.site, is_accepted=is_accepted, is_careful=is_accepted)
     except (JobExists, ValidationError):

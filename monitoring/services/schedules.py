@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from clustering.models import Job, Site
+from clustering.models import Job, Role, Site
 from clustering.services import audit, jobs
 from monitoring.algorithms.slots import MOST_HOURS, count_slots, last_slot, next_slot
 from monitoring.models import Alert, Check, Schedule, Slot
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 500  # schedules looked at by one tick
 MOST_EVERY = {Schedule.Unit.HOURS: MOST_HOURS, Schedule.Unit.DAYS: 366}
+CHOSEN = ("every", "unit", "time_zone", "window_start", "window_end", "repair", "is_active")
 SLACK = timedelta(hours=2)  # for days that have an hour more or less
 N_FAILED = 2  # slots in a row, after which somebody should look
 KEPT_SLOTS = timedelta(days=400)
@@ -55,7 +56,10 @@ def save_schedule(
     actor: User | None = None,
     now: datetime | None = None,
 ) -> Schedule:
-    """Say when a site is checked from now on. Raises ValidationError."""
+    """Say when a site is checked from now on, and what follows a site change. Raises ValidationError.
+
+    Only an administrator lets repairs come into force where the site asks for a second person.
+    """
     now = now or timezone.now()
     values: dict[str, Any] = {
         "every": every,
@@ -71,6 +75,7 @@ def save_schedule(
             site=site, defaults={"made_by": actor}
         )
         before = {name: str(getattr(schedule, name)) for name in values}
+        _refuse_unallowed(site, before["repair"], repair, actor)
         for name, value in values.items():
             setattr(schedule, name, value)
         _refuse_wrong(schedule)
@@ -86,6 +91,20 @@ def save_schedule(
             detail={name: pair for name, pair in changed.items() if is_new or pair[0] != pair[1]},
         )
     return schedule
+
+
+def change_schedule(*, site: Site, actor: User | None = None, **changes: object) -> Schedule:
+    """Change some of what a site's schedule says, or give it one. Raises ValidationError."""
+    before = Schedule.objects.filter(site=site).first() or Schedule(site=site)
+    told: dict[str, Any] = {name: getattr(before, name) for name in CHOSEN} | changes
+    return save_schedule(site=site, actor=actor, **told)
+
+
+def line_of(schedule: Schedule) -> dict[str, Any]:
+    """Return what is told of a schedule in one line."""
+    told = {name: getattr(schedule, name) for name in CHOSEN}
+    hours = {name: f"{told.pop(name):%H:%M}" for name in ("window_start", "window_end")}
+    return {"site": schedule.site.name, **told, **hours, "next_at": schedule.next_at}
 
 
 def plan_checks(now: datetime | None = None) -> int:
@@ -112,6 +131,14 @@ def close_slots(now: datetime | None = None) -> int:
     Check.objects.filter(state=Check.State.RUNNING).filter(Q(job=None) | ended).delete()
     Slot.objects.filter(at__lt=now - KEPT_SLOTS).delete()
     return n_closed
+
+
+def _refuse_unallowed(site: Site, before: str, repair: str, actor: User | None) -> None:
+    is_new = repair == Schedule.Repair.ALONE != before
+    if is_new and actor is not None and not actor.has_role(Role.ADMINISTRATOR, site):
+        raise ValidationError(
+            {"repair": "Only an administrator lets a repair pass where a second person is asked for."}
+        )
 
 
 def _refuse_wrong(schedule: Schedule) -> None:

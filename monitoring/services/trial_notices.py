@@ -1,37 +1,63 @@
-"""Try whether notices arrive where a channel leads."""
+"""Try whether notices arrive where a channel leads; a worker sends, and its job says how it went."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
+from django.db import transaction
 from django.utils import timezone
 
 from clustering.fetching.client import open_fetcher
-from clustering.services import audit
-from monitoring.models import Alert, Notice
+from clustering.models import Job
+from clustering.services import audit, jobs
+from monitoring.models import Alert, Channel, Notice
 from monitoring.services.messages import Failure, Message, send_message
 
 if TYPE_CHECKING:
-    from clustering.fetching.client import Fetcher
+    from collections.abc import Sequence
+
     from clustering.models import Site, User
-    from monitoring.models import Channel
 
+TASK: Final = "monitoring.try_channel"
 TEXT = "This is a test: no site has changed. Notices of alerts come this way."
+LOOKS_BACK: Final = 100  # trials of a site
 
 
-def send_trial(
-    *, channel: Channel, site: Site, actor: User | None = None, fetcher: Fetcher | None = None
-) -> str:
-    """Send a message over a channel at once; return why it did not arrive, blank where it did."""
-    now = timezone.now()
-    alert = Alert(site=site, kind=Alert.Kind.WARNING, text=TEXT, raised_at=now)
-    notice = Notice(alert=alert, channel=channel, event=Notice.Event.RAISED)
-    with fetcher or open_fetcher() as client:
-        answer = send_message(
-            channel, Message(f"test-{channel.pk}-{now:%Y%m%d%H%M%S}", [notice], now), client
+def request_trial(*, channel: Channel, site: Site, actor: User | None = None) -> Job:
+    """Let a job send a test notice over a channel. Raises JobExists."""
+    with transaction.atomic():
+        job = jobs.create_job(
+            task=TASK,
+            queue=Job.Queue.KEEP,
+            title=f"Test notice to {channel.shown}"[:200],
+            site=site,
+            params={"channel": channel.pk},
+            key=f"try_channel:{channel.pk}",
+            actor=actor,
         )
-    error = answer.error if isinstance(answer, Failure) else ""
-    audit.record(
-        actor=actor, action="channel.tried", subject=str(channel), site=channel.site, detail={"error": error}
-    )
-    return error
+        audit.record(actor=actor, action="channel.tried", subject=str(channel), site=channel.site)
+    return job
+
+
+def try_channel(run: jobs.JobRun) -> dict[str, Any]:
+    """Send the test notice of a job. Raises JobFailed, which says why it did not arrive."""
+    channel = Channel.objects.filter(pk=run.job.params["channel"]).first()
+    if channel is None or run.job.site is None:
+        raise jobs.JobFailed("the channel was removed meanwhile")
+    now = timezone.now()
+    alert = Alert(site=run.job.site, kind=Alert.Kind.WARNING, text=TEXT, raised_at=now)
+    notice = Notice(alert=alert, channel=channel, event=Notice.Event.RAISED)
+    message = Message(f"test-{channel.pk}-{now:%Y%m%d%H%M%S}", [notice], now)
+    with run.kept_alive(), open_fetcher() as client:
+        answer = send_message(channel, message, client)
+    if isinstance(answer, Failure):
+        raise jobs.JobFailed(f"The test notice did not arrive at {channel.shown}: {answer.error}")
+    return {"status": answer}
+
+
+def trials_of(site: Site, channels: Sequence[Channel]) -> list[tuple[Channel, Job | None]]:
+    """Return channels, each with its last trial."""
+    last: dict[int, Job] = {}
+    for job in Job.objects.filter(task=TASK, site=site).order_by("-pk")[:LOOKS_BACK]:
+        last.setdefault(job.params["channel"], job)
+    return [(channel, last.get(channel.pk)) for channel in channels]

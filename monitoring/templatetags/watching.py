@@ -36,9 +36,22 @@ KIND_WORDS = {"null_extraction": "comes out empty", "incorrect_extraction": "com
 @register.simple_tag
 def strip(days: Sequence[Day], site: str = "") -> SafeString:
     """Draw the days of a site; those with a check lead to it where the site is named."""
+    if not site:
+        return _plain_strip(tuple((day.day, day.kind) for day in days))
     cells = format_html_join("", "<li>{}</li>", ((_cell_of(day, site),) for day in days))
+    return _strip_of(cells, [day.kind for day in days])
+
+
+@lru_cache(maxsize=1024)
+def _plain_strip(days: tuple[tuple[date, DayKind], ...]) -> SafeString:
+    """Draw a strip that leads nowhere; most sites have the same one."""
+    cells = format_html_join("", "<li>{}</li>", ((_plain_cell(day, kind),) for day, kind in days))
+    return _strip_of(cells, [kind for _, kind in days])
+
+
+def _strip_of(cells: SafeString, kinds: Sequence[DayKind]) -> SafeString:
     return format_html(
-        '<ol class="strip" aria-label="Last {} days: {}">{}</ol>', len(days), told(days), cells
+        '<ol class="strip" aria-label="Last {} days: {}">{}</ol>', len(kinds), told(kinds), cells
     )
 
 

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 
-from clustering.models import Role
+from clustering.models import Role, Site
 from clustering.views.access import needs_role, user_of
 from clustering.views.toasts import tell
 from monitoring.models import Alert
@@ -63,7 +63,8 @@ def _alert(name: str, pk: int) -> Alert:
 def _answer(request: HttpRequest, text: str, *, is_refused: bool = False) -> HttpResponse:
     """Draw the alerts anew where only they were asked for, otherwise go back to the page."""
     if request.headers.get("HX-Request") == "true":
-        user, found = user_of(request), overview_rows.open_alerts(user_of(request))
+        user = user_of(request)
+        found = overview_rows.open_alerts(Site.objects.visible_to(user))
         if site := request.POST.get("site"):
             found = [alert for alert in found if alert.site.name == site]
         groups = overview_rows.alert_groups(found, user, timezone.now())

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 def monitoring(request: HttpRequest) -> HttpResponse:
     user, now = user_of(request), timezone.now()
     query, shown = words(request), chosen(request, "show", overview_rows.FILTERS)
-    listed = overview_rows.narrowed(Site.objects.visible_to(user).matching(query), shown)
-    part = list_part(request, listed, order=["name"])
-    whole = overview_rows.whole_figures(user, now)
-    alerts = overview_rows.open_alerts(user)
+    visible = Site.objects.visible_to(user)
+    part = list_part(request, overview_rows.narrowed(visible.matching(query), shown), order=["name"])
+    whole = overview_rows.whole_figures(visible, now)
+    alerts = overview_rows.open_alerts(visible)
     context = {
         "page": part,
         "rows": overview_rows.site_rows(part.rows),

@@ -198,9 +198,9 @@ def alert_groups(alerts: Iterable[Alert], user: User, now: datetime) -> list[Ale
     ]
 
 
-def open_alerts(user: User) -> list[Alert]:
-    """Return the newest open alerts that a user may see."""
-    visible = Alert.objects.open().visible_to(user).select_related("site", "acknowledged_by")
+def open_alerts(sites: SiteQuerySet) -> list[Alert]:
+    """Return the newest open alerts of some sites."""
+    visible = Alert.objects.open().filter(site__in=sites).select_related("site", "acknowledged_by")
     return list(visible.order_by("-id")[:ALERTS_SHOWN])
 
 
@@ -225,25 +225,21 @@ def _operated(user: User) -> set[int] | None:
     return set(held.values_list("site", flat=True))
 
 
-def whole_figures(user: User, now: datetime) -> dict[str, Any]:
+def whole_figures(sites: SiteQuerySet, now: datetime) -> dict[str, Any]:
     """Return the figures of all sites that a user may see."""
-    sites = Site.objects.visible_to(user)
     day = now - timedelta(days=1)
-    kinds = Alert.objects.open().visible_to(user).order_by().values("kind").annotate(n=Count("pk"))
-    changes = SiteChange.objects.visible_to(user)
-    return {
-        "n_sites": sites.count(),
-        "n_watched": Schedule.objects.running().visible_to(user).count(),
-        "n_checked": Check.objects.done()
-        .visible_to(user)
-        .filter(made_at__gte=day)
-        .aggregate(n=Count("site", distinct=True))["n"],
+    kinds = Alert.objects.open().filter(site__in=sites).order_by().values("kind").annotate(n=Count("pk"))
+    recent = Check.objects.done().filter(made_at__gte=day).values("site")
+    proposals = Proposal.objects.waiting().filter(site__in=sites, decision=Proposal.Decision.PROPOSED)
+    counts = sites.aggregate(
+        n_sites=Count("pk"),
+        n_watched=Count("pk", filter=Q(pk__in=Schedule.objects.running().values("site"))),
+        n_checked=Count("pk", filter=Q(pk__in=recent)),
+    )
+    return counts | {
         "n_by_kind": {row["kind"]: row["n"] for row in kinds},
-        "n_changes": changes.open().count(),
-        "n_proposals": Proposal.objects.waiting()
-        .visible_to(user)
-        .filter(decision=Proposal.Decision.PROPOSED)
-        .count(),
+        "n_changes": SiteChange.objects.open().filter(site__in=sites).count(),
+        "n_proposals": proposals.count(),
     }
 
 

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from clustering.models import Role, Site
+from clustering.services.jobs import JobExists
 from clustering.views.access import needs_role, user_of
 from clustering.views.toasts import tell
 from monitoring.algorithms.site_change import Thresholds
 from monitoring.forms import ChannelForm, ScheduleForm, ThresholdsForm
 from monitoring.models import Channel, Schedule, Slot
 from monitoring.services import channels, schedules, thresholds
-from monitoring.services.trial_notices import send_trial
+from monitoring.services.trial_notices import request_trial, trials_of
 
 if TYPE_CHECKING:
     from django import forms
@@ -135,13 +137,15 @@ def remove_channel(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 @needs_role(Role.OPERATOR)
 @require_POST
 def try_channel(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    """Send a test notice and say how it went."""
+    """Let a worker send a test notice; how it went stands at the channel."""
     channel = _channel(name, pk)
-    if error := send_trial(channel=channel, site=get_object_or_404(Site, name=name), actor=user_of(request)):
-        messages.error(request, f"The test notice did not arrive at {channel.shown}: {error}")
+    try:
+        request_trial(channel=channel, site=get_object_or_404(Site, name=name), actor=user_of(request))
+    except JobExists as error:
+        messages.info(request, str(error))
     else:
-        tell(request, f"The test notice was taken by {channel.shown}.")
-    return redirect("watching", name=name)
+        tell(request, f"A test notice to {channel.shown} waits for a worker; how it went is shown there.")
+    return redirect(f"{reverse('watching', args=[name])}#channels")
 
 
 def _show(
@@ -154,6 +158,7 @@ def _show(
 ) -> HttpResponse:
     schedule = Schedule.objects.filter(site=site).first()
     chosen = thresholds.thresholds_of(site)
+    told = trials_of(site, list(Channel.objects.of_site(site).select_related("made_by", "site")))
     has_errors = any((schedule_form, thresholds_form, channel_form))
     context = {
         "site": site,
@@ -164,7 +169,8 @@ def _show(
         or ThresholdsForm(initial={n: f"{share * 100:g}" for n, share in asdict(chosen).items()}),
         "are_usual": chosen == Thresholds(),
         "channel_form": channel_form or ChannelForm(),
-        "channels": Channel.objects.of_site(site).select_related("made_by", "site"),
+        "channels": told,
+        "is_trying": any(job is not None and job.finished_at is None for _, job in told),
         "can_add_channel": Channel.objects.filter(site=site).count() < channels.MOST_CHANNELS,
     }
     return render(request, "monitoring/watching.html", context, status=400 if has_errors else 200)

@@ -15,7 +15,8 @@ from vertex.celery import app
 
 TASK, UNFENCED_TASK = "tests.take_steps", "tests.take_unfenced_steps"
 LEASE = timedelta(seconds=3)
-app.conf.beat_schedule["sweep_jobs"]["schedule"] = timedelta(seconds=0.5)
+for name in ("sweep_jobs", "plan_checks"):
+    app.conf.beat_schedule[name]["schedule"] = timedelta(seconds=0.5)
 
 
 @worker_ready.connect

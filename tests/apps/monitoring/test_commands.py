@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
+from django.utils import timezone
 
 from clustering.models import Job
+from monitoring.models import Slot
 from monitoring.services.checking import request_checks
+from monitoring.services.schedules import change_schedule
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.monitoring.monitored_shop import archive, redesigned, shop
 from tests.apps.rules.shop_cast import products_of
@@ -66,3 +69,38 @@ def test_what_cannot_be_done_is_told_in_one_line(command: str, tmp_path: Path) -
         call_command(command, "nowhere")
     with pytest.raises(CommandError, match="missing"):
         call_command(command, shop().name, "--source", str(tmp_path / "missing"))
+
+
+class TestSchedules:
+    def test_a_schedule_is_made_changed_and_paused(self, tmp_path: Path) -> None:
+        site_of("shop")
+        (made,) = lines_of("schedule_checks", tmp_path, "shop", "--hours", "22:00-06:00", "--every", "2")
+        (changed,) = lines_of("schedule_checks", tmp_path, "shop", "--unit", "hours", "--repair", "alone")
+        (paused,) = lines_of("schedule_checks", tmp_path, "shop", "--pause")
+
+        assert ("22:00", "06:00", 2, "days") == tuple(
+            made[name] for name in ("window_start", "window_end", "every", "unit")
+        )
+        assert ("22:00", 2, "hours", "alone") == tuple(
+            changed[name] for name in ("window_start", "every", "unit", "repair")
+        )
+        assert (False, None, "alone") == (paused["is_active"], paused["next_at"], paused["repair"])
+        assert [paused] == lines_of("list_schedules", tmp_path)
+
+    def test_the_slots_of_a_site_are_listed(self, tmp_path: Path) -> None:
+        site = site_of("shop")
+        schedule = change_schedule(site=site)
+        Slot.objects.create(schedule=schedule, at=timezone.now(), state=Slot.State.SKIPPED, why="no rule")
+        _, slot = lines_of("list_schedules", tmp_path, "shop")
+
+        assert ("skipped", 0, "no rule") == (slot["state"], slot["missed"], slot["why"])
+
+    def test_what_cannot_be_is_refused_with_the_reason(self) -> None:
+        site_of("shop")
+        with pytest.raises(CommandError, match="Must be from 1 to 24"):
+            call_command("schedule_checks", "shop", "--every", "25", "--unit", "hours")
+        with pytest.raises(CommandError, match="no time zone"):
+            call_command("schedule_checks", "shop", "--time-zone", "Mars/Olympus")
+        with pytest.raises(CommandError, match="must be like 22:00-06:00"):
+            call_command("schedule_checks", "shop", "--hours", "ten to six")
+        assert not Slot.objects.exists()

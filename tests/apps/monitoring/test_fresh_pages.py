@@ -9,11 +9,18 @@ import pytest
 from django.conf import LazySettings
 
 from clustering.fetching.guard import networks
+from clustering.models import Job, Site
+from clustering.services.jobs import JobRun, claim_job, create_job
 from monitoring.services.fresh_pages import FreshPage, Visitor, pages_of_source
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.fake_host import Answer, FakeHost, page
 
 pytestmark = pytest.mark.django_db
+
+
+def run_at(site: Site) -> JobRun:
+    """Return a claimed job of a site."""
+    return claim_job(create_job(task="tests.fetch", queue=Job.Queue.CHECK, title="Fetch", site=site).pk)
 
 
 def nothing() -> None:
@@ -53,7 +60,7 @@ class TestNetwork:
         with FakeHost({"/robots.txt": robots, "/a": page(text="a"), "/private": page(text="x")}) as host:
             site = site_of(crawl_delay=0.0)
             urls = [f"{host.url}/a", f"{host.url}/gone", f"{host.url}/private"]
-            with Visitor(site) as visitor:
+            with Visitor(site, run_at(site)) as visitor:
                 found = [visitor.visit(url) for url in urls]
 
         assert [200, 404, "robots"] == [one.status if isinstance(one, FreshPage) else one for one in found]
@@ -61,7 +68,8 @@ class TestNetwork:
 
     def test_a_private_address_is_not_asked(self, settings: LazySettings) -> None:
         settings.ALLOWED_NETWORKS = []
-        with FakeHost({"/a": page(text="a")}) as host, Visitor(site_of(crawl_delay=0.0)) as visitor:
+        site = site_of(crawl_delay=0.0)
+        with FakeHost({"/a": page(text="a")}) as host, Visitor(site, run_at(site)) as visitor:
             found = visitor.visit(f"{host.url}/a")
 
         assert isinstance(found, str)

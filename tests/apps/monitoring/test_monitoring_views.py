@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.core import mail
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -13,8 +14,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from clustering.models import Job, Membership, Role
+from clustering.services.jobs import run_job
 from monitoring.models import Alert, Channel, CheckedPage, Coverage, Proposal, Schedule, SiteThresholds
 from monitoring.services.alerts import settle_alert
+from monitoring.services.trial_notices import try_channel
 from tests.apps.clustering.api_cast import page_of, site_of
 from tests.apps.monitoring.watched_sites import changed, checked, ruled, watched
 from tests.apps.rules.review_cast import person
@@ -270,7 +273,22 @@ class TestWatching:
         site = watched("shop")
         channel = Channel.objects.create(site=site, kind="webhook", target="http://127.0.0.1:9/x", secret="s")
         answer = ops.post(reverse("try_channel", args=["shop", channel.pk]), follow=True)
-        assert "The test notice did not arrive" in answer.content.decode()
+        assert "Test is on its way" in answer.content.decode()
+        again = ops.post(reverse("try_channel", args=["shop", channel.pk]), follow=True)
+        assert 200 == again.status_code
+        done = run_job(Job.objects.get(task="monitoring.try_channel").pk, try_channel)
+        assert Job.State.FAILED == done.state
+        page = text(ops, "watching", "shop")
+        assert "Test did not arrive" in page
+        assert "The test notice did not arrive at http://127.0.0.1:9/x" in page
+
+    def test_one_that_is_taken_says_so(self, ops: Client) -> None:
+        channel = Channel.objects.create(site=watched("shop"), kind="email", target="ops@example.com")
+        ops.post(reverse("try_channel", args=["shop", channel.pk]))
+        run_job(Job.objects.get(task="monitoring.try_channel").pk, try_channel)
+
+        assert "Test was taken" in text(ops, "watching", "shop")
+        assert ["ops@example.com"] == mail.outbox[0].to
 
     def test_a_channel_is_paused_and_removed(self, ops: Client) -> None:
         site = watched("shop")

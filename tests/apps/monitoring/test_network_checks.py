@@ -5,15 +5,19 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from clustering.models import Job, Page, Snapshot
-from clustering.services.jobs import run_job
+from clustering.services import hosts
+from clustering.services.jobs import claim_job, create_job, run_job
 from monitoring.models import Alert, Check, CheckedPage, ErrorPage, FetchedPage, SiteChange
 from monitoring.services import fresh_pages
 from monitoring.services.checking import request_checks, run_checks
-from rules.models import Record
+from rules.models import GoldenRecord, Record
 from tests.apps.clustering.fake_host import Answer
 from tests.apps.monitoring.monitored_shop import N, redesigned
 from tests.apps.monitoring.shop_on_host import Shop, check_as_worker, come_back
@@ -60,6 +64,61 @@ class TestKilled:
         assert {1} == set(Counter(shop.asked()).values())
         assert (1, N) == (Check.objects.done().count(), CheckedPage.objects.count())
         assert not FetchedPage.objects.exists()
+
+
+class TestTurns:
+    """A check and a crawl of one host do not fetch at the same time."""
+
+    def test_a_check_waits_for_a_crawl_and_holds_no_worker(self, shop: Shop) -> None:
+        site = shop.open()
+        crawl = claim_job(create_job(task="tests.crawl", queue=Job.Queue.FETCH, title="Crawl").pk)
+        host = hosts.find_host(origin=shop.host.url)
+        assert hosts.lease_host(host=host, job=crawl.job)
+        job = check_as_worker(site)
+
+        assert (Job.State.DUE, []) == (job.state, shop.host.asked)
+        assert f"waits: job {crawl.job.pk} fetches from {host.name}" == job.message
+        hosts.release_hosts(job=crawl.job)
+        come_back()
+        assert (1, N) == (Check.objects.done().count(), len(shop.asked()))
+
+    def test_a_crawl_finds_the_host_taken_by_a_check_and_free_after_it(self, shop: Shop) -> None:
+        site = shop.open()
+        crawl = claim_job(create_job(task="tests.crawl", queue=Job.Queue.FETCH, title="Crawl").pk)
+        host = hosts.find_host(origin=shop.host.url)
+        leased = []
+        visit = fresh_pages.Visitor._ask
+
+        def look(visitor: fresh_pages.Visitor, url: str, origin: str) -> Any:
+            page = visit(visitor, url, origin)
+            leased.append(hosts.lease_host(host=host, job=crawl.job))
+            return page
+
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(fresh_pages.Visitor, "_ask", look)
+            check_as_worker(site)
+
+        assert [False] * N == leased
+        assert hosts.lease_host(host=host, job=crawl.job)
+        assert host.next_fetch_at is not None
+
+    def test_a_host_that_asks_to_be_left_alone_is(self, shop: Shop) -> None:
+        site = shop.open()
+        until = timezone.now() + timedelta(hours=1)
+        hosts.keep_pause(host=hosts.find_host(origin=shop.host.url), until=until)
+        job = check_as_worker(site)
+
+        assert (Job.State.DUE, until, []) == (job.state, job.due_at, shop.host.asked)
+
+    def test_a_host_that_is_never_free_ends_the_check_with_the_reason(self, shop: Shop) -> None:
+        site = shop.open()
+        crawl = claim_job(create_job(task="tests.crawl", queue=Job.Queue.FETCH, title="Crawl").pk)
+        hosts.lease_host(host=hosts.find_host(origin=shop.host.url), job=crawl.job)
+        job = request_checks(site=site)
+        Job.objects.filter(pk=job.pk).update(created_at=timezone.now() - timedelta(hours=7))
+        done = run_job(job.pk, run_checks)
+
+        assert (Job.State.FAILED, True) == (done.state, "for more than 6 hours" in done.error)
 
 
 class TestSilentHost:
@@ -162,6 +221,17 @@ class TestKeptPages:
         assert all(one.snapshot and one.snapshot.pk != latest[one.page_id] for one in kept)
         assert latest == dict(Page.objects.values_list("pk", "latest_snapshot"))
         assert (n_snapshots + N, n_records) == (Snapshot.objects.count(), Record.objects.there().count())
+
+    def test_what_both_sides_of_a_change_are_drawn_with_is_fetched(self, shop: Shop) -> None:
+        site = shop.open()
+        Job.objects.filter(task="clustering.fetch_assets").delete()
+        shop.make = redesigned
+        run_job(request_checks(site=site, rings=False).pk, run_checks)
+
+        dressed = set(Job.objects.get(task="clustering.fetch_assets").params["snapshots"])
+        new = set(CheckedPage.objects.exclude(snapshot=None).values_list("snapshot", flat=True))
+        old = set(GoldenRecord.objects.values_list("snapshot", flat=True))
+        assert new | old == dressed
 
     def test_the_same_bytes_are_kept_once(self, shop: Shop) -> None:
         site = shop.open()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from django.core.exceptions import ValidationError
 
+from annotation.services.policies import change_policy
 from clustering.models import Job, Role, Site
 from clustering.services.jobs import run_job
 from monitoring.models import FetchedPage, Proposal, Schedule, SiteChange
@@ -16,13 +17,14 @@ from monitoring.services.checking import request_checks, run_checks
 from monitoring.services.healing import heal_site, request_healing
 from monitoring.services.repairs import (
     accept_proposal,
+    accepts_alone,
     end_repaired_changes,
     propose_repairs,
     reject_proposal,
 )
-from monitoring.services.schedules import make_default_schedules
+from monitoring.services.schedules import change_schedule, make_default_schedules
 from rules.models import Record, Rule
-from tests.apps.clustering.api_cast import caller
+from tests.apps.clustering.api_cast import caller, site_of
 from tests.apps.monitoring.monitored_shop import N, archive, check, heal, redesigned, shop
 from tests.apps.monitoring.shop_on_host import Shop
 from tests.apps.rules.shop_cast import extract
@@ -126,6 +128,36 @@ class TestOverNight:
 
         assert [(1, "retired"), (2, "published")] == rules_of(site)
         assert SiteChange.End.REPAIRED == SiteChange.objects.get().end
+
+
+class TestSecondPerson:
+    """A site may ask for a second person before a rule comes into force."""
+
+    @pytest.mark.parametrize(
+        ("publishing", "passing"),
+        [("anybody", ["accept", "alone"]), ("where_possible", ["accept", "alone"]), ("second", ["alone"])],
+    )
+    def test_it_wins_over_a_schedule_unless_that_says_otherwise(
+        self, publishing: str, passing: list[str]
+    ) -> None:
+        site = site_of("shop")
+        change_policy(site=site, publishing=publishing, second_share=10, actor=None)
+        ways = [
+            way for way in Schedule.Repair.values if accepts_alone(change_schedule(site=site, repair=way))
+        ]
+
+        assert passing == ways
+
+    def test_only_an_administrator_lets_repairs_pass_without_one(self) -> None:
+        site = site_of("shop")
+        operator = caller("olga", Role.OPERATOR)
+        asked = {"every": 1, "repair": "alone"}
+        refused = operator.put(f"sites/{site.name}/schedule/", asked)
+        allowed = caller("ada", Role.ADMINISTRATOR).put(f"sites/{site.name}/schedule/", asked)
+        kept = operator.put(f"sites/{site.name}/schedule/", asked | {"every": 2})
+
+        assert (400, 200, 200) == (refused.status_code, allowed.status_code, kept.status_code)
+        assert "Only an administrator" in refused.content.decode()
 
 
 @pytest.mark.parametrize("step", ["_cluster", "_rule_of", "_note_accepted", "_draw_samples"])

@@ -1,0 +1,219 @@
+"""The pages of monitoring with a thousand sites of ten clusters on PostgreSQL, and how checks are planned."""
+
+from __future__ import annotations
+
+import os
+import random
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from benchmarks.report import markdown_table
+from tests.servers import postgres
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from django.test import Client
+
+TITLE = "Dashboards of a thousand sites"
+ROOT = Path(__file__).resolve().parent.parent
+N_SITES, N_CLUSTERS, N_DAYS, N_ALERTS, N_CHANGES, N_REQUESTS = 1_000, 10, 45, 150, 60, 20
+BAR = 500  # ms
+PATHS = {
+    "overview": "/monitoring/",
+    "overview, sites that changed": "/monitoring/?show=changed",
+    "overview, a search": "/monitoring/?q=site-09",
+    "overview: coverage and records, drawn after it": "/monitoring/course/",
+    "overview: work, drawn after it": "/monitoring/work/",
+    "a site": "/sites/site-0003/monitoring/",
+    "how a site is watched": "/sites/site-0003/monitoring/settings/",
+    "site changes": "/monitoring/site-changes/",
+    "history": "/monitoring/history/",
+}
+
+
+def run(_data: Path | None) -> str:
+    """Return the section of docs/benchmarks.md."""
+    with postgres() as url:
+        environment = {**os.environ, "DATABASE_URL": url}
+        command = [sys.executable, "-m", "benchmarks.dashboard"]
+        done = subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE)
+    told = orjson.loads(done.stdout.splitlines()[-1])
+    rows = [
+        [name, *(f"{told[name][key]:.0f}" for key in ("median", "p95", "processor")), told[name]["queries"]]
+        for name in PATHS
+    ]
+    planned = told["planned"]
+    return (
+        f"{N_SITES:,} sites with {N_CLUSTERS} clusters each, {N_DAYS} days of checks and coverage, "
+        f"{N_ALERTS} open alerts and {N_CHANGES} site changes; {N_REQUESTS} requests a page, through all of "
+        f"the application but the socket. Bar: {BAR} ms for the overview.\n\n"
+        + markdown_table(["page", "median ms", "p95 ms", "of it this process", "queries"], rows)
+        + f"\n\nThe daily round: {planned['sites']:,} sites planned in {planned['seconds']:.1f} s, from "
+        f"{planned['least']} to {planned['most']} checks in each hour of the day; a tick starts the "
+        f"{planned['due']} that are due in one minute in {planned['tick']:.2f} s, and as many again after a "
+        f"restart: {planned['again']}."
+    )
+
+
+def make() -> None:
+    """Fill the database with sites, their rules and what was found of them."""
+    from annotation.models import Vertical
+    from clustering.models import Cluster, Membership, Site, User
+    from monitoring.models import Alert, Check, Coverage, SiteChange
+    from rules.models import Rule
+
+    chance = random.Random(7)
+    now = time_now()
+    ada = User.objects.create_user("ada", password="x")
+    Membership.objects.create(user=ada, role="administrator")
+    vertical = Vertical.objects.create(name="product")
+    sites = Site.objects.bulk_create(
+        Site(name=f"site-{n:04}", root_url=f"https://s{n}.example/") for n in range(N_SITES)
+    )
+    clusters = Cluster.objects.bulk_create(
+        Cluster(site=site, name=f"c{n}", title=f"Cluster {n}") for site in sites for n in range(N_CLUSTERS)
+    )
+    rules = Rule.objects.bulk_create(
+        Rule(
+            cluster=cluster,
+            version=1,
+            state="published",
+            vertical=vertical,
+            stylesheet="",
+            published_at=now - timedelta(days=chance.randrange(300)),
+        )
+        for cluster in clusters
+    )
+    lines = [_line(n) for n in range(N_CLUSTERS)]
+    for day in range(N_DAYS):
+        at = now - timedelta(days=day, hours=1)
+        told: dict[str, Any] = {"clusters": lines, "n_pages": 150, "n_reachable": 150}
+        Check.objects.bulk_create(Check(site=site, made_at=at, started_at=at, **told) for site in sites)
+        Coverage.objects.bulk_create(
+            [
+                Coverage(site_id=site_id, rule=rule, day=at.date(), n_pages=30, n_served=28, n_records=28)
+                for site_id, rule in _by_site(clusters, rules)
+            ],
+            batch_size=5_000,
+        )
+    kinds = ["site_changed", "unreachable", "warning"]
+    Alert.objects.bulk_create(
+        Alert(site=site, kind=chance.choice(kinds), text="as it was before") for site in sites[:N_ALERTS]
+    )
+    SiteChange.objects.bulk_create(
+        SiteChange(
+            site_id=cluster.site_id,
+            cluster=cluster,
+            reason="most values are lost",
+            evidence=_line(1),
+            found_at=now - timedelta(days=chance.randrange(30)),
+        )
+        for cluster in clusters[: N_CHANGES * N_CLUSTERS : N_CLUSTERS]
+    )
+
+
+def plan() -> dict[str, Any]:
+    """Plan the daily round of all sites; return how evenly, and what a tick makes of a minute."""
+    from clustering.models import Job
+    from monitoring.models import Schedule
+    from monitoring.services.schedules import make_default_schedules, plan_checks
+
+    now = time_now()
+    began = time.monotonic()
+    make_default_schedules(now)
+    seconds = time.monotonic() - began
+    planned = list(Schedule.objects.values_list("next_at", flat=True))
+    hours = Counter(int((at - now).total_seconds() // 3600) for at in planned if at)
+    minute = min(at for at in planned if at) + timedelta(minutes=10)
+    began = time.monotonic()
+    n_due = plan_checks(minute)
+    told = {
+        "sites": len(planned),
+        "seconds": seconds,
+        "least": min(hours.values()),
+        "most": max(hours.values()),
+    }
+    tick = time.monotonic() - began
+    again = plan_checks(minute)  # another clock, or the same one after a restart
+    Job.objects.all().delete()
+    return told | {"due": n_due, "tick": tick, "again": again}
+
+
+def measure(client: Client, path: str) -> dict[str, float]:
+    """Return how long a page takes, and how much of it this process is at work."""
+    from django.db import connection
+    from django.test.utils import CaptureQueriesContext
+
+    with CaptureQueriesContext(connection) as queries:
+        answer = client.get(path)
+    n_queries = len(queries)
+    if answer.status_code != 200:
+        raise ValueError(f"{path} answers {answer.status_code}")
+    waited, worked = [], []
+    for _ in range(N_REQUESTS):
+        began, worked_before = time.perf_counter(), time.process_time()
+        client.get(path)
+        waited.append(1000 * (time.perf_counter() - began))
+        worked.append(1000 * (time.process_time() - worked_before))
+    p95 = statistics.quantiles(waited, n=20)[-1]
+    told = {"median": statistics.median(waited), "p95": p95, "processor": statistics.median(worked)}
+    return told | {"queries": n_queries}
+
+
+def time_now() -> Any:  # noqa: ANN401 - Django is set up first
+    from django.utils import timezone
+
+    return timezone.now()
+
+
+def _line(number: int) -> dict[str, Any]:
+    shares = {"shingle_share": 0.0, "field_share": 0.0, "structure_share": 0.0, "coverage": None}
+    told = {"cluster": f"c{number}", "is_broken": False, "is_changed_for_the_paper": False, "warnings": []}
+    return {**told, **shares, "reason": "as it was", "n_reachable": 15, "n_pages": 15}
+
+
+def _by_site(clusters: Any, rules: Any) -> Iterator[tuple[int, Any]]:  # noqa: ANN401 - rows
+    yield from ((cluster.site_id, rule) for cluster, rule in zip(clusters, rules, strict=True))
+
+
+def main() -> int:
+    """Measure on the database of the environment, which is empty, and print what came out."""
+    import django
+
+    os.environ["DJANGO_SETTINGS_MODULE"] = "vertex.settings"
+    django.setup()
+    from django.conf import settings
+    from django.core.management import call_command
+    from django.db import connection
+    from django.test import Client
+
+    settings.ALLOWED_HOSTS = ["*"]
+    call_command("migrate", verbosity=0)
+    make()
+    told: dict[str, Any] = {"planned": plan()}
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+    client = Client()
+    client.force_login(_ada())
+    told |= {name: measure(client, path) for name, path in PATHS.items()}
+    print(orjson.dumps(told).decode(), flush=True)
+    return 0
+
+
+def _ada() -> Any:  # noqa: ANN401 - Django is set up first
+    from clustering.models import User
+
+    return User.objects.get(username="ada")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

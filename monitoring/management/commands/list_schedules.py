@@ -1,0 +1,38 @@
+"""Show when sites are checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from clustering.management.output import WorkCommand
+from monitoring.models import Schedule, Slot
+from monitoring.services.schedules import line_of
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+
+class Command(WorkCommand):
+    help = "Show the schedules of all sites, or that of SITE with its last slots."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("site", metavar="SITE", nargs="?", default="")
+        parser.add_argument("--slots", type=int, default=10, metavar="N", help="of SITE (default: 10)")
+        self.add_output_argument(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        found = Schedule.objects.select_related("site").order_by("site__name")
+        name = options["site"]
+        found = found.filter(site=self.site(name)) if name else found
+        with self.open_output(options["output"]) as lines:
+            for schedule in found.iterator(chunk_size=500):
+                lines.write(line_of(schedule))
+                slots = Slot.objects.filter(schedule=schedule)[: max(0, options["slots"])] if name else ()
+                for slot in slots:
+                    told = {"slot": slot.at, "state": slot.state, "missed": slot.n_missed}
+                    lines.write(told | ({"why": slot.why} if slot.why else {}))
+        if name and not found.exists():
+            self.notice(
+                f"{name} has no schedule; it gets a daily one with its first published rule, "
+                f"or set one with: manage.py schedule_checks {name}"
+            )

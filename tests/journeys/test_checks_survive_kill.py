@@ -1,0 +1,150 @@
+"""A worker is killed in the middle of a check and of a repair, with two clocks ticking at once.
+
+Worker, clocks and database are real. Each slot is taken once, nothing is asked for twice but what was under way,
+nothing is lost, and nothing stays behind.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.apps.clustering.fake_host import Answer, Asked, FakeHost
+from tests.apps.monitoring.monitored_shop import Made, N, redesigned
+from tests.apps.rules.shop_cast import product
+from tests.installation import Installation, installation, kill_group, wait_until
+
+APP = "tests.journeys.stepping"
+SECONDS = 0.3  # that a page takes to answer, so that there is a middle
+N_AT_LEAST = 3  # pages kept when the worker is killed
+LATEST = 1  # pages that were under way then and may be asked for again
+BEGIN = """
+from datetime import timedelta
+from django.utils import timezone
+from clustering.dom.addresses import url_hash
+from clustering.models import Page, Site
+from monitoring.models import Schedule
+from monitoring.services.healing import request_healing
+from monitoring.services.schedules import change_schedule
+from tests.apps.monitoring.monitored_shop import shop
+from rules.models import Rule
+
+def moved(name, address):
+    site = shop()
+    for page in Page.objects.filter(site=site):
+        url = page.url.replace(site.root_url, address + "/")
+        Page.objects.filter(pk=page.pk).update(url=url, url_hash=url_hash(url))
+    Site.objects.filter(pk=site.pk).update(name=name, root_url=address + "/", crawl_delay=0.0)
+    return Site.objects.get(pk=site.pk)
+
+checked, mended = moved("checked", {checked!r}), moved("mended", {mended!r})
+change_schedule(site=mended, is_active=False)
+change_schedule(site=checked)
+Schedule.objects.filter(site=checked).update(next_at=timezone.now() - timedelta(minutes=1))
+request_healing(site=mended)
+"""
+
+
+class SlowHost:
+    """A host that answers after a while and counts what it is asked for."""
+
+    def __init__(self, make: Callable[[int], Made]) -> None:
+        self.host = FakeHost({f"/p/{n}": self._page(make(n)) for n in range(1, N + 1)})
+
+    def asked(self) -> Counter[str]:
+        return Counter(one.path for one in self.host.asked if one.path.startswith("/p/"))
+
+    def _page(self, made: Made) -> Callable[[Asked], Answer]:
+        def answer(_asked: Asked) -> Answer:
+            time.sleep(SECONDS)
+            return Answer(made[1], headers={"Content-Type": made[2]})
+
+        return answer
+
+
+@pytest.fixture
+def hosts() -> Iterator[tuple[SlowHost, SlowHost]]:
+    both = SlowHost(product), SlowHost(redesigned)
+    with ExitStack() as stack:
+        for one in both:
+            stack.enter_context(one.host)
+        yield both
+
+
+@pytest.fixture
+def made(tmp_path: Path) -> Iterator[Installation]:
+    with installation(tmp_path / "var") as one:
+        one.more["VERTEX_ALLOWED_NETWORKS"] = "127.0.0.0/8"
+        yield one
+
+
+def kept(made: Installation) -> dict[str, int]:
+    """Return how many pages each kind of job has fetched."""
+    rows = made.query(
+        "SELECT CASE WHEN check_run_id IS NULL THEN 'mended' ELSE 'checked' END, count(*)"
+        " FROM monitoring_fetchedpage GROUP BY 1"
+    )
+    return {str(kind): int(n) for kind, n in rows}
+
+
+def work(made: Installation, number: int) -> Any:
+    options = (
+        "-Q",
+        "check,learn",
+        "-c",
+        "2",
+        "-n",
+        f"work{number}@%h",
+        "--without-gossip",
+        "--without-mingle",
+    )
+    return made.start("-m", "celery", "--quiet", "-A", APP, "worker", *options, log="work")
+
+
+def tick_twice(made: Installation) -> None:
+    """Start two clocks, and a worker that takes two ticks at once."""
+    for number in (1, 2):
+        beat = ("beat", "-s", str(made.var / f"beat{number}"), "--pidfile", "")
+        made.start("-m", "celery", "--quiet", "-A", APP, *beat, log=f"beat{number}")
+    options = ("-Q", "clock", "-c", "2", "-n", "clock@%h", "--without-gossip", "--without-mingle")
+    made.start("-m", "celery", "--quiet", "-A", APP, "worker", *options, log="clock")
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("kills")
+def test_check_and_repair_go_on_where_a_killed_worker_stopped(
+    made: Installation, hosts: tuple[SlowHost, SlowHost]
+) -> None:
+    checked, mended = hosts
+    script = BEGIN.format(checked=checked.host.url, mended=mended.host.url)
+    made.manage("shell", "--no-imports", "--verbosity=0", "-c", script)
+    tick_twice(made)
+    worker = work(made, 1)
+    wait_until(
+        lambda: min(kept(made).get(one, 0) for one in ("checked", "mended")) >= N_AT_LEAST, "the middle"
+    )
+    kill_group(worker)
+    in_the_middle = kept(made)
+    assert {"running"} == {state for (state,) in made.query(JOBS)}
+    assert max(in_the_middle.values()) < N, "no work was in progress"
+
+    work(made, 2)
+    wait_until(lambda: {"done"} == {state for (state,) in made.query(JOBS)}, "the end of both")
+    for host in hosts:
+        assert (N, N + LATEST) >= (len(host.asked()), host.asked().total())
+    assert [("done", 1)] == made.query("SELECT state, count(*) FROM monitoring_slot GROUP BY state")
+    assert [("done", N, N)] == made.query("SELECT state, n_pages, n_reachable FROM monitoring_check")
+    assert [(N,)] == made.query("SELECT count(*) FROM monitoring_checkedpage")
+    assert [("proposed",)] == made.query(
+        "SELECT decision FROM monitoring_proposal WHERE state = 'waiting' AND from_cluster_id IS NOT NULL"
+    )
+    assert [] == made.query("SELECT name FROM clustering_host WHERE leased_by <> ''")
+
+
+JOBS = "SELECT state FROM clustering_job WHERE task IN ('monitoring.run_checks', 'monitoring.heal_site')"
