@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 from django.conf import settings
@@ -26,3 +27,9 @@ def on_starting(_server: object) -> None:
     """Begin the counts of requests anew: their files are named by processes that are gone."""
     for path in (settings.VAR_DIR / "metrics").glob("*.db"):
         path.unlink(missing_ok=True)
+
+
+def post_worker_init(_worker: object) -> None:
+    """Leave what the application is made of out of every later search for garbage."""
+    gc.collect()
+    gc.freeze()

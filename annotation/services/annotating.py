@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from annotation.algorithms.anchoring import Anchor
 from annotation.models import Annotation
+from annotation.services.comparing import compare_again
+from annotation.services.stored_marks import Mark, anchor_of, current_revision, marks_of
 from clustering.models import Page
 from clustering.services import audit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from annotation.models import Attribute
     from clustering.models import Snapshot, User
+
+__all__ = [
+    "AnnotatedMeanwhile",
+    "Mark",
+    "NoSuchRevision",
+    "anchor_of",
+    "annotate",
+    "annotate_page",
+    "current_revision",
+    "marks_of",
+    "restore_revision",
+]
 
 COPIED = [
     *("snapshot_id", "kind", "position", "xpath", "end_xpath", "text", "start", "end", "prefix", "suffix"),
@@ -37,14 +49,6 @@ class AnnotatedMeanwhile(Exception):
 
 class NoSuchRevision(Exception):
     """The attribute never had that revision on the page."""
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One value of an attribute, its absence, or a record, as it is to be written down."""
-
-    anchor: Anchor | None = None  # None: absent, or a record
-    record: tuple[str, ...] = ()  # XPaths of the record's elements
 
 
 def annotate(
@@ -68,6 +72,7 @@ def annotate(
         rows = [_row(mark, snapshot, attribute, position) for position, mark in enumerate(marks)]
         rows = rows or [_cleared(snapshot, attribute)]
         Annotation.objects.bulk_create(_signed(rows, new, actor, source))
+        compare_again(page, [attribute])
         if is_audited:
             _audit(page, attribute, new, actor)
     return new
@@ -86,6 +91,7 @@ def restore_revision(*, page: Page, attribute: Attribute | None, revision: int, 
             for row in rows
         ]
         Annotation.objects.bulk_create(_signed(copies, new, actor, rows[0].source))
+        compare_again(page, [attribute])
         _audit(page, attribute, new, actor)
     return new
 
@@ -112,12 +118,8 @@ def annotate_page(
             rows = [_row(mark, snapshot, attribute, position) for position, mark in enumerate(said)]
             new += _signed(rows, last.get(_key(attribute), 0) + 1, actor, source)
         Annotation.objects.bulk_create(new)
+        compare_again(page, changed)
     return len(changed)
-
-
-def marks_of(rows: Iterable[Annotation]) -> list[Mark]:
-    """Return what the rows of an attribute say, in order."""
-    return [Mark(anchor_of(row), tuple(row.record)) for row in sorted(rows, key=lambda row: row.position)]
 
 
 def _live_rows(page: Page) -> tuple[dict[int | None, list[Annotation]], dict[int | None, int]]:
@@ -127,12 +129,6 @@ def _live_rows(page: Page) -> tuple[dict[int | None, list[Annotation]], dict[int
         live[row.attribute_id].append(row)
     last = Annotation.objects.filter(page=page).order_by().values_list("attribute").annotate(Max("revision"))
     return dict(live), dict(last)
-
-
-def current_revision(page: Page, attribute: Attribute | None) -> int:
-    """Return the last revision of an attribute on a page; 0 where nothing was ever said."""
-    rows = Annotation.objects.filter(page=page, attribute=attribute)
-    return rows.aggregate(last=Max("revision"))["last"] or 0
 
 
 def _supersede(page: Page, attribute: Attribute | None, expected: int | None) -> int:
@@ -173,22 +169,6 @@ def _row(mark: Mark, snapshot: Snapshot, attribute: Attribute | None, position: 
         row.prefix, row.suffix = mark.anchor.prefix, mark.anchor.suffix
         row.text_position = mark.anchor.position
     return row
-
-
-def anchor_of(row: Annotation) -> Anchor | None:
-    """Return the anchor that a row holds; None for an absence and a record."""
-    if row.kind != Annotation.Kind.VALUE:
-        return None
-    return Anchor(
-        xpath=row.xpath,
-        quote=row.text,
-        end_xpath=row.end_xpath,
-        start=row.start,
-        end=row.end,
-        prefix=row.prefix,
-        suffix=row.suffix,
-        position=row.text_position,
-    )
 
 
 def _kind(mark: Mark, attribute: Attribute | None) -> Annotation.Kind:

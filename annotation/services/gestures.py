@@ -128,6 +128,11 @@ def mark_found_records(*, subject: Subject, revision: int | None) -> Change:
     return _write_records(subject, lists[0].records, revision)
 
 
+def accept_records(*, subject: Subject, records: Sequence[MarkText], revision: int | None) -> Change:
+    """Write down the records that were proposed, each from one element to another. Raises AnchorProblem."""
+    return _write_records(subject, [_siblings(subject, one) for one in records], revision)
+
+
 def accept(
     *,
     subject: Subject,
@@ -240,6 +245,21 @@ def _record_around(subject: Subject, anchor: Anchor) -> tuple[str, ...]:
 def _in_order(marks: Iterable[Mark]) -> list[Mark]:
     """Return marks in the order of the page, as far as it is known."""
     return sorted(marks, key=lambda mark: (mark.anchor.position or 0) if mark.anchor else 0)
+
+
+def _siblings(subject: Subject, record: MarkText) -> list[_Element]:
+    """Return the elements of a record, which stand one after the other. Raises AnchorProblem."""
+    tree = subject.page.texts.tree
+    first, last = (
+        select_node(tree, path).element for path in (record.xpath, record.end_xpath or record.xpath)
+    )
+    found = [first]
+    while found[-1] is not last:
+        following = next(found[-1].itersiblings("*"), None)
+        if following is None:
+            raise AnchorProblem(f"the record from {record.xpath} to {record.end_xpath} is not on the page")
+        found.append(following)
+    return found
 
 
 def _lock(page_id: int) -> None:

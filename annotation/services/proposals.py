@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from annotation.algorithms.node_paths import AnchorProblem, Node
-from annotation.algorithms.picking import MarkText, anchor_mark
+from annotation.algorithms.node_paths import Node
+from annotation.algorithms.picking import MarkText
 from annotation.models import Annotation
-from annotation.services.page_states import RECORDS, drawing_json
+from annotation.services.drawn_marks import draw_mark
+from annotation.services.page_states import RECORDS
 from annotation.services.suggesting import suggestions_for
 from clustering.algorithms.record_finding import find_records
 
@@ -56,19 +57,8 @@ def _as_json(page: NumberedPage, suggestion: Suggestion) -> dict[str, Any]:
 
 def _drawn(page: NumberedPage, mark: Mark) -> dict[str, Any]:
     """Return a mark with where it is drawn."""
-    told = dict(mark.as_json())
     text = MarkText(mark.xpath, mark.text, mark.end_xpath, mark.start, mark.end)
-    try:
-        drawing = drawing_json(page, anchor_mark(page.texts, text))
-    except AnchorProblem:
-        return told
-    if drawing is None:
-        return told
-    return told | {
-        "number": drawing["number"],
-        "drawn": drawing["text"],
-        "endNumber": drawing.get("endNumber"),
-    }
+    return dict(mark.as_json()) | draw_mark(page, text).drawing
 
 
 def _found_records(page: NumberedPage, lists: Sequence[FoundList], *, is_known: bool) -> list[dict[str, Any]]:

@@ -9,20 +9,17 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.algorithms.agreement import compare_marks
-from annotation.algorithms.anchoring import Anchor
-from annotation.algorithms.node_paths import AnchorProblem
-from annotation.algorithms.page_texts import read_texts
 from annotation.models import Annotation, SecondAnnotation
-from annotation.services.annotating import Mark, annotate, current_revision, marks_of
+from annotation.services.annotating import Mark, annotate
+from annotation.services.comparing import anchors_of, compare
 from annotation.services.policies import policy_of
-from annotation.services.stored_trees import tree_of
 from clustering.models import Page, Snapshot
 from clustering.services import audit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from annotation.algorithms.anchoring import Anchor
     from annotation.models import Attribute
     from clustering.models import Site, User
 
@@ -104,32 +101,6 @@ def annotate_again(
             actor=actor, action="second_annotation.made", subject=page.url, site=page.site, detail=detail
         )
     return row
-
-
-def compare(row: SecondAnnotation) -> None:
-    """Compare a second annotation with the first one as it is now, where there is one of the same bytes."""
-    first = first_rows(row)
-    agreement = ""
-    tree = tree_of(row.snapshot) if first else None
-    if tree is not None:
-        mine = [mark.anchor for mark in marks_of(first) if mark.anchor is not None]
-        try:
-            agreement = compare_marks(read_texts(tree), mine, anchors_of(row))
-        except AnchorProblem:
-            agreement = SecondAnnotation.Agreement.OTHER
-    row.agreement, row.first_revision = agreement, current_revision(row.page, row.attribute)
-    row.save(update_fields=["agreement", "first_revision"])
-
-
-def first_rows(row: SecondAnnotation) -> list[Annotation]:
-    """Return what the first annotator says of the same attribute on the same bytes."""
-    live = Annotation.objects.live().filter(page=row.page_id, attribute=row.attribute_id)
-    return list(live.filter(snapshot__body=row.snapshot.body).select_related("author").order_by("position"))
-
-
-def anchors_of(row: SecondAnnotation) -> list[Anchor]:
-    """Return what a second annotation holds."""
-    return [Anchor(**mark) for mark in row.marks]
 
 
 def resolve(*, row: SecondAnnotation, resolution: str, actor: User) -> None:

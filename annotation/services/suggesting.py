@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
+
+from django.apps import apps
+from django.utils.module_loading import import_string
 
 from annotation.algorithms.suggestions import Mark, Suggestion, mark_of, suggest
 from annotation.algorithms.suggestions_declared import read_declared
@@ -16,11 +19,13 @@ from annotation.services.stored_trees import tree_of
 from clustering.models import PageMembership, Snapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from lxml.html import HtmlElement
 
     from annotation.models import Attribute
+
+    Source = Callable[[Snapshot, Sequence[Attribute], str], dict[str, list[Known]]]
 
 N_OTHERS = 5  # samples of the cluster that a page is compared with
 MOST_KNOWN = 400  # values of an attribute on other pages
@@ -81,12 +86,18 @@ def _print_of(pk: int) -> PagePrint | None:
 
 
 def known_values(snapshot: Snapshot, attributes: Sequence[Attribute], heading: str) -> dict[str, list[Known]]:
-    """Return what annotations say of the same page, the same thing elsewhere, other pages of the site."""
+    """Return what annotations say of the same page, the same thing elsewhere, other pages of the site.
+
+    Other apps add what they know.
+    """
     found: dict[str, list[Known]] = {}
     names = {attribute.pk: attribute.name for attribute in attributes}
     rows = Annotation.objects.live().filter(
         attribute__in=names, kind=Annotation.Kind.VALUE, text__gt="", page__site=snapshot.page.site_id
     )
+    for source in _sources():
+        for name, known in source(snapshot, attributes, heading).items():
+            found.setdefault(name, []).extend(known)
     for pk, text in rows.filter(page=snapshot.page_id).values_list("attribute", "text")[:MOST_KNOWN]:
         found.setdefault(names[pk], []).append(Known(text, "was annotated on this page before", SAME_PAGE))
     for name, text in _of_same_thing(snapshot, attributes, heading):
@@ -98,6 +109,13 @@ def known_values(snapshot: Snapshot, attributes: Sequence[Attribute], heading: s
             why = f"is known from {n} other page{'s' if n > 1 else ''} of the site"
             found.setdefault(names[pk], []).append(Known(text, why, SAME_SITE))
     return found
+
+
+@cache
+def _sources() -> list[Source]:
+    """Return what other apps name as a source of values: the name of a function in `known_values`."""
+    named = [getattr(config, "known_values", "") for config in apps.get_app_configs()]
+    return [import_string(name) for name in named if name]
 
 
 def _of_same_thing(

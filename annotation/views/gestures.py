@@ -196,7 +196,10 @@ def _accept_one(stage: Stage, part: Gesture, outcome: Outcome) -> None:
 
     def act() -> Change:
         if subject.attribute is None:
-            return services.mark_found_records(subject=subject, revision=part.number("revision"))
+            records, revision = [mark.mark() for mark in part.parts("marks")], part.number("revision")
+            if records:
+                return services.accept_records(subject=subject, records=records, revision=revision)
+            return services.mark_found_records(subject=subject, revision=revision)
         return services.accept(
             subject=subject,
             marks=[mark.mark() for mark in part.parts("marks")],

@@ -14,6 +14,7 @@ from annotation.algorithms.anchoring import anchor_node, find_text
 from annotation.algorithms.node_paths import AnchorProblem, Node
 from annotation.models import Annotation, Assignment, Attribute, SecondAnnotation
 from annotation.services import second_annotating as services
+from annotation.services.comparing import first_rows
 from annotation.services.shown_pages import PageUnfit, read_page
 from clustering.models import Page, PageMembership, Role, Site
 from clustering.views.access import needs_role, user_of
@@ -46,7 +47,7 @@ def second_annotations(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "site": site,
         "page": part,
-        "rows": [(row, services.first_rows(row)) for row in part.rows] if can_resolve else [],
+        "rows": [(row, first_rows(row)) for row in part.rows] if can_resolve else [],
         "n_differ": differing.count(),
         "waiting": waiting[:PAGES_SHOWN],
         "n_waiting": len(waiting),

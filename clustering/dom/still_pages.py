@@ -63,6 +63,14 @@ def make_still(body: bytes, content_type: str = "") -> str:
     )
 
 
+def still_rendering(rendering: bytes) -> str:
+    """Return what `render_page` wrote, with the files that stand in it, as HTML that asks for nothing."""
+    policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"
+    doctype = "<!DOCTYPE html>"
+    html = rendering.decode().removeprefix(doctype)
+    return f'{doctype}<meta http-equiv="Content-Security-Policy" content="{policy}">{html}'
+
+
 def _strip(element: _Element) -> None:
     for name in [name for name in element.attrib if name not in KEPT_ATTRIBUTES]:
         del element.attrib[name]

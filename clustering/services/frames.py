@@ -46,6 +46,7 @@ class FrameLine(NamedTuple):
     site: str
     snapshot: int
     look: Look | None
+    has_files: bool  # whether anything came
     job: Job | None  # that is to fetch the assets
     may_fetch: bool
 
@@ -75,7 +76,9 @@ def line_of(snapshot: Snapshot, user: User) -> FrameLine:
     """Return what is said below the frame of a snapshot."""
     site = snapshot.page.site
     look = Look.objects.filter(snapshot=snapshot).first()
-    return FrameLine(site.name, snapshot.pk, look, unfinished_job(snapshot), user.has_role(Role.EDITOR, site))
+    has_files = look is not None and len(look.assets) > look.n_missing
+    may_fetch = user.has_role(Role.EDITOR, site)
+    return FrameLine(site.name, snapshot.pk, look, has_files, unfinished_job(snapshot), may_fetch)
 
 
 def show_page(snapshot: Snapshot, *, script: FrameScript | None, now: datetime) -> Shown:

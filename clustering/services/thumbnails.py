@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import secrets
+from base64 import b64encode
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -17,13 +18,15 @@ from django.conf import settings
 from django.db import transaction
 
 from clustering.dom.outlines import draw_outline
-from clustering.dom.page import PageTooLarge
-from clustering.dom.still_pages import make_still
+from clustering.dom.page import PageTooLarge, parse_page
+from clustering.dom.rendering import Files, render_page
+from clustering.dom.still_pages import make_still, still_rendering
 from clustering.fetching.chromium import BrowserMissing
 from clustering.fetching.picturing import Camera, open_camera
 from clustering.fetching.refusals import Refused
-from clustering.models import Extent, Job, Page, Snapshot
+from clustering.models import Asset, Extent, Job, Look, Page, Snapshot
 from clustering.services import audit, jobs
+from clustering.services.asset_fetching import sheet_text
 from clustering.services.jobs import JobExists, JobFailed
 from clustering.storage import BodyDamaged, BodyMissing, page_store, refuse_full_disk
 
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     Work = Callable[[JobRun], dict[str, Any]]
 
 KINDS = {"png": "image/png", "svg": "image/svg+xml"}
+MOST_INLINED = 1_000_000  # bytes of images and fonts in the page that is drawn
 A_CLUSTER = 5  # examples of each cluster that get a picture
 MOST = 600  # pictures of a site; the others are drawn as outlines when somebody looks at them
 FAILURES_IN_A_ROW = 3  # of the browser, then it is left alone
@@ -88,7 +92,7 @@ def draw_thumbnails(run: JobRun) -> dict[str, Any]:
     site = run.job.site
     if site is None:
         raise JobFailed("the site was deleted meanwhile")
-    missing = [snapshot for snapshot in _example_snapshots(site) if _file_of(snapshot.body, "png") is None]
+    missing = _undrawn(_example_snapshots(site))
     n_by_kind = {"png": 0, "svg": 0, "none": 0}
     with _Drawer() as drawer:
         for n_done, snapshot in enumerate(missing):
@@ -184,7 +188,7 @@ def _draw(drawer: _Drawer, snapshot: Snapshot) -> str:
     """Draw a page and keep the file; return its kind, `none` where there is nothing to draw."""
     try:
         body = page_store().read(snapshot.body)
-        picture = drawer.picture(make_still(body, snapshot.content_type))
+        picture = drawer.picture(_still(snapshot, body))
     except (BodyMissing, BodyDamaged, PageTooLarge):
         return "none"
     if picture is not None:
@@ -192,6 +196,63 @@ def _draw(drawer: _Drawer, snapshot: Snapshot) -> str:
         return "png"
     _keep(snapshot.body, "svg", draw_outline(body, snapshot.content_type).encode())
     return "svg"
+
+
+def _undrawn(snapshots: list[Snapshot]) -> list[Snapshot]:
+    """Return those without a picture, and those whose files were fetched after it was drawn."""
+    looks = Look.objects.filter(snapshot__in=[one.pk for one in snapshots])
+    fetched_at = {look.snapshot_id: look.fetched_at for look in looks if _has_files(look)}
+    return [one for one in snapshots if _is_undrawn(one, fetched_at.get(one.pk))]
+
+
+def _is_undrawn(snapshot: Snapshot, fetched_at: datetime | None) -> bool:
+    path = _file_of(snapshot.body, "png")
+    if path is None:
+        return True
+    with suppress(FileNotFoundError):
+        drawn_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        return fetched_at is not None and drawn_at < fetched_at
+    return True
+
+
+def _still(snapshot: Snapshot, body: bytes) -> str:
+    """Return what the browser draws: the page with the files that were fetched for it, else without any.
+
+    Raises PageTooLarge, BodyMissing, BodyDamaged.
+    """
+    look = Look.objects.filter(snapshot=snapshot).first()
+    tree = parse_page(body, snapshot.content_type).tree if look is not None and _has_files(look) else None
+    if look is None or tree is None:
+        return make_still(body, snapshot.content_type)
+    files = _Inlined({asset.url: asset for asset in Asset.objects.filter(pk__in=look.assets)})
+    shown = render_page(tree, base_url=snapshot.final_url, files=Files(files.address_of, files.sheet_of))
+    return still_rendering(shown)
+
+
+def _has_files(look: Look) -> bool:
+    """Say whether anything came of what a page is drawn with."""
+    return len(look.assets) > look.n_missing
+
+
+@dataclass(slots=True)
+class _Inlined:
+    """The files of a page, to be written into it, as many as a picture needs."""
+
+    asset_by_url: dict[str, Asset]
+    n_left: int = MOST_INLINED
+
+    def address_of(self, url: str, kind: str) -> str | None:
+        asset = self.asset_by_url.get(url)
+        if asset is None or asset.kind != kind or not asset.body:
+            return None
+        body = page_store().read(asset.body)
+        if len(body) > self.n_left:
+            return None
+        self.n_left -= len(body)
+        return f"data:{asset.content_type};base64,{b64encode(body).decode()}"
+
+    def sheet_of(self, url: str) -> str | None:
+        return sheet_text(self.asset_by_url.get(url))
 
 
 def _outline(snapshot: Snapshot) -> str | None:

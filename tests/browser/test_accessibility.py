@@ -23,6 +23,19 @@ SERIOUS = {"serious", "critical"}
 def findings(page: Page, path: str, rule: str = "") -> list[str]:
     """Return what axe finds serious on a page, each with the element."""
     page.goto(path)
+    return findings_here(page, path, rule)
+
+
+def findings_in_both_schemes(page: Page, path: str) -> list[str]:
+    """Return what axe finds serious on a page in light, and of what can be read in the dark."""
+    page.emulate_media(color_scheme="light")
+    light = findings(page, path)
+    page.emulate_media(color_scheme="dark")
+    return light + [f"in the dark: {one}" for one in findings_here(page, path, "color-contrast")]
+
+
+def findings_here(page: Page, path: str, rule: str = "") -> list[str]:
+    """Return what axe finds serious on the page that is open."""
     page.locator(".skeleton").first.wait_for(state="detached")
     page.evaluate(AXE.read_text())
     options = {"resultTypes": ["violations"]} | ({"runOnly": [rule]} if rule else {})

@@ -189,7 +189,10 @@ def test_page_states_are_counted_after_the_page_is_there(open_page: OpenPage, sh
     assert abs(height["height"] - counted["height"]) < 8
 
 
-def test_a_server_that_does_not_answer_is_told(open_page: OpenPage, shop: Site) -> None:
+def test_a_server_that_does_not_answer_is_told(
+    open_page: OpenPage, shop: Site, expected_complaints: list[str]
+) -> None:
+    expected_complaints += ["htmx", "ERR_INTERNET_DISCONNECTED"]
     page = open_page("/operations/jobs/")
     page.context.set_offline(True)
     expect(page.locator(".toast")).to_contain_text("does not answer")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -12,6 +14,7 @@ from tests.browser.conftest import NARROW, WIDE, OpenPage
 from tests.browser.review_stage import add_what_people_say, set_review_stage
 from tests.browser.test_accessibility import AXE, SERIOUS
 
+SIGHTS: list[tuple[int, Literal["light", "dark"]]] = [(WIDE, "light"), (NARROW, "dark")]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
@@ -125,15 +128,12 @@ def test_comments_are_made_at_a_node_and_settled_in_place(
     assert ["Is this the whole name?"] == [comment.text for comment in Comment.objects.open()]
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(WIDE, "light"), (NARROW, "dark")])
-def test_every_page_of_reviews_is_usable(
-    open_page: OpenPage, people: dict[str, User], width: int, scheme: str
-) -> None:
+def test_every_page_of_reviews_is_usable(open_page: OpenPage, people: dict[str, User]) -> None:
     stage = set_review_stage(people, breaks_names=True)
     other = add_what_people_say(stage.site, people)
     webhook = stage.site.webhooks.get()
     problems, too_wide = [], []
-    page = open_page("/review/", width=width, color_scheme=scheme)
+    page = open_page("/settings/account/", color_scheme="light", reduced_motion="reduce")
     for path in (
         "/review/",
         f"{stage.address}/review/",
@@ -146,7 +146,10 @@ def test_every_page_of_reviews_is_usable(
         "/sites/shop/",
     ):
         page.goto(path)
-        problems += serious_problems(page)
-        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-            too_wide.append(path)
+        for width, scheme in SIGHTS:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.emulate_media(color_scheme=scheme)
+            problems += serious_problems(page)
+            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
+                too_wide.append(f"{path} at {width}")
     assert ([], []) == (problems, too_wide)

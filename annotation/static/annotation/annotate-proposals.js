@@ -62,7 +62,7 @@ export class Proposals {
 
   /** What the rule finds where a person took something: null for nothing known, "" for the same, else its words. */
   compared(row) {
-    const rule = this.#rule.get(row.dataset.attribute);
+    const rule = row.dataset.attribute && this.#rule.get(row.dataset.attribute);
     if (!rule) return null;
     const values = [...row.querySelectorAll(".said-value .said-text")].map((one) => one.textContent.slice(0, SAME));
     const found = (rule.marks ?? []).map(({ text }) => String(text ?? "").slice(0, SAME));
@@ -74,7 +74,8 @@ export class Proposals {
 /** A proposal as what is to be said of an attribute. */
 export function asSaid(name, { marks = [], absent = false, source }) {
   const kept = marks.map(({ xpath, end_xpath, start, end, text }) => ({ xpath, end_xpath, start, end, text }));
-  return { attribute: name, marks: name ? kept : [], absent: absent === true, source };
+  // Of records without their places the list that was found is meant.
+  return { attribute: name, marks: kept.filter(({ xpath }) => xpath), absent: absent === true, source };
 }
 
 export function wordsOf({ marks = [], absent = false }) {

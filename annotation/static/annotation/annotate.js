@@ -99,6 +99,7 @@ async function accept() {
   hasRecords ||= sample.hasRecords;
   const saved = gesture ? make(sample, gesture, { isQuiet: true }) : sender.idle();
   effort.done(sample);
+  isLearnt = !root.dataset.rulePanel;
   if (next) await open(next);
   else sample.showDone();
   const answer = await saved;
@@ -154,6 +155,7 @@ async function load(href) {
   return element;
 }
 
+/** Load the next sample before it is wanted; what is proposed on it waits while something is learnt. */
 async function prefetch() {
   const href = nextOf(current);
   if (!href || waiting?.href === href) return;
@@ -163,7 +165,7 @@ async function prefetch() {
     const sample = begin(element);
     if (waiting) waiting.sample.leave();
     waiting = { href, sample };
-    sample.prepare();
+    if (isLearnt) sample.prepare();
   } catch {
     // it is loaded when it is wanted
   }
@@ -204,6 +206,7 @@ document.addEventListener("htmx:afterSettle", ({ detail: { target } }) => {
 // The rule is learnt anew after each page, and proposes what it finds on this one and the next.
 let isLearning = false;
 let isStale = false;
+let isLearnt = true; // from what was accepted
 let hasRecords = false; // of pages accepted; then records are proposed on the others too
 
 async function learn() {
@@ -219,9 +222,11 @@ async function learn() {
   try {
     await sender.idle();
     await window.htmx.ajax("POST", url, { target: "#rule-panel", swap: "innerHTML" });
-    await Promise.all([current, waiting?.sample].map((one) => (hasRecords ? one?.renew() : one?.prefill())));
+    isLearnt = !isStale;
+    await Promise.all([current, waiting?.sample].map((one) => one?.renew({ isAll: hasRecords })));
   } finally {
     isLearning = false;
+    isLearnt = !isStale;
     if (isStale) {
       isStale = false;
       learn();
@@ -233,18 +238,18 @@ async function learn() {
 
 const COMMANDS = {
   accept,
-  take: () => current.takeSelected(),
-  absent: () => current.sayAbsent(),
-  absent_rest: () => current.sayRestAbsent(),
-  clear: () => current.clear(),
-  like: () => current.takeAlike(),
-  begin: () => current.beginRun(),
-  finish: () => current.finishRun(),
+  take: () => current.gestures.takeSelected(),
+  absent: () => current.gestures.sayAbsent(),
+  absent_rest: () => current.gestures.sayRestAbsent(),
+  clear: () => current.gestures.clear(),
+  like: () => current.gestures.takeAlike(),
+  begin: () => current.gestures.beginRun(),
+  finish: () => current.gestures.finishRun(),
   values: () => current.openNode(),
   find: () => find.focus(),
-  first: () => current.takeProposal(0),
-  second: () => current.takeProposal(1),
-  third: () => current.takeProposal(2),
+  first: () => current.gestures.takeProposal(0),
+  second: () => current.gestures.takeProposal(1),
+  third: () => current.gestures.takeProposal(2),
   before: () => current.before && open(current.before),
   after: () => current.after && open(current.after),
   undo: () => restore(true),
@@ -348,6 +353,8 @@ function toast(text, href = "") {
 showSteps();
 current.begin(new URLSearchParams(location.search).get("attribute") ?? "");
 effort.opened(current);
+// What the page needs comes first; the panel looks at all samples.
+current.prepare().then(() => document.body.dispatchEvent(new Event("sample-prepared")));
 sender.resume((url, body, answer) => {
   if (answer && url === current.url) current.take(answer, body);
   for (const problem of answer?.problems ?? []) toast(problem);

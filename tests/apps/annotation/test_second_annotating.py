@@ -130,6 +130,26 @@ class TestComparing:
     def test_what_the_first_one_left_out_is_not_compared(self, annotated: Annotated) -> None:
         assert "" == second_says(annotated[1][0], person("bob"), "price", "/html/body/p/b").agreement
 
+    def test_it_is_compared_again_when_the_first_one_changes(self, annotated: Annotated) -> None:
+        _, pages, ann = annotated
+        row = second_says(pages[0], person("bob"), "name", "/html/body/p/b")
+        told = []
+        for xpaths in (["/html/body/p/b"], []):
+            first_says(pages[0], ann, "name", *xpaths)
+            row.refresh_from_db()
+            told.append((row.agreement, row.first_revision))
+
+        assert [("same", 2), ("absence", 3)] == told
+
+    def test_one_that_was_settled_is_not_compared_again(self, annotated: Annotated) -> None:
+        _, pages, ann = annotated
+        row = second_says(pages[0], person("bob"), "name", "/html/body/p/b")
+        resolve(row=row, resolution="second", actor=person("rob", Role.REVIEWER))
+        first_says(pages[0], ann, "name")
+        row.refresh_from_db()
+
+        assert ("other", 1) == (row.agreement, row.first_revision)
+
     def test_the_first_annotator_is_refused_and_a_third_one_too(self, annotated: Annotated) -> None:
         _, pages, ann = annotated
         with pytest.raises(ValidationError, match="You annotated this page yourself"):

@@ -251,6 +251,23 @@ class TestArchives:
         assert {"/b.css", "/f.woff2", "/gone.png", "/svg"} == set(host.paths)
         assert 1 == snapshot.look.n_missing
 
+    def test_a_web_archive_brings_the_files_of_its_pages(
+        self, site: Site, host: FakeHost, tmp_path: Path
+    ) -> None:
+        source = tmp_path / "site.warc"
+        sheet = b"<link rel=stylesheet href=/only.css><p>Boots"
+        source.write_bytes(
+            record(f"{site.root_url}p", b"text/html", sheet)
+            + record(f"{site.root_url}only.css", b"text/css", b"p{color:red}")
+        )
+        job = importing.request_import(site=site, source=source, rings=False)
+        assert Job.State.DONE == jobs.run_job(job.pk, importing.import_pages).state
+        snapshot = Snapshot.objects.select_related("page__site").get()
+        fetch(snapshot)
+
+        assert [] == host.paths
+        assert (0, 1) == (snapshot.look.n_missing, Asset.objects.filter(is_from_archive=True).count())
+
     def test_so_are_the_other_responses_of_a_web_archive(self, tmp_path: Path) -> None:
         path = tmp_path / "a.warc"
         path.write_bytes(

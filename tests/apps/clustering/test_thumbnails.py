@@ -14,9 +14,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from clustering import tasks
+from clustering.dom.addresses import url_hash
 from clustering.fetching.chromium import BrowserFailed
 from clustering.fetching.picturing import PNG, Camera
-from clustering.models import Job, Membership, Page, Role, Snapshot, User
+from clustering.models import Asset, Job, Look, Membership, Page, Role, Snapshot, User
 from clustering.services.clusterings import cluster_site, request_clustering
 from clustering.services.jobs import run_job
 from clustering.services.thumbnails import (
@@ -25,6 +26,7 @@ from clustering.services.thumbnails import (
     request_thumbnails,
     sweep_thumbnails,
 )
+from clustering.storage import page_store
 from tests.apps.clustering.cluster_cast import Shop, shop_of
 from tests.apps.clustering.fake_host import canary
 
@@ -32,6 +34,7 @@ CHROMIUM = os.environ.get("VERTEX_CHROMIUM", "/usr/bin/chromium")
 needs_chromium = pytest.mark.skipif(
     not Path(CHROMIUM).exists(), reason="CHROMIUM NOT FOUND: apt-get install chromium"
 )
+SVG = b"<svg xmlns='http://www.w3.org/2000/svg' width='90' height='90'><circle r='40'/></svg>"
 HOSTILE = (
     "<h1>Boots</h1><script>location='http://127.0.0.1:{port}/a'</script><img src=http://127.0.0.1:{port}/b>"
 )
@@ -107,6 +110,31 @@ def test_one_browser_draws_them_all_and_does_not_draw_them_again(shop: Shop, set
     assert found is not None
     assert ("image/png", True) == (found.content_type, found.picture.startswith(PNG))
     assert 0 == drawn(shop)["pictures"]
+
+
+@needs_chromium
+@pytest.mark.browser
+def test_a_page_is_drawn_again_with_the_files_that_came_later(shop: Shop, settings: Any) -> None:
+    settings.CHROMIUM = CHROMIUM
+    body = page_store().put(b"<link rel=stylesheet href=/a.css><img src=/i.svg><h1>Boots</h1>")
+    Snapshot.objects.filter(pk=snapshot_of(shop, "a").pk).update(body=body)
+    drawn(shop)
+    plain = find_thumbnail(body)
+    snapshot = snapshot_of(shop, "a")
+    files = {"a.css": ("sheet", "text/css", b"h1{color:red}"), "i.svg": ("image", "image/svg+xml", SVG)}
+    assets = [file_of(snapshot, name, *told) for name, told in files.items()]
+    Look.objects.create(snapshot=snapshot, assets=assets, fetched_at=timezone.now() + timedelta(minutes=1))
+
+    assert 1 == drawn(shop)["pictures"]
+    assert plain != find_thumbnail(body)
+
+
+def file_of(snapshot: Snapshot, name: str, kind: str, content_type: str, body: bytes) -> int:
+    url = f"{snapshot.page.site.root_url}{name}"
+    fields = {"url_hash": url_hash(url), "body": page_store().put(body), "content_type": content_type}
+    return Asset.objects.create(
+        site=snapshot.page.site, url=url, kind=kind, fetched_at=timezone.now(), **fields
+    ).pk
 
 
 @needs_chromium
