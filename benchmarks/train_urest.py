@@ -13,7 +13,7 @@ import sys
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingRegressor
@@ -24,7 +24,7 @@ from benchmarks.records.scoring import GOOD, f_score
 from clustering.algorithms import record_ranker
 from clustering.algorithms.record_candidates import find_candidates
 from clustering.algorithms.record_features import FULL_NAMES, QUICK_NAMES, deep_features
-from clustering.algorithms.record_ranker import Model, Ranker, complete, preselect
+from clustering.algorithms.record_ranker import Model, Ranker, complete, places_of_best, preselect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,13 +36,18 @@ if TYPE_CHECKING:
     from clustering.algorithms.record_page import PageModel
     from clustering.algorithms.record_ranker import Row, Tree
 
+Told: TypeAlias = tuple[str, float, bool]  # a page's kind, its best score, whether its best list is right
+
 TITLE = "Weights of the record ranker"
 SEED = 7
 BAG = (7, 1, 2, 3)  # seeds of the trees whose mean counts
 SHARE_OF_SVM = 0.2
 N_QUICK_TREES, N_FULL_TREES = 40, 100
 DECIMALS = 6
-LEAST = 0.38  # the score below which a page has no list; far below that of nearly all lists
+N_BEST = 70  # candidates of a page that all features are measured of
+N_SPLITS = 3  # of the pages, to choose the score below which a page has no list
+LEASTS = [number / 100 for number in range(10, 71)]
+NO_LIST = "no list"
 
 
 @dataclass(slots=True)
@@ -62,14 +67,22 @@ class Measured:
             self.deep_by_candidate[id(candidate)] = deep_features(page, candidate)
         return self.deep_by_candidate[id(candidate)]
 
-    def completed(self, quick: Model) -> tuple[list[Candidate], list[Row]]:
+    def completed(self, quick: Model) -> Completed:
         """Return the candidates that a quick model keeps, with all features."""
-        kept, rows = preselect(self.page, self.candidates, quick)
-        return kept, complete(self.page, kept, rows, self.deep)
+        chosen = places_of_best(list(scores_of(quick, np.array(self.quick))), N_BEST)
+        kept = [self.candidates[number] for number in chosen]
+        rows = complete(self.page, kept, [self.quick[number] for number in chosen], self.deep)
+        return Completed(self, kept, np.array(rows), np.array([self.right[number] for number in chosen]))
 
-    def f_of(self, candidates: Sequence[Candidate]) -> list[float]:
-        f_by_id = dict(zip(map(id, self.candidates), self.right, strict=True))
-        return [f_by_id[id(candidate)] for candidate in candidates]
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """The candidates of a page that are looked at closely: all features, and how right each is."""
+
+    one: Measured
+    kept: list[Candidate]
+    rows: NDArray[np.float64]
+    right: NDArray[np.float64]
 
 
 def measure(labelled_page: LabelledPage) -> Measured:
@@ -91,23 +104,84 @@ def train(pages: Sequence[Measured]) -> Ranker:
         [weight / len(one.quick) for one, weight in zip(pages, weights, strict=True) for _ in one.quick]
     )
     quick = fit(list(QUICK_NAMES), rows, right, shares, N_QUICK_TREES)
-    full_rows: list[Row] = []
-    full_right: list[float] = []
-    full_shares: list[float] = []
-    for one, weight in zip(pages, weights, strict=True):
-        kept, kept_rows = one.completed(quick)
-        full_rows += kept_rows
-        full_right += one.f_of(kept)
-        full_shares += [weight / len(kept)] * len(kept)
-    measured = (np.array(full_rows), np.array(full_right), np.array(full_shares))
-    full = fit(FULL_NAMES, *measured, N_FULL_TREES, BAG)
-    return Ranker(quick, full, LEAST)
+    looked_at = [one.completed(quick) for one in pages]
+    return Ranker(quick, fit_full(looked_at, BAG), choose_least(looked_at), N_BEST)
+
+
+def fit_full(looked_at: Sequence[Completed], seeds: Sequence[int]) -> Model:
+    """Return the model of all features."""
+    weights = page_weights([page.one for page in looked_at])
+    shares = [
+        np.full(len(page.right), weight / len(page.right))
+        for page, weight in zip(looked_at, weights, strict=True)
+    ]
+    rows = np.concatenate([page.rows for page in looked_at])
+    right = np.concatenate([page.right for page in looked_at])
+    return fit(FULL_NAMES, rows, right, np.concatenate(shares), N_FULL_TREES, seeds)
+
+
+def choose_least(looked_at: Sequence[Completed]) -> float:
+    """Return the score below which a page has no list, by scores of pages that were not trained on.
+
+    A page counts as right where its list is told, or none where it has none; each kind of page counts alike.
+    """
+    told: list[Told] = []
+    sources = sorted({source_of(page.one) for page in looked_at})
+    for fold in range(N_SPLITS):
+        seen = [page for page in looked_at if sources.index(source_of(page.one)) % N_SPLITS != fold]
+        judged = [page for page in looked_at if sources.index(source_of(page.one)) % N_SPLITS == fold]
+        if not seen or not judged:
+            continue
+        model = fit_full(seen, BAG[:1])
+        for page in judged:
+            scores = scores_of(model, page.rows)
+            best = int(scores.argmax())
+            told.append((page.one.labelled.kind, float(scores[best]), bool(page.right[best] >= GOOD)))
+    return best_least(told)
+
+
+def best_least(told: Sequence[Told]) -> float:
+    """Return the score that parts pages with a list from those without best."""
+    return max(LEASTS, key=lambda least: _share_right(told, least))
+
+
+def source_of(one: Measured) -> tuple[str, str]:
+    return one.labelled.kind, one.labelled.source
+
+
+def _share_right(told: Sequence[Told], least: float) -> float:
+    """Return the mean over the kinds of the share of their pages that are right."""
+    right_by_kind: dict[str, list[bool]] = {}
+    for kind, score, is_right in told:
+        is_told = score >= least
+        right_by_kind.setdefault(kind, []).append(is_right and is_told if kind != NO_LIST else not is_told)
+    return sum(sum(right) / len(right) for right in right_by_kind.values()) / max(len(right_by_kind), 1)
+
+
+def scores_of(model: Model, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what `Model.score` gives for each of many rows."""
+    scaled = (rows - np.array(model.means)) / np.array(model.scales)
+    margins = np.clip(scaled @ np.array(model.weights), -30, 30)
+    scores: NDArray[np.float64] = model.share / (1 + np.exp(-margins)) + (1 - model.share) * model.base
+    for tree in model.trees:
+        scores += (1 - model.share) * _leaves_of(np.array(tree), rows)
+    return scores
+
+
+def _leaves_of(tree: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    at = np.zeros(len(rows), dtype=int)
+    while (inner := tree[at, 0] >= 0).any():
+        features = rows[np.arange(len(rows)), np.maximum(tree[at, 0], 0).astype(int)]
+        below = np.where(features <= tree[at, 1], tree[at, 2], tree[at, 3]).astype(int)
+        at = np.where(inner, below, at)
+    values: NDArray[np.float64] = tree[at, 4]
+    return values
 
 
 def page_weights(pages: Sequence[Measured]) -> list[float]:
     """Return what each page counts: a source of many pages is not worth as many sources."""
-    n_by_source = Counter((one.labelled.kind, one.labelled.source) for one in pages)
-    return [n_by_source[one.labelled.kind, one.labelled.source] ** -0.5 for one in pages]
+    n_by_source = Counter(map(source_of, pages))
+    return [n_by_source[source_of(one)] ** -0.5 for one in pages]
 
 
 def fit(

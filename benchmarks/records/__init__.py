@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 TITLE = "Records without a teacher"
 N_FOLDS = 20 if os.environ.get("VERTEX_FULL") else 4
-NO_LIST = "no list"
 Figures = dict[str, dict[str, list[float]]]  # kind -> algorithm -> F of each page
 
 EXPLAINED = """Share of pages with F of at least 0.75, and mean F. Sources (a site, a search engine, an
@@ -48,7 +47,7 @@ def run(data: Path | None) -> str:
         seen, judged = dealt(pages, fold)
         ranker, (phi, psi) = train_urest.train(seen), published.train(seen)
         for one in judged:
-            if one.labelled.kind == NO_LIST:
+            if one.labelled.kind == train_urest.NO_LIST:
                 n_empty += 1
                 n_false += bool(first_of(one, ranker))
             else:
@@ -62,7 +61,7 @@ def run(data: Path | None) -> str:
 
 def dealt(pages: Sequence[Measured], fold: int) -> tuple[list[Measured], list[Measured]]:
     """Return the pages to learn from and those to judge; a demo site's empty pages go with its lists."""
-    kind_of = {"no list": "demo lists"}
+    kind_of = {train_urest.NO_LIST: "demo lists"}
     keys = [(kind_of.get(one.labelled.kind, one.labelled.kind), one.labelled.source) for one in pages]
     number_by_key: dict[tuple[str, str], int] = {}
     n_by_kind: dict[str, int] = defaultdict(int)
@@ -76,10 +75,10 @@ def dealt(pages: Sequence[Measured], fold: int) -> tuple[list[Measured], list[Me
 
 def first_of(one: Measured, ranker: Ranker) -> Sequence[Region]:
     """Return the best list, nothing where the ranker finds none."""
-    kept, rows = one.completed(ranker.quick)
-    scores = [ranker.full.score(row) for row in rows]
-    best = max(range(len(kept)), key=scores.__getitem__)
-    return kept[best].regions if scores[best] >= ranker.least else ()
+    looked_at = one.completed(ranker.quick)
+    scores = train_urest.scores_of(ranker.full, looked_at.rows)
+    best = int(scores.argmax())
+    return looked_at.kept[best].regions if scores[best] >= ranker.least else ()
 
 
 def judge(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import etree
 
+from benchmarks.records.generated import MARK, made_pages
 from benchmarks.records.scoring import Truth
 from clustering.algorithms.record_page import model_page
 from clustering.dom.page import parse_page
@@ -36,6 +37,7 @@ N_OF_A_TYPE = 2  # demo pages of a type
 SHARE_FOUND = 0.8  # of the true records that must be found in the text of a page
 N_OF_A_SOURCE = 30
 N_OF_AN_ENGINE = 16
+N_EMPTY_SOURCES = 4  # that generated pages without a list are of
 KNOWN_BY_CLASS = (
     ("Newest Questions", "question-summary"),
     ("Tags", "tag-cell"),
@@ -66,7 +68,7 @@ class LabelledPage:
 
 def read_all(data: Path | None) -> list[LabelledPage]:
     """Return all pages that can be scored."""
-    pages = list(demo_lists())
+    pages = [*demo_lists(), *generated()]
     if data:
         readers = (test_bed, search_results, old_pages, questions)
         pages += [page for reader in readers for page in reader(data)]
@@ -258,3 +260,23 @@ def _demo_site(name: str, edition: str) -> Iterator[LabelledPage]:
         kind = "demo lists" if is_list else "no list"
         truth = Truth(tuple(records), True)
         yield LabelledPage(kind, name, f"{name} {edition} {demo.path}", demo.body, demo.content_type, truth)
+
+
+def generated() -> Iterator[LabelledPage]:
+    """Yield generated pages; each layout is a source, so it is judged by rankers that never saw it."""
+    for number, (layout, written) in enumerate(made_pages()):
+        body, content_type = written.encode(), "text/html; charset=utf-8"
+        found = tree_of(body, content_type)
+        assert found is not None, layout
+        page = found[1]
+        elements: dict[str, list[int]] = {}
+        for element, node in enumerate(page.nodes):
+            if mark := node.get(MARK):
+                elements.setdefault(mark, []).append(element)
+        records = tuple((page.starts[min(those)], page.stops[max(those)]) for those in elements.values())
+        kind, source = (
+            ("generated", layout) if layout else ("no list", f"generated {number % N_EMPTY_SOURCES}")
+        )
+        yield LabelledPage(
+            kind, source, f"generated {layout} {number}", body, content_type, Truth(records, True)
+        )

@@ -5,7 +5,7 @@ Notation:   A found list has a score and records; a record is a list of adjacent
 Readings:   A page whose best candidate looks like no records at all has none; one record is no list.
 Departures: Candidates and ranker are our own (record_candidates, record_ranker); the algorithm as published
             is in urest.
-Cost:       Linear in the page but for 40 candidates that are looked at closely.
+Cost:       Linear in the page but for some dozens of candidates that are looked at closely.
 """
 
 from __future__ import annotations

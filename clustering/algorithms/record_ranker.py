@@ -4,7 +4,7 @@ Paper:      Shen and Karger, "U-REST" (WWW 2007), section 2: psi, a trained clas
             most like records the highest score. This takes its place by default.
 Notation:   A model is a linear SVM and small regression trees over the same features; its score is the F that
             the trees expect of a candidate, moved by the SVM's margin.
-Readings:   Candidates are ranked in two steps: all of them by quick features, the best 40 by all features,
+Readings:   Candidates are ranked in two steps: all of them by quick features, the best by all features,
             among which are their places among each other.
 Departures: Weights are plain JSON, written by `python -m benchmarks.train_urest`; ranking needs no library.
 Cost:       Below a millisecond a candidate.
@@ -40,7 +40,6 @@ Row: TypeAlias = list[float]
 Tree: TypeAlias = list[list[float]]  # (feature, threshold, left, right, value); feature -1 is a leaf
 
 WEIGHTS = Path(__file__).with_name("weights")
-N_BEST = 40
 MOST = 0.7  # share of the regions for which a relation between candidates must hold
 N_COMPARED = 12
 
@@ -82,25 +81,30 @@ class Ranker:
     quick: Model
     full: Model
     least: float  # a page whose best candidate scores less has no records
+    n_best: int  # candidates that all features are measured of
 
     def rank(self, page: PageModel, candidates: Sequence[Candidate]) -> list[tuple[float, Candidate]]:
         """Return the best candidates with their scores, the best first."""
-        kept, rows = preselect(page, candidates, self.quick)
+        kept, rows = preselect(page, candidates, self.quick, self.n_best)
         rows = complete(page, kept, rows)
         scored = [(self.full.score(row), candidate) for row, candidate in zip(rows, kept, strict=True)]
         return sorted(scored, key=lambda pair: -pair[0])
 
 
 def preselect(
-    page: PageModel, candidates: Sequence[Candidate], model: Model | None, n_best: int = N_BEST
+    page: PageModel, candidates: Sequence[Candidate], model: Model | None, n_best: int = 0
 ) -> tuple[list[Candidate], list[Row]]:
-    """Return the best candidates by quick features alone, with these, in their old order."""
+    """Return the best candidates by quick features alone, in their old order; without a model all."""
     rows = [quick_features(page, candidate) for candidate in candidates]
     chosen = list(range(len(rows)))
     if model and len(chosen) > n_best:
-        scores = [model.score(row) for row in rows]
-        chosen = sorted(sorted(chosen, key=lambda number: -scores[number])[:n_best])
+        chosen = places_of_best([model.score(row) for row in rows], n_best)
     return [candidates[number] for number in chosen], [rows[number] for number in chosen]
+
+
+def places_of_best(scores: Sequence[float], n_best: int) -> list[int]:
+    """Return where the highest scores stand, in their old order."""
+    return sorted(sorted(range(len(scores)), key=lambda number: -scores[number])[:n_best])
 
 
 def complete(
@@ -141,17 +145,15 @@ def _relations(page: PageModel, candidates: Sequence[Candidate]) -> list[Row]:
         step = max(len(candidate.regions) // N_COMPARED, 1)
         intervals = [page.interval(region) for region in candidate.regions[::step]]
         for inner in range(len(candidates)):
-            if inner == outer:
+            is_inside = starts[inner][0] >= starts[outer][0] and stops[inner][-1] <= stops[outer][-1]
+            if inner == outer or not is_inside:
                 continue
             held = [
                 bisect_left(starts[inner], stop) - bisect_left(starts[inner], start)
                 for start, stop in intervals
                 if stop - start
             ]
-            inside = (
-                bisect_left(starts[inner], starts[outer][0]) == 0 and stops[inner][-1] <= stops[outer][-1]
-            )
-            kind = _kind_of(held) if inside else None
+            kind = _kind_of(held)
             if kind is not None:
                 counts[outer][2 * kind] += 1 / len(candidates)
                 counts[inner][2 * kind + 1] += 1 / len(candidates)
@@ -186,4 +188,4 @@ def load_ranker(name: str = "records") -> Ranker:
     """Return the ranker that ships. Raises WeightsDoNotFit."""
     stored = json.loads((WEIGHTS / f"{name}.json").read_text())
     quick, full = read_model(stored["quick"], list(QUICK_NAMES)), read_model(stored["full"], FULL_NAMES)
-    return Ranker(quick, full, stored["least"])
+    return Ranker(quick, full, stored["least"], stored["n_best"])

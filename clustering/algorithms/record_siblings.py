@@ -20,7 +20,7 @@ from clustering.algorithms.path_linkage import path_set
 from clustering.algorithms.record_candidates import find_candidates, find_candidates_with
 from clustering.algorithms.record_features import alike, mean, region_paths
 from clustering.algorithms.record_page import model_page
-from clustering.algorithms.record_ranker import N_BEST, complete, load_ranker, preselect
+from clustering.algorithms.record_ranker import complete, load_ranker, preselect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,7 +60,9 @@ def regions_like(page: PageModel, example: Region, ranker: Ranker) -> list[Regio
     own = {candidate.regions for candidate in mine}
     rivals = [candidate for candidate in find_candidates(page) if candidate.regions not in own]
     kept, rows = preselect(page, mine, None)
-    others, other_rows = preselect(page, rivals, ranker.quick, max(N_BEST - len(kept), N_BEST // 4))
+    others, other_rows = preselect(
+        page, rivals, ranker.quick, max(ranker.n_best - len(kept), ranker.n_best // 4)
+    )
     rows = complete(page, [*kept, *others], [*rows, *other_rows])
     scores = [
         ranker.full.score(row) + compared.bonus(candidate) for row, candidate in zip(rows, kept, strict=False)

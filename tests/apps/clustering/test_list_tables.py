@@ -33,6 +33,26 @@ def list_page(number: int) -> bytes:
     return f"<html><body><a href=/help>Help</a><ul>{items}</ul>{onward}</body></html>".encode()
 
 
+def product(number: int, n_reviews: int) -> str:
+    """Return a product with its reviews, which have fields of their own, one of them not always."""
+    reviews = "".join(
+        f"<li class=review><b class=who>Reader {number}{k}</b> <span class=stars>{k + 1} of 5</span>"
+        + (f"<p class=said>Said of thing {number}, part {k}.</p>" if k % 2 else "")
+        for k in range(n_reviews)
+    )
+    price = f"<span class=price>{number}.50 EUR</span>" if number % 3 else ""
+    return (
+        f"<article class=product><h2><a href=/p/{number}>The thing {number}</a></h2>{price}"
+        f"<ul class=reviews>{reviews}</ul><p class=stock>{number} left</p></article>"
+    )
+
+
+def readers_of(row: dict[str, str | list[str]]) -> list[str]:
+    """Return the readers whose reviews a row has, in one column or in one for each."""
+    found = [value for name, value in row.items() if name.startswith("who")]
+    return [one for value in found for one in ([value] if isinstance(value, str) else value)]
+
+
 class TestTables:
     @pytest.fixture
     def table(self) -> Any:
@@ -45,6 +65,22 @@ class TestTables:
 
     def test_what_a_record_lacks_is_not_in_its_row(self, table: Any) -> None:
         assert ["price" in row for row in table.rows()] == [k % 3 > 0 for k in range(N_OF_PAGE)]
+
+    @pytest.mark.parametrize("counts", [(0, 3, 1, 2, 0, 4, 1, 2), (2,) * 8], ids=["some", "as many in each"])
+    def test_a_list_inside_a_record_moves_no_value_of_the_record(self, counts: tuple[int, ...]) -> None:
+        page = "".join(map(product, range(1, len(counts) + 1), counts))
+        tree = parse_page(f"<main>{page}</main>".encode()).tree
+        assert tree is not None
+        rows = tables_of(tree, "https://shop.example/list")[0].rows()
+
+        told = [(row["title"], row.get("price"), row["stock"]) for row in rows]
+        assert [
+            (f"The thing {n}", f"{n}.50 EUR" if n % 3 else None, f"{n} left")
+            for n in range(1, len(counts) + 1)
+        ] == told
+        assert [[f"Reader {n}{k}" for k in range(count)] for n, count in enumerate(counts, 1)] == [
+            readers_of(row) for row in rows
+        ]
 
     def test_places_are_those_of_the_values(self, table: Any) -> None:
         tree = parse_page(list_page(0)).tree
