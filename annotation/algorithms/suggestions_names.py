@@ -267,13 +267,14 @@ def implied_type(attribute: str, given: str) -> str:
     return IMPLIED.get(meaning_of(attribute).key, given) if given == "text" else given
 
 
-def words_of(name: str) -> list[str]:
+@lru_cache(maxsize=65536)
+def words_of(name: str) -> tuple[str, ...]:
     """Return the words of a name, small.
 
     >>> words_of("ratingValue"), words_of("item_prop-SKU")
-    (['rating', 'value'], ['item', 'prop', 'sku'])
+    (('rating', 'value'), ('item', 'prop', 'sku'))
     """
-    return [word.lower() for word in _WORDS.findall(name)]
+    return tuple(word.lower() for word in _WORDS.findall(name))
 
 
 @lru_cache(maxsize=65536)
@@ -287,10 +288,11 @@ def label_key(text: str) -> str:
     return " ".join([*words[:-1], _stem(words[-1])]) if words else ""
 
 
-def names_it(labels: frozenset[str], words: list[str]) -> float:
+@lru_cache(maxsize=65536)
+def names_it(labels: frozenset[str], words: tuple[str, ...]) -> float:
     """Say how well the words of a class or an id are one of the labels: 1 where they are one, less with more.
 
-    >>> names_it(frozenset({"price"}), ["price"]), names_it(frozenset({"price"}), ["product", "price"])
+    >>> names_it(frozenset({"price"}), ("price",)), names_it(frozenset({"price"}), ("product", "price"))
     (1.0, 0.7)
     """
     if not words:

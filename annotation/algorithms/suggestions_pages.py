@@ -22,7 +22,7 @@ from annotation.algorithms.suggestions_names import label_key, words_of
 from annotation.algorithms.suggestions_types import amount_of, date_key, find_typed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from lxml.etree import _Element
 
@@ -30,6 +30,7 @@ LONGEST_LABEL: Final = 40
 LONGEST_SHORT: Final = 120
 MOST_PLACES: Final = 30  # of one value
 OUTER: Final = frozenset({"nav", "header", "footer", "aside", "form", "select", "button"})
+_NAMING: Final = ("id", "itemprop", "data-testid", "data-test", "data-field", "name", "rel")
 _ADDRESSES: Final = (("img", "src"), ("img", "data-src"), ("a", "href"), ("source", "srcset"))
 
 
@@ -67,6 +68,7 @@ class ReadPage:
             self.spot_of(node.element, node.number) for node in self.page.nodes if not node.is_in_head
         ]
         self._kinds: dict[_Element, str] = {}
+        self._names: dict[_Element, list[tuple[str, ...]]] = {}
 
     def spot_of(self, element: _Element, number: int | None = None) -> Spot:
         """Return the spot of a node; an element that shows one text node and no more stands for it."""
@@ -238,18 +240,22 @@ class ReadPage:
             return value
         return f"{parts.netloc.removeprefix('www.')}{parts.path}?{parts.query}"
 
-    def names_of(self, spot: Spot) -> list[list[str]]:
+    def names_of(self, spot: Spot) -> list[tuple[str, ...]]:
         """Return the words of the class, the id and the like at a spot, the nearest first."""
         element = spot.node.element
-        found: list[list[str]] = []
-        parent = element.getparent()
-        for one in [element] if parent is None else [element, parent]:
-            tokens = [*(one.get("class") or "").split(), one.get("id") or "", one.get("itemprop") or ""]
-            tokens += [
-                one.get(name) or "" for name in ("data-testid", "data-test", "data-field", "name", "rel")
-            ]
-            found += [words for token in tokens[:20] if (words := words_of(token[:80]))]
+        found = self._names.get(element)
+        if found is None:
+            parent = element.getparent()
+            around = [element] if parent is None else [element, parent]
+            found = self._names[element] = [words for one in around for words in _names_on(one)]
         return found
+
+
+def _names_on(element: _Element) -> Iterator[tuple[str, ...]]:
+    tokens = [*(element.get("class") or "").split(), *(element.get(name) or "" for name in _NAMING)]
+    for token in tokens[:20]:
+        if words := words_of(token[:80]):
+            yield words
 
 
 def main_heading(page: ReadPage) -> Spot | None:

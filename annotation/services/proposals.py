@@ -28,11 +28,12 @@ def proposals_for(
     """Return the suggestions of each attribute, best first, and the list of records that was found.
 
     The list counts as certain only where other pages of the cluster are known to have records. Where this one
-    has records, only values within them are proposed.
+    has records, only values within them are proposed. Where several pages have values and none has records,
+    no list is looked for.
     """
     live = Annotation.objects.live().filter(attribute=None, kind=Annotation.Kind.RECORD)
     is_list = cluster is not None and live.of_cluster(cluster).exists()
-    lists = find_records(page.texts.tree)
+    lists = [] if not is_list and _n_pages_with_values(cluster) > 1 else find_records(page.texts.tree)
     found: dict[str, list[dict[str, Any]]] = {RECORDS: _found_records(page, lists, is_known=is_list)}
     marked = live.filter(page=snapshot.page_id).values_list("record", flat=True)
     places = {path for record in marked for path in record}
@@ -42,6 +43,13 @@ def proposals_for(
         if not places or (one.marks and all(_stands_in(mark.xpath, places) for mark in one.marks)):
             found.setdefault(one.attribute, []).append(_as_json(page, one))
     return found
+
+
+def _n_pages_with_values(cluster: Cluster | None) -> int:
+    if cluster is None:
+        return 0
+    said = Annotation.objects.live().filter(kind=Annotation.Kind.VALUE).of_cluster(cluster)
+    return said.values("page").distinct().count()
 
 
 def _stands_in(xpath: str, places: set[str]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from django.core.cache import cache
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     Hints = dict[str, Hint]
 
 KEPT_FOR = 7 * 24 * 3600
+PATIENCE = 1.5  # seconds; what is left is made when the panel is asked for again
 
 
 def kept_hints(vertical: Vertical, snapshots: Sequence[Snapshot]) -> dict[int, Hints]:
@@ -32,12 +34,15 @@ def kept_hints(vertical: Vertical, snapshots: Sequence[Snapshot]) -> dict[int, H
 
 
 def make_hints(vertical: Vertical, snapshots: Sequence[Snapshot]) -> dict[int, Hints]:
-    """Return the hints of all snapshots, and make those that were not made yet."""
+    """Return the hints of the snapshots; of those that are missing as many are made as time allows."""
     known = kept_hints(vertical, snapshots)
     attributes = list(vertical.attributes.live())
+    until = time.monotonic() + PATIENCE
     for snapshot in snapshots:
         if snapshot.pk in known:
             continue
+        if time.monotonic() > until:
+            break
         tree = tree_of(snapshot)
         found: Hints = {}
         if tree is not None:
