@@ -6,6 +6,7 @@ It runs what people wrote, so it has little memory, may write no file, and is en
 from __future__ import annotations
 
 import resource
+import signal
 import sys
 from base64 import b64decode, b64encode
 from functools import lru_cache
@@ -39,6 +40,9 @@ MOST_TEXT = 64 * 1024  # characters of an answer that is kept for a node
 
 def serve(cpu_seconds: int, memory: int) -> None:
     """Answer questions until the parent closes its end."""
+    for told_to_all in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        # Who ends the parent tells its whole group; the page at work would count as one that cannot be run.
+        signal.signal(told_to_all, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -76,7 +80,7 @@ def _run_xpath(question: Mapping[str, Any], page: Body) -> list[tuple[str, str]]
     tree = _tree_of(page)
     found = check_xpath(question["text"])(tree) if tree is not None else []
     if not isinstance(found, list):
-        raise Refused(f"{question['text']!r} gives a {type(found).__name__}, not nodes")
+        raise Refused(f"{question['text']!r} gives a {type(found).__name__.lstrip('_')}, not nodes")
     return [_told(node) for node in found[:MOST_NODES]]
 
 

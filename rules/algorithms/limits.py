@@ -120,6 +120,8 @@ class LimitedRuns:
                 raise Stopped(self._why_ended(child)) from None
             finally:
                 timer.cancel()
+            if "stopped" in answer:
+                self.close()  # the memory that it is left with may be too little for any page
         if "refused" in answer:
             raise Refused(answer["refused"])
         if "stopped" in answer:

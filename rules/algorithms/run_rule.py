@@ -275,14 +275,19 @@ def _read_value(value: _Element, asked: Mapping[str, str]) -> RawValue:
     text = ("".join(map(str, value.itertext())) if len(value) else value.text or "")[:MAX_RAW]
     if "way" not in asked:
         return RawValue(text, asked.get("node", ""))
-    return RawValue(
-        text,
-        asked.get("node", ""),
-        int(asked.get("way", "1")),
-        int(asked.get("of", "1")),
-        int(asked.get("rivals", "0")),
-        int(asked.get("agree", "0")),
-    )
+    try:
+        return RawValue(
+            text,
+            asked.get("node", ""),
+            int(asked.get("way", "1")),
+            int(asked.get("of", "1")),
+            int(asked.get("rivals", "0")),
+            int(asked.get("agree", "0")),
+        )
+    except ValueError as error:
+        raise StylesheetFailed(
+            f"the way, of, rivals and agree of a value are whole numbers: {error}"
+        ) from None
 
 
 def _nodes_in(records: Sequence[RawRecord]) -> list[str]:

@@ -55,7 +55,20 @@ ELEMENTS = frozenset(
 RESULTS = frozenset({"link", "record", "records", "value"})
 EXPRESSIONS = frozenset({"count", "from", "match", "select", "test", "use", "value"})  # hold XPath
 # Attributes of result elements and these hold XPath between braces.
-TEMPLATES_OF_VALUES = frozenset({"case-order", "data-type", "lang", "name", "order"})
+TEMPLATES_OF_VALUES = frozenset(
+    {
+        "case-order",
+        "data-type",
+        "format",
+        "grouping-separator",
+        "grouping-size",
+        "lang",
+        "letter-value",
+        "name",
+        "namespace",
+        "order",
+    }
+)
 FUNCTIONS = frozenset(
     {
         "boolean",

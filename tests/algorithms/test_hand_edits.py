@@ -122,6 +122,13 @@ class TestXPaths:
         with pytest.raises(Refused, match=reason):
             with_xpaths(empty_stylesheet(["name"]), [written("name", "//h1", xpath)])
 
+    def test_an_xpath_that_never_ends_is_stopped(self) -> None:
+        xpath = "//self::node()"
+        for _ in range(40):
+            xpath = f"//self::node()[count({xpath})>0]"
+        with pytest.raises(Refused, match=r"name, line 1: .*was stopped: it ran longer than 5 seconds"):
+            with_xpaths(empty_stylesheet(["name"]), [written("name", xpath)])
+
     def test_a_text_that_is_split_needs_the_stylesheet(self) -> None:
         with pytest.raises(Refused, match="splits the text at ','"):
             with_xpaths(empty_stylesheet(["name"]), [written("name", "//h1", cut=Selection(separator=","))])

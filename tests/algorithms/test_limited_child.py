@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -83,6 +85,7 @@ def test_a_rule_by_hand_never_runs_in_this_process() -> None:
         (TEMPLATE.format('<xsl:value-of select="str:tokenize(.)"/>'), "not allowed"),
         (TEMPLATE.format('<exsl:document xmlns:exsl="http://exslt.org/common" href="x"/>'), "not allowed"),
         (TEMPLATE.format('<xsl:value-of select="//b["/>'), "line 1: "),
+        (TEMPLATE.format("").replace("name=", 'way="first" name='), "are whole numbers: "),
     ],
 )
 def test_what_reaches_out_is_refused_in_the_child_too(
@@ -106,6 +109,17 @@ def test_an_output_that_grows_is_stopped_and_the_next_page_is_answered(runs: Lim
     assert (
         "Hi" == extracted(f"{HEAD}{TEMPLATE.format('Hi')}</xsl:stylesheet>", runs).records[0].values["name"]
     )
+
+
+@pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_what_ends_the_parents_group_does_not_lose_a_page(told: signal.Signals, runs: LimitedRuns) -> None:
+    runs.find_nodes("//b", [])
+    assert runs._child is not None
+    pid = runs._child.pid
+    os.kill(pid, told)
+
+    assert not extracted(f"{HEAD}{TEMPLATE.format('Hi')}</xsl:stylesheet>", runs).reason
+    assert pid == runs._child.pid
 
 
 @pytest.mark.parametrize("stylesheet", [DOUBLING, ENDLESS], ids=["doubling", "endless"])

@@ -75,6 +75,8 @@ def test_a_plain_stylesheet_is_taken(text: bytes) -> None:
         (sheet('<xsl:include href="x.xsl"/>'), "another stylesheet"),
         (template("<xsl:value-of select=\"document('x')\"/>"), "another file"),
         (template("<value name=\"{document('x')}\"/>"), "another file"),
+        (template('<xsl:number value="1" format="{document(//a)}"/>'), "another file"),
+        (template('<xsl:attribute name="a" namespace="{document(//a)}"/>'), "another file"),
         (template("<value name=\"{'}'}{system-property('xsl:vendor')}\"/>"), "system-property"),
         (template('<xsl:message terminate="yes"/>'), "xsl:message"),
         (template("<html/>"), "<html> is not allowed"),
