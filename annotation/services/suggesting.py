@@ -17,6 +17,7 @@ from annotation.algorithms.suggestions_pages import PagePrint, ReadPage
 from annotation.models import Annotation, Sample
 from annotation.services.stored_trees import tree_of
 from clustering.models import PageMembership, Snapshot
+from clustering.services.people import keeps_sites_apart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -126,6 +127,8 @@ def _of_same_thing(
     if not heading or not titles:
         return []
     live = Annotation.objects.live().filter(kind=Annotation.Kind.VALUE)
+    if keeps_sites_apart():
+        live = live.filter(page__site=snapshot.page.site_id)
     vertical = attributes[0].vertical_id
     pages = live.filter(attribute__vertical=vertical, attribute__name__in=titles, text=heading[:1_000])
     ids = list(pages.exclude(page=snapshot.page_id).values_list("page", flat=True)[:5])

@@ -125,6 +125,11 @@ class Job(models.Model):
         return self.state in {self.State.DONE, self.State.FAILED, self.State.CANCELLED}
 
     @property
+    def is_put_off(self) -> bool:
+        """Say whether it is due only later."""
+        return self.state == self.State.DUE and self.due_at > timezone.now()
+
+    @property
     def share_done(self) -> float | None:
         """Return how much is done, from 0 to 1; None while nobody knows how much there is to do."""
         if self.state == self.State.DONE:

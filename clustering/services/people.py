@@ -62,6 +62,11 @@ class NoPassword(Exception):
         super().__init__(f"{user.username} is a service and logs in with tokens only.")
 
 
+def keeps_sites_apart() -> bool:
+    """Say whether somebody may see some sites only: what is known of one is then not told at another."""
+    return Membership.objects.exclude(site=None).exists()
+
+
 def create_user(
     *,
     username: str,

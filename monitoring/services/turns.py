@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from datetime import datetime, timedelta
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec
 
 from django.conf import settings
 from django.db.models import F
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from clustering.models import Host, Site
     from clustering.services.jobs import JobRun
 
-    Report = Callable[[dict[str, Any]], None]
+P = ParamSpec("P")
 
 SOON: Final = 2.0  # seconds after which somebody at a terminal looks again
 LONGEST_SILENCE: Final = 30.0  # seconds that a host may ask for and that are waited in place
@@ -109,14 +109,14 @@ def patience_of(run: JobRun) -> float:
 
 
 def puts_off(
-    work: Callable[[JobRun, Report | None], dict[str, Any]],
-) -> Callable[[JobRun, Report | None], dict[str, Any]]:
+    work: Callable[Concatenate[JobRun, P], dict[str, Any]],
+) -> Callable[Concatenate[JobRun, P], dict[str, Any]]:
     """Let work be due again later where it raises HostTaken."""
 
     @wraps(work)
-    def patient_work(run: JobRun, report: Report | None = None) -> dict[str, Any]:
+    def patient_work(run: JobRun, /, *args: P.args, **options: P.kwargs) -> dict[str, Any]:
         try:
-            return work(run, report)
+            return work(run, *args, **options)
         except HostTaken as taken:
             return _put_off(run, taken)
 

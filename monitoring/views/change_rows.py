@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
@@ -61,10 +62,21 @@ def example_of(change: SiteChange, wanted: str) -> dict[str, Any]:
 
 
 def proposal_of(change: SiteChange) -> Proposal | None:
-    """Return the repair of a change: the one that waits, else the latest since it was found."""
+    """Return the repair of a change: the best one that waits, else the latest since it was found.
+
+    Some of a cluster's pages may have come into another cluster; a repair for the cluster itself comes first,
+    then one that passes the field test, then the one that serves most pages.
+    """
     mine = Proposal.objects.filter(from_cluster=change.cluster_id, made_at__gte=change.found_at)
     mine = mine.select_related("site", "job", "rule", "accepted_by", "rejected_by").order_by("-id")
-    return mine.waiting().first() or mine.exclude(state=Proposal.State.REPLACED).first()
+    return min(mine.waiting(), key=partial(_order, change), default=None) or (
+        mine.exclude(state=Proposal.State.REPLACED).first()
+    )
+
+
+def _order(change: SiteChange, proposal: Proposal) -> tuple[bool, bool, int, int]:
+    is_own = proposal.cluster_id == change.cluster_id
+    return not is_own, proposal.field_test is not True, -proposal.n_urls, -proposal.pk
 
 
 def new_snapshots(change: SiteChange) -> list[Snapshot]:

@@ -11,7 +11,7 @@ from clustering.storage import BodyDamaged, BodyMissing, page_store
 from rules.algorithms.record_lines import lines_of_extracted
 from rules.algorithms.run_rule import extract
 from rules.models import JudgedPage, Review, RuleSample
-from rules.services.sample_pages import FIRST_ERROR
+from rules.services.sample_pages import FIRST_ERROR, refuse_stopped
 from rules.services.schemas import runnable
 
 if TYPE_CHECKING:
@@ -64,15 +64,15 @@ def held_out(rule: Rule, n: int) -> list[Snapshot]:
 
 
 def lines_of_snapshot(rule: Rule, snapshot: Snapshot) -> list[Line] | None:
-    """Return what a rule extracts from a snapshot; None where its bytes are gone."""
+    """Return what a rule extracts from a snapshot; None where its bytes are gone. Raises RuleStopped."""
     try:
         body = page_store().read(snapshot.body)
     except (BodyMissing, BodyDamaged):
         return None
     ready, url = runnable(rule), snapshot.page.url
-    return lines_of_extracted(
-        url, ready, extract(body, snapshot.content_type, url, ready, nodes=True), nodes=True
-    )
+    extracted = extract(body, snapshot.content_type, url, ready, nodes=True)
+    refuse_stopped(snapshot, extracted)
+    return lines_of_extracted(url, ready, extracted, nodes=True)
 
 
 def stylesheet_hash(rule: Rule) -> str:

@@ -12,6 +12,7 @@ from django.db.models.functions import Cast
 from annotation.algorithms.suggestions_evidence import Known
 from annotation.algorithms.suggestions_names import meaning_of
 from clustering.models import Page, Site
+from clustering.services.people import keeps_sites_apart
 from rules.models import Record, RecordVersion
 
 if TYPE_CHECKING:
@@ -54,11 +55,14 @@ def _told(
         yield record.values, Known("", "was extracted from this page before", EXTRACTED), set()
         for version in RecordVersion.objects.filter(record=record)[:MOST_RECORDS]:
             yield version.values, Known("", "was extracted from this page long before", EARLIER), set()
-    for page in _pages_of_same_url(snapshot):
+    is_apart = keeps_sites_apart()
+    for page in [] if is_apart else _pages_of_same_url(snapshot):
         for record in _alone(Record.objects.filter(page=page)):
             why = f"is known of the same address at {page.site.name}"
             yield record.values, Known("", why, SAME_URL), set()
-    for record in _of_same_thing(snapshot, attributes, titles, heading):
+    things = Record.objects.there()
+    things = things.filter(site=snapshot.page.site_id) if is_apart else things
+    for record in _of_same_thing(things, snapshot, attributes, titles, heading):
         yield (
             record.values,
             Known("", f"is known of the same thing at {record.site.name}", SAME_THING),
@@ -85,12 +89,16 @@ def _pages_of_same_url(snapshot: Snapshot) -> list[Page]:
 
 
 def _of_same_thing(
-    snapshot: Snapshot, attributes: Sequence[Attribute], titles: set[str], heading: str
+    things: QuerySet[Record],
+    snapshot: Snapshot,
+    attributes: Sequence[Attribute],
+    titles: set[str],
+    heading: str,
 ) -> list[Record]:
     """Return the records of other pages, of the same vertical and changed lately, that bear a page's name."""
     if not heading or not titles:
         return []
-    others = Record.objects.there().filter(rule__vertical=attributes[0].vertical_id)
+    others = things.filter(rule__vertical=attributes[0].vertical_id)
     lately = others.order_by("-change_number").values("pk")[:LOOKED_AT]
     named = Q()
     for n, _ in enumerate(sorted(titles)):

@@ -9,7 +9,7 @@ from annotation.algorithms.picking import MarkText, NumberedPage
 from annotation.services.drawn_marks import draw_mark, draw_record
 from annotation.services.page_states import RECORDS
 from rules.models import Rule
-from rules.services.sample_pages import extract_snapshot, tree_of
+from rules.services.sample_pages import RuleStopped, extract_snapshot, tree_of
 from rules.services.schemas import runnable
 
 if TYPE_CHECKING:
@@ -32,7 +32,10 @@ def prefill(cluster: Cluster, snapshot: Snapshot) -> dict[str, Any]:
     if rule is None or tree is None:
         return {"rule": None, "attributes": {}}
     learnt = {one["attribute"]: one for one in rule.definition.get("attributes", [])}
-    extracted = extract_snapshot(snapshot, runnable(rule), nodes=True)
+    try:
+        extracted = extract_snapshot(snapshot, runnable(rule), nodes=True)
+    except RuleStopped:
+        return {"rule": None, "attributes": {}}
     records = extracted.records if extracted else []
     page = NumberedPage(read_texts(tree))
     told = {}

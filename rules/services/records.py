@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.utils import timezone
 
+from rules.algorithms.run_rule import STOPPED
 from rules.models import Extraction
 from rules.services.record_upserts import upsert_records
 
@@ -37,7 +38,9 @@ def store_served(
     """
     now = timezone.now()
     rows = (row for one in served for row in _rows_of(one, site_id, rule_by_cluster))
-    written = upsert_records(rows, pages=[one.page.pk for one in served], now=now)
+    # Of a page on which a rule was stopped nobody knows what it has now: its records stay as they were.
+    known = [one.page.pk for one in served if one.lines[0].get("reason") != STOPPED]
+    written = upsert_records(rows, pages=known, now=now)
     _write_extractions(served, site_id, rule_by_cluster, mark, now)
     return written
 

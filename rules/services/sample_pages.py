@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from django.core.exceptions import ValidationError
+
 from annotation.algorithms.anchoring import displayed_text
 from annotation.algorithms.node_paths import AnchorProblem, raw_text, select_node
 from annotation.algorithms.page_texts import displayed, read_texts
@@ -11,7 +13,7 @@ from annotation.models import Annotation, Sample
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.models import PageMembership, Snapshot
 from clustering.storage import BodyDamaged, BodyMissing, page_store
-from rules.algorithms.run_rule import NO_TREE, TOO_LARGE, extract
+from rules.algorithms.run_rule import NO_TREE, STOPPED, TOO_LARGE, extract
 from rules.algorithms.targets import AnnotatedPage, MarkedNode
 
 if TYPE_CHECKING:
@@ -92,14 +94,30 @@ def tree_of(snapshot: Snapshot) -> HtmlElement | None:
         return None
 
 
+class RuleStopped(ValidationError):
+    """A rule that somebody wrote did not end on a page within its limits."""
+
+
 def extract_snapshot(snapshot: Snapshot, rule: RunnableRule, *, nodes: bool = False) -> Extracted | None:
-    """Return what a rule makes of a snapshot's bytes; None where they are gone or hold no tree."""
+    """Return what a rule makes of a snapshot's bytes; None where they are gone or hold no tree.
+
+    Raises RuleStopped: a rule that does not end on one page is not tried on the next.
+    """
     try:
         body = page_store().read(snapshot.body)
     except (BodyMissing, BodyDamaged):
         return None
     extracted = extract(body, snapshot.content_type, snapshot.page.url, rule, nodes=nodes)
+    refuse_stopped(snapshot, extracted)
     return None if extracted.reason in {NO_TREE, TOO_LARGE} else extracted
+
+
+def refuse_stopped(snapshot: Snapshot, extracted: Extracted) -> None:
+    """Refuse what a stopped rule left. Raises RuleStopped."""
+    if extracted.reason == STOPPED:
+        raise RuleStopped(
+            f"On {snapshot.page.url}: {extracted.detail}. Change the rule so that it ends there."
+        )
 
 
 def annotated_page(

@@ -133,6 +133,7 @@ function show(next, attribute) {
   current = next;
   next.element.classList.remove("is-waiting");
   next.element.inert = false;
+  window.htmx?.process(next.element); // it came without htmx, which fetches what the frame lacks
   before.leave();
   document.title = `Annotate ${next.title} · Vertex`;
   next.begin(attribute);

@@ -16,7 +16,7 @@ from clustering.services.jobs import run_job
 from monitoring.models import Check, Proposal, SiteChange
 from monitoring.services.checking import request_checks, run_checks
 from monitoring.services.healing import heal_site, request_healing
-from monitoring.views.change_rows import example_of
+from monitoring.views.change_rows import example_of, proposal_of
 from rules.models import Rule
 from tests.apps.monitoring.monitored_shop import redesigned
 from tests.apps.monitoring.shop_on_host import Shop
@@ -81,6 +81,20 @@ class TestSideBySide:
         page = page_of_change(ops)
         assert 2 == page.count("data-page-frame=")
         assert "Confirm all" in page
+
+    def test_the_repair_of_the_cluster_itself_comes_before_one_of_a_few_pages(self, shop: Site) -> None:
+        change, best = SiteChange.objects.get(), proposed()
+        of_few = Proposal.objects.get(pk=best.pk)
+        of_few.pk, of_few.cluster, of_few.name, of_few.field_test, of_few.n_urls = (
+            None,
+            None,
+            "new-2",
+            False,
+            1,
+        )
+        of_few.save()
+
+        assert best == proposal_of(change)
 
     def test_any_affected_page_can_be_looked_at(self, shop: Site) -> None:
         change = SiteChange.objects.get()

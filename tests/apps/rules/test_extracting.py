@@ -7,10 +7,12 @@ import pytest
 from clustering.models import Page
 from clustering.services.cluster_changes import merge_clusters, move_pages
 from clustering.services.jobs import run_job
+from clustering.services.stored_pages import stored_pages
 from rules.models import Extraction, Record, RecordVersion, Rule
 from rules.services.extracting import extract_records, request_extraction, stored_lines
 from rules.services.learning import learn_rule
 from rules.services.publishing import publish_rule
+from rules.services.records import ServedPage, store_served
 from rules.services.site_rules import rules_in_force
 from tests.apps.clustering.demo_sites import articles, store
 from tests.apps.rules.shop_cast import extract, learnt_shop, product, products_of, shop
@@ -65,6 +67,27 @@ class TestRecords:
         assert record.gone_at is not None
         assert "no_rule" == line(list(stored_lines(site)), "/p/2")["reason"]
         assert RecordVersion.objects.filter(record=record).exists()
+
+    def test_a_page_on_which_a_rule_was_stopped_keeps_its_record(self) -> None:
+        site, rule = learnt_shop()
+        extract(site)
+        page = Page.objects.get(url=f"{site.root_url}p/2")
+        stopped = {
+            "url": page.url,
+            "cluster": rule.cluster.name,
+            "rule": None,
+            "reason": "stopped",
+            "why": "slow",
+        }
+        store_served(
+            [ServedPage(next(iter(stored_pages(site, [page.pk]))), [stopped], agrees=True)],
+            site_id=site.pk,
+            rule_by_cluster={rule.cluster.name: rule},
+            mark=rules_in_force(site).mark,
+        )
+
+        assert Record.objects.get(page=page).gone_at is None
+        assert "stopped" == Extraction.objects.get(page=page).reason
 
     def test_a_new_page_is_assigned_and_extracted(self) -> None:
         site, _ = learnt_shop()

@@ -6,7 +6,8 @@ import pytest
 
 from annotation.algorithms.suggestions_evidence import Known
 from annotation.models import Attribute
-from clustering.models import Page
+from clustering.models import Page, Role
+from clustering.services import people
 from rules.models import Record, RecordVersion
 from rules.services.known_records import known_from_records
 from tests.apps.clustering.api_cast import page_of, site_of
@@ -62,3 +63,12 @@ def test_the_same_thing_elsewhere_is_known_but_for_its_name() -> None:
     assert [("$89.00", "is known of the same thing at shop")] == prices(page, "Trail Runner")
     assert "name" not in found
     assert {} == known(page, "Another thing")
+
+
+def test_nothing_of_other_sites_is_told_where_somebody_may_see_some_sites_only() -> None:
+    shop_with_records(1)
+    page = page_of(site_of("third"), "y", body_of(2))
+    assert prices(page, "Trail Runner")
+    people.create_user(username="ada", role=Role.EDITOR, site=page.site, actor=None)
+
+    assert [] == prices(page, "Trail Runner")
