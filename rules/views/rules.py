@@ -13,6 +13,7 @@ from clustering.views.access import needs_role, user_of
 from clustering.views.cluster_rows import cluster_of
 from clustering.views.lists import list_part, words
 from rules.models import GoldenRecord, Record, Rule
+from rules.services.reviewing import why_not
 from rules.services.rolling_back import rule_before
 from rules.services.schemas import vertical_of
 from rules.services.trying import tells_where
@@ -64,6 +65,7 @@ def rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
     other = _version(of_cluster, request.GET.get("compare", ""))
     context |= {
         "rule": shown,
+        "refusal": why_not(shown, user_of(request)),
         "cards": attribute_cards(shown),
         "samples": shown.samples.select_related("snapshot__page").order_by("pk"),
         "golden": GoldenRecord.objects.filter(rule=shown).count(),
