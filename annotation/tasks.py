@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from annotation.services import importing, sampling
-from clustering.tasks import answer
+from annotation.services.files import importing
+from annotation.services.samples import sampling
+from vertex.core.tasks import answer
 
 
 @shared_task(name="annotation.draw_samples")

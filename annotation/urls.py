@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from django.urls import path
 
-import clustering.urls  # noqa: F401 - its converters are used below
-from annotation.views import annotating, comments, effort, gestures, keys, queue, second, verticals
+from annotation.views.annotations import comments, effort, second
+from annotation.views.page import annotating, gestures
+from annotation.views.samples import queue
+from annotation.views.verticals import keys, verticals
 
 if TYPE_CHECKING:
     from django.urls import URLPattern, URLResolver

@@ -235,7 +235,7 @@ def _open(browser: Browser, address: str, path: str) -> Page:
     """Open a page as somebody who may publish."""
     from django.test import Client
 
-    from clustering.models import Membership, Role, User
+    from vertex.core.models import Membership, Role, User
 
     reviewer, is_new = User.objects.get_or_create(username="reviewer")
     if is_new:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.report import markdown_table
-from tests import sites
+from vertex.demo import sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

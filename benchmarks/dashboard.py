@@ -67,9 +67,10 @@ def run(_data: Path | None) -> str:
 def make() -> None:
     """Fill the database with sites, their rules and what was found of them."""
     from annotation.models import Vertical
-    from clustering.models import Cluster, Membership, Site, User
+    from clustering.models import Cluster
     from monitoring.models import Alert, Check, Coverage, SiteChange
     from rules.models import Rule
+    from vertex.core.models import Membership, Site, User
 
     chance = random.Random(7)
     now = time_now()
@@ -123,9 +124,9 @@ def make() -> None:
 
 def plan() -> dict[str, Any]:
     """Plan the daily round of all sites; return how evenly, and what a tick makes of a minute."""
-    from clustering.models import Job
     from monitoring.models import Schedule
-    from monitoring.services.schedules import make_default_schedules, plan_checks
+    from monitoring.services.checks.schedules import make_default_schedules, plan_checks
+    from vertex.core.models import Job
 
     now = time_now()
     began = time.monotonic()
@@ -210,7 +211,7 @@ def main() -> int:
 
 
 def _ada() -> Any:  # noqa: ANN401 - Django is set up first
-    from clustering.models import User
+    from vertex.core.models import User
 
     return User.objects.get(username="ada")
 

@@ -15,13 +15,14 @@ from lxml import etree, html
 
 from benchmarks.report import markdown_table
 from clustering.algorithms.grouping import RawPage
-from clustering.algorithms.shingles import shingle_vector
+from clustering.algorithms.published.shingles import shingle_vector
 from clustering.dom.page import parse_page
-from rules.algorithms.learner import learn_cluster
-from rules.algorithms.matching import BY_SIGNATURE, ClusterProfile, Clusters, match_page
-from rules.algorithms.run_rule import AttributeType, RunnableRule, extract, transform
-from rules.algorithms.stylesheet import stylesheet_of
-from rules.algorithms.targets import AnnotatedPage, AttributeSpec, MarkedNode
+from rules.algorithms.learning.learner import learn_cluster
+from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
+from rules.algorithms.running.matching import BY_SIGNATURE, ClusterProfile, Clusters, match_page
+from rules.algorithms.running.run_rule import AttributeType, RunnableRule, transform
+from rules.algorithms.stylesheet.stylesheet import stylesheet_of
+from rules.bundle.extraction import extract
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
     from lxml.html import HtmlElement
 
-    from rules.algorithms.rule import ClusterRule
+    from rules.algorithms.rule.rule import ClusterRule
 
 TITLE = "Extraction"
 N_PAGES, N_ROUNDS, N_ANNOTATED, N_SAMPLES = 40, 5, 3, 20

@@ -20,12 +20,13 @@ from rest_framework.renderers import JSONRenderer
 
 from annotation.models import Vertical
 from benchmarks.report import markdown_table
-from clustering.api.formats import FastJSONRenderer
-from clustering.models import Cluster, Page, Site, Snapshot
+from clustering.models import Cluster, Page, Snapshot
 from rules.models import Record, Rule
-from rules.services.record_exports import MEDIA_TYPES, export_parts
-from rules.services.record_rows import record_rows
-from rules.services.record_upserts import upsert_by_copy
+from rules.services.records.record_exports import MEDIA_TYPES, export_parts
+from rules.services.records.record_rows import record_rows
+from rules.services.records.record_upserts import upsert_by_copy
+from vertex.core.api.formats import FastJSONRenderer
+from vertex.core.models import Site
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

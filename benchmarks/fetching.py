@@ -21,8 +21,8 @@ from clustering.fetching.client import Fetcher
 from clustering.fetching.guard import Guard, networks
 from clustering.fetching.refusals import Refused
 from tests.apps.clustering.fake_host import canary
-from tests.apps.clustering.test_fetching_decoding import ALL_BOMBS, BOMB
-from tests.apps.clustering.test_fetching_guard import SPELLINGS
+from tests.apps.clustering.fetching.test_fetching_decoding import ALL_BOMBS, BOMB
+from tests.apps.clustering.fetching.test_fetching_guard import SPELLINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +101,7 @@ def crawl(entry: str, extra_hosts: list[str] | None = None, n_lines: int = N_PAG
 
 def new_site(entry: str, extra_hosts: list[str] | None) -> str:
     return (
-        "from clustering.models import Site;"
+        "from vertex.core.models import Site;"
         f"Site.objects.create(name='site', root_url={entry!r}, extra_hosts={extra_hosts or []!r})"
     )
 

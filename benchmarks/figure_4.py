@@ -13,16 +13,16 @@ from lxml import html
 from benchmarks.report import markdown_table
 from benchmarks.rule_learning import Judge, compared, demo_clusters, swde_clusters
 from clustering.dom.page import parse_page
-from rules.algorithms.evaluating import values_on
-from rules.algorithms.run_rule import transform
-from rules.algorithms.stylesheet import stylesheet_of
+from rules.algorithms.learning.evaluating import values_on
+from rules.algorithms.running.run_rule import transform
+from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from benchmarks.rule_learning import LabelledCluster
-    from rules.algorithms.rule import ClusterRule
+    from rules.algorithms.rule.rule import ClusterRule
 
 TITLE = "Precision and recall by attribute (Figure 4)"
 MOST_ANNOTATED = 4

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Error, sync_playwright
 
 from benchmarks.report import markdown_table
+from clustering.dom.frame.rendering import Files, FrameScript, number_elements, render_page
+from clustering.dom.frame.stylesheets import clean_stylesheet
 from clustering.dom.page import MAX_BYTES, parse_page
-from clustering.dom.rendering import Files, FrameScript, number_elements, render_page
-from clustering.dom.stylesheets import clean_stylesheet
-from tests import sites
 from tests.browser import frame_stage
+from vertex.demo import sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
     from playwright.sync_api import Browser, Page, Route
 
-    from tests.sites import DemoSite
+    from vertex.demo.sites import DemoSite
 
 TITLE = "Clicks in the frame"
 HOST = "http://frames.example"

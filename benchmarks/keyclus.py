@@ -18,9 +18,9 @@ import numpy as np
 
 from benchmarks import importing
 from benchmarks.report import markdown_table
-from clustering.algorithms.attributed_paths import PathPage, hash_step, hash_term
 from clustering.algorithms.grouping import Click, Evidence, RawPage
-from clustering.algorithms.keyclus import assign, assign_bytes, cluster_pages, observe
+from clustering.algorithms.published.attributed_paths import PathPage, hash_step, hash_term
+from clustering.algorithms.published.keyclus import assign, assign_bytes, cluster_pages, observe
 from clustering.dom.page import parse_page
 
 if TYPE_CHECKING:

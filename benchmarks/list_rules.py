@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.report import markdown_table
 from benchmarks.rule_learning import texts_at
 from clustering.dom.page import parse_page
-from rules.algorithms.list_learner import learn_list
-from rules.algorithms.record_samples import owner_of
-from rules.algorithms.run_rule import AttributeType, RunnableRule, extract_tree
-from rules.algorithms.samples import read_samples
-from rules.algorithms.stylesheet import stylesheet_of
-from rules.algorithms.targets import AnnotatedPage, AttributeSpec, MarkedNode
-from rules.algorithms.universe import number_nodes
-from rules.algorithms.xpaths import shown
-from tests import sites
+from rules.algorithms.learning.list_learner import learn_list
+from rules.algorithms.learning.record_samples import owner_of
+from rules.algorithms.learning.samples import read_samples
+from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
+from rules.algorithms.learning.universe import number_nodes
+from rules.algorithms.rule.xpaths import shown
+from rules.algorithms.running.run_rule import AttributeType, RunnableRule, extract_tree
+from rules.algorithms.stylesheet.stylesheet import stylesheet_of
+from vertex.demo import sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

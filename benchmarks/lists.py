@@ -29,7 +29,7 @@ BAR_MS = 300
 FILL = """
 SELECT setseed(0.5);
 
-INSERT INTO clustering_site (
+INSERT INTO core_site (
     name, title, root_url, extra_hosts, crawl_delay, obey_robots, render, created_at, n_pages)
 SELECT 'site-' || lpad(i::text, 4, '0'), 'Site ' || i, 'https://site-' || i || '.example/',
        '[]', 1, true, false, now(), 0
@@ -42,7 +42,7 @@ INSERT INTO clustering_page (
 SELECT i, first.id + k, url, substr(sha256(url::bytea), 1, 16), url,
        (ARRAY['stored', 'stored', 'stored', 'due', 'skipped', 'failed'])[1 + i % 6],
        200, '', i % 7, 1, i, now() - i * interval '1 second', now() - i * interval '1 second'
-FROM (SELECT min(id) AS id FROM clustering_site) AS first,
+FROM (SELECT min(id) AS id FROM core_site) AS first,
      (SELECT i, floor({n_sites} * power(random(), 3))::int AS k
       FROM generate_series(1, {n_pages}) AS i) AS numbered,
      LATERAL (SELECT 'https://site-' || k || '.example/product/' || i || '.html' AS url) AS addressed;
@@ -54,9 +54,9 @@ SELECT id, id, encode(sha256(id::text::bytea), 'hex'), 90000, 200, 'text/html', 
        false, visited_at, visited_at
 FROM clustering_page;
 
-UPDATE clustering_site SET n_pages = counted.n, last_snapshot_at = now()
+UPDATE core_site SET n_pages = counted.n, last_snapshot_at = now()
 FROM (SELECT site_id, count(*) AS n FROM clustering_page GROUP BY site_id) AS counted
-WHERE counted.site_id = clustering_site.id;
+WHERE counted.site_id = core_site.id;
 """
 
 
@@ -155,8 +155,8 @@ def requests() -> dict[str, Callable[[], Any]]:
 
 def callers() -> list[tuple[Any, dict[str, str]]]:
     """Return an administrator and a viewer of every second site, each with the headers of a token."""
-    from clustering.models import Membership, Role, Scope, Site, User
-    from clustering.services.tokens import create_token
+    from vertex.core.models import Membership, Role, Scope, Site, User
+    from vertex.core.services.people.tokens import create_token
 
     administrator = User.objects.create_user("ada")
     Membership.objects.create(user=administrator, role=Role.ADMINISTRATOR)
@@ -178,8 +178,8 @@ def deep_address(headers: dict[str, str], address: str) -> str:
     from django.test import RequestFactory
     from rest_framework.request import Request
 
-    from clustering.api.paging import write_cursor
     from clustering.models import Page
+    from vertex.core.api.paging import write_cursor
 
     middle = Page.objects.order_by("id").values_list("id", flat=True)[N_PAGES // 2]
     request = Request(RequestFactory().get(address, headers=headers))
@@ -204,7 +204,7 @@ def ratio_to_model_serializer() -> float:
     from rest_framework.renderers import JSONRenderer
     from rest_framework.serializers import ModelSerializer
 
-    from clustering.api.pages import PageRow
+    from clustering.api.pages.pages import PageRow
     from clustering.models import Page
 
     class Plain(ModelSerializer[Page]):

@@ -9,14 +9,14 @@ from benchmarks.report import line_chart, markdown_table
 from benchmarks.site_model import reference_schemas
 from clustering.algorithms.grouping import Evidence, SiteLink
 from clustering.algorithms.measures import compare, schema_quality
-from clustering.algorithms.page_classes import find_collections
-from clustering.algorithms.uxclust import cluster_pages
+from clustering.algorithms.published.page_classes import find_collections
+from clustering.algorithms.published.uxclust import cluster_pages
 from clustering.dom.links import find_links
 from clustering.dom.page import parse_page
 from clustering.fetching.client import Fetcher
 from clustering.fetching.guard import Guard, networks
-from tests import sites
-from tests.sites.server import DemoServer
+from vertex.demo import sites
+from vertex.demo.sites.server import DemoServer
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,25 +7,25 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from annotation.algorithms.sampling import draw, observe
-from annotation.algorithms.suggestions import suggest
-from annotation.algorithms.suggestions_declared import read_declared
-from annotation.algorithms.suggestions_evidence import Wanted
-from annotation.algorithms.suggestions_pages import ReadPage
+from annotation.algorithms.suggestions.suggestions import suggest
+from annotation.algorithms.suggestions.suggestions_declared import read_declared
+from annotation.algorithms.suggestions.suggestions_evidence import Wanted
+from annotation.algorithms.suggestions.suggestions_pages import ReadPage
 from benchmarks.hold_out.sites import clusters as hold_out_clusters
 from benchmarks.report import markdown_table
 from benchmarks.rule_learning import Judge, LabelledCluster, demo_clusters, swde_clusters
 from benchmarks.suggestions import types_of
-from rules.algorithms.learner import learn_cluster
-from rules.algorithms.novelty import richest
-from rules.algorithms.stopping import Hint, SamplePage, look_at
-from tests import sites
+from rules.algorithms.learning.learner import learn_cluster
+from rules.algorithms.learning.novelty import richest
+from rules.algorithms.learning.stopping import Hint, SamplePage, look_at
+from vertex.demo import sites
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from rules.algorithms.rule import ClusterRule
-    from rules.algorithms.targets import AttributeSpec
+    from rules.algorithms.learning.targets import AttributeSpec
+    from rules.algorithms.rule.rule import ClusterRule
 
 TITLE = "Pages needed"
 N_SAMPLES: Final = 20

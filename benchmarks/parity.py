@@ -17,14 +17,14 @@ from lxml import etree
 from benchmarks.report import markdown_table
 from benchmarks.rule_learning import DETAIL_TYPES
 from clustering.dom.page import parse_page
-from rules.algorithms.run_rule import RawRecord, read_result, transform
-from rules.algorithms.tree_as_xml import tree_as_xml
-from tests import sites
+from rules.algorithms.running.run_rule import RawRecord, read_result, transform
+from rules.algorithms.stylesheet.tree_as_xml import tree_as_xml
+from vertex.demo import sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from tests.sites import DemoSite
+    from vertex.demo.sites import DemoSite
 
 TITLE = "Parity"
 ROOT = Path(__file__).resolve().parent.parent
@@ -74,7 +74,7 @@ class Parity:
         bundle = self.folder / "bundle"
         self.command("export_rules", self.site.name, "--output", str(bundle))
         arguments = [str(bundle), str(self.folder / "pages.jsonl")]
-        run_by_bundle = [sys.executable, "-m", "rules.algorithms.bundle", *arguments]
+        run_by_bundle = [sys.executable, "-m", "rules.bundle.bundle", *arguments]
         by_bundle = _raw_by_url(_lines(_run(run_by_bundle, self.environment)))
         counts = Counter(pages=len(self.page_by_url))
         for url, lines in stored.items():

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from annotation.algorithms.sampling import draw, observe
 from benchmarks.report import markdown_table
 from clustering.dom.page import parse_page
-from rules.algorithms.columns import Columns
-from rules.algorithms.evaluating import values_on
-from rules.algorithms.learner import learn_cluster
-from rules.algorithms.page_nodes import ITSELF, TAIL
-from rules.algorithms.targets import AnnotatedPage, AttributeSpec, MarkedNode
-from rules.algorithms.universe import Universe, number_nodes
-from rules.algorithms.xpaths import shown
-from tests import sites
+from rules.algorithms.learning.columns import Columns
+from rules.algorithms.learning.evaluating import values_on
+from rules.algorithms.learning.learner import learn_cluster
+from rules.algorithms.learning.page_nodes import ITSELF, TAIL
+from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
+from rules.algorithms.learning.universe import Universe, number_nodes
+from rules.algorithms.rule.xpaths import shown
+from vertex.demo import sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
-    from rules.algorithms.page_nodes import Node
-    from rules.algorithms.rule import ClusterRule
+    from rules.algorithms.learning.page_nodes import Node
+    from rules.algorithms.rule.rule import ClusterRule
 
 TITLE = "Rule learning"
 LEARNERS = ("default", "published")

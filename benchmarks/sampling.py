@@ -20,7 +20,7 @@ from annotation.algorithms.sampling import (
 )
 from benchmarks.report import markdown_table
 from clustering.dom.page import parse_page
-from tests import sites
+from vertex.demo import sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,8 +12,8 @@ from lxml.html import document_fromstring
 
 from benchmarks.importing import page as made_page
 from benchmarks.report import markdown_table
-from clustering.algorithms import shingles, uxclust
 from clustering.algorithms.grouping import Evidence, SiteLink
+from clustering.algorithms.published import shingles, uxclust
 from clustering.dom.page import parse_page
 
 if TYPE_CHECKING:

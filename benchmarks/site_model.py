@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 from benchmarks.report import line_chart, markdown_table
 from clustering.algorithms.measures import schema_quality
-from clustering.algorithms.page_classes import PageLinks, collect_links, find_collections
-from clustering.algorithms.site_model import explore
+from clustering.algorithms.published.page_classes import PageLinks, collect_links, find_collections
+from clustering.algorithms.published.site_model import explore
 from clustering.dom.links import find_links
 from clustering.dom.page import parse_page
 from clustering.fetching.client import Fetcher
 from clustering.fetching.guard import Guard, networks
-from tests import sites
-from tests.sites.server import DemoServer
+from vertex.demo import sites
+from vertex.demo.sites.server import DemoServer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from clustering.algorithms.exploration import Progress
-    from clustering.algorithms.link_queue import Strategy
-    from clustering.algorithms.site_model import Stop
+    from clustering.algorithms.published.exploration import Progress
+    from clustering.algorithms.published.link_queue import Strategy
+    from clustering.algorithms.published.site_model import Stop
 
 TITLE = "Site model against a live site"
 STRATEGIES: tuple[Strategy, ...] = ("densest_first", "sparsest_first")

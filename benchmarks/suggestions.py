@@ -6,20 +6,20 @@ import time
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Final
 
-from annotation.algorithms.suggestions import suggest
-from annotation.algorithms.suggestions_declared import read_declared
-from annotation.algorithms.suggestions_evidence import Wanted
-from annotation.algorithms.suggestions_pages import ReadPage
+from annotation.algorithms.suggestions.suggestions import suggest
+from annotation.algorithms.suggestions.suggestions_declared import read_declared
+from annotation.algorithms.suggestions.suggestions_evidence import Wanted
+from annotation.algorithms.suggestions.suggestions_pages import ReadPage
 from benchmarks.hold_out.sites import clusters as hold_out_clusters
 from benchmarks.report import markdown_table
 from benchmarks.rule_learning import LabelledCluster, compared, demo_clusters, swde_clusters
-from tests import sites
+from vertex.demo import sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from annotation.algorithms.suggestions import Suggestion
+    from annotation.algorithms.suggestions.suggestions import Suggestion
 
 TITLE = "Suggestions"
 N_PAGES: Final = 8  # of each cluster

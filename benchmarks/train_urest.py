@@ -21,10 +21,10 @@ from sklearn.svm import LinearSVC
 
 from benchmarks.records import labelled, published
 from benchmarks.records.scoring import GOOD, f_score
-from clustering.algorithms import record_ranker
-from clustering.algorithms.record_candidates import find_candidates
-from clustering.algorithms.record_features import FULL_NAMES, QUICK_NAMES, deep_features
-from clustering.algorithms.record_ranker import Model, Ranker, complete, places_of_best, preselect
+from clustering.algorithms.records import record_ranker
+from clustering.algorithms.records.record_candidates import find_candidates
+from clustering.algorithms.records.record_features import FULL_NAMES, QUICK_NAMES, deep_features
+from clustering.algorithms.records.record_ranker import Model, Ranker, complete, places_of_best, preselect
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from benchmarks.records.labelled import LabelledPage
-    from clustering.algorithms.record_candidates import Candidate
-    from clustering.algorithms.record_page import PageModel
-    from clustering.algorithms.record_ranker import Row, Tree
+    from clustering.algorithms.records.record_candidates import Candidate
+    from clustering.algorithms.records.record_page import PageModel
+    from clustering.algorithms.records.record_ranker import Row, Tree
 
 Told: TypeAlias = tuple[str, float, bool]  # a page's kind, its best score, whether its best list is right
 
@@ -83,6 +83,11 @@ class Completed:
     kept: list[Candidate]
     rows: NDArray[np.float64]
     right: NDArray[np.float64]
+
+
+ROOT = Path(__file__).resolve().parent.parent
+RECORDS = Path("clustering/algorithms/records/weights/records.json")
+UREST = Path("clustering/algorithms/published/weights/urest.json")
 
 
 def measure(labelled_page: LabelledPage) -> Measured:
@@ -274,14 +279,16 @@ def main(arguments: list[str]) -> int:
     """Train on all pages that there are, and write the weights."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.train_urest", description=__doc__)
     parser.add_argument("--data", metavar="DIR", type=Path, required=True, help="a folder of labelled pages")
-    parser.add_argument("--output", metavar="DIR", type=Path, default=record_ranker.WEIGHTS)
+    parser.add_argument(
+        "--output", metavar="DIR", type=Path, default=ROOT, help="the repository, or a copy of its folders"
+    )
     options = parser.parse_args(arguments)
     pages = labelled.read_all(options.data)
     measured = [one for page in pages if (one := measure(page)).candidates]
     command = "python -m benchmarks.train_urest --data DIR"
-    write(asdict(train(measured)), pages, options.output / "records.json", command)
+    write(asdict(train(measured)), pages, options.output / RECORDS, command)
     learnt = published.as_json(*published.train(measured))
-    write(learnt, pages, options.output / "urest.json", command)
+    write(learnt, pages, options.output / UREST, command)
     print(f"{options.output}: trained on {len(pages)} pages", flush=True)
     return 0
 

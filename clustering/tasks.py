@@ -3,51 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
 
 from celery import shared_task
 
-from clustering.services import (
-    arrivals,
-    assets,
-    cluster_changes,
-    clusterings,
-    crawling,
-    importing,
-    jobs,
-    keeping,
-    list_crawling,
-    pulse,
-    search_log,
-    site_export,
-    sweeping,
-    thumbnails,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-
-def answer(job_id: int, work: Callable[[jobs.JobRun], dict[str, Any] | None]) -> None:
-    """Do the job that was rung for; somebody may have rung twice, or another worker been faster."""
-    with contextlib.suppress(jobs.JobNotClaimed):
-        jobs.run_job(job_id, work)
-
-
-@shared_task(name="clustering.sweep_jobs")
-def sweep_jobs() -> None:
-    sweeping.sweep_jobs()
-    pulse.show_life(pulse.CLOCK)
-
-
-@shared_task(name="clustering.drop_old_jobs")
-def drop_old_jobs() -> None:
-    sweeping.drop_old_jobs()
-
-
-@shared_task(name="clustering.show_life")
-def show_life(queue: str) -> None:
-    pulse.show_life(queue)
+from clustering.services.clusters import arrivals, cluster_changes, clusterings
+from clustering.services.crawl import crawling, list_crawling
+from clustering.services.looks import assets, thumbnails
+from clustering.services.pages import importing, search_log
+from clustering.services.sites import keeping, site_export
+from vertex.core.services.jobs import jobs
+from vertex.core.tasks import answer
 
 
 @shared_task(name="clustering.import_pages")

@@ -4,31 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.urls import path, register_converter
+from django.urls import path
 
-from clustering.api.urls import IdConverter, NameConverter
-from clustering.views import (
-    account,
-    audit,
-    cluster_changes,
-    cluster_reviews,
-    clusterings,
-    clusters,
-    frames,
-    jobs,
-    pages,
-    people,
-    refusals,
-    sites,
-    snapshots,
-    tokens,
-)
+from clustering.views.clusters import cluster_changes, cluster_reviews, clusterings, clusters
+from clustering.views.looks import frames
+from clustering.views.pages import pages, snapshots
+from clustering.views.sites import sites
 
 if TYPE_CHECKING:
     from django.urls import URLPattern, URLResolver
-
-register_converter(NameConverter, "name")
-register_converter(IdConverter, "id")
 
 SITE = "sites/<name:name>"
 PAGE = f"{SITE}/pages/<id:pk>"
@@ -39,8 +23,6 @@ CHANGE = f"{SITE}/cluster-changes/<id:pk>"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("sites/", sites.sites, name="sites"),
-    path(f"{SITE}/people/", people.site_people, name="site_people"),
-    path(f"{SITE}/people/remove/", people.remove_member, name="remove_member"),
     path(f"{SITE}/delete/", sites.delete_site, name="delete_site"),
     path(f"{SITE}/export/", sites.export_site, name="export_site"),
     path(f"{SITE}/crawl/", pages.crawl_site, name="crawl_site"),
@@ -87,26 +69,4 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{SITE}/site-model/", clusterings.site_model, name="site_model"),
     path(f"{SITE}/thumbnails/", clusterings.draw_thumbnails, name="draw_thumbnails"),
     path(f"{SITE}/thumbnails/<slug:body>/", clusters.thumbnail, name="thumbnail"),
-    path("operations/jobs/", jobs.jobs, name="jobs"),
-    path("operations/jobs/<id:pk>/", jobs.job, name="job"),
-    path("operations/jobs/<id:pk>/cancel/", jobs.cancel_job, name="cancel_job"),
-    path("operations/jobs/<id:pk>/retry/", jobs.retry_job, name="retry_job"),
-    path("operations/jobs/<id:pk>/file/", jobs.job_file, name="job_file"),
-    path("operations/refusals/", refusals.refusals, name="refusals"),
-    path("settings/account/", account.account, name="account"),
-    path("settings/account/password/", account.change_password, name="change_password"),
-    path("settings/people/", people.people, name="people"),
-    path("settings/add-person/", people.add_person, name="add_person"),
-    path("settings/people/<str:username>/", people.person, name="person"),
-    path("settings/people/<str:username>/give-role/", people.give_role, name="give_role"),
-    path("settings/people/<str:username>/take-role/", people.take_role, name="take_role"),
-    path("settings/people/<str:username>/close/", people.close_person, name="close_person"),
-    path("settings/people/<str:username>/reopen/", people.reopen_person, name="reopen_person"),
-    path("settings/people/<str:username>/reset-password/", people.reset_password, name="reset_password"),
-    path("settings/tokens/", tokens.tokens, name="tokens"),
-    path("settings/add-token/", tokens.add_token, name="add_token"),
-    path("settings/tokens/<id:pk>/revoke/", tokens.revoke_token, name="revoke_token"),
-    path("settings/audit/", audit.audit, name="audit"),
-    path("log-in/", account.log_in, name="log_in"),
-    path("log-out/", account.log_out, name="log_out"),
 ]

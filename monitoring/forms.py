@@ -7,8 +7,8 @@ from django.utils.functional import lazy
 
 from monitoring.algorithms.site_change import Thresholds
 from monitoring.models import Alert, Channel, Schedule
-from monitoring.services.channels import LONGEST_TARGET, USUAL_KINDS, allowed_services
-from monitoring.services.thresholds import EXPLANATIONS
+from monitoring.services.checks.thresholds import EXPLANATIONS
+from monitoring.services.notices.channels import LONGEST_TARGET, USUAL_KINDS, allowed_services
 
 LABELS = {
     "pages": "Pages that fail a test",

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from clustering.tasks import answer
-from monitoring.services import (
-    checking,
-    coverage,
-    healing,
-    keeping,
-    notices,
-    repairs,
-    schedules,
-    trial_notices,
-)
+from monitoring.services.checks import checking, coverage, keeping, schedules
+from monitoring.services.notices import notices, trial_notices
+from monitoring.services.repair import healing, repairs
+from vertex.core.tasks import answer
 
 
 @shared_task(name="monitoring.run_checks")

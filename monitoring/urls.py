@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from django.urls import path
 
-import clustering.urls  # noqa: F401 - its converters are used below
-from monitoring.views import alert_changes, checks, history, overview, repairs, site_changes, sites, watching
+from monitoring.views.checks import checks, history, overview, site_changes, sites, watching
+from monitoring.views.notices import alert_changes
+from monitoring.views.repair import repairs
 
 if TYPE_CHECKING:
     from django.urls import URLPattern

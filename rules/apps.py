@@ -5,4 +5,4 @@ from django.apps import AppConfig
 
 class RulesConfig(AppConfig):
     name = "rules"
-    known_values = "rules.services.known_records.known_from_records"  # for suggestions
+    known_values = "rules.services.records.known_records.known_from_records"  # for suggestions

@@ -8,8 +8,8 @@ from django import forms
 
 from annotation.models import ATTRIBUTE_NAME, Attribute, ReviewPolicy
 from clustering.forms.sites import MAX_PAGES, read_address
-from clustering.services.list_crawling import MAX_PAGES as USUAL_PAGES
-from rules.services.webhooks import LONGEST_URL
+from clustering.services.crawl.list_crawling import MAX_PAGES as USUAL_PAGES
+from rules.services.records.webhooks import LONGEST_URL
 
 
 class PolicyForm(forms.Form):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from clustering.tasks import answer
-from rules.services import accepting_lists, extracting, impacts, learning, record_exports, webhooks
+from rules.services.learning import learning
+from rules.services.lists import accepting_lists
+from rules.services.records import extracting, record_exports, webhooks
+from rules.services.review import impacts
+from vertex.core.tasks import answer
 
 
 @shared_task(name="rules.learn_rules")

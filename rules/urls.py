@@ -6,19 +6,10 @@ from typing import TYPE_CHECKING
 
 from django.urls import path
 
-import clustering.urls  # noqa: F401 - its converters are used below
-from rules.views import (
-    economics,
-    hand_edits,
-    panel,
-    policies,
-    records,
-    reviews,
-    rule_changes,
-    rules,
-    tables,
-    webhooks,
-)
+from rules.views.learning import economics, hand_edits, panel, rule_changes, rules
+from rules.views.lists import tables
+from rules.views.records import records, webhooks
+from rules.views.review import policies, reviews
 
 if TYPE_CHECKING:
     from django.urls import URLPattern

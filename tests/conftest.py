@@ -27,11 +27,12 @@ os.environ["VERTEX_VAR"] = str(INSTALLATION / "var")
 os.environ["DJANGO_SETTINGS_MODULE"] = "vertex.settings"
 os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright keeps an event loop running beside the tests
 
+import vertex.celery  # noqa: E402, F401 - Celery looks for the name of the settings when its app is made
+
 if INSTALLATION not in django_settings.VAR_DIR.parents:
     raise pytest.UsageError("unset DJANGO_SETTINGS_MODULE: the tests make an installation of their own")
-del os.environ[
-    "DJANGO_SETTINGS_MODULE"
-]  # xdist's workers inherit it and would read settings before this file
+# xdist's workers inherit it and would read settings before this file.
+del os.environ["DJANGO_SETTINGS_MODULE"]
 DATABASE = django_settings.DATABASES["default"]
 IS_POSTGRES = DATABASE["ENGINE"].endswith("postgresql")
 if not IS_POSTGRES:

@@ -9,7 +9,7 @@ from django.urls import include, path
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
-from clustering.api.authentication import SessionAuthentication
+from vertex.core.api.authentication import SessionAuthentication
 
 if TYPE_CHECKING:
     from django.urls import URLPattern, URLResolver
@@ -39,8 +39,9 @@ class Docs(SpectacularSwaggerView):
 
 
 v1: list[URLPattern | URLResolver] = [
+    path("", include("vertex.core.api.urls")),
     path("", include("clustering.api.urls")),
-    path("", include("annotation.api")),
+    path("", include("annotation.api.urls")),
     path("", include("rules.api.urls")),
     path("", include("monitoring.api.urls")),
 ]

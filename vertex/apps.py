@@ -3,9 +3,12 @@
 from django.apps import AppConfig
 from django.contrib.staticfiles.apps import StaticFilesConfig
 
+from vertex.celery import app as celery_app
+
 
 class VertexConfig(AppConfig):
     name = "vertex"
+    celery_app = celery_app  # the one that jobs are rung by, in every process
 
 
 class StaticFiles(StaticFilesConfig):

@@ -1,7 +1,6 @@
 """Workers: their queues, the few fixed ticks of the clock, and what each kind of broker needs."""
 
 import logging
-import os
 import warnings
 from datetime import timedelta
 from typing import Any
@@ -12,10 +11,8 @@ from celery.signals import worker_ready
 from django.conf import settings
 from kombu import Exchange, Queue
 
-from vertex import worker_logs
-from vertex.file_broker import use_folder
-
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "vertex.settings")
+from vertex.running import worker_logs
+from vertex.running.file_broker import use_folder
 
 WORK_QUEUES = ("fetch", "learn", "extract", "check", "keep")
 CLOCK_QUEUE = "clock"  # for a worker of its own: long jobs must not hold up the sweeper

@@ -13,7 +13,7 @@ from django.http import HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 
-from clustering.api.errors import API_PREFIX, shaped
+from vertex.core.api.errors import API_PREFIX, shaped
 
 if TYPE_CHECKING:
     from collections.abc import Callable

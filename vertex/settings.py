@@ -11,7 +11,7 @@ from csp.constants import NONCE, NONE, SELF
 from structlog.typing import Processor
 
 from vertex import environment
-from vertex.logs import hide_secrets
+from vertex.running.logs import hide_secrets
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 
@@ -67,7 +67,7 @@ INSTALLED_APPS = [
     "rules",
     "annotation",
     "clustering",
-    "django.contrib.admin",
+    "vertex.core.apps.CoreConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -84,10 +84,10 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
-    "vertex.tracing.TrustProxies",
-    "vertex.tracing.LogRequests",
-    "vertex.tracing.CountRequests",
-    "clustering.api.errors.ShapeErrors",
+    "vertex.running.tracing.TrustProxies",
+    "vertex.running.tracing.LogRequests",
+    "vertex.running.tracing.CountRequests",
+    "vertex.core.api.errors.ShapeErrors",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -181,7 +181,7 @@ CELERY_DB_REUSE_MAX = 500
 CELERY_TIMEZONE = "UTC"
 
 # Who decides whether what was extracted is stored, or held back because a site seems to have changed.
-RECORDS_GUARD = "monitoring.services.holding.pages_held_back"
+RECORDS_GUARD = "monitoring.services.guard.holding.pages_held_back"
 
 # Mail, and what else tells people
 
@@ -229,7 +229,7 @@ FILE_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 
 # People
 
-AUTH_USER_MODEL = "clustering.User"
+AUTH_USER_MODEL = "core.User"
 LOGIN_URL = "log_in"
 LOGIN_REDIRECT_URL = "sites"
 LOGOUT_REDIRECT_URL = "log_in"
@@ -275,15 +275,15 @@ CONTENT_SECURITY_POLICY = {
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "clustering.api.authentication.TokenAuthentication",
-        "clustering.api.authentication.SessionAuthentication",
+        "vertex.core.api.authentication.TokenAuthentication",
+        "vertex.core.api.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_THROTTLE_CLASSES": ["clustering.api.throttling.CallerThrottle"],
+    "DEFAULT_THROTTLE_CLASSES": ["vertex.core.api.throttling.CallerThrottle"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_RENDERER_CLASSES": ["clustering.api.formats.FastJSONRenderer"],
-    "DEFAULT_PARSER_CLASSES": ["clustering.api.formats.StrictJSONParser"],
-    "EXCEPTION_HANDLER": "clustering.api.errors.answer_error",
+    "DEFAULT_RENDERER_CLASSES": ["vertex.core.api.formats.FastJSONRenderer"],
+    "DEFAULT_PARSER_CLASSES": ["vertex.core.api.formats.StrictJSONParser"],
+    "EXCEPTION_HANDLER": "vertex.core.api.errors.answer_error",
     "URL_FORMAT_OVERRIDE": None,
     "NUM_PROXIES": 0,  # the address is already the caller's: TrustProxies sees to it
 }
@@ -295,8 +295,8 @@ SPECTACULAR_SETTINGS = {
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_AUTHENTICATION": [],
     "ENUM_NAME_OVERRIDES": {
-        "JobState": "clustering.models.Job.State",
-        "JobQueue": "clustering.models.Job.Queue",
+        "JobState": "vertex.core.models.Job.State",
+        "JobQueue": "vertex.core.models.Job.Queue",
         "PageState": "clustering.models.Page.State",
     },
     "SWAGGER_UI_DIST": "SIDECAR",
@@ -325,7 +325,7 @@ _SHARED_PROCESSORS: list[Processor] = [
     structlog.processors.UnicodeDecoder(),
     hide_secrets,
 ]
-DJANGO_STRUCTLOG_TRUST_UPSTREAM_REQUEST_ID = True  # if well-formed: see vertex.tracing
+DJANGO_STRUCTLOG_TRUST_UPSTREAM_REQUEST_ID = True  # if well-formed: see vertex.running.tracing
 DJANGO_STRUCTLOG_CELERY_ENABLED = True
 DJANGO_STRUCTLOG_STATUS_START_LOG_LEVEL = logging.DEBUG  # one line a request, at its end, is enough
 LOGGING = {

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING
 
 from django.urls import include, path
 
-from clustering import admin
-from vertex import health, metrics, views
+from vertex import views
+from vertex.running import health, metrics
 
 if TYPE_CHECKING:
     from django.urls import URLPattern, URLResolver
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.home, name="home"),
+    path("", include("vertex.core.urls")),
     path("", include("clustering.urls")),
     path("", include("annotation.urls")),
     path("", include("rules.urls")),
@@ -22,7 +23,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("sites/<name:name>/", views.site, name="site"),
     path("sites/<name:name>/settings/", views.site_settings, name="site_settings"),
     path("api/", include("vertex.api")),
-    path("admin/", admin.site.urls),
     path("favicon.ico", views.favicon, name="favicon"),
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),

@@ -17,19 +17,21 @@ from django.views.decorators.http import require_GET, require_http_methods
 from annotation.models import Assignment
 from annotation.services import assign_vertical
 from clustering.forms.sites import propose_name
-from clustering.models import Job, Role, SearchClick, Site
-from clustering.services import crawling, sites
-from clustering.views.access import needs_role, user_of
-from clustering.views.cluster_rows import site_clusters
-from clustering.views.toasts import tell
-from monitoring.views.site_rows import site_checks
-from rules.views.records import site_records
+from clustering.models import SearchClick
+from clustering.services.crawl import crawling
+from clustering.services.sites import sites
+from clustering.views.clusters.cluster_rows import site_clusters
+from monitoring.views.checks.site_rows import site_checks
+from rules.views.records.records import site_records
+from vertex.core.models import Job, Role, Site
+from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.toasts import tell
 from vertex.forms import AddSiteForm, SettingsForm
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
-    from clustering.models import User
+    from vertex.core.models import User
 
 JOBS_SHOWN = REFUSALS_SHOWN = 6
 NOT_POSTED = (None, False, "")  # what a form leaves out
@@ -38,7 +40,7 @@ NOT_POSTED = (None, False, "")  # what a form leaves out
 @require_GET
 def favicon(request: HttpRequest) -> HttpResponse:
     """Lead to the icon, for browsers that ask for it where it used to be."""
-    return redirect(static("clustering/favicon.svg"), permanent=False)
+    return redirect(static("core/favicon.svg"), permanent=False)
 
 
 @require_GET

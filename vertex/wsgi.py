@@ -4,7 +4,7 @@ import os
 
 from django.core.wsgi import get_wsgi_application
 
-from vertex.logs import warn_of_allowed_networks
+from vertex.running.logs import warn_of_allowed_networks
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "vertex.settings")
 

@@ -15,10 +15,11 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.models.verticals import Attribute
-from clustering.models import Cluster, Page, PageMembership, Site, Snapshot
+from clustering.models import Cluster, Page, PageMembership, Snapshot
+from vertex.core.models import Site
 
 if TYPE_CHECKING:
-    from clustering.models import User
+    from vertex.core.models import User
 
 
 class SampleQuerySet(models.QuerySet["Sample"]):
@@ -94,7 +95,7 @@ class Annotation(models.Model):
     )
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.VALUE)
     position = models.PositiveIntegerField(default=0)  # among the values of the attribute, or the records
-    # The anchor, see `annotation.algorithms.anchoring`. The XPath may end in /text()[n] or /@name.
+    # The anchor, see `annotation.algorithms.anchors.anchoring`. The XPath may end in /text()[n] or /@name.
     xpath = models.TextField(blank=True)
     end_xpath = models.TextField(blank=True)  # where a value that runs on over other nodes ends
     text = models.TextField(blank=True)  # the value as displayed
@@ -105,7 +106,7 @@ class Annotation(models.Model):
     text_position = models.PositiveIntegerField(null=True, blank=True)  # in the displayed text of the page
     record = models.JSONField(default=list, blank=True)  # XPaths of the elements of the record
     author = models.ForeignKey(
-        "clustering.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+        "core.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     source = models.CharField(max_length=10, choices=Source, default=Source.HAND)
     revision = models.PositiveIntegerField(default=1)  # of (page, attribute)

@@ -6,7 +6,8 @@ from django.db import models
 from django.utils import timezone
 
 from annotation.models.verticals import Attribute
-from clustering.models import Page, Site, Snapshot, User
+from clustering.models import Page, Snapshot
+from vertex.core.models import Site, User
 
 
 class CommentQuerySet(models.QuerySet["Comment"]):

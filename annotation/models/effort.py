@@ -7,7 +7,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.models.verticals import Attribute
-from clustering.models import Cluster, Page, Site, User
+from clustering.models import Cluster, Page
+from vertex.core.models import Site, User
 
 
 class Effort(models.Model):

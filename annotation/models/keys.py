@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from clustering.models import User
+from vertex.core.models import User
 
 
 class ChosenKeys(models.Model):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
-from clustering.models import Site
+from vertex.core.models import Site
 
 
 class ReviewPolicy(models.Model):

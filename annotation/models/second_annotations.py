@@ -7,7 +7,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.models.verticals import Attribute
-from clustering.models import Page, Site, Snapshot, User
+from clustering.models import Page, Snapshot
+from vertex.core.models import Site, User
 
 
 class SecondAnnotationQuerySet(models.QuerySet["SecondAnnotation"]):

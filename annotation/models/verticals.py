@@ -7,8 +7,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from clustering.dom.texts import storable
-from clustering.models import Cluster, Site
+from clustering.models import Cluster
+from vertex.core.models import Site
+from vertex.core.texts import storable
 
 ATTRIBUTE_NAME = RegexValidator(
     r"^[A-Za-z_][A-Za-z0-9_.-]{0,62}\Z",

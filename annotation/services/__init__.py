@@ -1,6 +1,6 @@
 """All writes of this app; those of verticals can be called from here."""
 
-from annotation.services.verticals import (
+from annotation.services.verticals.verticals import (
     MAX_ATTRIBUTES,
     MAX_DESCRIPTION,
     MAX_REGEX,

@@ -6,10 +6,10 @@ import random
 from statistics import mean, pstdev
 from typing import TYPE_CHECKING, Any
 
-from clustering.algorithms import shingles
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.grouping import Evidence
 from clustering.algorithms.measures import compare
+from clustering.algorithms.published import shingles
 
 if TYPE_CHECKING:
     from benchmarks.clustering.typed_sites import TypedSite

@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from clustering.algorithms.derived_log import derive_clicks
 from clustering.algorithms.grouping import Click, Evidence, RawPage, SiteLink
+from clustering.algorithms.published.derived_log import derive_clicks
 from clustering.dom.links import find_links
-from tests import sites
+from vertex.demo import sites
 
 if TYPE_CHECKING:
     from collections.abc import Callable

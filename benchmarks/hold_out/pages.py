@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from benchmarks.rule_learning import LabelledCluster
 from clustering.dom.page import parse_page
-from rules.algorithms.targets import MarkedNode
-from rules.algorithms.xpaths import shown
+from rules.algorithms.learning.targets import MarkedNode
+from rules.algorithms.rule.xpaths import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -13,9 +13,14 @@ from benchmarks import train_urest
 from benchmarks.records import labelled, published
 from benchmarks.records.scoring import GOOD, f_score
 from benchmarks.report import markdown_table
-from clustering.algorithms import mdr, omini
-from clustering.algorithms.record_finding import find_records
-from clustering.algorithms.urest import cluster_subtrees, decompose, largest_coverage, psi_features
+from clustering.algorithms.published.urest import (
+    cluster_subtrees,
+    decompose,
+    largest_coverage,
+    psi_features,
+)
+from clustering.algorithms.records import mdr, omini
+from clustering.algorithms.records.record_finding import find_records
 from clustering.dom.page import parse_page
 
 if TYPE_CHECKING:
@@ -23,9 +28,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from benchmarks.train_urest import Measured
-    from clustering.algorithms.record_page import Region
-    from clustering.algorithms.record_ranker import Ranker
-    from clustering.algorithms.urest import LinearMargin
+    from clustering.algorithms.published.urest import LinearMargin
+    from clustering.algorithms.records.record_page import Region
+    from clustering.algorithms.records.record_ranker import Ranker
 
 TITLE = "Records without a teacher"
 N_FOLDS = 20 if os.environ.get("VERTEX_FULL") else 4

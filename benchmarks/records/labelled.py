@@ -13,9 +13,9 @@ from lxml import etree
 
 from benchmarks.records.generated import MARK, made_pages
 from benchmarks.records.scoring import Truth
-from clustering.algorithms.record_page import model_page
+from clustering.algorithms.records.record_page import model_page
 from clustering.dom.page import parse_page
-from tests import sites
+from vertex.demo import sites
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
     from benchmarks.records.scoring import Interval
-    from clustering.algorithms.record_page import PageModel
+    from clustering.algorithms.records.record_page import PageModel
 
 LISTS = {
     "alpine-shop": {"list", "tag", "brand", "search", "reviews"},

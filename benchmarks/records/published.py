@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.svm import LinearSVC
 
 from benchmarks.records.scoring import GOOD, f_score
-from clustering.algorithms.urest import (
+from clustering.algorithms.published.urest import (
     LinearMargin,
     are_comparable,
     cluster_subtrees,
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from benchmarks.records.labelled import LabelledPage
-    from clustering.algorithms.record_candidates import Candidate
-    from clustering.algorithms.record_page import PageModel
+    from clustering.algorithms.records.record_candidates import Candidate
+    from clustering.algorithms.records.record_page import PageModel
 
 SEED = 7
 SURE = 0.9  # the F from which single elements count as a page's true records

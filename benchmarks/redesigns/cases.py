@@ -15,8 +15,8 @@ from benchmarks.histories.shops import KINDS, Week, detail_page, draw_look, drif
 from benchmarks.hold_out.sites import clusters as generated_clusters
 from benchmarks.redesigns.looks import draw_template, listing
 from monitoring.algorithms.site_change import without_positions
-from tests import sites
-from tests.sites.site import annotation_lines
+from vertex.demo import sites
+from vertex.demo.sites.site import annotation_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from lxml.html import HtmlElement
 
     from benchmarks.rule_learning import LabelledCluster
-    from tests.sites import DemoPage, DemoSite
+    from vertex.demo.sites import DemoPage, DemoSite
 
     Values = Mapping[str, Sequence[str]]
     Line = dict[str, Any]

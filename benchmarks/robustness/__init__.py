@@ -11,10 +11,10 @@ from benchmarks.report import line_chart, markdown_table
 from benchmarks.robustness.edits import EDITS
 from benchmarks.robustness.locators import absolute, robula_plus
 from benchmarks.rule_learning import Judge, compared, demo_clusters
-from rules.algorithms.columns import Columns
-from rules.algorithms.evaluating import values_on
-from rules.algorithms.universe import number_nodes
-from rules.algorithms.xpaths import shown
+from rules.algorithms.learning.columns import Columns
+from rules.algorithms.learning.evaluating import values_on
+from rules.algorithms.learning.universe import number_nodes
+from rules.algorithms.rule.xpaths import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from lxml.html import HtmlElement
 
-    from rules.algorithms.rule import ClusterRule
+    from rules.algorithms.rule.rule import ClusterRule
 
 TITLE = "Robustness"
 N_ANNOTATED = 2

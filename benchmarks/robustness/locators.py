@@ -12,7 +12,7 @@ from collections import deque
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from rules.algorithms.xpaths import literal
+from rules.algorithms.rule.xpaths import literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from clustering.algorithms import (
-    auto,
+from clustering.algorithms.automatic import auto
+from clustering.algorithms.published import (
     common_paths,
     keyclus,
     masked_path_shingles,

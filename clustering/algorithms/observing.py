@@ -14,10 +14,10 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from clustering.algorithms.automatic.page_features import MAX_HEADING, PageFeatures
 from clustering.algorithms.clusterers import CLUSTERERS
-from clustering.algorithms.page_features import MAX_HEADING, PageFeatures
 from clustering.algorithms.path_sets import all_paths
-from clustering.algorithms.shingles import shingle_vector
+from clustering.algorithms.published.shingles import shingle_vector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django import forms
 
 from clustering.forms.sites import MAX_DELAY, MAX_PAGES, USUAL_PAGES, read_address
-from clustering.services.crawling import Strategy
+from clustering.services.crawl.crawling import Strategy
 
 if TYPE_CHECKING:
     from django.db.models.fields.files import FieldFile

@@ -9,8 +9,8 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from clustering.dom.addresses import BadAddress, normalise_url
-from clustering.models import Site
-from clustering.models.sites import SITE_NAME
+from vertex.core.models import Site
+from vertex.core.models.sites import SITE_NAME
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

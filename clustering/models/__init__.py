@@ -1,4 +1,4 @@
-"""Sites and their pages, clusterings, jobs, people."""
+"""Pages and what they are drawn with; clusterings and clusters."""
 
 from clustering.models.assets import Asset, Look
 from clustering.models.clusterings import (
@@ -9,33 +9,20 @@ from clustering.models.clusterings import (
     Extent,
     PageMembership,
 )
-from clustering.models.jobs import Heartbeat, Job
-from clustering.models.people import AuditEntry, LogInAttempt, Membership, Role, Scope, Token, User
-from clustering.models.sites import Host, Link, Page, Refusal, SearchClick, Site, Snapshot
+from clustering.models.pages import Host, Link, Page, SearchClick, Snapshot
 
 __all__ = [
     "Asset",
-    "AuditEntry",
     "Cluster",
     "ClusterChange",
     "ClusterVerdict",
     "Clustering",
     "Extent",
-    "Heartbeat",
     "Host",
-    "Job",
     "Link",
-    "LogInAttempt",
     "Look",
-    "Membership",
     "Page",
     "PageMembership",
-    "Refusal",
-    "Role",
-    "Scope",
     "SearchClick",
-    "Site",
     "Snapshot",
-    "Token",
-    "User",
 ]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from django.db import models
 
-from clustering.models.sites import Site, Snapshot
+from clustering.models.pages import Snapshot
+from vertex.core.models.bodies import BodyField
+from vertex.core.models.sites import Site
 
 
 class Asset(models.Model):
@@ -20,8 +22,7 @@ class Asset(models.Model):
     url = models.TextField()  # normalised
     url_hash = models.BinaryField(max_length=16)  # like Page.url_hash
     kind = models.CharField(max_length=5, choices=Kind)
-    # sha256 of what is handed out, its name in the page store; blank where there is nothing
-    body = models.CharField(max_length=64, blank=True, db_index=True)
+    body = BodyField(blank=True)  # of what is handed out
     n_bytes = models.PositiveIntegerField(default=0)  # as fetched
     content_type = models.CharField(max_length=100, blank=True)  # as decided by the bytes
     problem = models.CharField(max_length=300, blank=True)  # why there is nothing

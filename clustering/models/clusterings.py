@@ -15,10 +15,11 @@ from django.db.models import F, Q
 from django.db.models.fields.json import KeyTransform
 from django.utils import timezone
 
-from clustering.models.sites import Page, Site
+from clustering.models.pages import Page
+from vertex.core.models.sites import Site
 
 if TYPE_CHECKING:
-    from clustering.models.people import User
+    from vertex.core.models.people import User
 
 CLUSTER_NAME = RegexValidator(
     r"^[a-z0-9][a-z0-9-]{0,60}\Z",
@@ -58,11 +59,9 @@ class Clustering(models.Model):
     seconds = models.FloatField(default=0.0)
     made_at = models.DateTimeField(default=timezone.now)
     made_by = models.ForeignKey(
-        "clustering.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+        "core.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
-    job = models.ForeignKey(
-        "clustering.Job", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    job = models.ForeignKey("core.Job", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     assigned_at = models.DateTimeField(default=timezone.now)  # when new pages were last looked for
 
     objects = ClusteringQuerySet.as_manager()
@@ -197,7 +196,7 @@ class ClusterChange(models.Model):
     detail = models.JSONField(default=dict)
     made_at = models.DateTimeField(default=timezone.now)
     made_by = models.ForeignKey(
-        "clustering.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+        "core.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     undone_at = models.DateTimeField(null=True, blank=True)
 
@@ -223,7 +222,7 @@ class ClusterVerdict(models.Model):
     comment = models.TextField(blank=True)
     given_at = models.DateTimeField(default=timezone.now)
     given_by = models.ForeignKey(
-        "clustering.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+        "core.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
 
     class Meta:

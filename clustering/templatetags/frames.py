@@ -8,7 +8,7 @@ from django.template import Library
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from clustering.services import frames
+from clustering.services.looks import frames
 
 if TYPE_CHECKING:
     from django.template import Context

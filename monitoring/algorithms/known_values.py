@@ -16,7 +16,7 @@ import unicodedata
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote, urlsplit
 
-from rules.algorithms.normalising import IMAGE, PageContext, normalise
+from clustering.values.normalising import IMAGE, PageContext, normalise
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence

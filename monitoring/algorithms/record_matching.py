@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
-    from rules.algorithms.run_rule import AttributeType
+    from rules.algorithms.running.run_rule import AttributeType
 
     Values = Mapping[str, Any]
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from monitoring.algorithms.value_places import Place, ReadPage
-    from rules.algorithms.run_rule import AttributeType
+    from rules.algorithms.running.run_rule import AttributeType
 
 EXACT, NEARLY = 2, 1  # what a page counts for, by whether it shows the value or a number near it
 ENOUGH: Final = 0.5  # score from which a place is proposed

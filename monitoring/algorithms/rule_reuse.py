@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from monitoring.algorithms.known_values import plain
 from monitoring.algorithms.site_change import NULL_EXTRACTION, FailedField, field_test
-from rules.algorithms.matching import read_signature
+from rules.algorithms.running.matching import read_signature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from rules.algorithms.record_lines import Line
-    from rules.algorithms.run_rule import AttributeType
+    from rules.algorithms.running.record_lines import Line
+    from rules.algorithms.running.run_rule import AttributeType
 
 CLUSTER_MATCH: Final = "cluster_match"
 PAGE_MATCH: Final = "page_match"

@@ -22,15 +22,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from clustering.algorithms.shingles import masked_vectors
+from clustering.algorithms.published.shingles import masked_vectors
 from monitoring.algorithms.known_values import same_value
-from rules.algorithms.matching import read_signature
+from rules.algorithms.running.matching import read_signature
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rules.algorithms.record_lines import Line
-    from rules.algorithms.run_rule import AttributeType
+    from rules.algorithms.running.record_lines import Line
+    from rules.algorithms.running.run_rule import AttributeType
 
     Kind = Literal["null_extraction", "incorrect_extraction"]
 

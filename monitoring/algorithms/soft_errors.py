@@ -17,7 +17,7 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from annotation.algorithms.page_texts import read_texts
+from annotation.algorithms.anchors.page_texts import read_texts
 from monitoring.algorithms.known_values import plain
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from annotation.algorithms.anchoring import locate
-from annotation.algorithms.node_paths import AnchorProblem, Node, select_nodes
-from annotation.algorithms.page_texts import read_texts
+from annotation.algorithms.anchors.anchoring import locate
+from annotation.algorithms.anchors.node_paths import AnchorProblem, Node, select_nodes
+from annotation.algorithms.anchors.page_texts import read_texts
 from monitoring.algorithms.known_values import (
     ADDRESSES,
     LONGEST_TYPED,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from lxml.etree import _Element
 
-    from annotation.algorithms.page_texts import TextNode
+    from annotation.algorithms.anchors.page_texts import TextNode
 
 MOST_PLACES: Final = 60  # of one value on one page
 NEAR: Final = 0.1  # of a number, that it may have changed by

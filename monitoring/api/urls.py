@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 from django.urls import path
 
 from clustering.api.urls import SITE
-from monitoring.api import alerts, channels, checks, proposals, schedules
+from monitoring.api.checks import checks, schedules
+from monitoring.api.notices import alerts, channels
+from monitoring.api.repair import proposals
 
 if TYPE_CHECKING:
     from django.urls import URLPattern
 
-ALERT = "alerts/<id_of_row:pk>/"
-CHANGE = "site-changes/<id_of_row:pk>/"
-CHANNEL = "channels/<id_of_row:pk>/"
-PROPOSAL = "proposals/<id_of_row:pk>/"
+ALERT = "alerts/<id:pk>/"
+CHANGE = "site-changes/<id:pk>/"
+CHANNEL = "channels/<id:pk>/"
+PROPOSAL = "proposals/<id:pk>/"
 
 urlpatterns: list[URLPattern] = [
     path("schedules/", schedules.Schedules.as_view(), name="schedules"),
@@ -24,7 +26,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{SITE}thresholds/", schedules.SiteThresholdsView.as_view(), name="thresholds"),
     path(f"{SITE}thresholds/hindsight/", schedules.ThresholdsHindsight.as_view(), name="hindsight"),
     path("checks/", checks.Checks.as_view(), name="checks"),
-    path("checks/<id_of_row:pk>/", checks.CheckView.as_view(), name="check"),
+    path("checks/<id:pk>/", checks.CheckView.as_view(), name="check"),
     path(f"{SITE}check/", checks.SiteChecks.as_view(), name="check_site"),
     path(f"{SITE}coverage/", checks.SiteCoverage.as_view(), name="coverage"),
     path("site-changes/", checks.SiteChanges.as_view(), name="site_changes"),

@@ -8,8 +8,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from clustering.models import Site, User
 from monitoring.models.checks import Check
+from vertex.core.models import Site, User
 
 if TYPE_CHECKING:
     from datetime import datetime

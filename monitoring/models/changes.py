@@ -8,8 +8,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from clustering.models import Cluster, Site, User
+from clustering.models import Cluster
 from monitoring.models.checks import Check
+from vertex.core.models import Site, User
 
 if TYPE_CHECKING:
     from typing import Self

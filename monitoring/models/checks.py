@@ -9,9 +9,10 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from clustering.models import Cluster, Job, Page, Site, Snapshot, User
+from clustering.models import Cluster, Page, Snapshot
 from monitoring.algorithms.site_change import Thresholds
 from monitoring.models.schedules import Slot
+from vertex.core.models import Job, Site, User
 
 if TYPE_CHECKING:
     from typing import Self

@@ -6,8 +6,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from clustering.models import Site
 from rules.models import Rule
+from vertex.core.models import Site
 
 
 class Coverage(models.Model):

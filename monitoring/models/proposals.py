@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from django.db import models
 from django.utils import timezone
 
-from clustering.models import Cluster, Job, Site, User
+from clustering.models import Cluster
 from rules.models import Rule
+from vertex.core.models import Job, Site, User
 
 if TYPE_CHECKING:
     from typing import Self

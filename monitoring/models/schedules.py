@@ -11,8 +11,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from clustering.models import Job, Site, User
 from monitoring.algorithms.slots import MOST_HOURS, Plan, offset_of
+from vertex.core.models import Job, Site, User
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -9,9 +9,9 @@ from django.template import Library
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
-from clustering.templatetags.interface import NOTHING, badge, icon
 from monitoring.models import CheckedPage, SiteChange
-from monitoring.services.day_strips import NOT_CHECKED, told
+from monitoring.services.checks.day_strips import NOT_CHECKED, told
+from vertex.core.templatetags.interface import NOTHING, badge, icon
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     from monitoring.models import Check
-    from monitoring.services.day_strips import Cell, Day, DayKind
+    from monitoring.services.checks.day_strips import Cell, Day, DayKind
 
 register = Library()
 

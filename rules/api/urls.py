@@ -8,22 +8,24 @@ from django.urls import path
 
 import annotation.api  # noqa: F401 - its converter of verticals' names is used below
 from clustering.api.urls import SITE
-from rules.api import hand_edits, records, rules, tables, webhooks
+from rules.api.learning import hand_edits, rules
+from rules.api.lists import tables
+from rules.api.records import records, webhooks
 
 if TYPE_CHECKING:
     from django.urls import URLPattern
 
-RULE = "rules/<id_of_row:pk>/"
-WEBHOOK = f"{SITE}webhooks/<id_of_row:pk>/"
+RULE = "rules/<id:pk>/"
+WEBHOOK = f"{SITE}webhooks/<id:pk>/"
 
 urlpatterns: list[URLPattern] = [
     path("tables/", tables.Tables.as_view(), name="tables"),
-    path("pages/<id_of_row:pk>/tables/", tables.PageTables.as_view(), name="page_tables"),
-    path("snapshots/<id_of_row:pk>/tables/", tables.SnapshotTables.as_view(), name="snapshot_tables"),
-    path("snapshots/<id_of_row:pk>/tables/rows/", tables.TableRows.as_view(), name="table_rows"),
+    path("pages/<id:pk>/tables/", tables.PageTables.as_view(), name="page_tables"),
+    path("snapshots/<id:pk>/tables/", tables.SnapshotTables.as_view(), name="snapshot_tables"),
+    path("snapshots/<id:pk>/tables/rows/", tables.TableRows.as_view(), name="table_rows"),
     path("records/", records.Records.as_view(), name="records"),
     path("records/export/", records.RecordExport.as_view(), name="record_export"),
-    path("records/<id_of_row:pk>/", records.RecordView.as_view(), name="record"),
+    path("records/<id:pk>/", records.RecordView.as_view(), name="record"),
     path(
         "verticals/<name_of_vertical:name>/schema/", records.VerticalSchema.as_view(), name="vertical_schema"
     ),

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from django.db import models
 from django.utils import timezone
 
-from clustering.models import Cluster, Page, Site, Snapshot, User
+from clustering.models import Cluster, Page, Snapshot
 from rules.models.rules import Rule
+from vertex.core.models import Site, User
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -6,8 +6,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from clustering.models import Job, Snapshot, User
+from clustering.models import Snapshot
 from rules.models.rules import Rule
+from vertex.core.models import Job, User
 
 
 class ReviewQuerySet(models.QuerySet["Review"]):

@@ -7,7 +7,8 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.models import Vertical
-from clustering.models import Cluster, Page, Site, Snapshot, User
+from clustering.models import Cluster, Page, Snapshot
+from vertex.core.models import Site, User
 
 
 class RuleQuerySet(models.QuerySet["Rule"]):

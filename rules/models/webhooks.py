@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 
-from clustering.models import Job, Site, User
+from vertex.core.models import Job, Site, User
 
 
 class Webhook(models.Model):

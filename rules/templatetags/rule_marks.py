@@ -8,8 +8,8 @@ import orjson
 from django.template import Library
 from django.utils.html import format_html, format_html_join
 
-from clustering.templatetags.interface import badge
 from rules.models import JudgedPage, Rule
+from vertex.core.templatetags.interface import badge
 
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString

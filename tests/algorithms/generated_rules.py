@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from clustering.dom.page import parse_page
-from rules.algorithms.cutting import BLOCKS, TEXTLESS
-from rules.algorithms.features import Positive, features_of
-from rules.algorithms.range_pruner import select_parts
-from rules.algorithms.rule import (
+from rules.algorithms.learning.features import Positive, features_of
+from rules.algorithms.learning.range_pruner import select_parts
+from rules.algorithms.learning.universe import number_nodes
+from rules.algorithms.rule.rule import (
     Alternative,
     AttributeRule,
     Boundary,
@@ -21,8 +21,8 @@ from rules.algorithms.rule import (
     Selection,
     Weight,
 )
-from rules.algorithms.universe import number_nodes
-from rules.algorithms.xpaths import label_of, shown
+from rules.algorithms.rule.xpaths import label_of, shown
+from rules.algorithms.stylesheet.cutting import BLOCKS, TEXTLESS
 
 TAGS = ["div", "span", "td", "b", "a"]
 CLASSES = ["price", "price big", " big  red ", "x-1"]

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 from annotation.models import Attribute, Sample, Vertical
 from annotation.services import AttributePlan, assign_vertical, save_vertical
-from clustering.models import Cluster, Clustering, Extent, Page, PageMembership, Site
-from tests import sites
+from clustering.models import Cluster, Clustering, Extent, Page, PageMembership
 from tests.apps.clustering.api_cast import page_of, site_of
+from vertex.core.models import Site
+from vertex.demo import sites
 
 
 class Stage(NamedTuple):

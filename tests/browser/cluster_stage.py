@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from clustering.models import Cluster, ClusterChange, Clustering, ClusterVerdict, Extent, PageMembership, Site
+from clustering.models import Cluster, ClusterChange, Clustering, ClusterVerdict, Extent, PageMembership
+from vertex.core.models import Site
 
 TITLES = {
     "product-detail": "Product detail",

@@ -13,7 +13,7 @@ from django.test import Client
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
 if TYPE_CHECKING:
-    from clustering.models import Site, User
+    from vertex.core.models import Site, User
 
 CHROMIUM = os.environ.get("VERTEX_CHROMIUM", "/usr/bin/chromium")
 WIDE, NARROW = 1280, 400

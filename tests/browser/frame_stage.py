@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 from lxml import etree
 
-from clustering.dom import markup
+from clustering.dom.frame import markup
+from clustering.dom.frame.rendering import number_elements
 from clustering.dom.page import parse_page
-from clustering.dom.rendering import number_elements
 from clustering.fetching.guard import networks
-from clustering.models import Job, Site, Snapshot
-from clustering.services import assets, jobs
-from clustering.storage import page_store
-from tests import sites
+from clustering.models import Snapshot
+from clustering.services.looks import assets
 from tests.browser.stage import add_page
-from tests.sites.server import DemoServer
+from vertex.core.models import Job, Site
+from vertex.core.services.jobs import jobs
+from vertex.core.storage import page_store
+from vertex.demo import sites
+from vertex.demo.sites.server import DemoServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from annotation.models import Attribute
-from annotation.services.annotating import Mark, annotate
-from annotation.services.commenting import add_comment
-from annotation.services.policies import change_policy
-from annotation.services.second_annotating import annotate_again
-from clustering.models import Page, Site, User
-from clustering.services.jobs import run_job
+from annotation.services.annotations.annotating import Mark, annotate
+from annotation.services.annotations.commenting import add_comment
+from annotation.services.annotations.second_annotating import annotate_again
+from annotation.services.verticals.policies import change_policy
+from clustering.models import Page
 from rules.models import Delivery, Impact, Rule
-from rules.services.impacts import compute_impact
-from rules.services.learning import learn_rule
-from rules.services.publishing import publish_rule
-from rules.services.reviewing import propose_rule
-from rules.services.webhooks import add_webhook
-from tests.apps.annotation.test_second_annotating import anchor
+from rules.services.learning.learning import learn_rule
+from rules.services.records.webhooks import add_webhook
+from rules.services.review.impacts import compute_impact
+from rules.services.review.publishing import publish_rule
+from rules.services.review.reviewing import propose_rule
+from tests.apps.annotation.annotations.test_second_annotating import anchor
 from tests.apps.rules.shop_cast import annotate_product, products_of, shop
+from vertex.core.models import Site, User
+from vertex.core.services.jobs.jobs import run_job
 
 NAME = '<value name="name"'
 

@@ -8,10 +8,11 @@ from typing import Any
 from django.utils import timezone
 
 from clustering.dom.addresses import url_hash
-from clustering.models import Heartbeat, Job, Link, Membership, Page, Refusal, Role, Site, Snapshot, User
-from clustering.services.pulse import CLOCK
-from clustering.storage import page_store
+from clustering.models import Link, Page, Snapshot
 from tests.browser.cluster_stage import add_clusters
+from vertex.core.models import Heartbeat, Job, Membership, Refusal, Role, Site, User
+from vertex.core.services.jobs.pulse import CLOCK
+from vertex.core.storage import page_store
 
 PASSWORD = "correct-horse-battery"
 SOURCE = """<!doctype html>

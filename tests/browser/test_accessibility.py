@@ -11,12 +11,12 @@ import pytest
 from django.conf import settings
 from playwright.sync_api import Page
 
-from clustering.models import Site
 from tests.browser.conftest import NARROW, WIDE, OpenPage
 from tests.browser.test_interface import paths_of
+from vertex.core.models import Site
 
 AXE = Path(__file__).parent / "vendor" / "axe-core" / "axe.min.js"
-TOKENS = settings.BASE_DIR / "clustering/static/clustering/css/tokens.css"
+TOKENS = settings.BASE_DIR / "vertex/core/static/core/css/tokens.css"
 SERIOUS = {"serious", "critical"}
 
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Assignment, Attribute, Sample
-from annotation.services.annotating import Mark, annotate
+from annotation.services.annotations.annotating import Mark, annotate
 from clustering.models import Snapshot
 from tests.browser.conftest import NARROW, OpenPage
 from tests.browser.test_accessibility import findings_in_both_schemes

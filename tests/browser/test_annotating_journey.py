@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect
 
-from annotation.services.policies import change_policy
+from annotation.services.verticals.policies import change_policy
 from rules.models import Rule
 from tests.browser.scripted_editor import ScriptedEditor
 

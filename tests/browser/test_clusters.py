@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from clustering.models import ClusterVerdict, PageMembership, Site
+from clustering.models import ClusterVerdict, PageMembership
 from tests.browser.conftest import OpenPage
+from vertex.core.models import Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 CLUSTERS = "/sites/alpine-shop/clusters/"

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from clustering.models import User
 from rules.models import Rule
+from tests.apps.rules.learning.test_hand_edits import IMPORTED
 from tests.apps.rules.shop_cast import learnt_shop
-from tests.apps.rules.test_hand_edits import IMPORTED
 from tests.browser.conftest import OpenPage
 from tests.browser.test_reviews import serious_problems
+from vertex.core.models import User
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

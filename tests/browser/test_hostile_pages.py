@@ -77,7 +77,7 @@ def snapshots_of(home: FakeHost) -> list[Snapshot]:
 
 
 def frame_address(snapshot: Snapshot) -> str:
-    frames: Any = importlib.import_module("clustering.services.frames")
+    frames: Any = importlib.import_module("clustering.services.looks.frames")
     token = frames.make_token(snapshot)
     return f"/sites/hostile/frames/{snapshot.pk}/?token={token}"
 

@@ -7,9 +7,10 @@ import re
 import pytest
 from playwright.sync_api import Dialog, FilePayload, expect
 
-from clustering.models import Job, Page, Site, Snapshot
+from clustering.models import Page, Snapshot
 from tests.browser.conftest import NARROW, WIDE, OpenPage
 from tests.browser.stage import show_workers_alive
+from vertex.core.models import Job, Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -7,9 +7,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from clustering.models import Job, Site
 from tests.browser.conftest import NARROW, OpenPage
 from tests.browser.stage import PASSWORD, show_workers_alive
+from vertex.core.models import Job, Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -10,15 +10,15 @@ import pytest
 from playwright.sync_api import expect
 
 from annotation.models import Annotation
-from annotation.services.policies import change_policy
-from clustering.models import Job, Site
-from clustering.services.jobs import run_job
-from clustering.services.list_crawling import crawl_list
-from rules.services.accepting_lists import accept_list
-from rules.services.extracting import extract_records
-from tests import sites
+from annotation.services.verticals.policies import change_policy
+from clustering.services.crawl.list_crawling import crawl_list
+from rules.services.lists.accepting_lists import accept_list
+from rules.services.records.extracting import extract_records
 from tests.browser.stage import show_workers_alive
-from tests.sites.server import DemoServer
+from vertex.core.models import Job, Site
+from vertex.core.services.jobs.jobs import run_job
+from vertex.demo import sites
+from vertex.demo.sites.server import DemoServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -66,7 +66,7 @@ def test_a_click_takes_the_node_that_is_pointed_at(
 
 
 def test_browsers_build_the_tree_that_was_stored_however_badly_it_is_nested(open_page: OpenPage) -> None:
-    read = importlib.import_module("tests.algorithms.test_rendering")
+    read = importlib.import_module("tests.algorithms.clustering.dom.frame.test_rendering")
     documents = [read.mis_nested(seed, 60) for seed in range(150)]
     rendered = [read.rendered(html) for html in documents]
     page = open_page("/favicon.ico", who=None)

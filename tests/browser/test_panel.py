@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 def annotated_shop(people: dict[str, Any]) -> str:
     """Return the name of a shop's cluster of products, of which two pages are annotated."""
     cast = importlib.import_module("tests.apps.rules.shop_cast")
-    sampling = importlib.import_module("annotation.services.sampling")
-    jobs = importlib.import_module("clustering.services.jobs")
+    sampling = importlib.import_module("annotation.services.samples.sampling")
+    jobs = importlib.import_module("vertex.core.services.jobs.jobs")
     site = cast.shop(14)
     jobs.run_job(sampling.request_samples(site=site, rings=False).pk, sampling.draw_samples)
     cast.annotate_product(site, 1)
     cast.annotate_product(site, 2)
     name: str = cast.products_of(site).name
-    importlib.import_module("rules.services.panel").learn_panel(cluster=cast.products_of(site))
+    importlib.import_module("rules.services.learning.panel").learn_panel(cluster=cast.products_of(site))
     return name
 
 

@@ -8,11 +8,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Comment, SecondAnnotation
-from clustering.models import User
 from rules.models import JudgedPage, Rule
 from tests.browser.conftest import NARROW, WIDE, OpenPage
 from tests.browser.review_stage import add_what_people_say, set_review_stage
 from tests.browser.test_accessibility import AXE, SERIOUS
+from vertex.core.models import User
 
 SIGHTS: list[tuple[int, Literal["light", "dark"]]] = [(WIDE, "light"), (NARROW, "dark")]
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -7,15 +7,13 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from clustering.models import Job, Role, Site, User
-from clustering.services.jobs import run_job
 from monitoring.models import Alert, Proposal, Schedule, SiteChange
-from monitoring.services.checking import run_checks
-from monitoring.services.healing import heal_site
-from monitoring.services.repairs import propose_repairs
-from monitoring.services.schedules import make_default_schedules, plan_checks
+from monitoring.services.checks.checking import run_checks
+from monitoring.services.checks.schedules import make_default_schedules, plan_checks
+from monitoring.services.repair.healing import heal_site
+from monitoring.services.repair.repairs import propose_repairs
 from rules.models import Record, Rule
-from rules.services.extracting import extract_records, request_extraction
+from rules.services.records.extracting import extract_records, request_extraction
 from tests.apps.clustering.api_cast import Caller, caller
 from tests.apps.clustering.demo_sites import store
 from tests.apps.monitoring.monitored_shop import N, redesigned
@@ -24,6 +22,8 @@ from tests.apps.rules.shop_cast import product
 from tests.browser.conftest import NARROW, OpenPage
 from tests.browser.stage import show_workers_alive
 from tests.browser.test_accessibility import AXE, SERIOUS
+from vertex.core.models import Job, Role, Site, User
+from vertex.core.services.jobs.jobs import run_job
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 RIGHT = {f"Rope {n}" for n in range(1, N + 1)}

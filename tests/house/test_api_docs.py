@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from pytest_django.live_server_helper import LiveServer
 
-from clustering.models import Role, Scope
 from tests.apps.clustering.api_cast import caller, page_of, site_of
 from tests.apps.rules.record_cast import record_of, rule_of
 from vertex.api import schema_of_routes
+from vertex.core.models import Role, Scope
 
 DOCUMENT = (Path(__file__).resolve().parents[2] / "docs" / "api.md").read_text()
 

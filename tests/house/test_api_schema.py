@@ -25,9 +25,9 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from annotation.models import Vertical
-from clustering.models import Role
 from tests.apps.clustering.api_cast import Caller, caller, page_of, site_of
 from vertex.api import schema_of_routes
+from vertex.core.models import Role
 from vertex.wsgi import application
 
 CHECKS = [

@@ -22,10 +22,12 @@ SOURCES = sorted(
     path
     for app in APPS
     for path in (ROOT / app).rglob("*.py")
-    if "fetching" not in path.parts and "migrations" not in path.parts
+    if "fetching" not in path.parts
+    and "migrations" not in path.parts
+    and ROOT / "vertex" / "demo" / "sites" not in path.parents  # they serve, on loopback
 )
 # These listen or ask for this machine's own name; none of them connects to an address that a user gave.
-MAY_USE_SOCKET = {"clustering/services/jobs.py", "vertex/supervision.py", "vertex/management/commands/up.py"}
+MAY_USE_SOCKET = {"vertex/management/commands/up.py"}
 
 
 def imported(path: Path) -> set[str]:

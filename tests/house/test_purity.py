@@ -9,6 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PURE = [
     "clustering/dom",
+    "clustering/values",
     "clustering/algorithms",
     "annotation/algorithms",
     "rules/algorithms",

@@ -25,21 +25,21 @@ for tick in os.environ.get("TICKS_WAITED_FOR", "sweep_jobs").split():
 @worker_process_init.connect
 def hurry(**_: object) -> None:
     """Let leases run out, and the sweeper ring again, sooner than a test would wait."""
-    from clustering.services import jobs
+    from vertex.core.services.jobs import jobs
 
     jobs.LEASE = LEASE
 
 
 @app.task(name=TASK)
 def take_steps(job_id: int) -> None:
-    from clustering import tasks
+    from vertex.core import tasks
 
     tasks.answer(job_id, _take_steps)
 
 
 @app.task(name=UNFENCED_TASK)
 def take_unfenced_steps(job_id: int) -> None:
-    from clustering import tasks
+    from vertex.core import tasks
 
     tasks.answer(job_id, _take_unfenced_steps)
 
@@ -68,7 +68,7 @@ def _steps_left(run: Any) -> range:
 
 
 def _write(run: Any, step: int) -> None:
-    from clustering.models import Refusal
+    from vertex.core.models import Refusal
 
     Refusal.objects.create(job=run.job, subject=f"{step}", code="step", reason="a result of the job")
     time.sleep(run.job.params["seconds"])

@@ -28,10 +28,11 @@ BEGIN = """
 from datetime import timedelta
 from django.utils import timezone
 from clustering.dom.addresses import url_hash
-from clustering.models import Page, Site
+from clustering.models import Page
+from vertex.core.models import Site
 from monitoring.models import Schedule
-from monitoring.services.healing import request_healing
-from monitoring.services.schedules import change_schedule
+from monitoring.services.repair.healing import request_healing
+from monitoring.services.checks.schedules import change_schedule
 from tests.apps.monitoring.monitored_shop import shop
 from rules.models import Rule
 
@@ -148,4 +149,4 @@ def test_check_and_repair_go_on_where_a_killed_worker_stopped(
     assert [] == made.query("SELECT name FROM clustering_host WHERE leased_by <> ''")
 
 
-JOBS = "SELECT state FROM clustering_job WHERE task IN ('monitoring.run_checks', 'monitoring.heal_site')"
+JOBS = "SELECT state FROM core_job WHERE task IN ('monitoring.run_checks', 'monitoring.heal_site')"

@@ -31,7 +31,7 @@ SNAPSHOTS = """SELECT page.url, snapshot.body FROM clustering_snapshot AS snapsh
     JOIN clustering_page AS page ON page.id = snapshot.page_id ORDER BY page.url"""
 LINKS = """SELECT page.url, link.position, link.url FROM clustering_link AS link
     JOIN clustering_page AS page ON page.id = link.page_id ORDER BY page.url, link.position"""
-JOB = "SELECT state, n_done FROM clustering_job ORDER BY id DESC LIMIT 1"
+JOB = "SELECT state, n_done FROM core_job ORDER BY id DESC LIMIT 1"
 
 
 class Installation:
@@ -149,4 +149,4 @@ def test_a_crawl_that_is_killed_again_and_again_ends_like_an_undisturbed_one(
         n_kills += n_killed
         for query, rows in expected.items():
             assert disturbed.rows(query) == rows
-        assert disturbed.rows("SELECT state FROM clustering_job") == [("done",)]
+        assert disturbed.rows("SELECT state FROM core_job") == [("done",)]

@@ -18,12 +18,13 @@ from django.conf import settings
 from django.core.management import call_command
 
 from clustering.dom.addresses import normalise_url
-from clustering.models import Page, Refusal, Site
-from clustering.storage import page_store
-from tests import sites
-from tests.sites import DemoSite
-from tests.sites.server import DemoServer, free_ports, is_served
-from tests.sites.walking import reachable
+from clustering.models import Page
+from vertex.core.models import Refusal, Site
+from vertex.core.storage import page_store
+from vertex.demo import sites
+from vertex.demo.sites import DemoSite
+from vertex.demo.sites.server import DemoServer, free_ports, is_served
+from vertex.demo.sites.walking import reachable
 
 pytestmark = pytest.mark.xdist_group("demo sites")
 

@@ -15,7 +15,7 @@ from tests.apps.clustering.fake_host import Answer, Asked, FakeHost, page
 from tests.journeys.test_crawl_survives_kill import JOB, Installation
 
 CRAWL, HOW = "crawl_site", ("--delay", "0", "--strategy", "densest_first")
-OF_SITE = "JOIN clustering_site AS site ON site.id = site_id WHERE site.name = "
+OF_SITE = "JOIN core_site AS site ON site.id = site_id WHERE site.name = "
 N_LISTS, N_ITEMS = 8, 20
 
 
@@ -58,7 +58,7 @@ def pages_of(installation: Installation, site: str) -> list[Any]:
 
 
 def result_of(installation: Installation, site: str) -> Any:
-    ((result,),) = installation.rows(f"SELECT job.result FROM clustering_job AS job {OF_SITE} '{site}'")
+    ((result,),) = installation.rows(f"SELECT job.result FROM core_job AS job {OF_SITE} '{site}'")
     return json.loads(result) if isinstance(result, str) else result
 
 

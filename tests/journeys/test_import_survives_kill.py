@@ -31,9 +31,9 @@ SNAPSHOTS = """SELECT page.url, snapshot.body, snapshot.status FROM clustering_s
     JOIN clustering_page AS page ON page.id = snapshot.page_id ORDER BY page.url, snapshot.id"""
 LINKS = """SELECT page.url, link.position, link.url FROM clustering_link AS link
     JOIN clustering_page AS page ON page.id = link.page_id ORDER BY page.url, link.position"""
-REFUSALS = "SELECT subject, code, reason FROM clustering_refusal ORDER BY subject"
-SITE = "SELECT n_pages FROM clustering_site"
-JOB = "SELECT state, n_done FROM clustering_job ORDER BY id DESC LIMIT 1"
+REFUSALS = "SELECT subject, code, reason FROM core_refusal ORDER BY subject"
+SITE = "SELECT n_pages FROM core_site"
+JOB = "SELECT state, n_done FROM core_job ORDER BY id DESC LIMIT 1"
 COMPARED = (PAGES, SNAPSHOTS, LINKS, REFUSALS, SITE)
 
 
@@ -167,7 +167,7 @@ def test_an_import_that_is_killed_again_and_again_ends_like_an_undisturbed_one(
         assert disturbed.do(*arguments(disturbed, source)) == 1
         for query, rows in expected.items():
             assert rows == disturbed.rows(query)
-        assert [("done",)] == disturbed.rows("SELECT state FROM clustering_job")
+        assert [("done",)] == disturbed.rows("SELECT state FROM core_job")
         assert calm.bodies() <= disturbed.bodies()
         assert [line["url"] for line in calm.lines()] == [line["url"] for line in disturbed.lines()]
     assert n_kills == N_KILLS

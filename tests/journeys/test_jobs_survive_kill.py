@@ -50,7 +50,7 @@ class Worker:
         else:
             with suppress(ProcessLookupError):
                 os.kill(int(holder.split(":")[1]), signal.SIGKILL)
-        (row,) = self.made.query(f"SELECT state, n_done, n_total FROM clustering_job WHERE id = {job}")
+        (row,) = self.made.query(f"SELECT state, n_done, n_total FROM core_job WHERE id = {job}")
         assert row[0] == "running"
         assert 0 < row[1] < row[2], "no work was in progress"
         if wholly:
@@ -71,8 +71,8 @@ def create_jobs(made: Installation, task: str, n_steps: int) -> None:
     params = {"n_steps": n_steps, "seconds": SECONDS_PER_STEP}
     made.manage(
         *("shell", "--no-imports", "--verbosity=0", "-c"),
-        "from clustering.models import Job\n"
-        "from clustering.services import jobs\n"
+        "from vertex.core.models import Job\n"
+        "from vertex.core.services.jobs import jobs\n"
         f"for n in range({N_JOBS}):\n"
         f"    jobs.create_job(task={task!r}, queue=Job.Queue.KEEP, title=f'Steps {{n}}', params={params})",
     )
@@ -80,21 +80,21 @@ def create_jobs(made: Installation, task: str, n_steps: int) -> None:
 
 def running(made: Installation) -> list[tuple[Any, ...]]:
     return made.query(
-        "SELECT id, leased_by FROM clustering_job WHERE state = 'running' AND n_done > 0 AND n_done < n_total - 20"
+        "SELECT id, leased_by FROM core_job WHERE state = 'running' AND n_done > 0 AND n_done < n_total - 20"
     )
 
 
 def progress(made: Installation) -> int:
-    return int(made.query("SELECT coalesce(sum(n_done), 0) FROM clustering_job")[0][0])
+    return int(made.query("SELECT coalesce(sum(n_done), 0) FROM core_job")[0][0])
 
 
 def states(made: Installation) -> set[str]:
-    return {state for (state,) in made.query("SELECT state FROM clustering_job")}
+    return {state for (state,) in made.query("SELECT state FROM core_job")}
 
 
 def rows_by_job(made: Installation) -> dict[int, list[int]]:
     rows: dict[int, list[int]] = {}
-    for job, step in made.query("SELECT job_id, subject FROM clustering_refusal ORDER BY id"):
+    for job, step in made.query("SELECT job_id, subject FROM core_refusal ORDER BY id"):
         rows.setdefault(job, []).append(int(step))
     return rows
 
@@ -115,7 +115,7 @@ def work_through_kills(made: Installation, task: str, *, wipe: Callable[[], obje
     wait_until(lambda: states(made) == {"done"}, f"the end of all jobs {made.query(ENDS)}", seconds=180)
 
 
-ENDS = "SELECT id, state, n_done, n_tries, error FROM clustering_job"
+ENDS = "SELECT id, state, n_done, n_tries, error FROM core_job"
 
 
 def assert_nothing_lost_or_doubled(made: Installation) -> None:
@@ -191,4 +191,4 @@ def test_a_worker_that_hung_and_wakes_up_writes_nothing_more(on_postgres: Instal
 
 
 def holder_of(made: Installation, job: int) -> str:
-    return str(made.query(f"SELECT leased_by FROM clustering_job WHERE id = {job}")[0][0])
+    return str(made.query(f"SELECT leased_by FROM core_job WHERE id = {job}")[0][0])

@@ -9,8 +9,8 @@ from django.db import transaction
 
 from annotation.models import Vertical
 from annotation.services import assign_vertical
-from clustering.management.output import WorkCommand
-from clustering.services.sites import SiteExists, add_site
+from clustering.services.sites.sites import SiteExists, add_site
+from vertex.core.management.output import WorkCommand
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

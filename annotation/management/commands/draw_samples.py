@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from annotation.algorithms.sampling import SAMPLE_SIZE, SCHEMES
 from annotation.models import Sample
-from annotation.services import sampling
-from clustering.management.output import WorkCommand, whole_number
-from clustering.services import jobs
+from annotation.services.samples import sampling
+from vertex.core.management.output import WorkCommand, whole_number
+from vertex.core.services.jobs import jobs
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
-    from clustering.models import Job, Site
+    from vertex.core.models import Job, Site
 
 
 class Command(WorkCommand):

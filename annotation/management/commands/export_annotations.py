@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError
 
-from annotation.services.exporting import export_annotations
-from clustering.management.output import WorkCommand
+from annotation.services.files.exporting import export_annotations
 from clustering.models import Cluster
+from vertex.core.management.output import WorkCommand
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

@@ -6,14 +6,14 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from annotation.services.importing import import_annotations, request_import
-from clustering.management.output import STANDARD, WorkCommand, kept_standard_input
-from clustering.services import jobs
+from annotation.services.files.importing import import_annotations, request_import
+from vertex.core.management.output import STANDARD, WorkCommand, kept_standard_input
+from vertex.core.services.jobs import jobs
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
-    from clustering.models import Job, Site
+    from vertex.core.models import Job, Site
 
 
 class Command(WorkCommand):

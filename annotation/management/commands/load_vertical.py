@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from django.core.management.base import CommandError
 
 from annotation.services import BadVertical, read_vertical, save_vertical
-from clustering.management.output import WorkCommand
-from clustering.services.files import read_whole
+from vertex.core.management.output import WorkCommand
+from vertex.core.services.files.files import read_whole
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

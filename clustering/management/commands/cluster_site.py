@@ -6,14 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from clustering.algorithms.clusterers import CLUSTERERS
-from clustering.management.output import WorkCommand, whole_number
 from clustering.models import Clustering
-from clustering.services import clusterings, jobs
+from clustering.services.clusters import clusterings
+from vertex.core.management.output import WorkCommand, whole_number
+from vertex.core.services.jobs import jobs
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
-    from clustering.models import Job, Site
+    from vertex.core.models import Job, Site
 
 
 class Command(WorkCommand):

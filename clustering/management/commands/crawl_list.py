@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from clustering.management.output import WorkCommand, whole_number
-from clustering.services.list_crawling import MAX_PAGES, crawl_list, request_list_crawl
+from clustering.services.crawl.list_crawling import MAX_PAGES, crawl_list, request_list_crawl
+from vertex.core.management.output import WorkCommand, whole_number
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
-    from clustering.services.answers import Line
+    from clustering.services.crawl.answers import Line
 
 
 class Command(WorkCommand):

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from clustering.management.output import WorkCommand, whole_number
-from clustering.services import crawling
+from clustering.services.crawl import crawling
+from vertex.core.management.output import WorkCommand, whole_number
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
-    from clustering.models import Job, Site
-    from clustering.services.answers import Line
+    from clustering.services.crawl.answers import Line
+    from vertex.core.models import Job, Site
 
 
 class Command(WorkCommand):

@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from clustering.management.output import WorkCommand
-from clustering.services import keeping
+from clustering.services.sites import keeping
+from vertex.core.management.output import WorkCommand
 
 
 class Command(WorkCommand):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from django.core.management.base import CommandError
 
 from clustering.algorithms.measures import NothingInCommon
-from clustering.management.output import STANDARD, WorkCommand
-from clustering.services.evaluation import evaluate, read_assignments, read_truth
+from clustering.services.clusters.evaluation import evaluate, read_assignments, read_truth
+from vertex.core.management.output import STANDARD, WorkCommand
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

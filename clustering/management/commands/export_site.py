@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clustering.management.output import WorkCommand
-from clustering.services import site_export
-from clustering.storage import DiskFull
+from clustering.services.sites import site_export
+from vertex.core.management.output import WorkCommand
+from vertex.core.storage import DiskFull
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

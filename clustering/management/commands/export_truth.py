@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from clustering.management.output import WorkCommand
-from clustering.services.cluster_reviews import truth_lines
+from clustering.services.clusters.cluster_reviews import truth_lines
+from vertex.core.management.output import WorkCommand
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

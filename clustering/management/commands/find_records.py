@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 
 from django.core.management.base import CommandError
 
-from clustering.algorithms.record_finding import find_records
-from clustering.algorithms.record_page import MAX_ELEMENTS
+from clustering.algorithms.records.record_finding import find_records
+from clustering.algorithms.records.record_page import MAX_ELEMENTS
 from clustering.dom.page import PageTooLarge, parse_page
-from clustering.management.output import STANDARD, WorkCommand, kept_standard_input
-from clustering.services.archives import open_source
-from clustering.services.found_pages import FoundPage, Skipped
+from clustering.services.pages.archives import open_source
+from clustering.services.pages.found_pages import FoundPage, Skipped
+from vertex.core.management.output import STANDARD, WorkCommand, kept_standard_input
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from django.core.management.base import CommandParser
 
-    from clustering.management.output import Lines
-    from clustering.services.found_pages import Item
+    from clustering.services.pages.found_pages import Item
+    from vertex.core.management.output import Lines
 
 CUT = f"the page is large: its first {MAX_ELEMENTS:,} elements were read"
 BASE_URL = "http://localhost/"

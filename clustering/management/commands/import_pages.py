@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clustering.dom.addresses import BadAddress
-from clustering.management.output import STANDARD, WorkCommand, kept_standard_input
-from clustering.services import jobs
-from clustering.services.importing import import_pages, request_import
+from clustering.services.pages.importing import import_pages, request_import
+from vertex.core.management.output import STANDARD, WorkCommand, kept_standard_input
+from vertex.core.services.jobs import jobs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from django.core.management.base import CommandParser
 
-    from clustering.management.output import Lines
-    from clustering.models import Job, Site
-    from clustering.services.importing import ImportedLine
+    from clustering.services.pages.importing import ImportedLine
+    from vertex.core.management.output import Lines
+    from vertex.core.models import Job, Site
 
 
 class Command(WorkCommand):

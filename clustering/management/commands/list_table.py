@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.management.commands import find_records
-from clustering.services.list_tables import tables_of
+from clustering.services.lists.list_tables import tables_of
 
 if TYPE_CHECKING:
-    from clustering.services.found_pages import FoundPage
+    from clustering.services.pages.found_pages import FoundPage
 
 
 class Command(find_records.Command):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from clustering.management.output import WorkCommand
-from clustering.services import keeping
+from clustering.services.sites import keeping
+from vertex.core.management.output import WorkCommand
 
 
 class Command(WorkCommand):

@@ -5,14 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from clustering.management.output import WorkCommand
-from clustering.services import clusterings, jobs
-from monitoring.services import healing
+from clustering.services.clusters import clusterings
+from monitoring.services.repair import healing
+from vertex.core.management.output import WorkCommand
+from vertex.core.services.jobs import jobs
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
-    from clustering.models import Job, Site
+    from vertex.core.models import Job, Site
 
 
 class Command(WorkCommand):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from clustering.management.output import WorkCommand
 from monitoring.models import Schedule, Slot
-from monitoring.services.schedules import line_of
+from monitoring.services.checks.schedules import line_of
+from vertex.core.management.output import WorkCommand
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

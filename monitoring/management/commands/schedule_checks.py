@@ -6,9 +6,9 @@ import argparse
 from datetime import time
 from typing import TYPE_CHECKING, Any
 
-from clustering.management.output import WorkCommand
 from monitoring.models import Schedule
-from monitoring.services import schedules
+from monitoring.services.checks import schedules
+from vertex.core.management.output import WorkCommand
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from clustering.management.output import WorkCommand
-from rules.services import record_exports
+from rules.services.records import record_exports
+from vertex.core.management.output import WorkCommand
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

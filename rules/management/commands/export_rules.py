@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clustering.management.output import WorkCommand
-from rules.services import exporting
+from rules.services.records import exporting
+from vertex.core.management.output import WorkCommand
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

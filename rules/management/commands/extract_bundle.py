@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from clustering.management.output import open_output, whole_number
-from clustering.services.files import UnreadableFile
-from rules.algorithms.bundle import BadBundle, extract_bundle
+from rules.bundle.bundle import BadBundle, extract_bundle
+from vertex.core.management.output import open_output, whole_number
+from vertex.core.services.files.files import UnreadableFile
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

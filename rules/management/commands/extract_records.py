@@ -6,15 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from clustering.dom.addresses import BadAddress, normalise_url
-from clustering.management.output import WorkCommand
-from clustering.services import jobs
-from clustering.services.files import open_input
-from rules.services import extracting
+from rules.services.records import extracting
+from vertex.core.management.output import WorkCommand
+from vertex.core.services.files.files import open_input
+from vertex.core.services.jobs import jobs
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
-    from clustering.models import Job, Site
+    from vertex.core.models import Job, Site
 
 
 class Command(WorkCommand):

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import CommandError
 
-from clustering.management.output import WorkCommand, open_input
 from clustering.models import Cluster
-from rules.algorithms.sandbox import MAX_STYLESHEET
-from rules.services.hand_versions import keep_version
-from rules.services.trying import HandEdit, told, try_edit
+from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET
+from rules.services.learning.trying import HandEdit, told, try_edit
+from rules.services.review.hand_versions import keep_version
+from vertex.core.management.output import WorkCommand, open_input
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
-    from clustering.models import Site
+    from vertex.core.models import Site
 
 
 class Command(WorkCommand):

@@ -5,15 +5,15 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from clustering.management.output import WorkCommand
-from clustering.services import jobs
-from rules.algorithms.learner import LEARNERS
-from rules.services import learning
+from rules.algorithms.learning.learner import LEARNERS
+from rules.services.learning import learning
+from vertex.core.management.output import WorkCommand
+from vertex.core.services.jobs import jobs
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
 
-    from clustering.models import Job, Site
+    from vertex.core.models import Job, Site
 
 
 class Command(WorkCommand):

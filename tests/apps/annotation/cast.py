@@ -6,8 +6,9 @@ from typing import Any
 
 from annotation.models import Annotation, Attribute, Vertical
 from annotation.services import AttributePlan, assign_vertical, save_vertical
-from clustering.models import Cluster, Clustering, Page, PageMembership, Site
+from clustering.models import Cluster, Clustering, Page, PageMembership
 from tests.apps.clustering.api_cast import page_of, site_of
+from vertex.core.models import Site
 
 
 def shop(**settings: Any) -> Site:

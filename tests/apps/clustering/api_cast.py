@@ -9,9 +9,10 @@ from django.test import Client
 from django.utils import timezone
 
 from clustering.dom.addresses import url_hash
-from clustering.models import Link, Membership, Page, Role, Scope, Site, Snapshot, User
-from clustering.services import tokens
-from clustering.storage import page_store
+from clustering.models import Link, Page, Snapshot
+from vertex.core.models import Membership, Role, Scope, Site, User
+from vertex.core.services.people import tokens
+from vertex.core.storage import page_store
 
 API = "/api/v1"
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from clustering.dom.addresses import url_hash
-from clustering.models import Cluster, Clustering, Extent, Page, PageMembership, Site
-from clustering.services.cluster_changes import apply_changes
+from clustering.models import Cluster, Clustering, Extent, Page, PageMembership
+from clustering.services.clusters.cluster_changes import apply_changes
 from tests.apps.clustering.api_cast import page_of, site_of
+from vertex.core.models import Site
 
 
 @dataclass

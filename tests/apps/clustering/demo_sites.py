@@ -9,12 +9,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from clustering.algorithms.measures import compare
-from clustering.models import Clustering, Job, PageMembership, Site
-from clustering.services.clusterings import cluster_site, request_clustering
-from clustering.services.jobs import run_job
-from clustering.services.pages import Visit, prepare_visits, store_visits
-from tests import sites
+from clustering.models import Clustering, PageMembership
+from clustering.services.clusters.clusterings import cluster_site, request_clustering
+from clustering.services.pages.pages import Visit, prepare_visits, store_visits
 from tests.apps.clustering.api_cast import site_of
+from vertex.core.models import Job, Site
+from vertex.core.services.jobs.jobs import run_job
+from vertex.demo import sites
 
 DETAIL = "<html><head><title>{0}</title></head><body><h1>{0}</h1><dl><dt>Price<dd>{1}</dl><p>{0} is good</p></body></html>"
 ARTICLE = "<html><head><title>{0}</title></head><body><article><h2>{0}</h2><p>By {1}</p><p>Text</p></article></body></html>"

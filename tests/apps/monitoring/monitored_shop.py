@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from clustering.models import Job, Site
-from clustering.services.jobs import run_job
-from monitoring.services.checking import request_checks, run_checks
-from monitoring.services.healing import heal_site, request_healing
+from monitoring.services.checks.checking import request_checks, run_checks
+from monitoring.services.repair.healing import heal_site, request_healing
 from tests.apps.clustering.demo_sites import articles
 from tests.apps.rules.shop_cast import learnt_shop, product
+from vertex.core.models import Job, Site
+from vertex.core.services.jobs.jobs import run_job
 
 REDESIGN = (
     "<html><head><title>{name} | shop</title></head><body><header><a href='/'>Shop</a></header><main>"

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from clustering.dom.addresses import url_hash
-from clustering.models import Job, Page, Site
-from clustering.services.jobs import run_job
-from monitoring.services.checking import request_checks, run_checks
+from clustering.models import Page
+from monitoring.services.checks.checking import request_checks, run_checks
 from tests.apps.clustering.fake_host import Answer, Asked, FakeHost
 from tests.apps.monitoring.monitored_shop import N, shop
 from tests.apps.rules.shop_cast import product
+from vertex.core.models import Job, Site
+from vertex.core.services.jobs.jobs import run_job
 
 Maker = Callable[[int], tuple[str, bytes, str]]
 

@@ -8,10 +8,11 @@ from typing import Any
 from django.utils import timezone
 
 from annotation.models import Vertical
-from clustering.models import Cluster, Site
+from clustering.models import Cluster
 from monitoring.models import Alert, Check, Coverage, Schedule, SiteChange
 from rules.models import Rule
 from tests.apps.clustering.api_cast import site_of
+from vertex.core.models import Site
 
 
 def told(

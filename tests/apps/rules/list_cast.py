@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from clustering.models import Page, Site
+from clustering.models import Page
 from rules.models import Rule
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.demo_sites import store
+from vertex.core.models import Site
 
 N_RECORDS = 8
 

@@ -7,10 +7,11 @@ from typing import Any
 from django.utils import timezone
 
 from annotation.models import Attribute, Vertical
-from clustering.models import Cluster, Clustering, Extent, Page, PageMembership, Site
+from clustering.models import Cluster, Clustering, Extent, Page, PageMembership
 from rules.models import ChangeCounter, Record, Rule, RuleSample
-from rules.services.schemas import schema_of
+from rules.services.learning.schemas import schema_of
 from tests.apps.clustering.api_cast import page_of, site_of
+from vertex.core.models import Site
 
 STYLESHEET = """<?xml version="1.0" encoding="UTF-8"?>
 <!-- Written by hand. -->

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from clustering.models import Clustering, PageMembership, Role, Site, User
-from clustering.services import people
-from clustering.services.jobs import run_job
+from clustering.models import Clustering, PageMembership
 from rules.models import Impact, Review, Rule
-from rules.services.impacts import compute_impact
-from rules.services.publishing import publish_rule
-from rules.services.reviewing import propose_rule
+from rules.services.review.impacts import compute_impact
+from rules.services.review.publishing import publish_rule
+from rules.services.review.reviewing import propose_rule
 from tests.apps.clustering.api_cast import page_of, site_of
 from tests.apps.rules.record_cast import STYLESHEET, body_of, rule_of, sampled
+from vertex.core.models import Role, Site, User
+from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.people import people
 
 WITHOUT_PRICE = STYLESHEET.replace("//b[@class='price']", "//b[@class='cost']")
 OTHER_NAMES = STYLESHEET.replace('<value name="name"><xsl:value-of', '<value name="name">The <xsl:value-of')

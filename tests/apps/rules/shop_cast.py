@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from annotation.models import Annotation, Attribute
 from annotation.services import AttributePlan, assign_vertical, save_vertical
-from clustering.models import Cluster, Page, Site
-from clustering.services.clusterings import cluster_site, request_clustering
-from clustering.services.jobs import run_job
+from clustering.models import Cluster, Page
+from clustering.services.clusters.clusterings import cluster_site, request_clustering
 from rules.models import Rule
-from rules.services.extracting import extract_records, request_extraction
-from rules.services.learning import learn_rule
-from rules.services.publishing import publish_rule
+from rules.services.learning.learning import learn_rule
+from rules.services.records.extracting import extract_records, request_extraction
+from rules.services.review.publishing import publish_rule
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.demo_sites import articles, store
+from vertex.core.models import Site
+from vertex.core.services.jobs.jobs import run_job
 
 PRODUCT = (
     "<html><head><title>{name}</title></head><body><h1 class='name'>{name}</h1>"

@@ -12,10 +12,10 @@ import pytest
 from celery import current_app
 from kombu import Connection
 
-from clustering.models import Job
-from clustering.services import jobs
 from tests.installation import Installation, installation, wait_until
 from vertex import celery
+from vertex.core.models import Job
+from vertex.core.services.jobs import jobs
 
 RABBITMQ, REDIS, FOLDER = "amqp://broker//", "redis://broker/0", "filesystem://"
 
@@ -93,8 +93,8 @@ def working(made: Installation) -> Iterator[Installation]:
 def create_job(made: Installation) -> None:
     made.manage(
         *("shell", "--no-imports", "--verbosity=0", "-c"),
-        "from clustering.models import Job\n"
-        "from clustering.services import jobs\n"
+        "from vertex.core.models import Job\n"
+        "from vertex.core.services.jobs import jobs\n"
         "jobs.create_job(task='tests.take_steps', queue=Job.Queue.KEEP, title='Steps', "
         "params={'n_steps': 3, 'seconds': 0})",
     )
@@ -102,13 +102,11 @@ def create_job(made: Installation) -> None:
 
 def do_a_job(made: Installation) -> None:
     create_job(made)
-    wait_until(
-        lambda: made.query("SELECT state, n_tries FROM clustering_job") == [("done", 1)], "the job is done"
-    )
+    wait_until(lambda: made.query("SELECT state, n_tries FROM core_job") == [("done", 1)], "the job is done")
 
 
 def beats(made: Installation) -> set[str]:
-    return {name for (name,) in made.query("SELECT name FROM clustering_heartbeat")}
+    return {name for (name,) in made.query("SELECT name FROM core_heartbeat")}
 
 
 @pytest.mark.slow

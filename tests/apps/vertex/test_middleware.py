@@ -13,8 +13,8 @@ from django.test import Client
 from django.urls import path
 from django.utils import timezone
 
-from clustering.models import Role, User
-from clustering.services import people
+from vertex.core.models import Role, User
+from vertex.core.services.people import people
 
 NOON = datetime(2025, 3, 3, 12, 0, tzinfo=UTC)
 

@@ -85,7 +85,7 @@ def test_nothing_outlives_it_when_it_is_killed(made: Installation) -> None:
 
 
 def beats(made: Installation) -> list[str]:
-    return [name for (name,) in made.query("SELECT name FROM clustering_heartbeat")]
+    return [name for (name,) in made.query("SELECT name FROM core_heartbeat")]
 
 
 class TestRefusals:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, TextIO, cast
 from django.core.management.base import CommandError
 from rich.console import Console
 
-from clustering.management.output import WorkCommand
-from clustering.services.sites import SiteExists
-from vertex import demo
-from vertex.tour import DemoIncomplete
+from clustering.services.sites.sites import SiteExists
+from vertex.core.management.output import WorkCommand
+from vertex.demo import demo
+from vertex.demo.tour import DemoIncomplete
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

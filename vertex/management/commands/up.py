@@ -17,7 +17,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from vertex import environment
 from vertex.celery import CLOCK_QUEUE, WORK_QUEUES
-from vertex.supervision import Child, ChildFailed, Supervisor
+from vertex.running.supervision import Child, ChildFailed, Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,7 +137,7 @@ def children(listener: int, options: dict[str, Any]) -> list[Child]:
 def web_server(listener: int) -> list[str]:
     n_processes = environment.integer("VERTEX_WEB_WORKERS", default=1, minimum=1)
     return [
-        *(sys.executable, "-m", "gunicorn", "--config=python:vertex.gunicorn", "--no-control-socket"),
+        *(sys.executable, "-m", "gunicorn", "--config=python:vertex.running.gunicorn", "--no-control-socket"),
         *(f"--bind=fd://{listener}", f"--workers={n_processes}", f"--threads={THREADS}"),
         *("--graceful-timeout=3", "--log-level=warning", "vertex.wsgi"),
     ]

@@ -1,0 +1,1 @@
+"""Suggestions: values offered to an editor, each with its evidence; pure."""

@@ -1,0 +1,1 @@
+"""Routes of annotations and comments."""

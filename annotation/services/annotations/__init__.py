@@ -1,0 +1,1 @@
+"""Annotations: write revisions, compare second ones, comment, measure the effort."""

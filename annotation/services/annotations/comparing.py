@@ -1,0 +1,56 @@
+"""Compare what the second annotator of a page says with what the first one says, as it is now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from annotation.algorithms.anchors.agreement import compare_marks
+from annotation.algorithms.anchors.anchoring import Anchor
+from annotation.algorithms.anchors.node_paths import AnchorProblem
+from annotation.algorithms.anchors.page_texts import read_texts
+from annotation.models import Annotation, SecondAnnotation
+from annotation.services.annotations.stored_marks import current_revision, marks_of
+from annotation.services.page.stored_trees import tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from annotation.models import Attribute
+    from clustering.models import Page
+
+
+def compare_again(page: Page, attributes: Iterable[Attribute | None]) -> None:
+    """Compare the second annotations of a page whose first one changed just now.
+
+    One that was settled stays as it is: it says how far two people agreed who knew nothing of each other.
+    """
+    wanted = [one.pk for one in attributes if one is not None]
+    rows = SecondAnnotation.objects.filter(page=page, attribute__in=wanted, resolution="")
+    for row in rows.select_related("page", "attribute", "snapshot"):
+        compare(row)
+
+
+def compare(row: SecondAnnotation) -> None:
+    """Compare a second annotation with the first one as it is now, where there is one of the same bytes."""
+    first = first_rows(row)
+    agreement = ""
+    tree = tree_of(row.snapshot) if first else None
+    if tree is not None:
+        mine = [mark.anchor for mark in marks_of(first) if mark.anchor is not None]
+        try:
+            agreement = compare_marks(read_texts(tree), mine, anchors_of(row))
+        except AnchorProblem:
+            agreement = SecondAnnotation.Agreement.OTHER
+    row.agreement, row.first_revision = agreement, current_revision(row.page, row.attribute)
+    row.save(update_fields=["agreement", "first_revision"])
+
+
+def first_rows(row: SecondAnnotation) -> list[Annotation]:
+    """Return what the first annotator says of the same attribute on the same bytes."""
+    live = Annotation.objects.live().filter(page=row.page_id, attribute=row.attribute_id)
+    return list(live.filter(snapshot__body=row.snapshot.body).select_related("author").order_by("position"))
+
+
+def anchors_of(row: SecondAnnotation) -> list[Anchor]:
+    """Return what a second annotation holds."""
+    return [Anchor(**mark) for mark in row.marks]

@@ -1,0 +1,1 @@
+"""Annotations in files: import and export."""

@@ -1,0 +1,1 @@
+"""The page that is annotated: what it shows, what a gesture does, what is suggested."""

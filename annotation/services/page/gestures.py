@@ -1,0 +1,298 @@
+"""What an editor does on a page: take a node for an attribute, say that it is absent, mark records.
+
+Each gesture makes a further revision of one attribute of the page and returns which one, so that it can be
+taken back. A gesture that replaces what is said names the revision that was read; one that adds a value to
+what is there holds whatever happened meanwhile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.db import transaction
+
+from annotation.algorithms.anchors.alike import find_alike, find_records_alike
+from annotation.algorithms.anchors.anchoring import Anchor, anchor_node
+from annotation.algorithms.anchors.node_paths import AnchorProblem, Node, select_node
+from annotation.algorithms.anchors.picking import anchor_mark, anchor_place, anchor_stretch, anchor_text
+from annotation.models import Annotation, Attribute
+from annotation.services.annotations.annotating import (
+    AnnotatedMeanwhile,
+    Mark,
+    annotate,
+    current_revision,
+    marks_of,
+    restore_revision,
+)
+from clustering.algorithms.records.record_finding import find_records
+from clustering.dom.paths import element_paths
+from clustering.models import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from lxml.etree import _Element
+
+    from annotation.algorithms.anchors.picking import MarkText, NumberedPage, Place
+    from clustering.models import Snapshot
+    from vertex.core.models import User
+
+MAX_MARKS = 2_000  # of one attribute on one page
+TYPED_NODES = {Attribute.Type.IMAGE: ("img", "src"), Attribute.Type.URL: ("a", "href")}
+SPOKEN = ("content", "alt", "title", "value", "datetime")  # what may hold a value that is not shown
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A revision that a gesture made, and the one before it."""
+
+    page: int
+    attribute: str  # blank: the records
+    before: int
+    after: int
+
+
+class TooManyMarks(Exception):
+    """More values than a page may have of an attribute."""
+
+    def __init__(self, n_marks: int) -> None:
+        super().__init__(f"{n_marks:,} values are too many for one attribute; {MAX_MARKS:,} fit on a page")
+
+
+class Subject(NamedTuple):
+    """What a gesture is about: an attribute on a page that was read."""
+
+    snapshot: Snapshot
+    page: NumberedPage
+    attribute: Attribute | None
+    actor: User | None
+    source: str = Annotation.Source.HAND
+
+
+def take(*, subject: Subject, anchor: Anchor, revision: int | None, adds: bool = False) -> Change:
+    """Let an anchor be the value of the attribute, or a further one of it.
+
+    Within a record it replaces the value in that record only. Raises AnnotatedMeanwhile.
+    """
+    with transaction.atomic():
+        _lock(subject.snapshot.page_id)
+        said = [mark for mark in _said(subject) if mark.anchor is not None]
+        taken = Mark(anchor, _record_around(subject, anchor))
+        if adds or (subject.attribute and subject.attribute.is_multi):
+            return _write(subject, _in_order([*said, taken]), None)
+        kept = [mark for mark in said if mark.record != taken.record] if taken.record else []
+        return _write(subject, _in_order([*kept, taken]), revision)
+
+
+def take_alike(*, subject: Subject, revision: int | None) -> Change:
+    """Take every node that stands as the values that the attribute has already. Raises AnchorProblem."""
+    said = [mark.anchor for mark in _said(subject) if mark.anchor is not None]
+    nodes = [select_node(subject.page.texts.tree, anchor.xpath) for anchor in said]
+    if not nodes:
+        raise AnchorProblem("take a value first: the others are searched by what it looks like")
+    marks = []
+    for element in find_alike([node.element for node in nodes]):
+        found = Node(element, nodes[0].number, nodes[0].name)
+        anchor = _anchor_or_none(subject.page, found)
+        if anchor is not None:
+            marks.append(Mark(anchor, _record_around(subject, anchor)))
+    return _write(subject, marks, revision)
+
+
+def remove_value(*, subject: Subject, position: int, revision: int | None) -> Change:
+    """Take one value of the attribute away. Raises AnnotatedMeanwhile."""
+    marks = [mark for n, mark in enumerate(_said(subject)) if n != position]
+    return _write(subject, marks, revision)
+
+
+def say_absent(*, subject: Subject, revision: int | None) -> Change:
+    """Say that the page has no value of the attribute. Raises AnnotatedMeanwhile."""
+    return _write(subject, [Mark()], revision)
+
+
+def clear(*, subject: Subject, revision: int | None) -> Change:
+    """Let nothing be said of the attribute, or of the records. Raises AnnotatedMeanwhile."""
+    return _write(subject, [], revision)
+
+
+def mark_records(*, subject: Subject, first: _Element, last: _Element | None, revision: int | None) -> Change:
+    """Let the siblings that look like the elements from first to last be the page's records."""
+    return _write_records(subject, find_records_alike(first, last), revision)
+
+
+def mark_found_records(*, subject: Subject, revision: int | None) -> Change:
+    """Let the list that looks most like records be the page's records. Raises AnchorProblem."""
+    lists = find_records(subject.page.texts.tree)
+    if not lists:
+        raise AnchorProblem("no list of records is found on this page; click one record to mark them")
+    return _write_records(subject, lists[0].records, revision)
+
+
+def accept_records(*, subject: Subject, records: Sequence[MarkText], revision: int | None) -> Change:
+    """Write down the records that were proposed, each from one element to another. Raises AnchorProblem."""
+    return _write_records(subject, [_siblings(subject, one) for one in records], revision)
+
+
+def accept(
+    *,
+    subject: Subject,
+    marks: Sequence[MarkText],
+    is_absent: bool,
+    revision: int | None,
+    adds: bool = False,
+) -> Change:
+    """Write down what was proposed for the attribute, as it was shown. Raises AnnotatedMeanwhile."""
+    anchors = [anchor_mark(subject.page.texts, mark) for mark in marks]
+    with transaction.atomic():
+        _lock(subject.snapshot.page_id)
+        proposed = [Mark(anchor, _record_around(subject, anchor)) for anchor in anchors]
+        if adds:
+            said = [mark for mark in _said(subject) if mark.anchor is not None]
+            return _write(subject, _in_order([*said, *proposed]), None)
+        return _write(subject, [Mark()] if is_absent else proposed, revision)
+
+
+def restore(
+    *, page: Page, attribute: Attribute | None, shown: int, wanted: int, actor: User | None
+) -> Change:
+    """Let an earlier revision hold again, as long as what is shown is still what holds.
+
+    Raises AnnotatedMeanwhile, NoSuchRevision.
+    """
+    with transaction.atomic():
+        _lock(page.pk)
+        current = current_revision(page, attribute)
+        name = attribute.name if attribute else ""
+        if _content(page, attribute, current) != _content(page, attribute, shown):
+            raise AnnotatedMeanwhile(page, name or "the records", current)
+        if wanted:
+            after = restore_revision(page=page, attribute=attribute, revision=wanted, actor=actor)
+        else:
+            snapshot = _snapshot_of(page, attribute, current)
+            after = annotate(snapshot=snapshot, attribute=attribute, marks=[], actor=actor)
+    return Change(page.pk, name, current, after)
+
+
+def anchor_clicked(subject: Subject, place: Place, *, widens: bool = False) -> Anchor:
+    """Return the anchor that a click means: what an attribute of its type takes from the place.
+
+    Raises AnchorProblem.
+    """
+    element = subject.page.element(place.number)
+    if place.text_node is not None:
+        return anchor_place(subject.page, place)
+    parent = element.getparent()
+    if widens and parent is not None:
+        element = parent
+    typed = TYPED_NODES.get(subject.attribute.type) if subject.attribute else None  # type: ignore[call-overload]  # a plain text is a key, too
+    node = _typed_node(element, *typed) if typed else None
+    return anchor_node(subject.page.texts, (node or _speaking_node(subject.page, element)).xpath)
+
+
+def anchor_typed(subject: Subject, number: int, start: int, end: int) -> Anchor:
+    """Return the anchor of a part of what an element displays. Raises AnchorProblem."""
+    return anchor_text(subject.page.texts, subject.page.element(number), start, end)
+
+
+def anchor_run_of(subject: Subject, first: _Element, last: _Element) -> Anchor:
+    """Return the anchor of everything from one element to another. Raises AnchorProblem."""
+    spans = [subject.page.texts.span(one) for one in (first, last)]
+    if spans[0] is None or spans[1] is None:
+        raise AnchorProblem("a value from one node to another begins and ends in nodes that show text")
+    return anchor_stretch(subject.page.texts, spans[0][0], max(spans[0][1], spans[1][1]))
+
+
+def _typed_node(element: _Element, tag: str, name: str) -> Node | None:
+    """Return the picture or link that a click on an element means: its own, one in it, one around it."""
+    around = [element, *element.iter(tag), *element.iterancestors(tag)]
+    found = next((one for one in around if one.tag == tag and one.get(name)), None)
+    return None if found is None else Node(found, name=name)
+
+
+def _speaking_node(page: NumberedPage, element: _Element) -> Node:
+    """Return the element where it shows a text, else the attribute of it that speaks for it."""
+    if page.texts.span(element) is None:
+        name = next((name for name in (*SPOKEN, "src", "href") if element.get(name)), "")
+        return Node(element, name=name)
+    return Node(element)
+
+
+def _anchor_or_none(page: NumberedPage, node: Node) -> Anchor | None:
+    try:
+        return anchor_node(page.texts, node.xpath)
+    except AnchorProblem:
+        return None
+
+
+def _said(subject: Subject) -> list[Mark]:
+    rows = Annotation.objects.live().filter(page=subject.snapshot.page_id, attribute=subject.attribute)
+    return marks_of(rows)
+
+
+def _record_around(subject: Subject, anchor: Anchor) -> tuple[str, ...]:
+    """Return the record of the page in which a value stands; empty where it stands in none."""
+    if subject.attribute is None:
+        return ()
+    rows = Annotation.objects.live().filter(page=subject.snapshot.page_id, attribute=None)
+    records = [tuple(row.record) for row in rows]
+    if not records:
+        return ()
+    element = select_node(subject.page.texts.tree, anchor.xpath).element
+    around = set(element_paths([element, *element.iterancestors()]))
+    return next((record for record in records if around & set(record)), ())
+
+
+def _in_order(marks: Iterable[Mark]) -> list[Mark]:
+    """Return marks in the order of the page, as far as it is known."""
+    return sorted(marks, key=lambda mark: (mark.anchor.position or 0) if mark.anchor else 0)
+
+
+def _siblings(subject: Subject, record: MarkText) -> list[_Element]:
+    """Return the elements of a record, which stand one after the other. Raises AnchorProblem."""
+    tree = subject.page.texts.tree
+    first, last = (
+        select_node(tree, path).element for path in (record.xpath, record.end_xpath or record.xpath)
+    )
+    found = [first]
+    while found[-1] is not last:
+        following = next(found[-1].itersiblings("*"), None)
+        if following is None:
+            raise AnchorProblem(f"the record from {record.xpath} to {record.end_xpath} is not on the page")
+        found.append(following)
+    return found
+
+
+def _lock(page_id: int) -> None:
+    """Let nobody else change what is said of the page until the transaction ends."""
+    Page.objects.select_for_update(no_key=True).get(pk=page_id)
+
+
+def _write_records(subject: Subject, records: Iterable[Sequence[_Element]], revision: int | None) -> Change:
+    return _write(subject, [Mark(record=tuple(element_paths(list(one)))) for one in records], revision)
+
+
+def _write(subject: Subject, marks: Sequence[Mark], revision: int | None) -> Change:
+    if len(marks) > MAX_MARKS:
+        raise TooManyMarks(len(marks))
+    unique = list(dict.fromkeys(marks))
+    after = annotate(
+        snapshot=subject.snapshot,
+        attribute=subject.attribute,
+        marks=unique,
+        actor=subject.actor,
+        source=subject.source,
+        revision=revision,
+    )
+    name = subject.attribute.name if subject.attribute else ""
+    return Change(subject.snapshot.page_id, name, after - 1, after)
+
+
+def _content(page: Page, attribute: Attribute | None, revision: int) -> list[Mark]:
+    rows = Annotation.objects.filter(page=page, attribute=attribute, revision=revision)
+    return marks_of(row for row in rows if row.kind != Annotation.Kind.CLEARED)
+
+
+def _snapshot_of(page: Page, attribute: Attribute | None, revision: int) -> Snapshot:
+    rows = Annotation.objects.filter(page=page, attribute=attribute, revision=revision)
+    return rows.select_related("snapshot").earliest("pk").snapshot

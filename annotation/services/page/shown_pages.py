@@ -1,0 +1,54 @@
+"""A stored page as people annotate it: its tree with numbers, or why nothing can be annotated on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from annotation.algorithms.anchors.page_texts import read_texts
+from annotation.algorithms.anchors.picking import NumberedPage
+from clustering.dom.page import PageTooLarge, parse_page
+from clustering.models import Snapshot
+from vertex.core.storage import BodyDamaged, BodyMissing, page_store
+
+if TYPE_CHECKING:
+    from clustering.models import Page
+
+
+class PageUnfit(Exception):
+    """Nothing can be annotated on a page; the message says why and what to do."""
+
+
+def snapshot_to_annotate(page: Page) -> Snapshot:
+    """Return the snapshot of a page that is annotated: that of its samples, else the latest one.
+
+    Raises PageUnfit.
+    """
+    sampled = Snapshot.objects.filter(samples__page=page).select_related("page", "page__site").order_by("-pk")
+    snapshot = sampled.first() or page.latest_snapshot
+    if snapshot is None:
+        why = page.reason or page.get_state_display().lower()
+        raise PageUnfit(f"The page has no snapshot ({why}). Crawl or import it first.")
+    check_fit(snapshot)
+    return snapshot
+
+
+def check_fit(snapshot: Snapshot) -> None:
+    """Raise PageUnfit where a snapshot is broken."""
+    if snapshot.problem:
+        what = snapshot.get_problem_display().lower()
+        raise PageUnfit(
+            f"The snapshot of the page is {what}, so a rule learnt from it could be wrong. "
+            "Annotate another page of the cluster."
+        )
+
+
+def read_page(snapshot: Snapshot) -> NumberedPage:
+    """Return the page of a snapshot with its elements numbered. Raises PageUnfit."""
+    check_fit(snapshot)
+    try:
+        tree = parse_page(page_store().read(snapshot.body), snapshot.content_type).tree
+    except (BodyMissing, BodyDamaged, PageTooLarge) as error:
+        raise PageUnfit(f"The page cannot be read: {error}. Crawl or import it again.") from None
+    if tree is None:
+        raise PageUnfit("The snapshot of the page is empty. Annotate another page of the cluster.")
+    return NumberedPage(read_texts(tree))

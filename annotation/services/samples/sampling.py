@@ -1,0 +1,145 @@
+"""Draw the pages of each cluster that are worth annotating."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from annotation.algorithms import sampling
+from annotation.models import Sample
+from clustering.models import Cluster, Clustering, PageMembership, Snapshot
+from clustering.services.looks import assets
+from clustering.services.pages.stored_pages import StoredPage, read_pages, sample_pages
+from vertex.core.models import Job
+from vertex.core.services.jobs import jobs
+from vertex.core.services.people import audit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from vertex.core.models import Site, User
+
+MAX_SIZE = 1_000
+MAX_PAGES = 2_000  # of a cluster that are looked at; always the same ones of a larger cluster
+FIRST_ERROR = 400  # status
+
+
+def request_samples(
+    *,
+    site: Site,
+    cluster: str = "",
+    size: int = sampling.SAMPLE_SIZE,
+    scheme: str = "weighted",
+    prefer_unseen: bool = True,
+    actor: User | None = None,
+    rings: bool = True,
+) -> Job:
+    """Let a job draw the samples of one cluster, or of all. Raises ValidationError, JobExists."""
+    _check(site, cluster, size, scheme)
+    params = {"cluster": cluster, "size": size, "scheme": scheme, "prefer_unseen": prefer_unseen}
+    with transaction.atomic():
+        job = jobs.create_job(
+            task="annotation.draw_samples",
+            queue=Job.Queue.LEARN,
+            title=f"Draw samples of {site.name}" + (f", {cluster}" if cluster else ""),
+            site=site,
+            params=params,
+            key=f"draw_samples:{site.pk}:{cluster}",
+            actor=actor,
+            rings=rings,
+        )
+        audit.record(actor=actor, action="samples.requested", subject=site.name, site=site, detail=params)
+    return job
+
+
+def draw_samples(run: jobs.JobRun, report: Callable[[], None] | None = None) -> dict[str, Any]:
+    """Draw the samples that the job asks for; each cluster's replace those that it had."""
+    site, params = run.job.site, run.job.params
+    if site is None:
+        raise jobs.JobFailed("the site was deleted meanwhile")
+    clusters = clusters_of(run.job)
+    n_samples = 0
+    for n_done, cluster in enumerate(clusters):
+        run.renew(n_done=n_done, n_total=len(clusters), message=cluster.title)
+        pages = sample_pages(_pages_of(cluster), MAX_PAGES)
+        pages.sort(key=lambda page: page.url)
+        with run.kept_alive():
+            seen = [sampling.observe(page.tree) for page in read_pages(pages)]  # no tree stays in memory
+            chosen = sampling.draw(
+                seen, size=params["size"], scheme=params["scheme"], prefer_unseen=params["prefer_unseen"]
+            )
+        n_samples += _replace(run, cluster, [(pages[p], gain) for p, gain in chosen])
+        if report:
+            report()
+    run.renew(n_done=len(clusters))
+    return {"clusters": len(clusters), "samples": n_samples}
+
+
+def draw_samples_with_looks(run: jobs.JobRun) -> dict[str, Any]:
+    """Draw samples, then let a job fetch what their pages are drawn with."""
+    result = draw_samples(run)
+    drawn = Snapshot.objects.filter(samples__cluster__in=clusters_of(run.job)).select_related("page__site")
+    assets.request_assets(snapshots=drawn.distinct(), actor=run.job.created_by)
+    return result
+
+
+def clusters_of(job: Job) -> list[Cluster]:
+    """Return the clusters whose samples the job draws."""
+    return _clusters(job.site, job.params["cluster"]) if job.site else []
+
+
+def _check(site: Site, cluster: str, size: int, scheme: str) -> None:
+    if scheme not in sampling.SCHEMES:
+        raise ValidationError(str(sampling.UnknownScheme(scheme)))
+    if not 1 <= size <= MAX_SIZE:
+        raise ValidationError(f"the size must be from 1 to {MAX_SIZE:,}, not {size}")
+    if not Clustering.objects.current().filter(site=site).exists():
+        raise ValidationError(f"{site.name} has no clusters yet; cluster its pages first")
+    if cluster and not _clusters(site, cluster):
+        names = ", ".join(one.name for one in _clusters(site, "")[:20])
+        raise ValidationError(f"{site.name} has no cluster {cluster!r}; it has: {names or 'none'}")
+
+
+def _clusters(site: Site, name: str) -> list[Cluster]:
+    """Return the clusters that have pages now, or the one of this name."""
+    present = Cluster.objects.present().filter(site=site)
+    return list(present.filter(name=name) if name else present.order_by("name"))
+
+
+def _pages_of(cluster: Cluster) -> list[StoredPage]:
+    """Return the cluster's pages that can be learnt from: whole, and no errors."""
+    members = PageMembership.objects.current().filter(
+        cluster=cluster,
+        page__latest_snapshot__problem=Snapshot.Problem.NONE,
+        page__latest_snapshot__status__lt=FIRST_ERROR,
+    )
+    rows = members.order_by("page").values_list(
+        *("page_id", "page__url", "page__url_hash", "page__latest_snapshot_id"),
+        *("page__latest_snapshot__body", "page__latest_snapshot__content_type"),
+    )
+    return [
+        StoredPage(pk, url, bytes(url_hash), *rest)
+        for pk, url, url_hash, *rest in rows.iterator(chunk_size=5_000)
+    ]
+
+
+def _replace(run: jobs.JobRun, cluster: Cluster, chosen: Sequence[tuple[StoredPage, float]]) -> int:
+    """Write a cluster's samples in place of those that it had."""
+    with transaction.atomic():
+        run.renew()
+        Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
+        Sample.objects.filter(cluster=cluster).delete()
+        Sample.objects.bulk_create(
+            Sample(
+                cluster=cluster,
+                page_id=page.pk,
+                snapshot_id=page.snapshot,
+                rank=rank,
+                gain=gain,
+                scheme=run.job.params["scheme"],
+            )
+            for rank, (page, gain) in enumerate(chosen, 1)
+        )
+    return len(chosen)

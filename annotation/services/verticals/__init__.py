@@ -1,0 +1,1 @@
+"""Verticals: attributes, policies, keys."""

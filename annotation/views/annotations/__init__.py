@@ -1,0 +1,1 @@
+"""Pages about annotations: second ones, comments, effort."""

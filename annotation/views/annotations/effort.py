@@ -1,0 +1,36 @@
+"""Take the reports of browsers about the work that annotating is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import orjson
+from django.core.exceptions import BadRequest
+from django.http import HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from annotation.services.annotations.measuring import record_effort
+from vertex.core.models import Role
+from vertex.core.views.access import needs_role, user_of
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+LARGEST = 64 * 1024  # bytes of a report
+
+
+@needs_role(Role.EDITOR)
+@require_POST
+def effort(request: HttpRequest) -> HttpResponse:
+    """Add a report to the sums; what is not credible in it is left out."""
+    if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST:
+        raise BadRequest(f"A report may have {LARGEST:,} bytes.")
+    try:
+        told = orjson.loads(request.body)
+    except orjson.JSONDecodeError:
+        raise BadRequest("A report is a list of actions as JSON.") from None
+    if not isinstance(told, list):
+        raise BadRequest("A report is a list of actions as JSON.")
+    record_effort(person=user_of(request), actions=told, now=timezone.now())
+    return HttpResponse(status=204)

@@ -1,0 +1,239 @@
+"""One page to annotate: as it looks, with its attributes beside it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.http import Http404, JsonResponse
+from django.shortcuts import get_object_or_404, render
+from django.template.defaultfilters import truncatechars
+from django.urls import NoReverseMatch, reverse
+from django.views.decorators.http import require_GET
+
+from annotation.algorithms.anchors.node_paths import AnchorProblem
+from annotation.algorithms.anchors.node_words import head_values, outline, path_in_words, values_of
+from annotation.models import Sample, Vertical
+from annotation.services.page.page_states import neighbours_of, rows_of, share_covered, vertical_of_page
+from annotation.services.page.proposals import proposals_for
+from annotation.services.page.shown_pages import PageUnfit, check_fit, read_page, snapshot_to_annotate
+from annotation.services.verticals.keys import keys_chosen
+from clustering.models import Cluster, Page, PageMembership, Snapshot
+from clustering.views.clusters.cluster_rows import cluster_of
+from vertex.core.models import Job, Role, Site
+from vertex.core.views.access import needs_role, user_of
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+    from annotation.algorithms.anchors.picking import NumberedPage
+
+HOUR = 3600
+COMMANDS = (
+    ("accept", "Enter", "Accept all that is shown and go on"),
+    ("take", "Space", "Take the outlined node"),
+    ("absent", "x", "Not on this page"),
+    ("absent_rest", "X", "None of the open ones is on this page"),
+    ("clear", "Backspace", "Clear the attribute"),
+    ("like", "=", "Take all like these"),
+    ("begin", "(", "A value begins here"),
+    ("finish", ")", "A value ends here"),
+    ("values", ".", "What the node holds"),
+    ("find", "/", "Find a text on the page"),
+    ("first", "1", "Take the first suggestion"),
+    ("second", "2", "Take the second suggestion"),
+    ("third", "3", "Take the third suggestion"),
+    ("before", "<", "Sample before"),
+    ("after", ">", "Next sample"),
+    ("undo", "u", "Undo"),
+    ("redo", "U", "Redo"),
+)
+
+
+class Asked(NamedTuple):
+    """A page that somebody wants to annotate, and where it belongs."""
+
+    site: Site
+    cluster: Cluster | None
+    page: Page
+    sample: Sample | None
+    snapshot: Snapshot
+
+
+@needs_role(Role.EDITOR)
+@require_GET
+def annotate_page(
+    request: HttpRequest, name: str, cluster_name: str = "", rank: int = 0, pk: int = 0
+) -> HttpResponse:
+    """Show a sample of a cluster, or any page; to the page itself only what changes from one to the next."""
+    site = get_object_or_404(Site, name=name)
+    cluster = cluster_of(site, cluster_name) if cluster_name else None
+    if cluster is not None and not Sample.objects.filter(cluster=cluster).exists():
+        return _blocked(request, site, cluster, "samples")
+    try:
+        asked = _sample_asked(site, cluster, rank) if cluster else _page_asked(site, pk)
+        context = _context(asked)
+    except PageUnfit as error:
+        return _blocked(request, site, cluster, "unfit", str(error), rank=rank, pk=pk)
+    if context["vertical"] is None:
+        return _blocked(request, site, asked.cluster, "vertical", pk=pk)
+    if request.headers.get("X-Part") != "sample":
+        context["own_keys"] = json.dumps(keys_chosen(user_of(request)))
+        return render(request, "annotation/page/annotate_page.html", context)
+    answer = render(request, "annotation/page/sample.html", context)
+    answer["Cache-Control"] = "no-store"  # going back in the history must not find the part
+    return answer
+
+
+def _sample_asked(site: Site, cluster: Cluster, rank: int) -> Asked:
+    found = Sample.objects.filter(cluster=cluster, rank=rank).select_related("page__site", "snapshot").first()
+    if found is None:
+        raise Http404(f"{cluster.title} has no sample {rank}.")
+    check_fit(found.snapshot)
+    return Asked(site, cluster, found.page, found, found.snapshot)
+
+
+def _page_asked(site: Site, pk: int) -> Asked:
+    page = get_object_or_404(Page.objects.select_related("site", "latest_snapshot"), site=site, pk=pk)
+    cluster = cluster_of_page(page)
+    sample = Sample.objects.filter(page=page, cluster=cluster).select_related("snapshot").first()
+    return Asked(site, cluster, page, sample, sample.snapshot if sample else snapshot_to_annotate(page))
+
+
+def cluster_of_page(page: Page) -> Cluster | None:
+    """Return the cluster in which a page is now."""
+    row = PageMembership.objects.current().filter(page=page).select_related("cluster").first()
+    return row.cluster if row else None
+
+
+def _context(asked: Asked) -> dict[str, Any]:
+    vertical = vertical_of_page(asked.page, asked.cluster)
+    shown = read_page(asked.snapshot)
+    attributes = vertical.attributes.live() if vertical else []
+    around = neighbours_of(asked.cluster, asked.page) if asked.cluster else None
+    return {
+        "site": asked.site,
+        "cluster": asked.cluster,
+        "page": asked.page,
+        "sample": asked.sample,
+        "snapshot": asked.snapshot,
+        "vertical": vertical,
+        "rows": rows_of(shown, asked.snapshot, attributes),
+        "around": around,
+        "covered": share_covered(asked.sample) if asked.sample else None,
+        "commands": COMMANDS,
+        "verticals": Vertical.objects.all(),
+        **_addresses(asked),
+    }
+
+
+def _addresses(asked: Asked) -> dict[str, str]:
+    """Return the addresses of other apps' parts; blank for those that this installation lacks."""
+    site = asked.site.name
+    cluster = asked.cluster.name if asked.cluster else ""
+    return {
+        "rule_panel": _address("rule_panel", site, cluster) if cluster else "",
+        "rule_prefill": _address("rule_prefill", site, cluster, asked.snapshot.pk) if cluster else "",
+        "page_comments": _address("page_comments", site, asked.page.pk),
+        "effort": _address("effort"),
+    }
+
+
+def _address(name: str, *args: object) -> str:
+    try:
+        return reverse(name, args=args)
+    except NoReverseMatch:
+        return ""
+
+
+def _blocked(
+    request: HttpRequest,
+    site: Site,
+    cluster: Cluster | None,
+    why: str,
+    text: str = "",
+    *,
+    rank: int = 0,
+    pk: int = 0,
+) -> HttpResponse:
+    """Show what has to be done before anything can be annotated, and offer it."""
+    job = Job.objects.unfinished().filter(site=site, task="annotation.draw_samples").order_by("pk").first()
+    context = {
+        "site": site,
+        "cluster": cluster,
+        "why": why,
+        "text": text,
+        "job": job,
+        "is_live": job is not None,
+        "rank": rank,
+        "pk": pk,
+        "others": Sample.objects.filter(cluster=cluster).exclude(rank=rank).order_by("rank")[:5]
+        if cluster
+        else [],
+        "verticals": Vertical.objects.all(),
+        "has_pages": cluster is not None and Cluster.objects.present().filter(pk=cluster.pk).exists(),
+    }
+    return render(request, "annotation/page/annotate_blocked.html", context, status=200)
+
+
+@needs_role(Role.EDITOR)
+@require_GET
+def page_outline(_request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> JsonResponse:
+    """Tell the name, the parent and the text of each element, by which people go through the page."""
+    told = outline(_shown(name, pk, snapshot_pk))
+    answer = JsonResponse(
+        {
+            "parents": told.parents,
+            "labels": told.labels,
+            "label_of": told.label_of,
+            "texts": told.texts,
+            "shown": told.shown,
+        }
+    )
+    answer["Cache-Control"] = f"private, max-age={HOUR}"  # a snapshot never changes
+    return answer
+
+
+@needs_role(Role.EDITOR)
+@require_GET
+def page_node(request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> HttpResponse:
+    """Show what an element holds; without a number what the head of the page says."""
+    shown = _shown(name, pk, snapshot_pk)
+    wanted = request.GET.get("number", "")
+    if not wanted:
+        return render(
+            request, "annotation/page/node.html", {"values": head_values(shown.texts), "is_head": True}
+        )
+    try:
+        element = shown.element(int(wanted))
+    except (ValueError, AnchorProblem):
+        raise Http404(f"The page has no element {wanted[:20]!r}.") from None
+    values = values_of(shown.texts, element)
+    whole = next((value.text for value in values if value.label == "text"), "")
+    context = {
+        "values": values,
+        "text": truncatechars(whole, 5_000),
+        "number": wanted,
+        "path": path_in_words(shown, int(wanted)),
+    }
+    return render(request, "annotation/page/node.html", context)
+
+
+@needs_role(Role.EDITOR)
+@require_GET
+def page_suggestions(_request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> JsonResponse:
+    """Tell what the machine proposes for each attribute of a page, best first."""
+    shown = _shown(name, pk, snapshot_pk)
+    snapshot = get_object_or_404(Snapshot.objects.select_related("page__site"), pk=snapshot_pk)
+    cluster = cluster_of_page(snapshot.page)
+    vertical = vertical_of_page(snapshot.page, cluster)
+    attributes = list(vertical.attributes.live()) if vertical else []
+    return JsonResponse(proposals_for(shown, snapshot, cluster, attributes))
+
+
+def _shown(name: str, pk: int, snapshot_pk: int) -> NumberedPage:
+    snapshot = get_object_or_404(Snapshot, page__site__name=name, page=pk, pk=snapshot_pk)
+    try:
+        return read_page(snapshot)
+    except PageUnfit as error:
+        raise Http404(str(error)) from None

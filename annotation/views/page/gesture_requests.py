@@ -1,0 +1,91 @@
+"""Read what a browser says an editor did; anything unexpected is refused."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from django.core.exceptions import BadRequest
+
+from annotation.algorithms.anchors.picking import MarkText, Place
+from vertex.core.texts import storable
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+MAX_BODY = 4_000_000  # bytes
+MAX_NUMBER = 2**31 - 1
+MAX_LISTED = 2_000
+MAX_TEXT = 200_000
+
+
+class Gesture:
+    """The words of one gesture, each read as what it must be. Reading raises BadRequest."""
+
+    def __init__(self, told: object) -> None:
+        if not isinstance(told, dict):
+            raise BadRequest("A gesture is a JSON object.")
+        self.told: dict[str, Any] = told
+
+    def text(self, name: str, default: str | None = None) -> str:
+        value = self.told.get(name, default)
+        if not isinstance(value, str) or len(value) > MAX_TEXT:
+            raise BadRequest(f"“{name}” of a gesture must be a text.")
+        return storable(value)
+
+    def number(self, name: str) -> int:
+        value = self.number_or_none(name)
+        if value is None:
+            raise BadRequest(f"“{name}” of a gesture must be a number.")
+        return value
+
+    def number_or_none(self, name: str) -> int | None:
+        value = self.told.get(name)
+        if value is None:
+            return None
+        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_NUMBER:
+            raise BadRequest(f"“{name}” of a gesture must be a whole number from 0.")
+        return value
+
+    def is_set(self, name: str) -> bool:
+        return self.told.get(name) is True
+
+    def parts(self, name: str) -> list[Gesture]:
+        value = self.told.get(name, [])
+        if not isinstance(value, list) or len(value) > MAX_LISTED:
+            raise BadRequest(f"“{name}” of a gesture must be a list of at most {MAX_LISTED:,}.")
+        return [Gesture(part) for part in value]
+
+    def place(self) -> Place:
+        told = Gesture(self.told.get("place"))
+        stretch = Gesture(told.told["text"]) if told.told.get("text") else None
+        if stretch is None:
+            return Place(told.number("number"))
+        return Place(
+            number=stretch.number("number"),
+            text_node=stretch.number("textNode"),
+            start=stretch.number("start"),
+            end=stretch.number("end"),
+            end_number=stretch.number_or_none("endNumber"),
+            end_text_node=stretch.number_or_none("endTextNode"),
+        )
+
+    def mark(self) -> MarkText:
+        return MarkText(
+            xpath=self.text("xpath"),
+            text=self.text("text", ""),
+            end_xpath=self.text("end_xpath", ""),
+            start=self.number_or_none("start"),
+            end=self.number_or_none("end"),
+        )
+
+
+def read_gesture(request: HttpRequest) -> Gesture:
+    """Return what the body of a request tells. Raises BadRequest."""
+    if int(request.headers.get("Content-Length") or 0) > MAX_BODY:
+        raise BadRequest(f"A gesture has at most {MAX_BODY:,} bytes.")
+    try:
+        told = orjson.loads(request.body)
+    except orjson.JSONDecodeError:  # also where it is nested too deeply
+        raise BadRequest("A gesture is a JSON object.") from None
+    return Gesture(told)

@@ -1,0 +1,1 @@
+"""The default clusterer: groups by all evidence that a site offers; pure."""

@@ -1,0 +1,108 @@
+"""Say in words what sets a group apart: the features with the largest w|p - q| to the group nearest to it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clustering.algorithms.automatic.feature_table import is_pair
+from clustering.algorithms.automatic.page_features import feature_names, hash_text
+from clustering.algorithms.automatic.profiles import distances_to, shares_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from clustering.algorithms.automatic.feature_table import FeatureSet, FeatureTable
+    from clustering.algorithms.automatic.page_features import PageFeatures
+
+MOST_NAMED = 3
+SMALLEST_GAP = 0.3  # between the shares of two groups; less sets nothing apart
+MOST_STEPS = 3  # of a path that are shown
+MOST_READ = 50  # pages in which names are looked for
+MOST_TRIED = 20  # features, of which some have the same name or none
+
+_HAS_WORD = re.compile(r"[^\W\d_]{2}")
+
+
+def describe_groups(
+    table: FeatureTable, group: NDArray[np.intp], observations: Sequence[PageFeatures]
+) -> list[str]:
+    """Return a sentence for each group."""
+    P = shares_of(table.weighed.incidence, group)
+    w = table.weighed.weights.astype(np.float32)
+    masses = w @ P
+    return [
+        _sentence(table.weighed, P, w, a, distances_to(P[:, a], P, w, masses), observations, group)
+        for a in range(P.shape[1])
+    ]
+
+
+def _sentence(
+    features: FeatureSet,
+    P: NDArray[np.float32],
+    w: NDArray[np.float32],
+    a: int,
+    distances: NDArray[np.float32],
+    observations: Sequence[PageFeatures],
+    group: NDArray[np.intp],
+) -> str:
+    if P.shape[1] == 1:
+        return "All pages are in this group."
+    distances[a] = np.inf
+    b = int(distances.argmin())
+    for one, verb in (
+        (a, "Set apart from the nearest group by"),
+        (b, "Its pages lack what the nearest group has:"),
+    ):
+        gaps = P[:, one] - P[:, a + b - one]
+        gains = w * gaps * (gaps >= SMALLEST_GAP)
+        columns = [
+            column for column in np.argsort(-gains, kind="stable")[:MOST_TRIED].tolist() if gains[column]
+        ]
+        pages = (observations[page] for page in np.flatnonzero(group == one)[:MOST_READ].tolist())
+        named = _named(features, columns, pages)[:MOST_NAMED]
+        if named:
+            shown = [f"{name} ({P[column, a]:.0%}, there {P[column, b]:.0%})" for column, name in named]
+            return f"{verb} {', '.join(shown)}."
+    return "Nothing in particular sets it apart from the nearest group."
+
+
+def _named(
+    features: FeatureSet, columns: Sequence[int], pages: Iterable[PageFeatures]
+) -> list[tuple[int, str]]:
+    """Return the columns whose features the pages name, no two of one name."""
+    path_by_hash: dict[int, str] = {}
+    label_by_hash: dict[int, str] = {}
+    missing = {int(features.paths[column]) for column in columns} | {
+        int(features.labels[column]) for column in columns if features.labels[column]
+    }
+    for page in pages:
+        if missing <= path_by_hash.keys() | label_by_hash.keys():
+            break
+        path_by_hash.update(zip(page.features.tolist(), feature_names(page), strict=True))
+        label_by_hash.update((hash_text(label), label) for label in page.labels.split("\n"))
+    column_by_name: dict[str, int] = {}
+    for column in columns:
+        name = _name(features, column, path_by_hash, label_by_hash)
+        if name:
+            column_by_name.setdefault(name, column)
+    return [(column, name) for name, column in column_by_name.items()]
+
+
+def _name(
+    features: FeatureSet, column: int, path_by_hash: Mapping[int, str], label_by_hash: Mapping[int, str]
+) -> str:
+    """Return how a feature is shown, blank where no page names it or its label is a mere sign."""
+    is_path = not features.labels[column]
+    path = path_by_hash.get(int(features.hashes[column] if is_path else features.paths[column]), "")
+    where = "/".join(path.split("/")[-MOST_STEPS:])
+    if is_path or not path:
+        return where
+    label = label_by_hash.get(int(features.labels[column]), "")
+    if not _HAS_WORD.search(label):
+        return ""
+    return f"“{label}” in {where}" if is_pair(features, column) else f"what follows “{label}” in {where}"

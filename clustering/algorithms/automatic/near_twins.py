@@ -1,0 +1,190 @@
+"""Split a group that holds two types which differ by a few paths or labels only.
+
+Notation:   A twin is the smaller type; a bundle are elements and labels that exactly the same pages of a
+            group have, a section a bundle with elements or labels at places of its own; its extent is their
+            number.
+Readings:   Two kinds of evidence split. An address of its own that goes with contrasts: labels alone suffice
+            only where few addresses are in the group, else they are categories of one type. Without such an
+            address, a section that goes with labels among the facts that nearly all pages show, for what is
+            merely optional changes nothing elsewhere; or one that few pages have and that never varies within
+            itself. Either must be the only one of its kind: parts that come and go as the content does come
+            in several kinds and shapes.
+Cost:       Linear in the features of the group's pages, but for a comparison of the bundles of rare sections.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from clustering.algorithms.automatic.kinship import Contrasts
+from clustering.algorithms.automatic.profiles import numbered
+from clustering.algorithms.url_patterns import beginnings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from clustering.algorithms.automatic.feature_table import FeatureSet, FeatureTable
+    from clustering.algorithms.automatic.page_features import Hashes
+
+    Pages = NDArray[np.intp]
+
+FEWEST_PAGES, FEWEST_PAGES_SHARE = 8, 0.04  # that a twin has; fewer are exceptions of their type
+LARGEST_SHARE = 0.25  # of a group; what more pages have is a section that a page may have
+FEWEST_ELEMENTS, SMALLEST_EXTENT = 2, 3  # of a section; less is a detail of one
+MOST_VARIATION = 0.25  # elements on some of the pages only, as a share of the section's own; more is prose
+MOST_CANDIDATES = 50  # of which one is not sought: the group's pages come in many shapes
+FEWEST_FACTS, EXTENT_WITH_FACTS, LARGEST_SHARE_WITH_FACTS = 2, 4, 0.5
+COMMON_PLACE = 0.9  # of a group's pages have it
+MOST_ADDRESSES = 3  # among which labels alone tell twins; more addresses are categories of one type
+MOST_ELSEWHERE = 0.1  # of the pages, at other addresses than these
+FEWEST_CONTRASTS = 2
+
+
+class Bundle(NamedTuple):
+    """What exactly the same pages have, as hashes."""
+
+    elements: set[int]
+    labels: set[int]  # at places of their own
+    facts: set[int]  # labels at places that nearly all pages of the group have
+
+
+def split_by_address(table: FeatureTable, patterns: Sequence[str], members: Pages) -> list[Pages]:
+    """Split pages at the first level where one of a few addresses goes with paths or labels of its own."""
+    levels = [beginnings(patterns[page]) for page in members.tolist()]
+    for level in range(max(map(len, levels))):
+        addresses = numbered([row[min(level, len(row) - 1)] for row in levels])
+        parts = _split_by(table, addresses, members)
+        if len(parts) > 1:
+            return parts
+    return [members]
+
+
+def _split_by(table: FeatureTable, addresses: Pages, members: Pages) -> list[Pages]:
+    counts = np.bincount(addresses)
+    is_large = counts >= _fewest(len(members))
+    is_few = 1 < is_large.sum() <= MOST_ADDRESSES
+    if not is_few or counts[~is_large].sum() > MOST_ELSEWHERE * len(members):
+        return [members]
+    own = [
+        address
+        for address in np.flatnonzero(is_large & (counts <= len(members) / 2)).tolist()
+        if _n_contrasts(table, members[addresses == address], members[addresses != address])
+        >= FEWEST_CONTRASTS
+    ]
+    parts = [members[~np.isin(addresses, own)], *(members[addresses == address] for address in own)]
+    return [part for part in parts if len(part)]
+
+
+def _n_contrasts(table: FeatureTable, first: Pages, second: Pages) -> int:
+    paths, pairs, texts = (
+        len(contrasting(features, first, second)) for features in (table.paths, table.pairs, table.texts)
+    )
+    return paths + max(pairs, texts)
+
+
+def contrasting(features: FeatureSet, first: Pages, second: Pages) -> Hashes:
+    """Return the features that nearly all of some pages and nearly none of others have."""
+    pages = np.concatenate([first, second])
+    contrasts = Contrasts(features.incidence[pages], np.repeat([0, 1], [len(first), len(second)]))
+    is_all, is_none = contrasts.is_all, contrasts.is_none
+    return features.hashes[(is_all[:, 0] & is_none[:, 1]) | (is_all[:, 1] & is_none[:, 0])]
+
+
+def split_by_section(table: FeatureTable, looks: Pages, members: Pages) -> list[Pages]:
+    """Split off the pages with a section that makes a type, if there is one and one only.
+
+    Where it is in one of several looks, its labels tell the pages of the others that have it too.
+    """
+    parts = [members[looks[members] == look] for look in np.unique(looks[members]).tolist()]
+    for part in [members, *sorted(parts, key=len, reverse=True)]:
+        twin = _find_twin(table, part)
+        if len(twin):
+            is_other = ~np.isin(looks[members], looks[twin])
+            rest = np.setdiff1d(members[~is_other], twin)
+            twin = np.union1d(twin, _with_labels_of(table, twin, rest, members[is_other]))
+            return [np.setdiff1d(members, twin), twin]
+    return [members]
+
+
+def _find_twin(table: FeatureTable, members: Pages) -> Pages:
+    bundles = find_bundles(table, members)
+    for found in (sections_with_facts(bundles, len(members)), rare_sections(bundles, len(members))):
+        if len(found) == 1:
+            return members[sorted(found[0])]
+    return members[:0]
+
+
+def _with_labels_of(table: FeatureTable, twin: Pages, rest: Pages, others: Pages) -> Pages:
+    """Return which other pages have the labels that a twin has and the rest has not, if there are some."""
+    if not len(rest) or not len(others):
+        return others[:0]
+    incidence = table.texts.incidence
+    contrasts = Contrasts(incidence[np.concatenate([twin, rest])], np.repeat([0, 1], [len(twin), len(rest)]))
+    own = np.flatnonzero(contrasts.is_all[:, 0] & contrasts.is_none[:, 1])
+    if len(own) < FEWEST_FACTS:
+        return others[:0]
+    return others[np.asarray(incidence[others][:, own].mean(axis=1)).ravel() > 1 / 2]
+
+
+def find_bundles(table: FeatureTable, members: Pages) -> dict[frozenset[int], Bundle]:
+    """Return what exactly the same pages have, by these pages; not what more than half of all pages have."""
+    bundles: dict[frozenset[int], Bundle] = {}
+    for pages, column in _columns(table.paths, members):
+        bundle = bundles.setdefault(pages, Bundle(set(), set(), set()))
+        bundle.elements.add(int(table.paths.paths[column]))
+    shares = np.asarray(table.paths.incidence[members].mean(axis=0)).ravel()
+    common = set(table.paths.hashes[shares >= COMMON_PLACE].tolist())
+    for pages, column in _columns(table.pairs, members):
+        bundle = bundles.setdefault(pages, Bundle(set(), set(), set()))
+        is_fact = int(table.pairs.paths[column]) in common
+        (bundle.facts if is_fact else bundle.labels).add(int(table.pairs.labels[column]))
+    return bundles
+
+
+def _columns(features: FeatureSet, members: Pages) -> Iterator[tuple[frozenset[int], int]]:
+    """Yield each feature that some, but at most half of the pages have, with the places of these pages."""
+    incidence = features.incidence[members].tocsc()
+    counts = np.diff(incidence.indptr)
+    for column in np.flatnonzero((counts > 0) & (counts <= LARGEST_SHARE_WITH_FACTS * len(members))).tolist():
+        rows = incidence.indices[incidence.indptr[column] : incidence.indptr[column + 1]]
+        yield frozenset(rows.tolist()), column
+
+
+def sections_with_facts(bundles: Mapping[frozenset[int], Bundle], n_pages: int) -> list[frozenset[int]]:
+    """Return the pages of each section that goes with facts at places which nearly all pages have."""
+    return [
+        pages
+        for pages, bundle in bundles.items()
+        if len(pages) >= _fewest(n_pages)
+        and len(bundle.facts) >= FEWEST_FACTS
+        and len(bundle.elements) + len(bundle.labels) >= EXTENT_WITH_FACTS
+        and not _varies(pages, bundles)
+    ]
+
+
+def rare_sections(bundles: Mapping[frozenset[int], Bundle], n_pages: int) -> list[frozenset[int]]:
+    """Return the pages of each section that few pages have and that never varies."""
+    candidates = [
+        pages
+        for pages, bundle in bundles.items()
+        if _fewest(n_pages) <= len(pages) <= LARGEST_SHARE * n_pages
+        and len(bundle.elements) >= FEWEST_ELEMENTS
+        and sum(map(len, bundle)) >= SMALLEST_EXTENT
+    ]
+    if len(candidates) > MOST_CANDIDATES:
+        return []
+    return [pages for pages in candidates if not _varies(pages, bundles)]
+
+
+def _varies(pages: frozenset[int], bundles: Mapping[frozenset[int], Bundle]) -> bool:
+    """Say whether many elements are on some of a section's pages only."""
+    within = sum(len(bundle.elements) for some, bundle in bundles.items() if len(some) > 1 and some < pages)
+    return within > MOST_VARIATION * len(bundles[pages].elements)
+
+
+def _fewest(n_pages: int) -> float:
+    return max(FEWEST_PAGES, FEWEST_PAGES_SHARE * n_pages)

@@ -1,0 +1,143 @@
+"""Group the pages of one cluster again, more strictly, until they fall into at least two parts.
+
+Paper:      None; the measures are those of `auto`, weighed on the cluster's own pages only.
+Notation:   The bound is the profile distance up to which two groups are one. A part is large where it has at
+            least so many pages and such a share as is asked for.
+Readings:   The steps of `split_pages`, in their order; the first that makes parts decides:
+            1. Join the closest profiles up to LOOSEST and take the bound back by STEP, down to APART, until
+               two parts have FEWEST_APART pages and a share of SMALL: what differs by more are types.
+            2. Look for near-twins, as `auto` does.
+            3. Take the bound further back, down to STRICTEST, until two parts have FEWEST pages and a share
+               of LARGE, then of SMALL.
+            Pages in no part that is large enough go to the part whose profile is the nearest. Pages that are
+            alike within STRICTEST stay together: they cannot be told apart by their looks.
+Cost:       Quadratic in the distinct pages, as `auto`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clustering.algorithms.automatic.auto import MOST_PAGES, split_twins
+from clustering.algorithms.automatic.feature_table import tabulate
+from clustering.algorithms.automatic.profile_model import Grouped, assign, model_of
+from clustering.algorithms.automatic.profiles import (
+    distances_to,
+    grouped,
+    join_profiles,
+    numbered,
+    shares_of,
+)
+from clustering.algorithms.grouping import Grouping, TooManyPages, grouping_of
+from clustering.algorithms.url_patterns import address_patterns
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from clustering.algorithms.automatic.feature_table import FeatureTable
+    from clustering.algorithms.automatic.page_features import PageFeatures
+    from clustering.algorithms.automatic.profiles import Join
+
+    Pages = NDArray[np.intp]
+
+__all__ = ["assign", "split_pages"]
+
+LOOSEST, STRICTEST, STEP = 0.9, 0.1, 0.9
+APART = 0.6
+FEWEST, FEWEST_APART = 2, 5  # pages of a part
+LARGE, SMALL = 0.05, 0.01
+
+
+def split_pages(urls: Sequence[str], observations: Sequence[PageFeatures]) -> Grouping:
+    """Split the pages of a cluster, the largest part first; one group where they are too much alike.
+
+    Raises TooManyPages.
+    """
+    if len(urls) > MOST_PAGES:
+        raise TooManyPages(f"{len(urls):,} pages; at most {MOST_PAGES:,} are grouped again")
+    # So that no result depends on the pages' order; equal addresses by what stands there.
+    order = sorted(range(len(urls)), key=lambda page: (urls[page], observations[page].features.tobytes()))
+    if len(order) < 2 * FEWEST:
+        return _whole(len(order), f"{len(order)} pages are too few to be told apart.")
+    table = tabulate([observations[page] for page in order])
+    patterns = address_patterns([urls[page] for page in order])
+    group, why = find_parts(table, patterns)
+    if not group.any():
+        return _whole(len(order), f"Its pages differ by less than {STRICTEST:.0%}.")
+    names = _names(group)
+    name_by_page = {page: names[number] for page, number in zip(order, group.tolist(), strict=True)}
+    one_family = np.zeros(len(order), np.intp)
+    return grouping_of(
+        [name_by_page[page] for page in range(len(urls))],
+        why=why,
+        model=model_of(table, Grouped(group, group, one_family, patterns), names),
+    )
+
+
+def find_parts(table: FeatureTable, patterns: Sequence[str]) -> tuple[Pages, str]:
+    """Return the part of each page, all 0 where they are too much alike, and how they were told apart."""
+    joins = Joins(table)
+    group, bound = joins.split(SMALL, APART, FEWEST_APART)
+    if not group.any():
+        whole = np.zeros(len(patterns), np.intp)
+        group = split_twins(table, patterns, whole, whole)
+        if group.any():
+            return group, "Split by an address, a section or labels that only some pages have."
+        group, bound = joins.split(LARGE, STRICTEST)
+    if not group.any():
+        group, bound = joins.split(SMALL, STRICTEST)
+    return group, f"Split where the pages of a part differ by less than {bound:.0%}."
+
+
+class Joins:
+    """The joins of a cluster's pages, which are cut at one bound or another."""
+
+    def __init__(self, table: FeatureTable) -> None:
+        self.table = table
+        dense = table.weighed.incidence.toarray()
+        distinct, places, sizes = np.unique(dense, axis=0, return_inverse=True, return_counts=True)
+        w = table.weighed.weights.astype(np.float32)
+        self.joins = join_profiles(np.ascontiguousarray(distinct.T), w, sizes, LOOSEST)
+        self.n_distinct = len(sizes)
+        self.place_by_page = places.ravel()
+
+    def split(self, share: float, strictest: float, fewest: int = FEWEST) -> tuple[Pages, float]:
+        """Return the part of each page under the loosest bound that makes two large parts, and that bound.
+
+        All pages are in part 0 where no bound does.
+        """
+        bound = LOOSEST
+        while bound >= strictest:
+            group = grouped(self.n_distinct, _below(self.joins, bound))[self.place_by_page]
+            is_large = np.bincount(group) >= max(fewest, share * len(group))
+            if is_large.sum() > 1:
+                return attach_small(self.table, group, np.flatnonzero(is_large)), bound
+            bound *= STEP
+        return np.zeros(len(self.place_by_page), np.intp), strictest
+
+
+def _below(joins: Sequence[Join], bound: float) -> Sequence[Join]:
+    """Return the joins before the first that is not closer than the bound."""
+    return next((joins[:place] for place, join in enumerate(joins) if join.height >= bound), joins)
+
+
+def attach_small(table: FeatureTable, group: Pages, large: Pages) -> Pages:
+    """Put the pages of small parts into the large part whose profile is the nearest."""
+    P, w = shares_of(table.weighed.incidence, group), table.weighed.weights.astype(np.float32)
+    masses = w @ P[:, large]
+    nearest = [int(large[distances_to(p, P[:, large], w, masses).argmin()]) for p in P.T]
+    is_large = np.isin(np.arange(len(nearest)), large)
+    target = np.where(is_large, np.arange(len(nearest)), nearest)
+    return numbered(target[group])
+
+
+def _names(group: Pages) -> list[str]:
+    return [f"part{number:03}" for number in range(int(group.max()) + 1)]
+
+
+def _whole(n_pages: int, why: str) -> Grouping:
+    return grouping_of(["whole"] * n_pages, why=why)

@@ -1,0 +1,1 @@
+"""Clustering algorithms as their papers publish them, and the baselines; pure."""

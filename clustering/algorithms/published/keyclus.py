@@ -1,0 +1,285 @@
+"""Group pages by the paths that searchers' words point to.
+
+Paper:      Chakrabarti and Mehta, "The Paths More Taken: Matching DOM Trees to Search Logs for Accurate
+            Webpage Clustering" (WWW 2010), sections 3, 3.1 and 3.4. Paths stand in `attributed_paths`,
+            sections 3.2 and 3.3 in `key_paths`, tabs in `tabs`, template removal in `template_removal`, the
+            recognition of pages in their bytes in `marks`, the log made from links in `derived_log`.
+Notation:   S, the ranked key paths -> `KeyPath`; W, the paths of a page; k, the size of a shingle; tau_occ ->
+            `occurrence_threshold`; beta -> `weight_base`; theta -> `recall_weight`; RF -> `top`.
+Readings:   Two shingles are the same where they hold the same paths in the same order: key paths by rank,
+            then others by their hash under the seed. Pages without any path are in no group. A page of a
+            known shingle whose open tab was never seen belongs to no group either.
+Departures: Without a log, and where no search leads to one of the pages, there is EvidenceMissing: path
+            shingles are an algorithm of their own here. Off unless asked for: dependence by content
+            (`content_threshold`), clicks as weights (`weighs_clicks`).
+Cost:       Linear in the pages' paths, but for a sort of their hashes; `key_paths` has the cost of the
+            ranking.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import xxhash
+
+from clustering.algorithms.grouping import Clusterer, Evidence, EvidenceMissing, Grouping, grouping_of
+from clustering.algorithms.published.attributed_paths import hash_term, observe_tree, terms_of
+from clustering.algorithms.published.key_paths import (
+    MOST_TOP,
+    N_TOP,
+    OCCURRENCE_THRESHOLD,
+    RECALL_WEIGHT,
+    WEIGHT_BASE,
+    Asked,
+    matches_of,
+    number_paths,
+    pick_independent,
+    rank_paths,
+    score_paths,
+    similarity_of_content,
+    similarity_of_occurrence,
+)
+from clustering.algorithms.published.marks import find_mark, unique_marks
+from clustering.algorithms.published.template_removal import kept_terms, repeated_pagelets
+from clustering.algorithms.records.tabs import find_tabs, open_tab
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from clustering.algorithms.grouping import Click, Model, RawPage
+    from clustering.algorithms.published.attributed_paths import PathPage
+
+SHINGLE_SIZE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPath:
+    """A path of S."""
+
+    path: int  # its hash
+    precision: float
+    recall: float
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What decides a page's group."""
+
+    rank: Mapping[int, int]  # of each key path, by its hash
+    tabs: Sequence[int]  # paths, by their hashes
+    k: int = SHINGLE_SIZE
+    seed: int = 0
+
+
+def cluster_pages(
+    urls: Sequence[str],
+    observations: Sequence[PathPage],
+    evidence: Evidence,
+    *,
+    k: int = SHINGLE_SIZE,
+    recall_weight: float = RECALL_WEIGHT,
+    occurrence_threshold: float = OCCURRENCE_THRESHOLD,
+    content_threshold: float | None = None,
+    weight_base: float = WEIGHT_BASE,
+    n_top: int = N_TOP,
+    presence_exponent: float = 1.0,
+    weighs_clicks: bool = False,
+    splits_tabs: bool = True,
+    removes_templates: bool = True,
+) -> Grouping:
+    """Group pages that have the same two-step shingle and the same open tab.
+
+    Raises EvidenceMissing.
+    """
+    order = sorted(range(len(urls)), key=urls.__getitem__)  # so that no result depends on the pages' order
+    pages = [observations[place] for place in order]
+    asked = asked_of([urls[place] for place in order], evidence.clicks, weighs_clicks=weighs_clicks)
+    # Find key paths for the website.
+    repeated = repeated_pagelets(pages) if removes_templates else frozenset()
+    kept = {p: kept_terms(pages[p], repeated) for p in asked}
+    table = number_paths(pages)
+    scores = score_paths(pages, table, asked, kept, presence_exponent)
+    numbers = rank_paths(pages, table, scores, recall_weight)[: min(n_top, MOST_TOP)]
+    top = table.hashes[numbers].tolist()
+    # Remove dependence by picking the best set of independent key paths.
+    dependent = similarity_of_occurrence(table.present(top)) >= occurrence_threshold
+    if content_threshold is not None:
+        matches = (matches_of(pages[p], top, asked[p], kept[p]) for p in sorted(asked))
+        dependent |= similarity_of_content(matches, len(top)) >= content_threshold
+    S = [
+        KeyPath(top[i], float(scores.precision[numbers[i]]), float(scores.recall[numbers[i]]))
+        for i in pick_independent(dependent, weight_base)
+    ]
+    # Cluster webpages using these independent key paths.
+    tabs = find_tabs(pages, top) if splits_tabs else []
+    profile = Profile({x.path: rank for rank, x in enumerate(S)}, tabs, k, evidence.seed)
+    names = [name_page(page, profile) for page in pages]
+    present = table.present([*profile.rank, *tabs])
+    return grouping_of(
+        [name for _, name in sorted(zip(order, names, strict=True))],
+        why=_why(S, tabs, present, len(asked), evidence),
+        whys=_whys(pages, names, profile),
+        model=_model(pages, names, S, profile, present),
+    )
+
+
+def asked_of(
+    urls: Sequence[str], clicks: Sequence[Click], *, weighs_clicks: bool = False
+) -> dict[int, Asked]:
+    """Return Q(p) of each page that was clicked; a query counts once a page, however it is written.
+
+    Raises EvidenceMissing.
+    """
+    queries: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+    n_clicks: Counter[str] = Counter()
+    for click in clicks:
+        if click.clicks > 0 and (terms := terms_of(click.query)):
+            queries[click.url].add(tuple(terms))
+            n_clicks[click.url] += click.clicks
+    asked = {
+        p: Asked(
+            Counter(hash_term(term) for query in queries[url] for term in query),
+            float(n_clicks[url]) if weighs_clicks else 1.0,
+        )
+        for p, url in enumerate(urls)
+        if url in queries
+    }
+    if not clicks:
+        raise EvidenceMissing("key paths need a search log, or links from which one can be derived")
+    if urls and not asked:
+        raise EvidenceMissing(f"none of the {len(clicks):,} searches leads to one of the {len(urls):,} pages")
+    return asked
+
+
+def name_page(page: PathPage, profile: Profile) -> str | None:
+    """Return the name of a page's group, None for a page without paths."""
+    shingle = two_step_shingle(page, profile)
+    if not shingle:
+        return None
+    tab = open_tab(page, profile.tabs)
+    return "-".join(f"{x:016x}" for x in shingle) + (f"@{tab[0]:016x}={tab[1]:016x}" if tab else "")
+
+
+def two_step_shingle(page: PathPage, profile: Profile) -> tuple[int, ...]:
+    """Return the k top-ranked key paths of a page, filled up with the min-hashes of its other paths."""
+    W = page.paths
+    # First the top-ranked key paths present in W.
+    shingle = sorted((x for x in W.tolist() if x in profile.rank), key=profile.rank.__getitem__)[: profile.k]
+    if len(shingle) == profile.k:
+        return tuple(shingle)
+    # If there are fewer than k, the remaining ones by the usual min-hashing.
+    others = W[~np.isin(W, np.array(shingle, dtype=np.uint64))]
+    hashes = _mix(others ^ np.uint64(xxhash.xxh64_intdigest(b"", seed=profile.seed)))
+    return (*shingle, *others[np.lexsort((others, hashes))[: profile.k - len(shingle)]].tolist())
+
+
+def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Spread every bit over all others, as the finaliser of splitmix64 does."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def _why(
+    S: Sequence[KeyPath], tabs: Sequence[int], present: NDArray[np.bool_], n_asked: int, evidence: Evidence
+) -> str:
+    log = "a derived log (the words of links)" if evidence.has_derived_clicks else "the search log"
+    n_covered = int(present[:, : len(S)].any(axis=1).sum())
+    return (
+        f"{len(S)} key paths and {len(tabs)} tab paths found with {log}, which asks for {n_asked:,} of "
+        f"{len(present):,} pages; {n_covered:,} pages have a key path."
+    )
+
+
+def _whys(pages: Sequence[PathPage], names: Sequence[str | None], profile: Profile) -> dict[str, str]:
+    """Return a sentence for each group, from a page of it."""
+    example = {name: page for name, page in zip(names, pages, strict=True) if name}
+    return {name: _why_together(page, profile) for name, page in example.items()}
+
+
+def _why_together(page: PathPage, profile: Profile) -> str:
+    place = {path: place for place, path in enumerate(page.paths.tolist())}
+    shingle, tab = two_step_shingle(page, profile), open_tab(page, profile.tabs)
+    parts = [
+        f"{'key path' if x in profile.rank else 'min-hash'} {page.path_written(place[x])}" for x in shingle
+    ]
+    if tab:
+        parts.append(f"the same open tab at {page.path_written(place[tab[0]])}")
+    return "; ".join(parts)
+
+
+def _model(
+    pages: Sequence[PathPage],
+    names: Sequence[str | None],
+    S: Sequence[KeyPath],
+    profile: Profile,
+    present: NDArray[np.bool_],
+) -> Model:
+    paths = [*profile.rank, *profile.tabs]
+    written = [
+        _written(path, pages[int(column.argmax())]) for path, column in zip(paths, present.T, strict=True)
+    ]
+    marks = unique_marks(pages, written, present)
+    rows = [
+        {"hash": f"{path:016x}", "path": text, "n_pages": int(n_pages), "mark": mark and list(mark)}
+        for path, text, n_pages, mark in zip(paths, written, present.sum(axis=0), marks, strict=True)
+    ]
+    return {
+        "k": profile.k,
+        "seed": profile.seed,
+        "key_paths": [
+            row | {"precision": x.precision, "recall": x.recall} for row, x in zip(rows, S, strict=False)
+        ],
+        "tabs": rows[len(S) :],
+        "groups": dict(sorted(Counter(name for name in names if name).items())),
+    }
+
+
+def _written(path: int, page: PathPage) -> str:
+    return page.path_written(int(np.flatnonzero(page.paths == np.uint64(path))[0]))
+
+
+def observe(page: RawPage) -> PathPage:
+    """Reduce a page to its paths and terms."""
+    return observe_tree(page.tree, page.url)
+
+
+def assign(model: Model, page: PathPage, _url: str) -> str | None:
+    """Return the group of a later page by its paths, None where its shingle or its open tab is new."""
+    rank = {int(x["hash"], 16): rank for rank, x in enumerate(model["key_paths"])}
+    tabs = [int(tab["hash"], 16) for tab in model["tabs"]]
+    name = name_page(page, Profile(rank, tabs, model["k"], model["seed"]))
+    return name if name in model["groups"] else None
+
+
+def assign_bytes(model: Model, page: RawPage) -> str | None:
+    """Return what `assign` returns, without building the tree where marks in the bytes decide."""
+    name = name_in_bytes(model, page.body)
+    return assign(model, observe(page), page.url) if name is None else name
+
+
+def name_in_bytes(model: Model, body: bytes) -> str | None:
+    """Return the group that a page's first key path gives it, None where the bytes alone do not decide."""
+    if model["k"] != 1 or any(_finds(tab, body) is not False for tab in model["tabs"]):
+        return None
+    for key_path in model["key_paths"]:
+        is_there = _finds(key_path, body)
+        if is_there is None:
+            return None
+        if is_there:
+            name: str = key_path["hash"]
+            return name if name in model["groups"] else None
+    return None
+
+
+def _finds(row: Mapping[str, list[str] | None], body: bytes) -> bool | None:
+    mark = row["mark"]
+    return find_mark(body, mark[0], mark[1]) if mark else None
+
+
+CLUSTERER = Clusterer("keyclus", "KeyClus", observe, cluster_pages, assign, needs=frozenset({"clicks"}))

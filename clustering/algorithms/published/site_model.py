@@ -1,0 +1,266 @@
+"""Explore a small part of a site and describe it as a graph of page classes with the links between them.
+
+Paper:      Crescenzi, Merialdo, Missier, "Clustering Web pages based on their structure" (Data & Knowledge
+            Engineering 54, 2005), sections 2 and 3, Figure 5 (Compute-Model).
+Notation:   p, a page as its link collections -> `PageLinks`; pt, a root-to-link path; page schema -> its
+            `schema`; C, a page class -> `PageClass`; M, the model -> a list of classes; Q, the queue ->
+            `LinkQueue`; lc, a link collection -> `Collection`; w, the pages fetched for one; G_i, pages of
+            equal schema -> `Candidate`; n, dt, c_u, c_p, c_i, c_miss -> constants.
+Readings:   The pages of a heterogeneous collection feed the queue and are encoded when the queue is empty, so
+            that the model covers all visited pages. The queue is past its peak where it has fallen below half
+            of its greatest length. What classes cost is read in `page_classes`.
+Departures: Which links are followed is said in `exploration`. Stored pages that no link reaches are one more
+            collection.
+Cost:       Linear in the visited pages times the classes. Classifying a page compares it with each class.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Literal
+
+from clustering.algorithms.grouping import Clusterer, Evidence, Grouping, grouping_of
+from clustering.algorithms.published.exploration import Exploration, N, Progress
+from clustering.algorithms.published.link_queue import LinkQueue, Strategy, by_hash
+from clustering.algorithms.published.page_classes import (
+    DT,
+    Observation,
+    PageClass,
+    PageLinks,
+    classify,
+    observe,
+)
+from clustering.dom.addresses import BadAddress, origin_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
+
+    from clustering.algorithms.grouping import Model, RawPage
+
+
+Stop = Literal["empty", "peak"]
+
+
+@dataclass
+class SiteModel:
+    """The classes found, and how the exploration went."""
+
+    classes: list[PageClass]
+    n_fetched: int
+    n_fetched_at_peak: int
+    stopped: str  # "empty", "peak", "limit"
+    strategy: Strategy
+    page_by_url: dict[str, str] = field(default_factory=dict)  # asked URL -> URL of the page that came
+
+    def class_by_url(self) -> dict[str, int]:
+        return {page.url: C.number for C in self.classes for page in C.pages}
+
+    def class_links(self) -> list[tuple[int, int, str, int]]:
+        """Return (C_1, C_2, path, number of links) for each class link, from the visited pages."""
+        class_by_url = self.class_by_url()
+        counts: Counter[tuple[int, int, str]] = Counter()
+        for C in self.classes:
+            for path, urls in C.urls_by_path.items():
+                targets = (class_by_url.get(self.page_by_url.get(url, url)) for url in urls)
+                counts.update((C.number, target, path) for target in targets if target is not None)
+        return [(*link, n_links) for link, n_links in sorted(counts.items())]
+
+    def as_json(self) -> Model:
+        """Return the graph as JSON values: classes as nodes, class links as edges."""
+        return {
+            "strategy": self.strategy,
+            "n_fetched": self.n_fetched,
+            "n_fetched_at_peak": self.n_fetched_at_peak,
+            "stopped": self.stopped,
+            "classes": [
+                {"name": str(C.number), "schema": sorted(C.schema), "members": [page.url for page in C.pages]}
+                for C in self.classes
+            ],
+            "links": [
+                {"from": str(source), "to": str(target), "path": path, "n_links": n_links}
+                for source, target, path, n_links in self.class_links()
+            ],
+        }
+
+
+def compute_model(
+    root_urls: Sequence[str],
+    fetch: Callable[[str], RawPage | None],
+    *,
+    is_inside: Callable[[str], bool] | None = None,
+    n: int = N,
+    dt: float = DT,
+    strategy: Strategy = "densest_first",
+    stop: Stop = "empty",
+    max_pages: int | None = None,
+) -> Generator[Progress, None, SiteModel]:
+    """Run Compute-Model from some pages of a site, asking for others by `fetch`; return the model.
+
+    `is_inside` says which links belong to the site: those of the roots' origins, unless it is given.
+    """
+    origins = {origin_of(url) for url in root_urls}
+
+    def visit(url: str) -> PageLinks | None:
+        page = fetch(url)
+        collections = observe(page) if page else None
+        return PageLinks(page.url, collections) if page and collections is not None else None
+
+    return explore(
+        root_urls,
+        visit,
+        is_inside or (lambda url: _origin(url) in origins),
+        n=n,
+        dt=dt,
+        strategy=strategy,
+        stop=stop,
+        max_pages=max_pages,
+    )
+
+
+def explore(
+    roots: Sequence[str],
+    visit: Callable[[str], PageLinks | None],
+    is_inside: Callable[[str], bool],
+    *,
+    n: int = N,
+    dt: float = DT,
+    strategy: Strategy = "densest_first",
+    stop: Stop = "empty",
+    max_pages: int | None = None,
+    unreached: Callable[[AbstractSet[str]], list[str]] | None = None,
+) -> Generator[Progress, None, SiteModel]:
+    """Run Compute-Model on pages as their link collections.
+
+    `visit` returns None for what is no page, and raises NoMoreVisits when it has had enough. `unreached`
+    returns further pages to look at when the queue is empty, without those asked for already.
+    """
+    crawl = Exploration(visit, is_inside, n, dt, LinkQueue(strategy), max_pages)
+    for root in roots:
+        crawl.take(crawl.fetch([root]))
+    yield crawl.progress()
+    reason = "empty"
+    while True:
+        if crawl.is_full():
+            reason = "limit"
+            break
+        if stop == "peak" and crawl.queue.is_past_peak():
+            reason = "peak"
+            break
+        # Extract the highest priority link collection lc from Q.
+        lc = crawl.queue.pop()
+        if lc is not None:
+            crawl.follow(lc)
+        elif not crawl.support() and not (unreached and crawl.look_at(unreached(crawl.asked.keys()))):
+            break
+        yield crawl.progress()
+    crawl.encode_held()
+    yield crawl.progress()
+    page_by_url = {url: page.url for url, page in crawl.asked.items() if page}
+    return SiteModel(crawl.M, len(crawl.asked), crawl.queue.n_fetched_at_peak, reason, strategy, page_by_url)
+
+
+def finish(exploration: Generator[Progress, None, SiteModel]) -> SiteModel:
+    """Run an exploration to its end."""
+    while True:
+        try:
+            next(exploration)
+        except StopIteration as end:
+            model: SiteModel = end.value
+            return model
+
+
+def cluster_pages(
+    urls: Sequence[str],
+    observations: Sequence[Observation],
+    evidence: Evidence,
+    *,
+    n: int = N,
+    dt: float = DT,
+    strategy: Strategy = "densest_first",
+    stop: Stop = "empty",
+) -> Grouping:
+    """Explore stored pages from where their crawl began, and classify those that were not visited."""
+    page_by_url = {
+        url: PageLinks(url, collections)
+        for url, collections in zip(urls, observations, strict=True)
+        if collections is not None
+    }
+    exploration = explore(
+        _roots(page_by_url, evidence),
+        page_by_url.get,
+        page_by_url.__contains__,
+        n=n,
+        dt=dt,
+        strategy=strategy,
+        stop=stop,
+        unreached=partial(_unlinked, page_by_url, by_hash(page_by_url)),
+    )
+    model = finish(exploration)
+    labels = classify_all(urls, page_by_url, model)
+    n_classes = "1 class" if len(model.classes) == 1 else f"{len(model.classes):,} classes"
+    return grouping_of(
+        labels,
+        why=f"{n_classes}, found by reading {model.n_fetched:,} of {len(urls):,} pages.",
+        whys={
+            str(C.number): f"{len(C.pages):,} visited pages with links at {len(C.schema):,} paths"
+            for C in model.classes
+        },
+        model=model.as_json(),
+    )
+
+
+def classify_all(
+    urls: Sequence[str], page_by_url: Mapping[str, PageLinks], model: SiteModel
+) -> list[str | None]:
+    """Return the class of each page: where the exploration put it, else the one that encodes it best."""
+    known = model.class_by_url()
+    schemas = {str(C.number): frozenset(C.schema) for C in model.classes}
+    by_schema: dict[frozenset[str], str | None] = {}
+    labels: list[str | None] = []
+    for url in urls:
+        page = page_by_url.get(url)
+        if page is None:
+            labels.append(None)
+        elif url in known:
+            labels.append(str(known[url]))
+        else:
+            if page.schema not in by_schema:
+                by_schema[page.schema] = classify(page, schemas)
+            labels.append(by_schema[page.schema])
+    return labels
+
+
+def _roots(page_by_url: Mapping[str, PageLinks], evidence: Evidence) -> list[str]:
+    """Return where the crawl began, else the shortest URL."""
+    if evidence.links and evidence.links[0].source in page_by_url:
+        return [evidence.links[0].source]
+    return [min(page_by_url, key=lambda url: (len(url), url))] if page_by_url else []
+
+
+def _unlinked(
+    page_by_url: Mapping[str, PageLinks], ordered: Sequence[str], asked: AbstractSet[str]
+) -> list[str]:
+    """Return the stored pages to which no visited page links."""
+    linked = {url for source in asked for urls in page_by_url[source].collections.values() for url in urls}
+    return [url for url in ordered if url not in asked and url not in linked]
+
+
+def _origin(url: str) -> str:
+    try:
+        return origin_of(url)
+    except BadAddress:
+        return ""
+
+
+def assign(model: Model, collections: Observation, url: str) -> str | None:
+    """Return the class that encodes a later page best, None for a page without a tree."""
+    if collections is None:
+        return None
+    schemas = {C["name"]: frozenset(C["schema"]) for C in model["classes"]}
+    return classify(PageLinks(url, collections), schemas)
+
+
+CLUSTERER = Clusterer("site_model", "Site model", observe, cluster_pages, assign)

@@ -1,0 +1,192 @@
+"""Find records by clustering the subtrees of a page and ranking the clusters, as the paper has it.
+
+Paper:      Shen and Karger, "U-REST: An Unsupervised Record Extraction System" (WWW 2007), section 2.
+Notation:   phi(T_i, T_j) -> `Phi.margin`; psi(C) -> `Psi.margin`; T -> an element's number in the page
+            model.
+Readings:   phi's features are similarities within [0, 1]: matching nodes of the best alignment by the nodes
+            of the larger tree; the same of the tag paths to the root; the share of the (root, child, next
+            child) triplets that both have. Clusters are merged by average linkage of phi's margin while it
+            is positive. Contiguity is the share of the text between the first record and the last that is
+            in records, content coverage the share of the page's, variation the mean number of distinct tags
+            by elements under each record. A cluster has at least two subtrees with text.
+Departures: Equal trees on equal paths are one point of several trees. phi is asked only of trees with equal
+            root tags, of which the smaller has at least a third of the larger one's nodes, and of at most
+            the 100 points that show most; of a tree it sees the first 40 nodes. Siblings that make one
+            record together are not put together: the paper names them and does not say how.
+Cost:       At most 100 points, so at most 5,000 alignments.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from clustering.algorithms.published.tree_edit import n_matching, n_matching_in_order, tree_of
+from clustering.algorithms.records.record_page import model_page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from lxml.etree import _Element
+
+    from clustering.algorithms.published.tree_edit import OrderedTree
+    from clustering.algorithms.records.record_page import PageModel
+
+WEIGHTS = files(__package__) / "weights" / "urest.json"
+MAX_POINTS = 100
+MAX_NODES = 40  # of a tree that is aligned
+LEAST_RATIO = 1 / 3
+
+
+@dataclass(frozen=True, slots=True)
+class LinearMargin:
+    """A trained linear SVM."""
+
+    weights: tuple[float, ...]
+    bias: float
+
+    def margin(self, features: Iterable[float]) -> float:
+        return sum(weight * one for weight, one in zip(self.weights, features, strict=True)) + self.bias
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Equal subtrees on equal paths."""
+
+    elements: tuple[int, ...]
+    tree: OrderedTree
+    path: tuple[str, ...]
+    triplets: Counter[tuple[str, str, str]]
+
+
+def extract_records(tree: _Element) -> list[_Element]:
+    """Return the roots of the subtrees that are the records of a page, none where nothing repeats."""
+    page = model_page(tree)
+    phi, psi = load_weights()
+    clusters = cluster_subtrees(decompose(page), phi)
+    if not clusters:
+        return []
+    best = max(clusters, key=lambda cluster: psi.margin(psi_features(page, cluster)))
+    return [page.nodes[element] for element in best]
+
+
+def decompose(page: PageModel) -> list[Point]:
+    """Return the subtrees of a page but for its root and leaves without content, equal ones together."""
+    paths: list[tuple[str, ...]] = []
+    by_look: dict[tuple[int, tuple[str, ...]], list[int]] = {}
+    for element, parent in enumerate(page.parents):
+        paths.append((*paths[parent], page.tags[element]) if parent >= 0 else (page.tags[element],))
+        if parent >= 0 and page.has_text(element):
+            by_look.setdefault((page.structures[element], paths[element]), []).append(element)
+    looks = sorted(by_look.items(), key=lambda look: -_shown(page, look[1]))[:MAX_POINTS]
+    return [
+        Point(tuple(elements), tree_of(page, elements[0], MAX_NODES), path, triplets(page, elements[0]))
+        for (_, path), elements in looks
+    ]
+
+
+def _shown(page: PageModel, elements: Iterable[int]) -> int:
+    return sum(page.length((element, element)) for element in elements)
+
+
+def triplets(page: PageModel, element: int) -> Counter[tuple[str, str, str]]:
+    """Return the tri-gram model of a tree: a root, one of its children, the next one."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for root in range(element, min(page.ends[element], element + MAX_NODES)):
+        family = page.children[root]
+        for one, after in pairwise(family):
+            found[page.tags[root], page.tags[one], page.tags[after]] += 1
+    return found
+
+
+def phi_features(one: Point, other: Point) -> tuple[float, float, float]:
+    """Return tree edit distance, tree context and tri-gram model of a pair, each as a similarity."""
+    both = sum((one.triplets & other.triplets).values())
+    either = sum((one.triplets | other.triplets).values())
+    return (
+        n_matching(one.tree, other.tree) / max(len(one.tree), len(other.tree)),
+        n_matching_in_order(one.path, other.path) / max(len(one.path), len(other.path)),
+        both / either if either else 1.0,
+    )
+
+
+def are_comparable(one: Point, other: Point) -> bool:
+    """Say whether phi is asked at all."""
+    small, large = sorted((len(one.tree), len(other.tree)))
+    return one.path[-1] == other.path[-1] and small >= LEAST_RATIO * large
+
+
+def cluster_subtrees(points: list[Point], phi: LinearMargin) -> list[list[int]]:
+    """Merge the closest two clusters while phi says that they are similar enough (HAC)."""
+    members = {number: list(point.elements) for number, point in enumerate(points)}
+    margins: dict[tuple[int, int], float] = {}
+    for i, one in enumerate(points):
+        for j in range(i + 1, len(points)):
+            if are_comparable(one, points[j]):
+                margins[i, j] = phi.margin(phi_features(one, points[j]))
+    while margins:
+        (i, j), margin = max(margins.items(), key=lambda pair: pair[1])
+        if margin <= 0:
+            break
+        _merge(members, margins, i, j)
+    return [sorted(cluster) for cluster in members.values() if len(cluster) > 1]
+
+
+def _merge(members: dict[int, list[int]], margins: dict[tuple[int, int], float], i: int, j: int) -> None:
+    """Put cluster j into cluster i; pairs that were never compared count as not similar."""
+    n_i, n_j = len(members[i]), len(members[j])
+    del margins[i, j]
+    for k in members:
+        if k in {i, j}:
+            continue
+        to_i = margins.pop((min(i, k), max(i, k)), None)
+        to_j = margins.pop((min(j, k), max(j, k)), None)
+        if to_i is not None or to_j is not None:
+            mean = (n_i * _or_not(to_i) + n_j * _or_not(to_j)) / (n_i + n_j)
+            margins[min(i, k), max(i, k)] = mean
+    members[i] += members.pop(j)
+
+
+def _or_not(margin: float | None) -> float:
+    return -1.0 if margin is None else margin
+
+
+def psi_features(page: PageModel, cluster: list[int]) -> tuple[float, float, float]:
+    """Return contiguity, content coverage and variation of a cluster."""
+    outermost = [
+        element
+        for place, element in enumerate(cluster)
+        if place == 0 or element >= max(page.ends[before] for before in cluster[:place][-1:])
+    ]
+    shown = _shown(page, outermost)
+    between = max(page.stops[element] for element in cluster) - page.starts[cluster[0]]
+    variation = [
+        len(set(page.tags[element : page.ends[element]])) / (page.ends[element] - element)
+        for element in cluster
+    ]
+    return (
+        min(shown / max(between, 1), 1.0),
+        min(shown / max(page.n_characters, 1), 1.0),
+        sum(variation) / len(variation),
+    )
+
+
+def largest_coverage(page: PageModel, clusters: list[list[int]]) -> list[int]:
+    """Return the cluster that covers most of the page's content: the paper's baseline."""
+    return max(clusters, key=lambda cluster: psi_features(page, cluster)[1], default=[])
+
+
+@cache
+def load_weights() -> tuple[LinearMargin, LinearMargin]:
+    """Return phi and psi as they were trained."""
+    stored = json.loads(WEIGHTS.read_text())
+    phi, psi = stored["phi"], stored["psi"]
+    return (
+        LinearMargin(tuple(phi["weights"]), phi["bias"]),
+        LinearMargin(tuple(psi["weights"]), psi["bias"]),
+    )

@@ -1,0 +1,1 @@
+"""Find the records of a list page without a teacher; pure."""

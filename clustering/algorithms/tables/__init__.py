@@ -1,0 +1,1 @@
+"""Turn the records of a list into the columns of a table; pure."""

@@ -1,0 +1,1 @@
+"""Titles that people understand, for clusters; pure."""

@@ -1,0 +1,278 @@
+"""Routes of clusterings and of the clusters that a site works with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+
+from clustering.algorithms.clusterers import CLUSTERERS, sentence_of
+from clustering.api.clusters.cluster_changes import READ, WRITE, ClusterAddress
+from clustering.api.pages.incoming import AtSite
+from clustering.models import Cluster, Clustering, Extent, PageMembership
+from clustering.services.clusters import clusterings
+from clustering.services.clusters.cluster_changes import rename_cluster
+from vertex.core.api.endpoints import ApiView, endpoint
+from vertex.core.api.jobs.jobs import JobRow, row_of_job
+from vertex.core.api.paging import page_of
+from vertex.core.api.permissions import caller_of, visible_site
+from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
+from vertex.core.models import Role, Site
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+MOST_SAMPLED = 2**31 - 1
+
+
+class ClusteringRow(RowSerializer):
+    class Meta:
+        model = Clustering
+        fields = (
+            *("id", "algorithm", "why", "params", "evidence", "measures", "is_current", "n_pages"),
+            *("n_sampled", "n_unassigned", "seconds", "made_at", "made_by", "job", "assigned_at"),
+        )
+
+    params = serializers.DictField()
+    evidence = serializers.DictField(help_text="How many pages, links and clicks there were.")
+    measures = serializers.DictField(help_text="Coverage, cohesion and the unassigned share, 0 to 1.")
+    made_by = serializers.CharField(source="made_by.username", allow_null=True)
+    job = serializers.IntegerField(source="job_id", allow_null=True)
+
+
+class ClusterRow(RowSerializer):
+    """A cluster as the site's current clustering has it."""
+
+    class Meta:
+        model = Extent
+        fields = (
+            *("id", "name", "title", "is_hand_made", "n_pages", "url_pattern", "signature", "importance"),
+            *("cohesion", "why", "examples"),
+        )
+
+    name = serializers.CharField(source="cluster.name")
+    title = serializers.CharField(source="cluster.title")
+    is_hand_made = serializers.BooleanField(source="cluster.is_hand_made")
+    signature = serializers.CharField(help_text="Eight bytes; ** stands for one that varies.")
+    examples = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Ids of pages, the most typical first."
+    )
+
+
+class ClusterPageRow(RowSerializer):
+    class Meta:
+        model = PageMembership
+        fields = ("page", "url", "found", "distance")
+
+    page = serializers.IntegerField(source="page_id")
+    url = serializers.CharField(source="page.url")
+    found = serializers.CharField(
+        source="found.name", allow_null=True, help_text="The cluster that the algorithm put the page into."
+    )
+
+
+class NewClustering(Body):
+    """A clustering to be made."""
+
+    algorithm = serializers.ChoiceField(
+        choices=[(one.name, one.title) for one in CLUSTERERS.values()], default="auto"
+    )
+    n_sample = serializers.IntegerField(
+        min_value=1,
+        max_value=MOST_SAMPLED,
+        required=False,
+        help_text="Pages to group, the others are assigned; by default all up to 2,000, of more a fifth.",
+    )
+    compare = serializers.BooleanField(
+        default=False, help_text="Keep it beside the current clustering instead of replacing that."
+    )
+
+
+class NewTitle(Body):
+    """A title that no clustering changes."""
+
+    title = serializers.CharField(max_length=200)
+
+
+class Algorithm(serializers.Serializer[Any]):
+    """An algorithm that groups pages."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    sentence = serializers.CharField(help_text="What it does.")
+    needs = serializers.ListField(child=serializers.CharField(), help_text="Such as links or clicks.")
+    max_pages = serializers.IntegerField(allow_null=True, help_text="More pages than that it refuses.")
+
+
+class AlgorithmList(serializers.Serializer[Any]):
+    results = Algorithm(many=True)
+    next = serializers.URLField(allow_null=True, help_text="Always null: all of them are here.")
+
+
+class Algorithms(AtSite):
+    @endpoint(
+        "list_algorithms", scope=READ, needs=(Role.VIEWER, "there"), answers=AlgorithmList, tags=["clusters"]
+    )
+    def get(self, _request: Request, **_: object) -> dict[str, Any]:
+        """List the algorithms that group pages."""
+        rows = [
+            {
+                "name": one.name,
+                "title": one.title,
+                "sentence": sentence_of(one.name),
+                "needs": sorted(one.needs),
+                "max_pages": one.max_pages,
+            }
+            for one in CLUSTERERS.values()
+        ]
+        return {"results": rows, "next": None}
+
+
+class Clusterings(AtSite):
+    @endpoint(
+        "list_clusterings",
+        scope=READ,
+        needs=(Role.VIEWER, "there"),
+        query=ListQuery,
+        answers=listed(ClusteringRow),
+        tags=["clusters"],
+    )
+    def get(self, request: Request, *, subject: Site, query: dict[str, Any], **_: object) -> dict[str, Any]:
+        """List the clusterings of a site that are kept, the newest first."""
+        kept = Clustering.objects.filter(site=subject)
+        return page_of(kept, row=ClusteringRow, request=request, query=query, newest_first=True)
+
+    @endpoint(
+        "cluster_site",
+        scope=WRITE,
+        needs=(Role.OPERATOR, "there"),
+        takes=NewClustering,
+        answers=JobRow,
+        status=202,
+        errors=(409,),
+        tags=["clusters"],
+    )
+    def post(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        """Cluster the stored pages as a job."""
+        return row_of_job(clusterings.request_clustering(site=subject, actor=caller_of(request), **body))
+
+
+class ClusteringAddress(ApiView):
+    def find(self, request: Request, *, name: str, pk: int) -> Clustering:
+        site = visible_site(request, name)
+        kept = Clustering.objects.without_model().select_related("site")
+        found = kept.filter(site=site, pk=pk).first()
+        if found is None:
+            raise NotFound(f"{site.name} has no clustering {pk}.")
+        return found
+
+    def site_of(self, subject: Clustering) -> Site:
+        return subject.site
+
+
+class ClusteringView(ClusteringAddress):
+    @endpoint(
+        "read_clustering",
+        scope=READ,
+        needs=(Role.VIEWER, "there"),
+        answers=ClusteringRow,
+        tags=["clusters"],
+    )
+    def get(self, _request: Request, *, subject: Clustering, **_: object) -> dict[str, Any]:
+        """Show a clustering."""
+        return _row_of(subject)
+
+    @endpoint(
+        "drop_clustering",
+        scope=WRITE,
+        needs=(Role.OPERATOR, "there"),
+        answers=ClusteringRow,
+        tags=["clusters"],
+    )
+    def delete(self, request: Request, *, subject: Clustering, **_: object) -> dict[str, Any]:
+        """Drop a clustering that is not the current one; answers what it was."""
+        row = _row_of(subject)
+        clusterings.drop_clustering(clustering=subject, actor=caller_of(request))
+        return row
+
+
+class MakeCurrent(ClusteringAddress):
+    @endpoint(
+        "make_clustering_current",
+        scope=WRITE,
+        needs=(Role.OPERATOR, "there"),
+        answers=ClusteringRow,
+        tags=["clusters"],
+    )
+    def post(self, request: Request, *, subject: Clustering, **_: object) -> dict[str, Any]:
+        """Let the site work with this clustering."""
+        clusterings.make_current(clustering=subject, actor=caller_of(request))
+        return _row_of(subject)
+
+
+class Clusters(AtSite):
+    @endpoint(
+        "list_clusters",
+        scope=READ,
+        needs=(Role.VIEWER, "there"),
+        query=ListQuery,
+        answers=listed(ClusterRow),
+        tags=["clusters"],
+    )
+    def get(self, request: Request, *, subject: Site, query: dict[str, Any], **_: object) -> dict[str, Any]:
+        """List the clusters that have pages."""
+        present = Extent.objects.filter(clustering__site=subject, clustering__is_current=True, n_pages__gt=0)
+        return page_of(present, row=ClusterRow, request=request, query=query)
+
+
+class ClusterView(ClusterAddress):
+    @endpoint("read_cluster", scope=READ, needs=(Role.VIEWER, "there"), answers=ClusterRow, tags=["clusters"])
+    def get(self, _request: Request, *, subject: Cluster, **_: object) -> dict[str, Any]:
+        """Show a cluster as the current clustering has it."""
+        return _row_of_cluster(subject)
+
+    @endpoint(
+        "rename_cluster",
+        scope=WRITE,
+        needs=(Role.EDITOR, "there"),
+        takes=NewTitle,
+        answers=ClusterRow,
+        tags=["clusters"],
+    )
+    def patch(
+        self, request: Request, *, subject: Cluster, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
+        """Give a cluster a title; its name stays."""
+        row = _row_of_cluster(subject)
+        rename_cluster(cluster=subject, title=body["title"], actor=caller_of(request))
+        return row | {"title": subject.title}
+
+
+class ClusterPages(ClusterAddress):
+    @endpoint(
+        "list_cluster_pages",
+        scope=READ,
+        needs=(Role.VIEWER, "there"),
+        query=ListQuery,
+        answers=listed(ClusterPageRow),
+        tags=["clusters"],
+    )
+    def get(
+        self, request: Request, *, subject: Cluster, query: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
+        """List the pages of a cluster in the order in which they were found."""
+        pages = PageMembership.objects.current().filter(cluster=subject)
+        return page_of(pages, row=ClusterPageRow, request=request, query=query, key="page")
+
+
+def _row_of(clustering: Clustering) -> dict[str, Any]:
+    return ClusteringRow.read(Clustering.objects.filter(pk=clustering.pk))[0]
+
+
+def _row_of_cluster(cluster: Cluster) -> dict[str, Any]:
+    extents = Extent.objects.filter(cluster=cluster, clustering__is_current=True)
+    rows = ClusterRow.read(extents)
+    if not rows:
+        raise NotFound(f"{cluster.site.name} has no cluster “{cluster}” in its current clustering.")
+    return rows[0]

@@ -1,0 +1,1 @@
+"""Routes of pages and of the ways by which they come in."""

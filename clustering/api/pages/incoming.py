@@ -1,0 +1,145 @@
+"""Routes that bring something in: crawls, imports, search logs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.parsers import MultiPartParser
+
+from clustering.dom.addresses import BadAddress
+from clustering.services.crawl import crawling
+from clustering.services.pages import search_log, uploaded_pages
+from vertex.core.api.endpoints import ApiView, endpoint
+from vertex.core.api.jobs.jobs import JobRow, row_of_job
+from vertex.core.api.permissions import caller_of, visible_site
+from vertex.core.api.serializers import Body, StrictSerializer
+from vertex.core.models import Role, Scope, Site
+from vertex.core.services.files import uploads
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+MAX_PAGES = 10_000_000
+MAX_DELAY = 3600
+STRATEGIES = [(str(strategy.value), str(strategy.label)) for strategy in crawling.Strategy]
+
+
+class NewCrawl(Body):
+    """A crawl to be started."""
+
+    entry = serializers.CharField(
+        max_length=8192, required=False, help_text="Where to begin; by default at the site's home page."
+    )
+    max_pages = serializers.IntegerField(
+        min_value=1, max_value=MAX_PAGES, required=False, help_text="Stop after so many pages."
+    )
+    delay = serializers.FloatField(
+        min_value=0,
+        max_value=MAX_DELAY,
+        required=False,
+        help_text="Seconds between two requests to a host; by default the site's.",
+    )
+    strategy = serializers.ChoiceField(choices=STRATEGIES, required=False)
+
+
+class SearchLogUpload(StrictSerializer):
+    """A search log to be read."""
+
+    file = serializers.FileField(help_text="Lines of query, URL and clicks, with tabs between.")
+
+
+class PagesUpload(StrictSerializer):
+    """Pages to be imported."""
+
+    file = serializers.FileField(help_text="A zip, a WARC (also .gz or .zst) or a single page.")
+    manifest = serializers.FileField(
+        required=False, help_text="Lines of JSON that name the files of the zip and their addresses."
+    )
+    base_url = serializers.CharField(
+        max_length=8192,
+        required=False,
+        help_text="What the files of a zip without manifest are relative to; by default the site's root.",
+    )
+
+
+class AtSite(ApiView):
+    """An address below a site's."""
+
+    def find(self, request: Request, *, name: str) -> Site:
+        return visible_site(request, name)
+
+    def site_of(self, subject: Site) -> Site:
+        return subject
+
+
+class Crawls(AtSite):
+    @endpoint(
+        "crawl_site",
+        scope=Scope.PAGES_WRITE,
+        needs=(Role.OPERATOR, "there"),
+        takes=NewCrawl,
+        answers=JobRow,
+        status=202,
+        errors=(409,),
+        tags=["incoming"],
+    )
+    def post(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        """Start a crawl as a job."""
+        return row_of_job(crawling.request_crawl(site=subject, actor=caller_of(request), **body))
+
+
+class Imports(AtSite):
+    parser_classes = (MultiPartParser,)
+    max_megabytes = settings.MAX_UPLOAD_MB + 1  # the form around the file is no megabyte
+
+    @endpoint(
+        "import_pages",
+        scope=Scope.PAGES_WRITE,
+        needs=(Role.OPERATOR, "there"),
+        takes=PagesUpload,
+        answers=JobRow,
+        status=202,
+        errors=(409, 507),
+        tags=["incoming"],
+    )
+    def post(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        """Upload pages, to be imported by a job."""
+        files = [body[name] for name in ("file", "manifest") if name in body]
+        try:
+            job = uploaded_pages.import_uploads(
+                site=subject, files=files, base_url=body.get("base_url", ""), actor=caller_of(request)
+            )
+        except BadAddress as error:
+            raise ValidationError({"base_url": [str(error)]}) from None
+        except uploaded_pages.UnfitUploads as error:
+            raise ValidationError({"file": [str(error)]}) from None
+        return row_of_job(job)
+
+
+class SearchLogs(AtSite):
+    parser_classes = (MultiPartParser,)
+    max_megabytes = settings.MAX_UPLOAD_MB + 1
+
+    @endpoint(
+        "import_search_log",
+        scope=Scope.PAGES_WRITE,
+        needs=(Role.OPERATOR, "there"),
+        takes=SearchLogUpload,
+        answers=JobRow,
+        status=202,
+        errors=(409, 507),
+        tags=["incoming"],
+    )
+    def post(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        """Upload a search log, to be read by a job."""
+        file = body["file"]
+        path = uploads.keep_upload(chunks=file.chunks(), name=file.name)
+        try:
+            job = search_log.request_search_log(site=subject, source=path, actor=caller_of(request))
+        except BaseException:  # no job will read the file: it must not stay
+            uploads.drop_upload(path)
+            raise
+        return row_of_job(job)

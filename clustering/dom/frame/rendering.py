@@ -1,0 +1,341 @@
+"""Write a stored page so that a browser shows it and does nothing else: safe, and every element numbered.
+
+The tree is written as XHTML, which browsers read without repairing it: each element keeps its place and
+carries its number, its place among all elements of the tree in document order, from 0. What acts, loads or
+leads elsewhere is left out by allow-lists; an element that may not stand there becomes an inert one with the
+same number. The only elements without a number are a `tbody` around rows that stand directly in a table, as
+browsers add it, and what the frame itself needs.
+
+Text nodes keep their places too: the n-th text of an element, counted from 0 over its text and the tails of
+its children, comments and processing instructions included, is the n-th text node of the rendered element.
+A comment is written as an empty one, so that texts on both sides of it stay two. White space is kept; what
+XML cannot hold is replaced character by character, so that offsets stay. Scripts, styles and what stands for
+a loaded file have no text.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from lxml import etree
+
+from clustering.dom.addresses import BadAddress, join_url, normalise_url
+from clustering.dom.frame import markup
+from clustering.dom.frame.frame_style import BASE_SHEET, QUIRKS_SHEET
+from clustering.dom.frame.stand_ins import box_size, image_source, placeholder
+from clustering.dom.frame.stylesheets import (
+    MAX_INLINED,
+    clean_declarations,
+    clean_stylesheet,
+    place_files,
+    steady_media,
+)
+from clustering.dom.frame.written import attributes, escaped, is_local
+from clustering.dom.links import find_base
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from lxml.etree import _Element
+
+TEXTLESS: Final = frozenset({"script", "style", "template"})
+LONGEST_VALUE: Final = 2_000  # characters of an attribute that is shown as it is
+LONGEST_SVG_VALUE: Final = 100_000  # a path may be long
+NOWHERE: Final = "#."  # what links lead to: a link still looks like one
+IMAGE_HOLDERS: Final = frozenset({"body", "table", "thead", "tbody", "tfoot", "tr", "td", "th"})
+
+_SAFE_DATA_IMAGE: Final = re.compile(r"data:image/(?:png|gif|jpe?g|webp|avif|bmp|x-icon)[;,]", re.IGNORECASE)
+_NO_QUIRKS: Final = re.compile(
+    r"<!DOCTYPE\s+html\s*>|<!DOCTYPE\s+html\s+SYSTEM|XHTML 1\.[01]|HTML 4\.01//"
+    r"|4\.01 Transitional//EN\"\s+\"http",
+    re.IGNORECASE,
+)
+
+
+class Files(NamedTuple):
+    """What was stored of the files that a page names."""
+
+    address_of: Callable[[str, str], str | None]  # of an image or a font: where the frame gets it
+    sheet_of: Callable[[str], str | None]  # a cleaned style sheet
+
+
+class FrameScript(NamedTuple):
+    """The one script of the frame, and what it is told."""
+
+    address: str
+    nonce: str
+    token: str
+    parent: str  # the origin of the page around the frame
+
+
+NO_FILES: Final = Files(lambda _url, _kind: None, lambda _url: None)
+
+
+def number_elements(tree: _Element) -> list[_Element]:
+    """Return the elements of a tree in the order of their numbers."""
+    return list(tree.iter(etree.Element))
+
+
+def element_at(tree: _Element, number: int) -> _Element | None:
+    """Return the element of this number, None where there is none."""
+    elements = number_elements(tree)
+    return elements[number] if 0 <= number < len(elements) else None
+
+
+def number_of(tree: _Element, element: _Element) -> int:
+    """Return an element's number. Raises ValueError where it is not of the tree."""
+    return number_elements(tree).index(element)
+
+
+def wanted_files(tree: _Element, *, base_url: str, sheet_of: Callable[[str], str | None]) -> dict[str, str]:
+    """Return the kind of each file that the page is drawn with, by its address, in the order of their use.
+
+    `sheet_of` returns the style sheets that are known: what they name is wanted too.
+    """
+    kinds: dict[str, str] = {}
+
+    def note(url: str, kind: str) -> str | None:
+        kinds.setdefault(url, kind)
+        return None
+
+    def note_sheet(url: str) -> str | None:
+        kinds.setdefault(url, "sheet")
+        return sheet_of(url)
+
+    _Writer(find_base(tree, base_url), Files(note, note_sheet)).write(tree, "", "")
+    return kinds
+
+
+def render_page(
+    tree: _Element, *, base_url: str, files: Files = NO_FILES, script: FrameScript | None = None
+) -> bytes:
+    """Return the page as XHTML that shows it and runs nothing but the frame's own script."""
+    writer = _Writer(find_base(tree, base_url), files)
+    base = BASE_SHEET if _NO_QUIRKS.search(_doctype(tree)) else QUIRKS_SHEET
+    opening = f"<style>{escaped(base)}</style>"
+    closing = "" if script is None else _script_element(script)
+    writer.write(tree, opening, closing)
+    return ("<!DOCTYPE html>\n" + "".join(writer.out)).encode()
+
+
+def _script_element(script: FrameScript) -> str:
+    values = {"nonce": script.nonce, "src": script.address, "data-token": script.token}
+    values["data-parent"] = script.parent
+    return f"<script{attributes(values)}></script>"
+
+
+@dataclass(slots=True)
+class _Writer:
+    """One walk over the tree."""
+
+    base_url: str
+    files: Files
+    out: list[str] = field(default_factory=list)
+    number: int = 0
+    spaces: list[str] = field(default_factory=lambda: [markup.XHTML])  # namespaces of the open elements
+    ends: list[str] = field(default_factory=list)
+    cleaned: dict[str, str] = field(default_factory=dict)
+    n_inlined: int = 0
+
+    def write(self, tree: _Element, opening: str, closing: str) -> None:
+        if tree.tag != "html":
+            self.out.append(f'<html xmlns="{markup.XHTML}">{opening}')
+            opening, closing_after = "", f"{closing}</html>"
+        else:
+            closing_after = ""
+        for event, node in etree.iterwalk(tree, events=("start", "end", "comment", "pi")):
+            if event == "start":
+                self.start(node)
+                self.out.append(opening if node is tree else "")
+                self.text(node)
+                continue
+            if event == "end":
+                self.out.append(closing if node is tree and not closing_after else "")
+                self.end(node)
+            else:
+                self.out.append("<!---->")
+            if node is not tree and node.tail and not _is_textless(node.getparent()):
+                self.out.append(escaped(node.tail))
+        self.out.append(closing_after)
+
+    def start(self, element: _Element) -> None:
+        number, self.number = self.number, self.number + 1
+        if element.tag == "tr" and self.spaces[-1] == markup.XHTML and _begins_rows(element):
+            self.out.append("<tbody>")
+        name, space = self.name_and_space(element)
+        values = self.values(element, name, space)
+        if space != self.spaces[-1] or (number == 0 and name == "html"):
+            values = {"xmlns": space, **values}
+        self.out.append(f'<{name}{attributes(values)} {markup.OWN_ATTRIBUTE}="{number}">')
+        self.spaces.append(space)
+        self.ends.append(name)
+
+    def end(self, element: _Element) -> None:
+        self.spaces.pop()
+        self.out.append(f"</{self.ends.pop()}>")
+        if element.tag == "tr" and self.spaces[-1] == markup.XHTML and _ends_rows(element):
+            self.out.append("</tbody>")
+
+    def text(self, element: _Element) -> None:
+        name = self.ends[-1]
+        if name == "style":
+            self.out.append(escaped(self.sheet(element)))
+        elif element.text and element.tag not in TEXTLESS:
+            self.out.append(escaped(element.text))
+
+    def name_and_space(self, element: _Element) -> tuple[str, str]:
+        """Return the name under which an element is written, and its namespace."""
+        tag, space = str(element.tag), self.spaces[-1]
+        if tag == "svg":
+            return tag, markup.SVG
+        if space == markup.SVG:
+            return ("style" if tag == "style" else markup.SVG_ELEMENTS.get(tag, markup.NEUTRAL[space])), space
+        if space == markup.MATHML or tag == "math":
+            return (tag if tag in markup.MATHML_ELEMENTS else markup.NEUTRAL[space]), markup.MATHML
+        if tag in {"link", "style"}:
+            return ("style" if _is_sheet(element) else f"{markup.PREFIX}{tag}"), space
+        return markup.element_name(tag, is_empty=len(element) == 0 and not element.text), space
+
+    # Attributes
+
+    def values(self, element: _Element, name: str, space: str) -> dict[str, str]:
+        if space == markup.SVG:
+            return self.svg_values(element)
+        if space == markup.MATHML:
+            kept = {str(key): str(value) for key, value in element.items()}
+            return {key: kept[key] for key in kept if key in markup.MATHML_ATTRIBUTES} | self.style(element)
+        tag = str(element.tag)
+        values = {
+            str(key): str(value)[:LONGEST_VALUE]
+            for key, value in element.items()
+            if markup.is_kept(tag, str(key))
+        } | self.style(element)
+        if name == "style":
+            return _media(element, tag)
+        values |= self.image_values(element, tag)
+        if tag in {"a", "area"} and element.get("href") is not None:
+            values["href"] = NOWHERE
+        if tag in markup.FOCUSABLE:
+            values["tabindex"] = "-1"
+        if tag in markup.BOXES and name.startswith(markup.PREFIX):
+            values["style"] = box_size(element) + values.get("style", "")
+        return values
+
+    def style(self, element: _Element) -> dict[str, str]:
+        written = element.get("style")
+        if not written:
+            return {}
+        if written not in self.cleaned:
+            marked = clean_declarations(str(written)[:LONGEST_SVG_VALUE], self.resolve)
+            self.cleaned[written] = place_files(marked, self.files.address_of, _no_sheet)
+        return {"style": self.cleaned[written]}
+
+    def image_values(self, element: _Element, tag: str) -> dict[str, str]:
+        """Return where an element's image was stored, or a grey box of its size."""
+        if tag == "img" or (tag == "input" and element.get("type", "").lower() == "image"):
+            written = image_source(element)
+            if not written:
+                return {}
+            return {"src": self.stored(written) or placeholder(element)}
+        written = element.get("background", "") if tag in IMAGE_HOLDERS else ""
+        stored = self.stored(written) if written else None
+        return {"background": stored} if stored else {}
+
+    def svg_values(self, element: _Element) -> dict[str, str]:
+        values = {
+            markup.SVG_ATTRIBUTES[str(key)]: str(value)[:LONGEST_SVG_VALUE]
+            for key, value in element.items()
+            if key in markup.SVG_ATTRIBUTES and is_local(str(value))
+        }
+        values |= self.style(element)
+        leads_to = next((str(element.get(key)) for key in ("href", "xlink:href") if element.get(key)), "")
+        if element.tag == "image":
+            stored = self.stored(leads_to) if leads_to else None
+            return values | ({"href": stored} if stored else {})
+        return values | ({"href": leads_to[:LONGEST_VALUE]} if leads_to.startswith("#") else {})
+
+    # Files
+
+    def resolve(self, written: str) -> str | None:
+        try:
+            return normalise_url(join_url(self.base_url, written))
+        except BadAddress:
+            return None
+
+    def stored(self, written: str) -> str | None:
+        """Return the frame's address of an image, None where it is not stored."""
+        if _SAFE_DATA_IMAGE.match(written):
+            return written
+        url = self.resolve(written)
+        return None if url is None else self.files.address_of(url, "image")
+
+    def sheet(self, element: _Element) -> str:
+        """Return the style sheet that an element holds or leads to, with its files in their places."""
+        if element.tag == "link":
+            url = self.resolve(_sheet_address(element))
+            marked = (self.files.sheet_of(url) if url else None) or ""
+        else:
+            marked = clean_stylesheet(str(element.xpath("string()"))[:MAX_INLINED], self.resolve)
+        placed = place_files(marked, self.files.address_of, self.sheet_of)
+        self.n_inlined += len(placed)
+        return placed if self.n_inlined <= MAX_INLINED else ""
+
+    def sheet_of(self, url: str) -> str | None:
+        sheet = self.files.sheet_of(url)
+        self.n_inlined += len(sheet or "")
+        return sheet if self.n_inlined <= MAX_INLINED else None
+
+
+def _doctype(tree: _Element) -> str:
+    """Return the page's own first line, or the old one that the parser gives to pages without."""
+    told = tree.getroottree().docinfo
+    return str(told.doctype)  # type: ignore[attr-defined]  # the stubs do not know it
+
+
+def _sheet_address(element: _Element) -> str:
+    """Return where a `link` gets a style sheet from, blank where it gets none."""
+    kinds = str(element.get("rel", "")).lower().split()
+    is_sheet = "stylesheet" in kinds or ("preload" in kinds and element.get("as", "").lower() == "style")
+    is_used = "alternate" not in kinds and element.get("disabled") is None
+    return str(element.get("href", "")).strip() if is_sheet and is_used else ""
+
+
+def _is_sheet(element: _Element) -> bool:
+    if element.tag == "link":
+        return bool(_sheet_address(element))
+    return str(element.get("type", "")).strip().lower() in {"", "text/css"}
+
+
+def _media(element: _Element, tag: str) -> dict[str, str]:
+    media = str(element.get("media", "")).strip()
+    if tag == "link" and media.lower() == "print" and element.get("onload"):
+        media = "all"  # a sheet that a script was to switch on
+    return {"media": steady_media(media)[:LONGEST_VALUE]} if media else {}
+
+
+def _begins_rows(row: _Element) -> bool:
+    """Say whether browsers put a `tbody` before a row."""
+    parent = row.getparent()
+    return parent is not None and parent.tag == "table" and _neighbour(row, before=True) != "tr"
+
+
+def _ends_rows(row: _Element) -> bool:
+    parent = row.getparent()
+    return parent is not None and parent.tag == "table" and _neighbour(row, before=False) != "tr"
+
+
+def _neighbour(element: _Element, *, before: bool) -> str:
+    for one in element.itersiblings(preceding=before):
+        if isinstance(one.tag, str):
+            return one.tag
+    return ""
+
+
+def _is_textless(element: _Element | None) -> bool:
+    return element is not None and element.tag in TEXTLESS
+
+
+def _no_sheet(_url: str) -> str | None:
+    return None

@@ -1,0 +1,301 @@
+"""Clean style sheets of stored pages: what they name is marked, and nothing in them reaches out by itself.
+
+A cleaned sheet names each file by a mark, `url("image:https://…")`, `url("font:https://…")` or
+`@import url("sheet:https://…")`, which leads nowhere. `place_files` replaces the marks by what was stored,
+or by something blank. Type selectors are written as the rendering names its elements, and what would ask for
+the reader's choice of dark or light is decided: a page looks the same to everybody.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from clustering.dom.frame.markup import element_name_in_sheets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+MAX_NESTED: Final = 5  # sheets that import each other
+MAX_INLINED: Final = 4_000_000  # characters of all sheets of a page
+BLANK_IMAGE: Final = "linear-gradient(transparent,transparent)"  # an image wherever one may stand
+BLANK_FONT: Final = 'local("")'
+# What may take an address as a bare string, and what names another way of loading.
+_REFUSED_FUNCTIONS: Final = frozenset(
+    {"image-set", "-webkit-image-set", "src", "image", "cross-fade", "-webkit-cross-fade", "paint", "element"}
+)
+_REFUSED_PROPERTIES: Final = frozenset({"behavior", "-moz-binding", "-ms-behavior"})
+_REFUSED_RULES: Final = frozenset({"charset", "namespace", "document", "-moz-document", "view-transition"})
+_NEVER_FONTS: Final = (".eot", ".svg", ".svgz")
+_SAFE_DATA: Final = re.compile(
+    r"data:(?:image/(?:png|gif|jpe?g|webp|avif|bmp|x-icon|svg\+xml)|font/[a-z0-9-]+|application/(?:x-)?font-[a-z0-9-]+)[;,]",
+    re.IGNORECASE,
+)
+_SAFE_ADDRESS: Final = re.compile(r"https?://[^\"'\\\s<>()]+")
+
+_TOKEN: Final = re.compile(
+    r"""
+      (?P<comment> /\*.*?(?:\*/|\Z) | <!-- | --> )
+    | (?P<string> "(?:[^"\\\n]|\\.)*+"? | '(?:[^'\\\n]|\\.)*+'? )
+    | (?P<url> url\(\s*(?: "(?:[^"\\\n]|\\.)*+" | '(?:[^'\\\n]|\\.)*+' | (?:[^"'()\\\s]|\\.)*+ )\s*(?:\)|\Z) )
+    | (?P<at> @(?:[-\w]|\\.|[^\x00-\x7f])+ )
+    | (?P<ident> (?:[-\w]|\\.|[^\x00-\x7f])+ )
+    | (?P<space> \s+ )
+    | (?P<other> . )
+    """,
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
+_ESCAPE: Final = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|(.))", re.DOTALL)
+_SURROGATES: Final = range(0xD800, 0xE000)
+_SCHEME: Final = re.compile(r"\(\s*prefers-color-scheme\s*(?::\s*([a-z-]+)\s*)?\)", re.IGNORECASE)
+_MARK: Final = re.compile(r"url\(\"(image|font):([^\"]*)\"\)")
+_IMPORT: Final = re.compile(r"@import url\(\"sheet:([^\"]*)\"\)([^;]*);")
+_LAYER: Final = re.compile(r"\s*layer(?:\(([^()]*)\))?")
+_SUPPORTS: Final = re.compile(r"\s*supports\(((?:[^()]|\([^()]*\))*)\)")
+
+
+class _Token(NamedTuple):
+    kind: str
+    text: str
+
+
+class _Block(NamedTuple):
+    name: str  # of the at-rule; blank for a style rule
+    start: int  # where its output begins
+
+
+def clean_stylesheet(text: str, resolve: Callable[[str], str | None]) -> str:
+    """Return a sheet with marks for the files that it names.
+
+    `resolve` returns the absolute address of what is written in it, None where there is none.
+    """
+    return _Cleaner(resolve).clean(text)
+
+
+def clean_declarations(text: str, resolve: Callable[[str], str | None]) -> str:
+    """Return the value of a `style` attribute, cleaned in the same way."""
+    cleaner = _Cleaner(resolve)
+    cleaner.blocks.append(_Block("", 0))
+    return cleaner.clean(text).rstrip("}")
+
+
+def steady_media(condition: str) -> str:
+    """Return a media condition in which everybody prefers light.
+
+    >>> steady_media("screen and (prefers-color-scheme: dark)")
+    'screen and (max-width:0px)'
+    """
+    return _SCHEME.sub(
+        lambda found: "(min-width:0px)" if (found[1] or "light").lower() == "light" else "(max-width:0px)",
+        condition,
+    )
+
+
+def place_files(
+    text: str, address_of: Callable[[str, str], str | None], sheet_of: Callable[[str], str | None]
+) -> str:
+    """Return a cleaned sheet with the stored files in place of its marks, imported sheets inlined."""
+    return _placed(text, address_of, sheet_of, 0)
+
+
+def unescape(text: str) -> str:
+    r"""Return what a CSS name or string means.
+
+    >>> unescape(r"u\72 l")
+    'url'
+    """
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(lambda found: _character(found[1]) if found[1] else found[2].strip("\n"), text)
+
+
+def _character(digits: str) -> str:
+    code = int(digits, 16)
+    return chr(code) if 0 < code <= sys.maxunicode and code not in _SURROGATES else "\ufffd"
+
+
+def _placed(
+    text: str,
+    address_of: Callable[[str, str], str | None],
+    sheet_of: Callable[[str], str | None],
+    depth: int,
+) -> str:
+    def place(found: re.Match[str]) -> str:
+        address = address_of(found[2], found[1])
+        if address is None:
+            return BLANK_FONT if found[1] == "font" else BLANK_IMAGE
+        return f'url("{address}")'
+
+    def inline(found: re.Match[str]) -> str:
+        sheet = sheet_of(found[1]) if depth < MAX_NESTED else None
+        if sheet is None:
+            return ""
+        return _under_conditions(_placed(sheet, address_of, sheet_of, depth + 1), found[2])
+
+    return _IMPORT.sub(inline, _MARK.sub(place, text))
+
+
+def _under_conditions(sheet: str, conditions: str) -> str:
+    """Put an imported sheet into the layer and under the conditions of its import."""
+    around: list[str] = []
+    if layer := _LAYER.match(conditions):
+        around.append(f"@layer {layer[1] or ''}")
+        conditions = conditions[layer.end() :]
+    if supports := _SUPPORTS.match(conditions):
+        inner = supports[1].strip()
+        around.append(f"@supports {inner if inner.startswith('(') else f'({inner})'}")
+        conditions = conditions[supports.end() :]
+    if conditions.strip():
+        around.append(f"@media {conditions.strip()}")
+    return f"{''.join(f'{one}{{' for one in around)}{sheet}{'}' * len(around)}"
+
+
+class _Cleaner:
+    """One pass over the tokens of a sheet, statement by statement."""
+
+    def __init__(self, resolve: Callable[[str], str | None]) -> None:
+        self.resolve = resolve
+        self.blocks: list[_Block] = []
+        self.out: list[str] = []
+        self.statement: list[_Token] = []
+        self.may_import = True
+
+    def clean(self, text: str) -> str:
+        for token in _tokens(text):
+            if token.kind != "other" or token.text not in "{};":
+                self.statement.append(token)
+            elif token.text == "{":
+                self._open()
+            else:
+                self._end(token.text)
+                if token.text == "}" and self.blocks:
+                    self._close()
+        self._end("")
+        while self.blocks:
+            self._close()
+        return "".join(self.out)
+
+    def _open(self) -> None:
+        """Write what stands before a block, and enter it."""
+        name = _at_name(self.statement)
+        self.blocks.append(_Block(name, len(self.out)))
+        if name:
+            self.out.append(steady_media("".join(token.text for token in self.statement)) + "{")
+        else:
+            self.out.append("".join(_selector(self.statement)) + "{")
+        self.may_import = False
+        self.statement = []
+
+    def _close(self) -> None:
+        block = self.blocks.pop()
+        self.out.append("}")
+        if block.name in _REFUSED_RULES:
+            del self.out[block.start :]
+        elif block.name == "font-face":
+            self.out[block.start :] = [_one_font("".join(self.out[block.start :]))]
+
+    def _end(self, sign: str) -> None:
+        """Write a declaration, or a rule without a block."""
+        statement, self.statement = self.statement, []
+        sign = sign if sign == ";" else ""
+        name = _at_name(statement)
+        if name == "import":
+            self.out.append(self._import(statement) if self.may_import and not self.blocks else "")
+        elif name:
+            if name not in _REFUSED_RULES:
+                self.out.append("".join(token.text for token in statement) + sign)
+        elif not _is_refused(statement):
+            self.out.append("".join(self._value(statement)) + sign)
+
+    def _import(self, statement: list[_Token]) -> str:
+        tokens = [token for token in statement[1:] if token.kind != "space"]
+        if not tokens or tokens[0].kind not in {"string", "url"}:
+            return ""
+        address = self.resolve(_written(tokens[0]))
+        if address is None or not _SAFE_ADDRESS.fullmatch(address):
+            return ""
+        place = statement.index(tokens[0])
+        rest = "".join(token.text for token in statement[place + 1 :] if token.kind != "string")
+        return f'@import url("sheet:{address}"){steady_media(rest)};'
+
+    def _value(self, statement: list[_Token]) -> Iterator[str]:
+        kind = "font" if self.blocks and self.blocks[-1].name == "font-face" else "image"
+        for token, after in zip_longest(statement, statement[1:]):
+            if token.kind == "url":
+                yield self._mark(_written(token), kind)
+            elif token.kind == "ident" and after is not None and after.text == "(":
+                name = unescape(token.text).lower()
+                yield "vertex-none" if name in _REFUSED_FUNCTIONS or name == "url" else token.text
+            else:
+                yield token.text
+
+    def _mark(self, written: str, kind: str) -> str:
+        if written.startswith("#"):
+            return f'url("{_quoted(written)}")'
+        if _SAFE_DATA.match(written):
+            return f'url("{_quoted(written)}")'
+        address = self.resolve(written)
+        if address is None or not _SAFE_ADDRESS.fullmatch(address):
+            return BLANK_FONT if kind == "font" else BLANK_IMAGE
+        return f'url("{kind}:{address}")'
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    for found in _TOKEN.finditer(text):
+        kind = found.lastgroup or "other"
+        if kind == "comment":
+            yield _Token("space", " ")
+        elif kind == "string" and (len(found[0]) < 2 or found[0][-1] != found[0][0]):  # noqa: PLR2004 (its quotes)
+            yield _Token("string", '""')  # it ends with its line: browsers drop it too
+        else:
+            yield _Token(kind, found[0])
+
+
+def _at_name(statement: list[_Token]) -> str:
+    """Return the name of the at-rule that a statement is, blank where it is none."""
+    first = next((token for token in statement if token.kind != "space"), None)
+    return unescape(first.text[1:]).lower() if first is not None and first.kind == "at" else ""
+
+
+def _is_refused(statement: list[_Token]) -> bool:
+    names = [token.text for token in statement if token.kind == "ident"]
+    name = unescape(names[0]).lower() if names else ""
+    if name == "color-scheme":  # of the reader's choice there is none; a page that is dark only stays so
+        return {value.lower() for value in names[1:]} - {"only", "dark"} != set()
+    return name in _REFUSED_PROPERTIES
+
+
+def _selector(statement: list[_Token]) -> Iterator[str]:
+    """Write type selectors as the rendering names its elements; classes, names and attributes stay."""
+    before, n_brackets = "", 0
+    for token in statement:
+        n_brackets += (token.text == "[") - (token.text == "]")
+        is_type = token.kind == "ident" and not n_brackets and before not in {".", "#", ":", "%"}
+        yield element_name_in_sheets(token.text) if is_type and token.text[0].isalpha() else token.text
+        before = token.text[-1]
+
+
+def _one_font(rule: str) -> str:
+    """Leave one file of a font: browsers take one, the best that they know."""
+    addresses = [found[2] for found in _MARK.finditer(rule)]
+    usable = [one for one in addresses if not one.partition("?")[0].lower().endswith(_NEVER_FONTS)]
+    best = next((one for one in usable if ".woff2" in one.lower()), usable[0] if usable else "")
+    return _MARK.sub(lambda found: found[0] if found[2] == best else BLANK_FONT, rule)
+
+
+def _written(token: _Token) -> str:
+    """Return the address in a `url(…)` or a string."""
+    text = token.text
+    if token.kind == "url":
+        text = text[4:].removesuffix(")").strip()
+    if text[:1] in {'"', "'"}:
+        text = text[1:-1]
+    return unescape(text).strip()
+
+
+def _quoted(text: str) -> str:
+    return (
+        text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "").replace("\r", "").replace("\f", "")
+    )

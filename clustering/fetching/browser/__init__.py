@@ -1,0 +1,1 @@
+"""Fetch and draw pages with a real browser."""

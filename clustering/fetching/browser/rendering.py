@@ -1,0 +1,196 @@
+"""Fetch a page with a real browser: what its scripts have made of it is the page.
+
+The browser asks for the page itself and for whatever the page needs, all through the guarded proxy. Redirects
+are not followed but told, as the fetcher does.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
+
+from django.conf import settings
+
+from clustering.fetching.browser.chromium import BrowserFailed, Chromium
+from clustering.fetching.browser.proxy import Proxy
+from clustering.fetching.client import (
+    HEADER_CHARACTERS,
+    KEPT_HEADERS,
+    MAX_BYTES,
+    PAGE_SECONDS,
+    REDIRECTS,
+    AnswerBroken,
+    Fetched,
+)
+from clustering.fetching.deadlines import Deadline
+from clustering.fetching.decoding import TooLarge
+from clustering.fetching.guard import Guard, read_url
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from clustering.dom.addresses import Address
+
+BROWSERS: Final = 2  # at once
+MAX_PASSED: Final = 50 * 1024 * 1024  # bytes of a page and all that belongs to it
+SETTLES_WITHIN: Final = 5.0  # seconds that scripts may go on after the page has loaded
+BEFORE_SCRIPTS: Final = "delete window.RTCPeerConnection;"  # the one thing that sends around a proxy
+IDLE: Final = "networkIdle"  # the browser's word for half a second without a request
+
+
+@dataclass(slots=True)
+class Renderer:
+    """Renders pages, each in a browser of its own with an empty profile."""
+
+    binary: str
+    user_agent: str
+    guard: Guard = field(default_factory=Guard)
+    stop: threading.Event | None = None
+    _slots: threading.BoundedSemaphore = field(default_factory=lambda: threading.BoundedSemaphore(BROWSERS))
+
+    def render(
+        self, url: str, *, takes: Callable[[int, str], bool], seconds: float = PAGE_SECONDS
+    ) -> Fetched:
+        """Return the page as it stands after its scripts have run; other answers as the fetcher does.
+
+        Raises what is a Refused.
+        """
+        address = read_url(url)
+        with self._slots:
+            deadline = Deadline(seconds, self.stop)
+            with (
+                Proxy(self.guard, deadline, MAX_PASSED) as proxy,
+                Chromium(self.binary, self.user_agent, proxy.port, deadline) as browser,
+            ):
+                return _Visit(browser, proxy, address, takes).answer()
+
+
+def open_renderer(stop: threading.Event | None = None) -> Renderer:
+    """Return a renderer with this installation's browser, name and allowed networks."""
+    return Renderer(settings.CHROMIUM, settings.USER_AGENT, Guard(tuple(settings.ALLOWED_NETWORKS)), stop)
+
+
+@dataclass(slots=True)
+class _Visit:
+    """One page in one tab."""
+
+    browser: Chromium
+    proxy: Proxy
+    address: Address
+    takes: Callable[[int, str], bool]
+    session: str = ""
+    frame: str = ""
+    loader: str = ""  # of what the frame shows
+    status: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
+
+    def answer(self) -> Fetched:
+        """Ask for the page, decide by its headers, let it settle and take it over."""
+        self._open_tab()
+        self.browser.tell("Page.navigate", self.session, url=str(self.address))
+        self._await_headers()
+        if self.status in REDIRECTS or not self.takes(self.status, self.headers.get("content-type", "")):
+            return self._fetched(b"")
+        self._await_rest()
+        body = self._serialised()
+        kind = self.headers.get("content-type", "").partition(";")[0].strip() or "text/html"
+        self.headers["content-type"] = f"{kind}; charset=utf-8"
+        return self._fetched(body)
+
+    def _open_tab(self) -> None:
+        target = self.browser.ask("Target.createTarget", url="about:blank")["targetId"]
+        told = self.browser.ask("Target.attachToTarget", targetId=target, flatten=True)
+        self.session = told["sessionId"]
+        self._ask("Page.enable")
+        self.frame = self._ask("Page.getFrameTree")["frameTree"]["frame"]["id"]
+        self._ask("Page.setLifecycleEventsEnabled", enabled=True)
+        self._ask("Page.addScriptToEvaluateOnNewDocument", source=BEFORE_SCRIPTS)
+        self.browser.tell("Browser.setDownloadBehavior", behavior="deny")
+        # Documents stop twice: before they are asked for, and when their headers are there.
+        documents = [{"resourceType": "Document", "requestStage": stage} for stage in ("Request", "Response")]
+        self._ask("Fetch.enable", patterns=documents)
+
+    def _await_headers(self) -> None:
+        while not self.status:
+            event = self.browser.next_event(self.browser.deadline.remaining())
+            if event is not None:
+                self._react(event)
+
+    def _await_rest(self) -> None:
+        """Wait until the page has loaded and its scripts ask for nothing more, or have had their time."""
+        settled_at = self.browser.deadline.ends_at
+        while monotonic() < settled_at:
+            event = self.browser.next_event(min(0.25, max(0.01, settled_at - monotonic())))
+            if event is None:
+                continue
+            self._react(event)
+            if event["method"] == "Page.loadEventFired":
+                settled_at = min(settled_at, monotonic() + SETTLES_WITHIN)
+            if event["method"] == "Page.lifecycleEvent" and self._is_idle(event["params"]):
+                return
+
+    def _is_idle(self, told: dict[str, Any]) -> bool:
+        return bool(
+            told["name"] == IDLE and told["frameId"] == self.frame and told["loaderId"] == self.loader
+        )
+
+    def _react(self, event: dict[str, Any]) -> None:
+        if event["method"] == "Fetch.requestPaused":
+            self._decide(event["params"])
+        elif event["method"] == "Page.frameNavigated" and event["params"]["frame"]["id"] == self.frame:
+            self.loader = event["params"]["frame"]["loaderId"]
+        elif event["method"] == "Page.javascriptDialogOpening":
+            self.browser.tell("Page.handleJavaScriptDialog", self.session, accept=False)
+        elif event["method"] in {"Inspector.targetCrashed", "Inspector.detached"}:
+            raise BrowserFailed("the page made the browser crash")
+
+    def _decide(self, paused: dict[str, Any]) -> None:
+        """Let frames through; of the page itself take the headers, and let it go nowhere else."""
+        number = paused["requestId"]
+        is_page = paused["frameId"] == self.frame
+        is_answer = "responseStatusCode" in paused or "responseErrorReason" in paused
+        if is_page and self.status:
+            self.browser.tell("Fetch.failRequest", self.session, requestId=number, errorReason="Aborted")
+        elif is_page and is_answer:
+            self._take_headers(paused)
+            verb = "Fetch.failRequest" if self.status in REDIRECTS else "Fetch.continueRequest"
+            reason = {"errorReason": "Aborted"} if self.status in REDIRECTS else {}
+            self.browser.tell(verb, self.session, requestId=number, **reason)
+        else:
+            self.browser.tell("Fetch.continueRequest", self.session, requestId=number)
+
+    def _take_headers(self, paused: dict[str, Any]) -> None:
+        refused = self.proxy.refused_by_place.get((self.address.host, self.address.port))
+        if refused is not None:
+            raise refused
+        if "responseErrorReason" in paused:
+            raise AnswerBroken(f"{self.address.origin}: {paused['responseErrorReason']}")
+        self.status = int(paused["responseStatusCode"])
+        for header in paused.get("responseHeaders", []):
+            name = header["name"].lower()
+            if name in KEPT_HEADERS:
+                self.headers.setdefault(name, header["value"].replace("\0", "")[:HEADER_CHARACTERS])
+
+    def _serialised(self) -> bytes:
+        root = self._ask("DOM.getDocument", depth=0)["root"]["nodeId"]
+        body: bytes = self._ask("DOM.getOuterHTML", nodeId=root)["outerHTML"].encode("utf-8", "replace")
+        if len(body) > MAX_BYTES:
+            raise TooLarge(MAX_BYTES)
+        return body
+
+    def _ask(self, method: str, **params: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
+        return self.browser.ask(method, self.session, **params)
+
+    def _fetched(self, body: bytes) -> Fetched:
+        return Fetched(
+            url=str(self.address),
+            final_url=str(self.address),
+            status=self.status,
+            headers=self.headers,
+            body=body,
+            fetched_at=datetime.now(UTC),
+            is_rendered=bool(body),
+        )

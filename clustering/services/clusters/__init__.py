@@ -1,0 +1,1 @@
+"""Clusters: run an algorithm, keep the result, let people change it."""

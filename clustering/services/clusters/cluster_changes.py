@@ -1,0 +1,191 @@
+"""Change clusters by hand: each change is a row, repeated in every further clustering and undone at will."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from clustering.models import Cluster, ClusterChange, PageMembership
+from clustering.services.clusters.changes_in_force import (
+    apply_changes,
+    apply_last_change,
+    apply_without_or_with,
+    chunks,
+)
+from clustering.services.clusters.cluster_names import free_name, names_taken
+from clustering.services.clusters.current_clusterings import has_pages, locked_clustering
+from clustering.services.clusters.splitting import judge_split_pages, request_split, split_cluster
+from vertex.core.services.people import audit
+from vertex.core.texts import storable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clustering.models import Clustering
+    from vertex.core.models import Site, User
+
+__all__ = [
+    "apply_changes",
+    "judge_split_pages",
+    "merge_clusters",
+    "move_pages",
+    "move_to_new_cluster",
+    "redo_change",
+    "rename_cluster",
+    "request_split",
+    "split_cluster",
+    "undo_change",
+]
+
+MOST_PAGES = 100_000  # in one move
+N_NAMED = 5  # pages in a message
+TITLE_LENGTH = 200
+
+
+def move_pages(*, site: Site, pages: Sequence[int], to: Cluster, actor: User | None) -> ClusterChange:
+    """Put pages into another cluster, in this clustering and all that follow.
+
+    Raises ValidationError for pages or a cluster that the site does not have.
+    """
+    with transaction.atomic():
+        clustering = locked_clustering(site)
+        return _move(clustering, pages, to, actor)
+
+
+def move_to_new_cluster(*, site: Site, pages: Sequence[int], title: str, actor: User | None) -> ClusterChange:
+    """Put pages into a cluster of their own. Raises ValidationError as `move_pages` does."""
+    title = _checked_title(title)
+    with transaction.atomic():
+        clustering = locked_clustering(site)
+        cluster = Cluster.objects.create(
+            site=site,
+            name=free_name(title, names_taken(site)),
+            title=title,
+            has_own_title=True,
+            is_hand_made=True,
+        )
+        return _move(clustering, pages, cluster, actor)
+
+
+def merge_clusters(*, cluster: Cluster, into: Cluster, actor: User | None) -> ClusterChange:
+    """Put all pages of a cluster into another one, those of later clusterings too.
+
+    Raises ValidationError where the two are not two clusters of one site that have pages.
+    """
+    if cluster.pk == into.pk:
+        raise ValidationError(f"{cluster} cannot be merged into itself")
+    if cluster.site_id != into.site_id:
+        raise ValidationError(f"{into} is a cluster of another site than {cluster}")
+    with transaction.atomic():
+        clustering = locked_clustering(cluster.site)
+        for one in (cluster, into):
+            if not has_pages(one):
+                raise ValidationError(f"{one} has no pages in the current clustering; it cannot be merged")
+        n_pages = PageMembership.objects.filter(clustering=clustering, cluster=cluster).count()
+        change = ClusterChange.objects.create(
+            site=cluster.site,
+            kind=ClusterChange.Kind.MERGE,
+            cluster=cluster,
+            into=into,
+            detail={"n_pages": n_pages},
+            made_by=actor,
+        )
+        apply_last_change(change, clustering)
+        _record(actor, "cluster.merged", change, {"into": into.name, "pages": n_pages})
+    return change
+
+
+def undo_change(*, change: ClusterChange, actor: User | None) -> None:
+    """Take a change back; the others stay in force. Raises ValidationError for one that is undone."""
+    with transaction.atomic():
+        clustering = locked_clustering(change.site)
+        rows = ClusterChange.objects.filter(pk=change.pk, undone_at=None)
+        if not rows.update(undone_at=timezone.now()):
+            raise ValidationError("this change is undone already")
+        apply_without_or_with(change, clustering)
+        _record(actor, "cluster_change.undone", change, {"change": change.pk, "kind": change.kind})
+    change.refresh_from_db(fields=["undone_at"])
+
+
+def redo_change(*, change: ClusterChange, actor: User | None) -> None:
+    """Put a change in force again, at its old place in the order. Raises ValidationError for one in force."""
+    with transaction.atomic():
+        clustering = locked_clustering(change.site)
+        if not ClusterChange.objects.filter(pk=change.pk, undone_at__isnull=False).update(undone_at=None):
+            raise ValidationError("this change is in force already")
+        apply_without_or_with(change, clustering)
+        _record(actor, "cluster_change.redone", change, {"change": change.pk, "kind": change.kind})
+    change.refresh_from_db(fields=["undone_at"])
+
+
+def rename_cluster(*, cluster: Cluster, title: str, actor: User | None) -> None:
+    """Give a cluster a title that no clustering changes; its name stays.
+
+    Raises ValidationError for a blank title and one that is too long.
+    """
+    title = _checked_title(title)
+    with transaction.atomic():
+        stored = Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
+        was = stored.title
+        Cluster.objects.filter(pk=cluster.pk).update(title=title, has_own_title=True)
+        if was != title:
+            audit.record(
+                actor=actor,
+                action="cluster.renamed",
+                subject=cluster,
+                site=cluster.site,
+                detail={"was": was, "now": title},
+            )
+    cluster.refresh_from_db(fields=["title", "has_own_title"])
+
+
+def _move(clustering: Clustering, pages: Sequence[int], to: Cluster, actor: User | None) -> ClusterChange:
+    if to.site_id != clustering.site_id:
+        raise ValidationError(f"{to} is a cluster of another site; pages stay in their site")
+    chosen = _checked_pages(clustering, pages, to)
+    change = ClusterChange.objects.create(
+        site=clustering.site,
+        kind=ClusterChange.Kind.MOVE,
+        cluster=to,
+        detail={"pages": chosen, "n_pages": len(chosen)},
+        made_by=actor,
+    )
+    apply_last_change(change, clustering)
+    _record(actor, "cluster.pages_moved", change, {"pages": len(chosen)})
+    return change
+
+
+def _checked_pages(clustering: Clustering, pages: Sequence[int], to: Cluster) -> list[int]:
+    """Return the pages in ascending order, each once."""
+    chosen = sorted(set(pages))
+    if not chosen:
+        raise ValidationError("choose at least one page to move")
+    if len(chosen) > MOST_PAGES:
+        raise ValidationError(f"{len(chosen):,} pages are too many for one move; {MOST_PAGES:,} go at once")
+    memberships = PageMembership.objects.filter(clustering=clustering)
+    cluster_by_page: dict[int, int | None] = {}
+    for chunk in chunks(chosen):
+        cluster_by_page.update(memberships.filter(page__in=chunk).values_list("page", "cluster"))
+    unknown = [page for page in chosen if page not in cluster_by_page]
+    if unknown:
+        named = ", ".join(map(str, unknown[:N_NAMED])) + (", …" if len(unknown) > N_NAMED else "")
+        raise ValidationError(f"{clustering.site.name} has no such page in its current clustering: {named}")
+    if set(cluster_by_page.values()) == {to.pk}:
+        raise ValidationError(f"these pages are in {to} already")
+    return chosen
+
+
+def _checked_title(title: str) -> str:
+    given = " ".join(storable(title).split())
+    if not given:
+        raise ValidationError("a cluster needs a title")
+    if len(given) > TITLE_LENGTH:
+        raise ValidationError(f"a title has at most {TITLE_LENGTH} characters, not {len(given)}")
+    return given
+
+
+def _record(actor: User | None, action: str, change: ClusterChange, detail: dict[str, Any]) -> None:
+    audit.record(actor=actor, action=action, subject=change.cluster, site=change.site, detail=detail)

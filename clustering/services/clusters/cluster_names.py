@@ -1,0 +1,37 @@
+"""Names of clusters: they stand in addresses and are file names: short, plain and never given twice."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.utils.text import slugify
+
+from clustering.models import Cluster
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from vertex.core.models import Site
+
+LONGEST = 61
+NAMELESS = "cluster"  # where no letter of a title is one of a to z
+
+
+def names_taken(site: Site) -> set[str]:
+    """Return all names that clusters of a site have or had."""
+    return set(Cluster.objects.filter(site=site).values_list("name", flat=True))
+
+
+def free_name(title: str, taken: Collection[str]) -> str:
+    """Return the name that a title gives, with a number where another cluster has it.
+
+    >>> free_name("Product pages", {"product-pages"})
+    'product-pages-2'
+    """
+    name = slugify(title).replace("_", "-")[:LONGEST].strip("-") or NAMELESS
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        suffix = f"-{number}"
+        free = name[: LONGEST - len(suffix)].rstrip("-") + suffix
+    return free

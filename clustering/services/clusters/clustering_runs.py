@@ -1,0 +1,160 @@
+"""Cluster a site's stored pages: read them, let an algorithm group a sample, assign the others."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.utils import timezone
+
+from clustering.algorithms.clusterers import CLUSTERERS
+from clustering.algorithms.grouping import EvidenceMissing, TooManyPages
+from clustering.services.clusters.evidence import collect_evidence
+from clustering.services.clusters.grouped_pages import GroupedPages, map_pages, measure
+from clustering.services.clusters.kept_clusterings import MadeClustering, keep_clustering
+from clustering.services.clusters.observing import observe_stored
+from clustering.services.pages.stored_pages import LARGEST, sample_pages, sample_size, stored_pages
+from vertex.core.services.jobs.jobs import JobFailed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from clustering.algorithms.grouping import Clusterer, Evidence, Grouping
+    from clustering.algorithms.observing import ObservedPage
+    from clustering.services.pages.stored_pages import StoredPage
+    from vertex.core.services.jobs.jobs import JobRun
+
+    Seen = Sequence[tuple[StoredPage, ObservedPage]]
+    Report = Callable[[], None]  # told of each page that is done
+
+LARGEST_BY_ALGORITHM = {"auto": 3_000}  # quadratic: it groups so many and assigns the others
+LINK_READERS = frozenset({"site_model"})  # a sample would have no links between its pages
+
+
+class _Run(NamedTuple):
+    """What all steps of one run need."""
+
+    run: JobRun
+    clusterer: Clusterer
+    n_pages: int
+    report: Report
+
+    def tell(self, n_done: int, message: str) -> None:
+        self.run.renew(n_done=n_done, n_total=self.n_pages, message=message)
+
+
+def cluster_site(run: JobRun, report: Report | None = None) -> dict[str, Any]:
+    """Cluster the pages of a job's site and keep the result, as the current clustering unless it compares.
+
+    Raises JobFailed where the site has no pages or lacks what the algorithm needs.
+    """
+    site, params = run.job.site, run.job.params
+    if site is None:
+        raise JobFailed("the site was deleted meanwhile")
+    started, looked_at = time.monotonic(), timezone.now()
+    clusterer = CLUSTERERS[params["algorithm"]]
+    pages = stored_pages(site)
+    if not pages:
+        raise JobFailed(f"{site.name} has no stored pages; import pages or crawl the site first")
+    sampled = sample_pages(pages, _sample_size(clusterer, len(pages), params.get("n_sample")))
+    this = _Run(run, clusterer, len(pages), report or _tell_nobody)
+    seen = list(_observed(this, sampled, 0, "reading pages"))
+    clustered = sampled if clusterer.observe else sample_pages(pages, len(pages))
+    with run.kept_alive():
+        this.tell(len(sampled), "grouping")
+        evidence = collect_evidence(site, clustered, clusterer)
+        grouping = _group(clusterer, clustered, seen, evidence)
+        group_by_page = _labels(grouping, clustered)
+        grouped = GroupedPages()
+        grouped.add_sample(seen, group_by_page)
+        places = map_pages(seen, group_by_page)
+    _assign_rest(this, pages, sampled, grouping, grouped, group_by_page)
+    with run.kept_alive():
+        this.tell(len(pages), "describing the clusters")
+        figures = grouped.figures()
+    made = MadeClustering(
+        algorithm=clusterer.name,
+        params={"sample": len(clustered), "seed": evidence.seed, "asked_sample": params.get("n_sample")},
+        grouping=grouping,
+        found=grouped.found,
+        figures=figures,
+        evidence=_told(evidence, len(pages), len(clustered)),
+        measures=measure(figures.values(), len(pages)),
+        map=places,
+        n_sampled=len(clustered),
+        seconds=time.monotonic() - started,
+        looked_at=looked_at,
+        compares=bool(params.get("compare")),
+    )
+    return keep_clustering(run, site, made)
+
+
+def _sample_size(clusterer: Clusterer, n_pages: int, asked: int | None) -> int:
+    whole = min(n_pages, LARGEST) if clusterer.name in LINK_READERS else sample_size(n_pages)
+    size = min(n_pages, asked or whole)
+    return min(size, LARGEST_BY_ALGORITHM.get(clusterer.name, size))
+
+
+def _observed(
+    this: _Run, pages: Sequence[StoredPage], n_before: int, message: str
+) -> Iterator[tuple[StoredPage, ObservedPage]]:
+    """Yield pages with what was observed of them, and tell of each batch."""
+    n_done = n_before
+    this.tell(n_done, message)
+    with closing(observe_stored(pages, this.clusterer.name)) as batches:
+        for batch in batches:
+            for one in batch:
+                yield one
+                this.report()
+            n_done += len(batch)
+            this.tell(n_done, message)
+
+
+def _group(clusterer: Clusterer, pages: Sequence[StoredPage], seen: Seen, evidence: Evidence) -> Grouping:
+    observations = [page.observation for _, page in seen] if clusterer.observe else [None] * len(pages)
+    try:
+        return clusterer.cluster_pages([page.url for page in pages], observations, evidence)
+    except (TooManyPages, EvidenceMissing) as error:
+        raise JobFailed(str(error)) from error
+
+
+def _labels(grouping: Grouping, pages: Sequence[StoredPage]) -> dict[int, str | None]:
+    labels = grouping.labels(len(pages))
+    return {page.pk: label for page, label in zip(pages, labels, strict=True)}
+
+
+def _assign_rest(
+    this: _Run,
+    pages: Sequence[StoredPage],
+    sampled: Sequence[StoredPage],
+    grouping: Grouping,
+    grouped: GroupedPages,
+    group_by_page: dict[int, str | None],
+) -> None:
+    """Put the pages that were not sampled into the groups, batch by batch."""
+    are_sampled = {page.pk for page in sampled}
+    rest = [page for page in pages if page.pk not in are_sampled]
+    if not rest:
+        return
+    assign = this.clusterer.assign
+    for page, seen in _observed(this, rest, len(sampled), "assigning pages"):
+        is_grouped = page.pk in group_by_page
+        group = group_by_page[page.pk] if is_grouped else assign(grouping.model, seen.observation, page.url)
+        grouped.add(page, seen, group)
+
+
+def _told(evidence: Evidence, n_pages: int, n_clustered: int) -> dict[str, Any]:
+    """Return what there was to decide by, as a person is told."""
+    return {
+        "pages": n_pages,
+        "clustered": n_clustered,
+        "links": len(evidence.links),
+        "clicks": len(evidence.clicks),
+        "has_derived_clicks": evidence.has_derived_clicks,
+        "redirected": len(evidence.redirected),
+    }
+
+
+def _tell_nobody() -> None:
+    pass

@@ -1,0 +1,32 @@
+"""The clustering that a site works with, held while somebody changes its clusters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.core.exceptions import ValidationError
+
+from clustering.models import Clustering, PageMembership
+from vertex.core.models import Site
+
+if TYPE_CHECKING:
+    from clustering.models import Cluster
+
+
+def locked_clustering(site: Site) -> Clustering:
+    """Lock the site and its current clustering until the transaction ends, and return the clustering.
+
+    Whoever changes clusters takes the two locks in this order. Raises ValidationError where there is none.
+    """
+    Site.objects.select_for_update(no_key=True).get(pk=site.pk)
+    rows = Clustering.objects.select_for_update(no_key=True).without_model()
+    clustering = rows.filter(site=site, is_current=True).first()
+    if clustering is None:
+        raise ValidationError(f"{site.name} has no clusters yet; cluster the site first")
+    return clustering
+
+
+def has_pages(cluster: Cluster, *, at_least: int = 1) -> bool:
+    """Say whether a cluster has so many pages in its site's current clustering."""
+    pages = PageMembership.objects.current().filter(cluster=cluster).values_list("page", flat=True)
+    return len(pages[:at_least]) == at_least

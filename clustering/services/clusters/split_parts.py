@@ -1,0 +1,80 @@
+"""Tell the part of each page of a cluster that was split: as it was found then, or by the split's model."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from clustering.algorithms.automatic.stricter import assign
+from clustering.models import ClusterChange
+from clustering.services.clusters.observing import observe_stored
+from clustering.services.pages.stored_pages import stored_pages
+from vertex.core.models import Job
+from vertex.core.services.jobs import jobs
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from clustering.algorithms.grouping import Model
+    from vertex.core.models import Site
+
+MOST_READ = 500  # pages that are read while others wait for the site; a job reads the others
+
+
+def part_by_page(change: ClusterChange, inside: Sequence[int]) -> dict[int, int]:
+    """Return the cluster of each page that stands in the cluster which a change splits.
+
+    Pages that the split has not seen are judged by its model and kept in it. Of many, the later ones stay
+    where they are until a job has read them.
+    """
+    listed = listed_pages(change)
+    unlisted = sorted(page for page in inside if page not in listed)
+    if unlisted:
+        judged = judge_pages(change, unlisted[:MOST_READ])
+        add_to_parts(change, judged)
+        listed |= judged
+    if len(unlisted) > MOST_READ:
+        request_rest(change)
+    return {page: listed.get(page, change.cluster_id) for page in inside}
+
+
+def listed_pages(change: ClusterChange) -> dict[int, int]:
+    """Return the cluster of each page that a split has put into one."""
+    return {page: int(part) for part, pages in change.detail["parts"].items() for page in pages}
+
+
+def judge_pages(change: ClusterChange, pages: Sequence[int]) -> dict[int, int]:
+    """Return the part to which a split's model assigns each page; the split cluster where it cannot tell."""
+    part_by_group, model = change.detail["groups"], change.detail["model"]
+    groups = assigned_groups(change.site, model, pages)
+    return {page: part_by_group.get(groups.get(page), change.cluster_id) for page in pages}
+
+
+def assigned_groups(site: Site, model: Model, pages: Sequence[int]) -> dict[int, str | None]:
+    """Return the group to which a model of a stricter grouping assigns each page that has a snapshot."""
+    return {
+        page.pk: assign(model, seen.observation, page.url)
+        for batch in observe_stored(stored_pages(site, pages), "auto")
+        for page, seen in batch
+    }
+
+
+def add_to_parts(change: ClusterChange, judged: Mapping[int, int]) -> None:
+    """Keep the part of pages that were judged later, in the caller's transaction."""
+    parts = change.detail["parts"]
+    for page, part in sorted(judged.items()):
+        parts.setdefault(str(part), []).append(page)
+    ClusterChange.objects.filter(pk=change.pk).update(detail=change.detail)
+
+
+def request_rest(change: ClusterChange) -> None:
+    """Let a job judge the pages that a split has not seen, unless one is at it."""
+    with suppress(jobs.JobExists):
+        jobs.create_job(
+            task="clustering.judge_split_pages",
+            queue=Job.Queue.LEARN,
+            title=f"Put further pages of {change.cluster} into the parts it was split into",
+            site=change.site,
+            params={"change": change.pk},
+            key=f"judge_split_pages:{change.pk}",
+        )

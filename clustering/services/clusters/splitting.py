@@ -1,0 +1,232 @@
+"""Split a cluster that holds several types: group its pages again, more strictly than before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from clustering.algorithms.automatic.stricter import split_pages
+from clustering.algorithms.titles.page_kinds import read_kind
+from clustering.algorithms.titles.titles import ClusterPages, title_clusters
+from clustering.models import Cluster, ClusterChange, PageMembership
+from clustering.services.clusters.changes_in_force import apply_changes, apply_last_change
+from clustering.services.clusters.cluster_names import free_name, names_taken
+from clustering.services.clusters.current_clusterings import has_pages, locked_clustering
+from clustering.services.clusters.observing import observe_stored
+from clustering.services.clusters.split_parts import (
+    add_to_parts,
+    assigned_groups,
+    judge_pages,
+    listed_pages,
+)
+from clustering.services.pages.stored_pages import read_pages, sample_pages, stored_pages
+from vertex.core.models import Job
+from vertex.core.services.jobs import jobs
+from vertex.core.services.people import audit
+from vertex.core.texts import storable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from clustering.algorithms.grouping import Grouping, Model
+    from clustering.algorithms.observing import ObservedPage
+    from clustering.services.pages.stored_pages import StoredPage
+    from vertex.core.models import Site, User
+    from vertex.core.services.jobs.jobs import JobRun
+
+MOST_SAMPLED = 2_000
+AT_ONCE = 500
+TITLE_LENGTH = 200
+N_KINDS = 20  # pages of a part that are read once more for its title
+
+
+class _Parts(NamedTuple):
+    """What a cluster's pages fall into."""
+
+    grouping: Grouping  # of the sampled pages
+    titles: Mapping[str, str]  # by the group's name
+    group_by_page: Mapping[int, str | None]  # of all pages
+
+
+def request_split(*, cluster: Cluster, actor: User | None, rings: bool = True) -> Job:
+    """Let a job group a cluster's pages again at a stricter threshold.
+
+    Raises ValidationError where the cluster has no two pages, JobExists where it is being split.
+    """
+    if not has_pages(cluster, at_least=2):
+        raise ValidationError(f"{cluster} has fewer than 2 pages in the current clustering: nothing to split")
+    with transaction.atomic():
+        job = jobs.create_job(
+            task="clustering.split_cluster",
+            queue=Job.Queue.LEARN,
+            title=f"Split {cluster} of {cluster.site.name}",
+            site=cluster.site,
+            params={"cluster": cluster.pk},
+            key=f"split_cluster:{cluster.pk}",
+            actor=actor,
+            rings=rings,
+        )
+        audit.record(actor=actor, action="cluster.split_requested", subject=cluster, site=cluster.site)
+    return job
+
+
+def split_cluster(run: JobRun) -> dict[str, Any]:
+    """Do the work of a job that `request_split` made.
+
+    Raises JobFailed where the pages are too much alike to be told apart; nothing is changed then.
+    """
+    cluster = Cluster.objects.filter(pk=run.job.params["cluster"]).select_related("site").first()
+    if cluster is None:
+        raise jobs.JobFailed("the cluster was deleted meanwhile")
+    pages = stored_pages(cluster.site, _pages_of(cluster))
+    sample = sample_pages(pages, MOST_SAMPLED)
+    seen = _observed(run, sample, len(pages))
+    with run.kept_alive():
+        grouping = split_pages([page.url for page in sample], [one.observation for one in seen])
+    if len(grouping.groups) < 2:  # noqa: PLR2004 - one part is no split
+        raise jobs.JobFailed(f"{cluster} was not split: {grouping.why} Nothing was changed.")
+    labels = dict(zip([page.pk for page in sample], grouping.labels(len(sample)), strict=True))
+    titles = _titles(grouping, sample, seen)
+    rest = [page for page in pages if page.pk not in labels]
+    found = _Parts(grouping, titles, labels | _assigned(run, cluster.site, grouping, rest, len(pages)))
+    return _keep(run, cluster, found)
+
+
+def judge_split_pages(run: JobRun) -> dict[str, Any]:
+    """Judge all pages that came into a split cluster after the split, and put them into its parts."""
+    change = _change_of(run)
+    listed = listed_pages(change)
+    unlisted = [page for page in _pages_of(change.cluster) if page not in listed]
+    for start in range(0, len(unlisted), AT_ONCE):
+        batch = unlisted[start : start + AT_ONCE]
+        judged = judge_pages(change, batch)
+        with transaction.atomic():
+            run.renew(n_done=start + len(batch), n_total=len(unlisted), message="reading pages")
+            clustering = locked_clustering(change.site)
+            change = _change_of(run)
+            add_to_parts(change, judged)
+            apply_changes(clustering=clustering, pages=batch)
+    return {"pages": len(unlisted)}
+
+
+def _change_of(run: JobRun) -> ClusterChange:
+    change = (
+        ClusterChange.objects.select_related("site", "cluster").filter(pk=run.job.params["change"]).first()
+    )
+    if change is None:
+        raise jobs.JobFailed("the change was deleted meanwhile")
+    return change
+
+
+def _pages_of(cluster: Cluster) -> list[int]:
+    rows = PageMembership.objects.current().filter(cluster=cluster).order_by("page")
+    return list(rows.values_list("page", flat=True))
+
+
+def _observed(run: JobRun, pages: Sequence[StoredPage], n_total: int) -> list[ObservedPage]:
+    seen: list[ObservedPage] = []
+    for batch in observe_stored(pages, "auto"):
+        seen.extend(observed for _, observed in batch)
+        run.renew(n_done=len(seen), n_total=n_total, message="reading pages")
+    return seen
+
+
+def _titles(grouping: Grouping, sample: Sequence[StoredPage], seen: Sequence[ObservedPage]) -> dict[str, str]:
+    described = [
+        ClusterPages(
+            [sample[place].url for place in group.members],
+            [seen[place].title for place in group.members],
+            [seen[place].heading for place in group.members],
+            [seen[place].labels for place in group.members],
+            [read_kind(page) for page in read_pages([sample[place] for place in group.members[:N_KINDS]])],
+            [sample[place].status for place in group.members],
+        )
+        for group in grouping.groups
+    ]
+    return {
+        group.name: title for group, title in zip(grouping.groups, title_clusters(described), strict=True)
+    }
+
+
+def _assigned(
+    run: JobRun, site: Site, grouping: Grouping, rest: Sequence[StoredPage], n_total: int
+) -> dict[int, str | None]:
+    """Return the group of each page that was not sampled, the largest where the model cannot tell."""
+    groups: dict[int, str | None] = {}
+    for start in range(0, len(rest), AT_ONCE):
+        groups |= assigned_groups(site, grouping.model, [page.pk for page in rest[start : start + AT_ONCE]])
+        run.renew(n_done=n_total - len(rest) + len(groups), message="assigning pages")
+    return groups
+
+
+def _keep(run: JobRun, cluster: Cluster, found: _Parts) -> dict[str, Any]:
+    """Write the change down in one transaction, which ends the job, and return the job's result."""
+    with transaction.atomic():
+        run.renew(message="storing")
+        clustering = locked_clustering(cluster.site)
+        part_by_group = _make_parts(cluster, found)
+        change = _write_change(run, cluster, found, part_by_group)
+        apply_last_change(change, clustering)
+        result = {"change": change.pk, "parts": [part.name for part in part_by_group.values()]}
+        audit.record(
+            actor=run.job.created_by,
+            action="cluster.split",
+            subject=cluster,
+            site=cluster.site,
+            detail={**result, "pages": len(found.group_by_page)},
+        )
+        run.finish(result)
+    return result
+
+
+def _make_parts(cluster: Cluster, found: _Parts) -> dict[str, Cluster]:
+    """Return the cluster of each group: the split one goes on as the largest, the others are new."""
+    largest, *others = found.grouping.groups
+    taken = names_taken(cluster.site)
+    titles = set(Cluster.objects.filter(site=cluster.site).values_list("title", flat=True))
+    parts = {largest.name: cluster}
+    for group in others:
+        title = _free_title(storable(found.titles[group.name], TITLE_LENGTH), titles)
+        name = free_name(title, taken)
+        taken.add(name)
+        titles.add(title)
+        parts[group.name] = Cluster.objects.create(
+            site=cluster.site, name=name, title=title, is_hand_made=True
+        )
+    return parts
+
+
+def _free_title(title: str, taken: Collection[str]) -> str:
+    number, free = 1, title
+    while free in taken:
+        number += 1
+        free = f"{title} {number}"
+    return free
+
+
+def _write_change(
+    run: JobRun, cluster: Cluster, found: _Parts, part_by_group: Mapping[str, Cluster]
+) -> ClusterChange:
+    pages_by_part: dict[str, list[int]] = {}
+    for page, group in sorted(found.group_by_page.items()):
+        part = part_by_group.get(group or "", cluster)
+        pages_by_part.setdefault(str(part.pk), []).append(page)
+    return ClusterChange.objects.create(
+        site=cluster.site,
+        kind=ClusterChange.Kind.SPLIT,
+        cluster=cluster,
+        detail={
+            "parts": pages_by_part,
+            "model": _storable(found.grouping.model),
+            "groups": {group: part.pk for group, part in part_by_group.items()},
+            "n_pages": len(found.group_by_page),
+        },
+        made_by=run.job.created_by,
+    )
+
+
+def _storable(model: Model) -> Model:
+    """Return a model fit for the database: addresses are the only texts in it that a site chose."""
+    return {**model, "addresses": {storable(url): group for url, group in model["addresses"].items()}}

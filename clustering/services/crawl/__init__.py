@@ -1,0 +1,1 @@
+"""Crawl: visit a site politely and store what came back."""

@@ -1,0 +1,176 @@
+"""Crawl a site: politely, one host apart from the other, and so that an interruption loses nothing.
+
+The pages still to visit are rows, and each batch of answers is one transaction that also renews the job's
+lease. A crawl that was cut off therefore goes on from its last batch, and ends with the same pages.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import closing
+from typing import TYPE_CHECKING, Any
+
+from django.core.exceptions import ValidationError
+from django.db import models, transaction
+from django.utils import timezone
+
+from clustering.dom.addresses import BadAddress, belongs_to_site, normalise_url
+from clustering.fetching.politeness import MAX_PAUSE
+from clustering.models import Page
+from clustering.services.crawl.answers import Answers, Line
+from clustering.services.crawl.crawler import Crawler
+from clustering.services.crawl.exploring import explore_site
+from clustering.services.crawl.frontier import Frontier
+from vertex.core.models import Job
+from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import JobFailed
+from vertex.core.services.people import audit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from clustering.services.crawl.crawler import Report
+    from vertex.core.models import Site, User
+    from vertex.core.services.jobs.jobs import JobRun
+
+
+class Strategy(models.TextChoices):
+    """In which order pages are visited: all of them, or the few that show what classes there are."""
+
+    BREADTH_FIRST = "breadth_first", "Breadth first"
+    DENSEST_FIRST = "densest_first", "Densest first"
+    SPARSEST_FIRST = "sparsest_first", "Sparsest first"
+
+
+def request_crawl(
+    *,
+    site: Site,
+    entry: str = "",
+    max_pages: int | None = None,
+    delay: float | None = None,
+    strategy: str = Strategy.BREADTH_FIRST,
+    actor: User | None = None,
+    rings: bool = True,
+) -> Job:
+    """Let a job crawl a site from its root or another entry.
+
+    Raises ValidationError where the crawl cannot be done, JobExists where one of the site is unfinished.
+    """
+    params = _checked_params(site, entry, max_pages, delay, strategy)
+    with transaction.atomic():
+        job = jobs.create_job(
+            task="clustering.crawl_site",
+            queue=Job.Queue.FETCH,
+            title=f"Crawl {site.name}",
+            site=site,
+            params=params,
+            key=_key(site),
+            actor=actor,
+            rings=rings,
+        )
+        audit.record(actor=actor, action="site.crawled", subject=site.name, site=site, detail=params)
+    return job
+
+
+def resume_crawl(*, job: Job) -> None:
+    """Let a crawl that broke off or waits for its next try go on now."""
+    Job.objects.filter(pk=job.pk).exclude(state__in=[Job.State.RUNNING, Job.State.DONE]).update(
+        state=Job.State.DUE,
+        due_at=timezone.now(),
+        cancel_requested_at=None,
+        finished_at=None,
+        n_tries=0,
+        error="",
+    )
+
+
+def interrupted_crawl(
+    *,
+    site: Site,
+    entry: str = "",
+    max_pages: int | None = None,
+    delay: float | None = None,
+    strategy: str = Strategy.BREADTH_FIRST,
+) -> Job | None:
+    """Return the site's last crawl if it is unfinished or broke off, and was to do the same.
+
+    An unfinished one may have been to visit another number of pages. One that somebody cancelled on purpose
+    is over. Raises ValidationError.
+    """
+    params = _checked_params(site, entry, max_pages, delay, strategy)
+    last = Job.objects.filter(key=_key(site)).order_by("-pk").first()
+    if last is None or any(last.params[name] != params[name] for name in ("entry", "strategy")):
+        return None
+    if last.state in {Job.State.DUE, Job.State.RUNNING}:
+        return last
+    broke_off = last.state == Job.State.FAILED or (last.state == Job.State.CANCELLED and last.error)
+    # An exploration makes a page due only when it asks for it.
+    has_more = (
+        last.params["strategy"] != Strategy.BREADTH_FIRST
+        or Page.objects.filter(crawl=last, state=Page.State.DUE).exists()
+    )
+    return last if broke_off and has_more and last.params["max_pages"] == params["max_pages"] else None
+
+
+def crawl(
+    run: JobRun,
+    report: Report | None = None,
+    *,
+    max_pages: int | None = None,
+    delay: float | None = None,
+) -> dict[str, Any]:
+    """Visit the pages of a job's site; a value given here replaces that of an earlier, interrupted run.
+
+    Raises JobFailed where no page could be stored.
+    """
+    job = run.job
+    site = job.site
+    if site is None:
+        raise JobFailed("the site was deleted meanwhile")
+    job.params |= {
+        name: value for name, value in (("max_pages", max_pages), ("delay", delay)) if value is not None
+    }
+    job.save(update_fields=["params"])
+    is_exploration = job.params["strategy"] != Strategy.BREADTH_FIRST
+    frontier = Frontier(job, site)
+    answers = Answers(job, site, frontier, follows_links=not is_exploration)
+    with closing(Crawler(run, site, frontier, answers, report or _tell_nobody)) as crawler:
+        return explore_site(crawler) if is_exploration else crawler.go()
+
+
+def lines_so_far(job: Job) -> Iterator[Line]:
+    """Yield what an interrupted crawl told of its pages before."""
+    visited = Page.objects.filter(crawl=job, state__in=[Page.State.STORED, Page.State.FAILED])
+    for page in visited.order_by("depth", "id").select_related("latest_snapshot").iterator():
+        snapshot = page.latest_snapshot
+        if page.state == Page.State.FAILED or snapshot is None:
+            yield Line(page.url, page.status, "failed", page.reason)
+        else:
+            is_new = job.started_at is not None and snapshot.fetched_at >= job.started_at
+            yield Line(page.url, page.status, "new" if is_new else "unchanged")
+
+
+def _key(site: Site) -> str:
+    return f"crawl_site:{site.pk}"
+
+
+def _tell_nobody(_line: Line) -> None:
+    pass
+
+
+def _checked_params(
+    site: Site, entry: str, max_pages: int | None, delay: float | None, strategy: str
+) -> dict[str, Any]:
+    if strategy not in Strategy.values:
+        raise ValidationError(f"{strategy!r} is no strategy; use one of {', '.join(Strategy.values)}")
+    if max_pages is not None and max_pages < 1:
+        raise ValidationError(f"the number of pages must be at least 1, not {max_pages}")
+    if delay is not None and not (math.isfinite(delay) and 0 <= delay <= MAX_PAUSE.total_seconds()):
+        raise ValidationError(f"the delay must be between 0 and 3600 seconds, not {delay}")
+    try:
+        url = normalise_url(entry or site.root_url)
+    except BadAddress as error:
+        raise ValidationError(str(error)) from None
+    if not belongs_to_site(url, site.root_url, site.extra_hosts):
+        raise ValidationError(f"{url} does not belong to the site {site.name}, whose root is {site.root_url}")
+    return {"entry": url, "max_pages": max_pages, "delay": delay, "strategy": str(strategy)}

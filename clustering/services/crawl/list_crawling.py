@@ -1,0 +1,165 @@
+"""Crawl one list: the pages on which it goes on, and the page about each of its records.
+
+What is to be visited next is decided from the stored pages, so that a crawl that was cut off reads what it
+has visited, decides the same again, and goes on.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from clustering.dom.addresses import BadAddress, belongs_to_site, normalise_url, url_hash
+from clustering.models import Page
+from clustering.services.crawl.answers import MAX_REDIRECTS, Answers
+from clustering.services.crawl.crawler import Crawler
+from clustering.services.crawl.frontier import Found, Frontier
+from clustering.services.lists.list_tables import tables_of_snapshot
+from vertex.core.models import Job
+from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import JobFailed
+from vertex.core.services.people import audit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from clustering.services.crawl.answers import Line
+    from clustering.services.crawl.crawler import Report
+    from clustering.services.lists.list_tables import ListTable
+    from vertex.core.models import Site, User
+    from vertex.core.services.jobs.jobs import JobRun
+
+MAX_PAGES: Final = 1_000  # of a list with its details, unless somebody says otherwise
+
+
+def request_list_crawl(
+    *,
+    site: Site,
+    url: str,
+    follows_pages: bool = True,
+    follows_details: bool = True,
+    max_pages: int = MAX_PAGES,
+    delay: float | None = None,
+    actor: User | None = None,
+    rings: bool = True,
+) -> Job:
+    """Let a job fetch a list, the pages on which it goes on, and those of its records.
+
+    With neither it fetches the one page. Raises ValidationError where that cannot be done, JobExists where a
+    crawl of the site is unfinished.
+    """
+    if max_pages < 1:
+        raise ValidationError(f"the number of pages must be at least 1, not {max_pages}")
+    try:
+        entry = normalise_url(url)
+    except BadAddress as error:
+        raise ValidationError(str(error)) from None
+    if not belongs_to_site(entry, site.root_url, site.extra_hosts):
+        raise ValidationError(
+            f"{entry} does not belong to the site {site.name}, whose root is {site.root_url}"
+        )
+    params = {
+        "entry": entry,
+        "max_pages": max_pages,
+        "delay": delay,
+        "follows_pages": follows_pages,
+        "follows_details": follows_details,
+    }
+    with transaction.atomic():
+        job = jobs.create_job(
+            task="clustering.crawl_list",
+            queue=Job.Queue.FETCH,
+            title=f"Crawl the list {entry}",
+            site=site,
+            params=params,
+            key=f"crawl_list:{site.pk}",
+            actor=actor,
+            rings=rings,
+        )
+        audit.record(actor=actor, action="list.crawled", subject=entry, site=site, detail=params)
+    return job
+
+
+def crawl_list(run: JobRun, report: Report | None = None) -> dict[str, Any]:
+    """Visit the pages of a job's list; return counts, and where the entry is stored.
+
+    Raises JobFailed where no page could be stored.
+    """
+    site = run.job.site
+    if site is None:
+        raise JobFailed("the site was deleted meanwhile")
+    frontier = Frontier(run.job, site)
+    answers = Answers(run.job, site, frontier, follows_links=False)
+    with closing(Crawler(run, site, frontier, answers, report or _tell_nobody)) as crawler:
+        return _ListCrawl(crawler).go()
+
+
+@dataclass(slots=True)
+class _ListCrawl:
+    """A crawl that follows what its list says."""
+
+    crawler: Crawler
+    lists: list[str] = field(default_factory=list)  # the pages of the list, in order
+    details: dict[str, None] = field(default_factory=dict)
+    n_records: int = 0
+
+    def go(self) -> dict[str, Any]:
+        self.crawler.begin()
+        self.crawler.visit_due()
+        params = self.crawler.run.job.params
+        entry = self._page_at(params["entry"])
+        url, page = params["entry"], entry
+        while page is not None and page.url not in self.lists:
+            self.lists.append(page.url)
+            table = self._table_of(page)
+            if table is None:
+                break
+            self.n_records += len(table.records)
+            self.details.update(dict.fromkeys(one for one in table.detail_urls if one))
+            url = table.pagination.next_url
+            if not (params["follows_pages"] and url) or self.crawler.has_enough:
+                break
+            self._visit([url], depth=len(self.lists))
+            page = self._page_at(url)
+        if params["follows_details"]:
+            self._visit(self.details, depth=len(self.lists) + 1)
+        return self.crawler.end() | self._figures(entry)
+
+    def _visit(self, urls: Iterable[str], depth: int) -> None:
+        """Visit the addresses that this crawl has not come to, as many as may be."""
+        for url in urls:
+            self.crawler.add(Found(url, url, depth))
+        self.crawler.visit_due()
+
+    def _page_at(self, url: str) -> Page | None:
+        """Return the stored page that came for an address, None where none came."""
+        pages = Page.objects.filter(site=self.crawler.site, crawl=self.crawler.run.job)
+        page = pages.filter(url_hash=url_hash(url)).select_related("latest_snapshot").first()
+        for _ in range(MAX_REDIRECTS):
+            if page is not None and page.state == Page.State.REDIRECTED:
+                page = page.redirects_to
+        return page if page is not None and page.state == Page.State.STORED else None
+
+    def _table_of(self, page: Page) -> ListTable | None:
+        snapshot = page.latest_snapshot
+        if snapshot is None:
+            return None
+        snapshot.page = page
+        return next(iter(tables_of_snapshot(snapshot, 1)), None)
+
+    def _figures(self, entry: Page | None) -> dict[str, Any]:
+        return {
+            "page": entry.pk if entry else None,
+            "snapshot": entry.latest_snapshot_id if entry else None,
+            "lists": len(self.lists),
+            "records": self.n_records,
+            "details": len(self.details),
+        }
+
+
+def _tell_nobody(_line: Line) -> None:
+    pass

@@ -1,0 +1,1 @@
+"""Lists: the tables that list pages show."""

@@ -1,0 +1,1 @@
+"""Looks: the assets a stored page is drawn with, its frame and its thumbnail."""

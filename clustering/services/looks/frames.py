@@ -1,0 +1,151 @@
+"""Show a stored page to a person: its rendering, and the short-lived addresses of what it is drawn with.
+
+The frame has no origin of its own and therefore no session: whoever fetches an asset shows a signature over
+snapshot, body and time instead. A token, made for each time that a frame is shown, lets its script run and
+tells its messages from all others.
+"""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+from html import escape
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from django.core.signing import BadSignature, TimestampSigner
+from django.urls import reverse
+from django.utils.crypto import constant_time_compare, salted_hmac
+
+from clustering.dom.frame.rendering import Files, FrameScript, render_page
+from clustering.dom.page import PageTooLarge, parse_page
+from clustering.models import Asset, Look
+from clustering.services.looks.asset_fetching import sheet_text
+from clustering.services.looks.assets import unfinished_job
+from vertex.core.models import Role
+from vertex.core.storage import BodyDamaged, BodyMissing, page_store
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from clustering.models import Snapshot
+    from vertex.core.models import Job, User
+
+TOKEN_LASTS: Final = timedelta(hours=12)
+SIGNED_FOR: Final = timedelta(hours=1)  # at least; at most twice as long
+_SIGNER: Final = "clustering.frame"
+
+
+class Shown(NamedTuple):
+    """A page as the frame gets it."""
+
+    body: bytes
+    problem: str = ""
+
+
+class FrameLine(NamedTuple):
+    """What is said below a frame: what it is drawn with."""
+
+    site: str
+    snapshot: int
+    look: Look | None
+    has_files: bool  # whether anything came
+    job: Job | None  # that is to fetch the assets
+    may_fetch: bool
+
+
+class AssetFile(NamedTuple):
+    """An asset as it is handed out."""
+
+    body: bytes
+    content_type: str
+
+
+def make_token(snapshot: Snapshot) -> str:
+    """Return a token for one showing of a snapshot."""
+    return TimestampSigner(salt=_SIGNER).sign(f"{snapshot.pk}.{secrets.token_urlsafe(12)}")
+
+
+def is_token_of(snapshot: Snapshot, token: str) -> bool:
+    """Say whether a token was made for this snapshot, not long ago."""
+    try:
+        told = TimestampSigner(salt=_SIGNER).unsign(token, max_age=TOKEN_LASTS)
+    except BadSignature:
+        return False
+    return told.partition(".")[0] == str(snapshot.pk)
+
+
+def line_of(snapshot: Snapshot, user: User) -> FrameLine:
+    """Return what is said below the frame of a snapshot."""
+    site = snapshot.page.site
+    look = Look.objects.filter(snapshot=snapshot).first()
+    has_files = look is not None and len(look.assets) > look.n_missing
+    may_fetch = user.has_role(Role.EDITOR, site)
+    return FrameLine(site.name, snapshot.pk, look, has_files, unfinished_job(snapshot), may_fetch)
+
+
+def show_page(snapshot: Snapshot, *, script: FrameScript | None, now: datetime) -> Shown:
+    """Return the rendering of a snapshot; where it cannot be shown, a page that says why."""
+    try:
+        page = parse_page(page_store().read(snapshot.body), snapshot.content_type)
+    except (BodyMissing, BodyDamaged, PageTooLarge) as error:
+        return _instead(str(error), script)
+    if page.tree is None:
+        return _instead("There is nothing on this page.", script)
+    files = files_of(snapshot, now=now)
+    return Shown(render_page(page.tree, base_url=snapshot.final_url, files=files, script=script))
+
+
+def files_of(snapshot: Snapshot, *, now: datetime) -> Files:
+    """Return what was stored of the files that a snapshot names."""
+    look = Look.objects.filter(snapshot=snapshot).first()
+    rows = Asset.objects.filter(pk__in=look.assets) if look is not None else []
+    asset_by_url = {asset.url: asset for asset in rows if asset.body}
+
+    def address_of(url: str, kind: str) -> str | None:
+        asset = asset_by_url.get(url)
+        if asset is None or asset.kind != kind:
+            return None
+        return asset_address(snapshot.pk, asset.body, now=now)
+
+    def sheet_of(url: str) -> str | None:
+        try:
+            return sheet_text(asset_by_url.get(url))
+        except (BodyMissing, BodyDamaged):
+            return None
+
+    return Files(address_of, sheet_of)
+
+
+def asset_address(snapshot: int, body: str, *, now: datetime) -> str:
+    """Return where the frame gets an asset; the same for an hour, so that browsers keep it."""
+    period = int(SIGNED_FOR.total_seconds())
+    expires = (int(now.timestamp()) // period + 2) * period
+    return reverse("frame_asset", args=[snapshot, expires, signature(snapshot, body, expires), body])
+
+
+def signature(snapshot: int, body: str, expires: int) -> str:
+    """Return what lets a frame without session fetch an asset."""
+    return salted_hmac(_SIGNER, f"{snapshot}:{body}:{expires}", algorithm="sha256").hexdigest()[:40]
+
+
+def is_signed(snapshot: int, body: str, expires: int, signed: str, *, now: datetime) -> bool:
+    """Say whether an asset may be handed out to whoever shows this."""
+    return expires > now.timestamp() and constant_time_compare(signed, signature(snapshot, body, expires))
+
+
+def find_asset(snapshot: int, body: str) -> AssetFile | None:
+    """Return an asset of a snapshot's site, None where it is gone."""
+    asset = Asset.objects.filter(site__pages__snapshots=snapshot, body=body).first()
+    if asset is None:
+        return None
+    try:
+        return AssetFile(page_store().read(asset.body), asset.content_type)
+    except (BodyMissing, BodyDamaged):
+        return None
+
+
+def _instead(problem: str, script: FrameScript | None) -> Shown:
+    text = f"<body><p>This page cannot be shown: {escape(problem)}</p></body>"
+    tree = parse_page(text.encode()).tree
+    body = b"" if tree is None else render_page(tree, base_url="http://localhost/", script=script)
+    return Shown(body, problem)

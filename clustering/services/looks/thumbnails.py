@@ -1,0 +1,292 @@
+"""Keep small pictures of the pages that show what a cluster is: drawn by a browser, else as an outline.
+
+A picture is a file named by the hash of the page's bytes, so that it never grows old and no row knows of it.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from base64 import b64encode
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from django.conf import settings
+from django.db import transaction
+
+from clustering.dom.frame.outlines import draw_outline
+from clustering.dom.frame.rendering import Files, render_page
+from clustering.dom.frame.still_pages import make_still, still_rendering
+from clustering.dom.page import PageTooLarge, parse_page
+from clustering.fetching.browser.chromium import BrowserMissing
+from clustering.fetching.browser.picturing import Camera, open_camera
+from clustering.fetching.refusals import Refused
+from clustering.models import Asset, Extent, Look, Page, Snapshot
+from clustering.services.looks.asset_fetching import sheet_text
+from vertex.core.models import Job
+from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import JobExists, JobFailed
+from vertex.core.services.people import audit
+from vertex.core.storage import BodyDamaged, BodyMissing, page_store, refuse_full_disk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from vertex.core.models import Site, User
+    from vertex.core.services.jobs.jobs import JobRun
+
+    Work = Callable[[JobRun], dict[str, Any]]
+
+KINDS = {"png": "image/png", "svg": "image/svg+xml"}
+MOST_INLINED = 1_000_000  # bytes of images and fonts in the page that is drawn
+A_CLUSTER = 5  # examples of each cluster that get a picture
+MOST = 600  # pictures of a site; the others are drawn as outlines when somebody looks at them
+FAILURES_IN_A_ROW = 3  # of the browser, then it is left alone
+NAME = re.compile(r"[0-9a-f]{64}")
+OWN_FILE = re.compile(r"\.?([0-9a-f]{64})\.(?:png|svg|[0-9a-f]{8}\.(part))")
+KEPT_UNFINISHED = timedelta(days=1)  # files that a worker left half-written
+SWEPT_AT_ONCE = 1_000
+
+
+class Thumbnail(NamedTuple):
+    """A picture as it is handed out."""
+
+    picture: bytes
+    content_type: str
+
+
+def request_thumbnails(*, site: Site, actor: User | None = None, rings: bool = True) -> Job:
+    """Let a job draw the pictures of a site's clusters. Raises JobExists."""
+    with transaction.atomic():
+        job = jobs.create_job(
+            task="clustering.draw_thumbnails",
+            queue=Job.Queue.KEEP,
+            title=f"Draw thumbnails of {site.name}",
+            site=site,
+            params={},
+            key=f"draw_thumbnails:{site.pk}",
+            actor=actor,
+            rings=rings,
+        )
+        audit.record(actor=actor, action="thumbnails.requested", subject=site.name, site=site)
+    return job
+
+
+def with_thumbnails(work: Work) -> Work:
+    """Return work that changes the current clusters of a site and then lets a job draw their pictures."""
+
+    def work_and_request(run: JobRun) -> dict[str, Any]:
+        result = work(run)
+        if run.job.site is not None and not run.job.params.get("compare"):
+            with suppress(JobExists):  # the one that is unfinished draws them, or outlines stand in
+                request_thumbnails(site=run.job.site, actor=run.job.created_by)
+        return result
+
+    return work_and_request
+
+
+def draw_thumbnails(run: JobRun) -> dict[str, Any]:
+    """Draw what is missing of the pictures of a site's clusters, with one browser for all of them."""
+    site = run.job.site
+    if site is None:
+        raise JobFailed("the site was deleted meanwhile")
+    missing = _undrawn(_example_snapshots(site))
+    n_by_kind = {"png": 0, "svg": 0, "none": 0}
+    with _Drawer() as drawer:
+        for n_done, snapshot in enumerate(missing):
+            run.renew(n_done=n_done, n_total=len(missing), message=snapshot.final_url[:200])
+            n_by_kind[_draw(drawer, snapshot)] += 1
+    run.renew(n_done=len(missing), n_total=len(missing), message="")
+    return {"pictures": n_by_kind["png"], "outlines": n_by_kind["svg"], "without": n_by_kind["none"]}
+
+
+def find_thumbnail(body: str) -> Thumbnail | None:
+    """Return the picture of a page's bytes; its outline, drawn now, where there is none yet.
+
+    None where the bytes are gone or too large.
+    """
+    for kind, content_type in KINDS.items():
+        path = _file_of(body, kind)
+        if path is not None:
+            with suppress(OSError):
+                return Thumbnail(path.read_bytes(), content_type)
+    snapshot = Snapshot.objects.filter(body=body).first()
+    outline = _outline(snapshot) if snapshot is not None else None
+    return None if outline is None else Thumbnail(outline.encode(), KINDS["svg"])
+
+
+def sweep_thumbnails(*, now: datetime) -> int:
+    """Remove the pictures of bodies that no snapshot names, and half-written ones; return how many."""
+    n_swept = 0
+    files = (settings.VAR_DIR / "thumbnails").glob("??/*")
+    while batch := list(islice(files, SWEPT_AT_ONCE)):
+        own = [(path, found) for path in batch if (found := OWN_FILE.fullmatch(path.name))]
+        bodies = {found[1] for _, found in own}
+        named = set(Snapshot.objects.filter(body__in=bodies).values_list("body", flat=True))
+        for path, found in own:
+            is_of_no_use = _is_left_behind(path, now) if found[2] else found[1] not in named
+            if is_of_no_use:
+                path.unlink(missing_ok=True)
+                n_swept += 1
+    return n_swept
+
+
+def examples_of(extents: Iterable[Extent], at_most: int = 1) -> dict[int, list[Page]]:
+    """Return the pages that show each extent's cluster, by the extent's id, the most typical first."""
+    wanted = {extent.pk: [pk for pk in extent.examples if isinstance(pk, int)] for extent in extents}
+    first = {pk: pages[:at_most] for pk, pages in wanted.items()}
+    found = Page.objects.filter(latest_snapshot__isnull=False).select_related("latest_snapshot")
+    page_by_pk = found.in_bulk([page for pages in first.values() for page in pages])
+    return {pk: [page_by_pk[page] for page in pages if page in page_by_pk] for pk, pages in first.items()}
+
+
+def _example_snapshots(site: Site) -> list[Snapshot]:
+    """Return what is to be drawn: the first examples of all clusters, then the second ones."""
+    extents = list(Extent.objects.filter(clustering__site=site, clustering__is_current=True))
+    pages = examples_of(extents, A_CLUSTER).values()
+    by_rank = [shown[rank] for rank in range(A_CLUSTER) for shown in pages if rank < len(shown)]
+    by_body = {page.latest_snapshot.body: page.latest_snapshot for page in by_rank if page.latest_snapshot}
+    return list(by_body.values())[:MOST]
+
+
+@dataclass(slots=True)
+class _Drawer:
+    """A browser while there is one that works; nothing else afterwards."""
+
+    _camera: Camera | None = None
+    _contexts: ExitStack = field(default_factory=ExitStack)
+    _n_failed: int = 0
+
+    def __enter__(self) -> Self:
+        with suppress(BrowserMissing):
+            self._camera = self._contexts.enter_context(open_camera())
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._contexts.close()
+
+    def picture(self, html: str) -> bytes | None:
+        """Return a PNG; None where the browser cannot draw the page. After a failure it is started anew."""
+        if self._camera is None or not html:
+            return None
+        try:
+            picture = self._camera.picture(html)
+        except Refused:
+            self._n_failed += 1
+            self._contexts.close()
+            self._camera = None
+            if self._n_failed < FAILURES_IN_A_ROW:
+                self.__enter__()
+            return None
+        self._n_failed = 0
+        return picture
+
+
+def _draw(drawer: _Drawer, snapshot: Snapshot) -> str:
+    """Draw a page and keep the file; return its kind, `none` where there is nothing to draw."""
+    try:
+        body = page_store().read(snapshot.body)
+        picture = drawer.picture(_still(snapshot, body))
+    except (BodyMissing, BodyDamaged, PageTooLarge):
+        return "none"
+    if picture is not None:
+        _keep(snapshot.body, "png", picture)
+        return "png"
+    _keep(snapshot.body, "svg", draw_outline(body, snapshot.content_type).encode())
+    return "svg"
+
+
+def _undrawn(snapshots: list[Snapshot]) -> list[Snapshot]:
+    """Return those without a picture, and those whose files were fetched after it was drawn."""
+    looks = Look.objects.filter(snapshot__in=[one.pk for one in snapshots])
+    fetched_at = {look.snapshot_id: look.fetched_at for look in looks if _has_files(look)}
+    return [one for one in snapshots if _is_undrawn(one, fetched_at.get(one.pk))]
+
+
+def _is_undrawn(snapshot: Snapshot, fetched_at: datetime | None) -> bool:
+    path = _file_of(snapshot.body, "png")
+    if path is None:
+        return True
+    with suppress(FileNotFoundError):
+        drawn_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        return fetched_at is not None and drawn_at < fetched_at
+    return True
+
+
+def _still(snapshot: Snapshot, body: bytes) -> str:
+    """Return what the browser draws: the page with the files that were fetched for it, else without any.
+
+    Raises PageTooLarge, BodyMissing, BodyDamaged.
+    """
+    look = Look.objects.filter(snapshot=snapshot).first()
+    tree = parse_page(body, snapshot.content_type).tree if look is not None and _has_files(look) else None
+    if look is None or tree is None:
+        return make_still(body, snapshot.content_type)
+    files = _Inlined({asset.url: asset for asset in Asset.objects.filter(pk__in=look.assets)})
+    shown = render_page(tree, base_url=snapshot.final_url, files=Files(files.address_of, files.sheet_of))
+    return still_rendering(shown)
+
+
+def _has_files(look: Look) -> bool:
+    """Say whether anything came of what a page is drawn with."""
+    return len(look.assets) > look.n_missing
+
+
+@dataclass(slots=True)
+class _Inlined:
+    """The files of a page, to be written into it, as many as a picture needs."""
+
+    asset_by_url: dict[str, Asset]
+    n_left: int = MOST_INLINED
+
+    def address_of(self, url: str, kind: str) -> str | None:
+        asset = self.asset_by_url.get(url)
+        if asset is None or asset.kind != kind or not asset.body:
+            return None
+        body = page_store().read(asset.body)
+        if len(body) > self.n_left:
+            return None
+        self.n_left -= len(body)
+        return f"data:{asset.content_type};base64,{b64encode(body).decode()}"
+
+    def sheet_of(self, url: str) -> str | None:
+        return sheet_text(self.asset_by_url.get(url))
+
+
+def _outline(snapshot: Snapshot) -> str | None:
+    try:
+        return draw_outline(page_store().read(snapshot.body), snapshot.content_type)
+    except (BodyMissing, BodyDamaged, PageTooLarge):
+        return None
+
+
+def _keep(body: str, kind: str, picture: bytes) -> None:
+    """Write a picture under its name; whoever reads meanwhile sees none or the whole. Raises DiskFull."""
+    folder = _folder(body)
+    refuse_full_disk(folder)
+    part = folder / f".{body}.{secrets.token_hex(4)}.part"
+    part.write_bytes(picture)
+    part.replace(folder / f"{body}.{kind}")
+
+
+def _file_of(body: str, kind: str) -> Path | None:
+    """Return the file of a picture, None where there is none or the name is no hash."""
+    if not NAME.fullmatch(body):
+        return None
+    path = _folder(body) / f"{body}.{kind}"
+    return path if path.is_file() else None
+
+
+def _is_left_behind(part: Path, now: datetime) -> bool:
+    with suppress(FileNotFoundError):
+        return datetime.fromtimestamp(part.stat().st_mtime, UTC) < now - KEPT_UNFINISHED
+    return False
+
+
+def _folder(body: str) -> Path:
+    folder: Path = settings.VAR_DIR / "thumbnails" / body[:2]
+    return folder

@@ -1,0 +1,1 @@
+"""Pages: store visits, import archives and uploads, read what is stored."""

@@ -1,0 +1,270 @@
+"""Bring pages in from files, in batches that are one transaction each: a crash loses and doubles nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, deque
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from django.db import transaction
+from django.utils import timezone
+
+from clustering.dom.addresses import MAX_LENGTH, BadAddress, normalise_url
+from clustering.services.pages.archive_files import prepare_files, store_files
+from clustering.services.pages.archives import open_source
+from clustering.services.pages.found_pages import FoundPage, NotTaken, Skipped
+from clustering.services.pages.pages import Visit, prepare_visits, store_visits
+from vertex.core.models import Job, Refusal, Site
+from vertex.core.services.files import uploads
+from vertex.core.services.files.files import UnreadableFile, check_exists
+from vertex.core.services.jobs import jobs
+from vertex.core.services.people import audit
+from vertex.core.storage import DiskFull
+from vertex.core.texts import storable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
+    from datetime import datetime
+
+    from clustering.services.pages.found_pages import Item
+    from clustering.services.pages.pages import PreparedVisit, StoredVisit
+    from vertex.core.models import User
+
+BATCH_ITEMS = 100
+BATCH_BYTES = 8 * 1024 * 1024
+LEASED_ITEMS = 500  # read again between two renewals of the lease
+SNAPSHOTS = ("new", "unchanged", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedLine:
+    """What became of one line or entry of a source."""
+
+    place: str
+    url: str
+    snapshot: str  # new, unchanged or failed
+    reason: str = ""
+    code: str = ""  # a word to group reasons by
+
+
+Report: TypeAlias = "Callable[[ImportedLine], None]"
+
+
+def request_import(
+    *,
+    site: Site,
+    source: Path,
+    base_url: str = "",
+    folder: Path | None = None,
+    actor: User | None = None,
+    rings: bool = True,
+) -> Job:
+    """Create the job that imports a source; `base_url` defaults to the site's root.
+
+    `folder` is where a manifest's files are, if not beside it. Raises UnreadableFile, BadAddress, JobExists.
+    """
+    check_exists(source)
+    base = normalise_url(base_url or site.root_url).partition("?")[0]
+    params = {
+        "source": str(source.absolute()),
+        "base_url": base if base.endswith("/") else f"{base}/",
+        "folder": str(folder.absolute()) if folder else "",
+    }
+    key = hashlib.sha256("\0".join(params.values()).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    label = storable(source.name)
+    with transaction.atomic():
+        job = jobs.create_job(
+            task="clustering.import_pages",
+            queue=Job.Queue.KEEP,
+            title=f"Import {label} into {site.name}",
+            site=site,
+            params=params,
+            key=f"import:{site.pk}:{key}",
+            actor=actor,
+            rings=rings,
+        )
+        audit.record(actor=actor, action="import.requested", subject=label, site=site)
+    return job
+
+
+def import_pages(run: jobs.JobRun, report: Report | None = None) -> dict[str, Any]:
+    """Store the pages of the job's source; after a crash, go on behind the last batch that was stored.
+
+    `report` is told of every line, in the source's order, those of earlier tries included.
+    """
+    path = Path(run.job.params["source"])
+    if run.job.params.get("is_read"):
+        uploads.drop_upload(path)
+        return run.job.result or {}
+    folder = Path(run.job.params["folder"]) if run.job.params["folder"] else None
+    try:
+        with open_source(path, run.job.params["base_url"], folder) as source:
+            work = _Import(run, report, source.state)
+            run.renew(n_total=source.n_items)
+            work.store_all(source.items)
+    except (UnreadableFile, DiskFull) as error:
+        raise jobs.JobFailed(str(error)) from error
+    uploads.drop_upload(path)
+    return dict(work.counts)
+
+
+class _Import:
+    """An import while it goes on: how far it is, and what became of the lines so far."""
+
+    def __init__(self, run: jobs.JobRun, report: Report | None, state: str) -> None:
+        self.run = run
+        self.site = Site.objects.get(jobs=run.job)
+        self.report = report or _tell_nobody
+        is_same = run.job.params.get("state") == state
+        self.n_stored = run.job.n_done if is_same else 0  # items that earlier tries have dealt with
+        self.counts = Counter[str](run.job.result if is_same else None)
+        if not is_same:
+            self._begin_anew(state)
+
+    def store_all(self, items: Iterator[Item]) -> None:
+        """Store batch after batch and remember the end. Raises JobFailed where there was no page at all."""
+        for n_told, item in enumerate(islice(items, self.n_stored)):
+            if n_told % LEASED_ITEMS == 0:
+                self.run.renew()
+            self._tell_again(_checked(item))
+        for batch, prepared in _prepared(_batches(_checked(item) for item in items)):
+            self._store(batch, prepared)
+        if not any(self.counts[what] for what in SNAPSHOTS):
+            told = ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in self.counts.items())
+            raise jobs.JobFailed(f"there is no page in it ({told or 'nothing at all'})")
+        self._save(params=self.run.job.params | {"is_read": True})
+
+    def _begin_anew(self, state: str) -> None:
+        """Forget what an earlier try did of a source that was another one then."""
+        self.run.job.params["state"] = state
+        with transaction.atomic():
+            self.run.renew(n_done=0)
+            Refusal.objects.filter(job=self.run.job).delete()
+            self._save(params=self.run.job.params, result=None)
+
+    def _tell_again(self, item: FoundPage | NotTaken | Skipped) -> None:
+        if isinstance(item, FoundPage):
+            self.report(ImportedLine(item.place, item.url, "unchanged"))
+        elif isinstance(item, NotTaken):
+            self.report(ImportedLine(item.place, item.url, "failed", item.reason, item.code))
+
+    def _store(self, batch: list[Item], prepared: list[PreparedVisit]) -> None:
+        """Store a batch and how far the import is in one transaction, then tell what became of its items."""
+        files = prepare_files([item.file for item in batch if isinstance(item, Skipped) and item.file])
+        with transaction.atomic():
+            n_stored = self.n_stored + len(batch)
+            store_files(site=self.site, prepared=files)
+            self.run.renew(n_done=n_stored, message=_summary(self.counts))
+            lines = list(_lines_of(batch, store_visits(site=self.site, prepared=prepared)))
+            counts = self.counts + _count(batch, lines)
+            Refusal.objects.bulk_create(self._refusals(lines))
+            self._save(result=dict(counts))
+        self.n_stored, self.counts = n_stored, counts
+        for line in lines:
+            self.report(line)
+
+    def _refusals(self, lines: list[ImportedLine]) -> Iterator[Refusal]:
+        for line in lines:
+            if line.snapshot == "failed":
+                yield Refusal(
+                    site=self.site,
+                    job=self.run.job,
+                    subject=f"{line.place} {line.url[:MAX_LENGTH]}".strip(),
+                    code=line.code,
+                    reason=line.reason[:500],
+                )
+
+    def _save(self, **changes: object) -> None:
+        Job.objects.filter(pk=self.run.job.pk, lease=self.run.lease).update(**changes)
+
+
+def _tell_nobody(line: ImportedLine) -> None:
+    """Take a line that no person waits for."""
+
+
+def _checked(item: Item) -> Item:
+    """Return the page with its text fit for the database, or why its address cannot be used."""
+    if isinstance(item, Skipped):
+        return item
+    if isinstance(item, FoundPage):
+        try:
+            normalise_url(item.url)
+        except BadAddress as error:
+            return NotTaken(item.place, "bad_address", str(error), storable(item.url))
+        return item
+    return NotTaken(item.place, item.code, storable(item.reason), storable(item.url))
+
+
+def _prepared(batches: Iterable[list[Item]]) -> Iterator[tuple[list[Item], list[PreparedVisit]]]:
+    """Yield each batch with its visits prepared, the next being prepared while one is stored."""
+    with ThreadPoolExecutor(1) as ahead:
+        ready: deque[tuple[list[Item], Future[list[PreparedVisit]]]] = deque()
+        for batch in batches:
+            ready.append((batch, ahead.submit(_prepare, batch)))
+            if len(ready) > 1:
+                done, visits = ready.popleft()
+                yield done, visits.result()
+        for done, visits in ready:
+            yield done, visits.result()
+
+
+def _prepare(batch: list[Item]) -> list[PreparedVisit]:
+    now = timezone.now()
+    return prepare_visits([_visit_of(item, now) for item in batch if isinstance(item, FoundPage)])
+
+
+def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Cut the items into batches that are bounded in number and bytes."""
+    batch: list[Item] = []
+    n_bytes = 0
+    for item in items:
+        size = _size_of(item)
+        if batch and (len(batch) == BATCH_ITEMS or n_bytes + size > BATCH_BYTES):
+            yield batch
+            batch, n_bytes = [], 0
+        batch.append(item)
+        n_bytes += size
+    if batch:
+        yield batch
+
+
+def _size_of(item: Item) -> int:
+    if isinstance(item, Skipped):
+        return len(item.file.body) if item.file else 0
+    return len(item.body) if isinstance(item, FoundPage) else 0
+
+
+def _visit_of(page: FoundPage, now: datetime) -> Visit:
+    return Visit(
+        url=page.url,
+        body=page.body,
+        fetched_at=min(page.fetched_at or now, now),  # a clock that is ahead must not outdate later visits
+        status=page.status,
+        content_type=page.content_type,
+    )
+
+
+def _lines_of(batch: list[Item], stored: list[StoredVisit]) -> Iterator[ImportedLine]:
+    """Yield what became of each item that should be a page, in the order of the source."""
+    visits = iter(stored)
+    for item in batch:
+        if isinstance(item, NotTaken):
+            yield ImportedLine(item.place, item.url, "failed", item.reason, item.code)
+        elif isinstance(item, FoundPage):
+            visit = next(visits)
+            yield ImportedLine(item.place, item.url, visit.snapshot, visit.reason, visit.code)
+
+
+def _count(batch: list[Item], lines: list[ImportedLine]) -> Counter[str]:
+    return Counter(line.snapshot for line in lines) + Counter(
+        f"skipped_{item.kind}" for item in batch if isinstance(item, Skipped)
+    )
+
+
+def _summary(counts: Counter[str]) -> str:
+    return ", ".join(f"{counts[what]:,} {what}" for what in SNAPSHOTS)

@@ -1,0 +1,66 @@
+"""A site's stored pages as a clustering reads them: which there are, which are sampled, their bytes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from clustering.algorithms.grouping import RawPage
+from clustering.models import Page
+from vertex.core.storage import BodyDamaged, BodyMissing, page_store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from vertex.core.models import Site
+
+WHOLE = 2_000  # pages; a site of so many is its own sample
+SHARE = 0.2
+LARGEST = 20_000
+
+
+class StoredPage(NamedTuple):
+    """A page with its latest snapshot, as far as a clustering needs to know it."""
+
+    pk: int
+    url: str
+    url_hash: bytes
+    snapshot: int
+    body: str  # its name in the page store
+    content_type: str
+    status: int = 200
+
+
+def stored_pages(site: Site, pages: Iterable[int] | None = None) -> list[StoredPage]:
+    """Return the pages of a site that have a snapshot, or those among some, in the order of discovery."""
+    found = Page.objects.filter(site=site, latest_snapshot__isnull=False)
+    if pages is not None:
+        found = found.filter(pk__in=pages)
+    rows = found.order_by("pk").values_list(
+        *("pk", "url", "url_hash", "latest_snapshot_id", "latest_snapshot__body"),
+        *("latest_snapshot__content_type", "latest_snapshot__status"),
+    )
+    return [
+        StoredPage(pk, url, bytes(url_hash), *rest)
+        for pk, url, url_hash, *rest in rows.iterator(chunk_size=5_000)
+    ]
+
+
+def sample_size(n_pages: int) -> int:
+    """Return how many of so many pages are sampled: all of a small site, a fifth of a large one."""
+    return min(n_pages, max(WHOLE, min(LARGEST, round(SHARE * n_pages))))
+
+
+def sample_pages(pages: Sequence[StoredPage], size: int) -> list[StoredPage]:
+    """Return so many pages, always the same ones and in the same order, whatever order they come in."""
+    return sorted(pages, key=lambda page: page.url_hash)[:size]
+
+
+def read_pages(pages: Iterable[StoredPage]) -> Iterator[RawPage]:
+    """Yield the pages with their bytes; one whose bytes are gone or damaged is an empty page."""
+    store = page_store()
+    for page in pages:
+        try:
+            body = store.read(page.body)
+        except (BodyMissing, BodyDamaged):
+            body = b""
+        yield RawPage(page.url, body, page.content_type)

@@ -1,0 +1,173 @@
+"""Read the pages of a web archive (WARC)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, BinaryIO
+
+from fastwarc.warc import ArchiveIterator, WarcRecordType
+
+from clustering.fetching.decoding import decode
+from clustering.fetching.refusals import Refused
+from clustering.services.pages.found_pages import (
+    FIRST_YEAR,
+    LAST_YEAR,
+    MAX_BODY,
+    MAX_FILE,
+    FoundFile,
+    FoundPage,
+    NotTaken,
+    PageRefused,
+    Skipped,
+    checked_size,
+    file_kind,
+)
+from vertex.core.texts import storable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from fastwarc.warc import WarcRecord
+
+    from clustering.services.pages.found_pages import Item
+
+MAX_HEADERS = 64 * 1024
+OK = 200
+OVERHEAD = 1024 * 1024  # headers and chunk marks around a body of the largest size
+HTML_TYPES = {"text/html", "application/xhtml+xml"}
+STATUS_LINE = re.compile(r"HTTP/\d(?:\.\d)? +(\d{3})\b")
+END_OF_HEADERS = re.compile(rb"\r?\n\r?\n")
+CHUNK_SIZE = re.compile(rb"\s*([0-9A-Fa-f]{1,8})[^\r\n]{0,1000}\r?\n")
+LOOKS_LIKE_HTML = re.compile(rb"(?:\xef\xbb\xbf)?\s*<[!?a-zA-Z]")
+RECORDS = WarcRecordType.response | WarcRecordType.revisit
+
+
+def read_warc(stream: BinaryIO, label: str) -> Iterator[Item]:
+    """Yield the HTML pages among the archive's responses; a damaged rest is told as the last item."""
+    records = ArchiveIterator(
+        stream,
+        record_types=RECORDS,
+        parse_http=False,
+        max_header_len=MAX_HEADERS,
+        quirks_mode=True,
+        fsspec_args=False,
+    )
+    offset = 0
+    try:
+        for record in records:
+            offset = record.stream_pos
+            yield _item_of(record, f"{label}:{offset}")
+    except OSError as error:
+        reason = f"the archive is damaged or cut short after this place: {str(error).lower()}"
+        yield NotTaken(f"{label}:{offset}", "damaged", reason)
+
+
+def _item_of(record: WarcRecord, place: str) -> Item:
+    if record.record_type == WarcRecordType.revisit:
+        return Skipped("revisit")
+    url = (record.headers.get("WARC-Target-URI") or "").strip("<>")  # old versions of wget write brackets
+    try:
+        return _page_of(record, place, url)
+    except PageRefused as refused:
+        return NotTaken(place, refused.code, str(refused), url)
+
+
+def _page_of(record: WarcRecord, place: str, url: str) -> Item:
+    block = record.reader.read(MAX_BODY + OVERHEAD)
+    if len(block) < min(record.content_length, MAX_BODY + OVERHEAD):
+        raise PageRefused("damaged", "the archive ends in the middle of this page")
+    status, headers, payload = _http_parts(block)
+    if not status:
+        return Skipped("not_http")
+    if not _is_html(headers.get("content-type", ""), payload):
+        return Skipped("not_html", _file_of(record, url, status, headers, payload))
+    if 300 <= status < 400:  # noqa: PLR2004 (HTTP's range)
+        return Skipped("redirect")
+    _check_complete(record)
+    return FoundPage(
+        place=place,
+        url=url,
+        body=_decoded(payload, headers),
+        status=status,
+        content_type=headers.get("content-type", "")[:200],
+        fetched_at=_sensible(record.record_date),
+    )
+
+
+def _file_of(
+    record: WarcRecord, url: str, status: int, headers: dict[str, str], payload: bytes
+) -> FoundFile | None:
+    """Return the file that an archived page is drawn with; None where it is no such file, or not whole."""
+    content_type = headers.get("content-type", "")
+    kind = file_kind(content_type, url)
+    is_whole = record.content_length <= MAX_FILE and not record.headers.get("WARC-Truncated")
+    if not kind or status != OK or not is_whole:
+        return None
+    try:
+        body = _decoded(payload, headers)
+    except PageRefused:
+        return None
+    return FoundFile(url, body, kind, content_type[:100], _sensible(record.record_date))
+
+
+def _sensible(moment: datetime | None) -> datetime | None:
+    """Return the time; None for one at which no page was fetched, and which calendars of other zones lack."""
+    return moment if moment is not None and FIRST_YEAR <= moment.year <= LAST_YEAR else None
+
+
+def _http_parts(block: bytes) -> tuple[int, dict[str, str], bytes]:
+    """Split a response into status, headers and payload; status 0 where it is no HTTP."""
+    head, _, payload = _split_head(block)
+    lines = head.decode("latin-1").splitlines()
+    status = STATUS_LINE.match(lines[0]) if lines else None
+    pairs = (line.partition(":") for line in lines[1:])
+    headers = {name.strip().lower(): storable(value.strip()) for name, colon, value in pairs if colon}
+    return int(status[1]) if status else 0, headers, payload
+
+
+def _split_head(block: bytes) -> tuple[bytes, bytes, bytes]:
+    end = END_OF_HEADERS.search(block, 0, MAX_HEADERS)
+    return (block[: end.start()], end[0], block[end.end() :]) if end else (block[:MAX_HEADERS], b"", b"")
+
+
+def _is_html(content_type: str, payload: bytes) -> bool:
+    named = content_type.partition(";")[0].strip().lower()
+    return named in HTML_TYPES or (not named and LOOKS_LIKE_HTML.match(payload) is not None)
+
+
+def _check_complete(record: WarcRecord) -> None:
+    """Refuse a page of which the archive holds a part only: no rule must be learnt from it."""
+    cut = record.headers.get("WARC-Truncated")
+    if cut:
+        raise PageRefused("cut_short", f"the crawler that wrote the archive cut this page short ({cut})")
+    if record.content_length > MAX_BODY + OVERHEAD:
+        checked_size(record.content_length)
+
+
+def _decoded(payload: bytes, headers: dict[str, str]) -> bytes:
+    """Undo chunks and compression as far as the payload really has them: many archives store it bare."""
+    if "chunked" in headers.get("transfer-encoding", "").lower():
+        payload = _dechunked(payload)
+    encoding = headers.get("content-encoding", "")
+    if encoding and not LOOKS_LIKE_HTML.match(payload):
+        try:
+            payload = decode([payload], encoding, MAX_BODY)
+        except Refused as refused:
+            raise PageRefused(refused.code, str(refused)) from None
+    checked_size(len(payload))
+    return payload
+
+
+def _dechunked(payload: bytes) -> bytes:
+    parts: list[bytes] = []
+    place = 0
+    while size := CHUNK_SIZE.match(payload, place):
+        n_bytes = int(size[1], 16)
+        if not n_bytes:
+            return b"".join(parts)
+        parts.append(payload[size.end() : size.end() + n_bytes])
+        place = size.end() + n_bytes
+    if LOOKS_LIKE_HTML.match(payload):
+        return payload
+    raise PageRefused("damaged", "its chunks are damaged")

@@ -1,0 +1,1 @@
+"""Sites: add, change, export, delete, and how long their pages are kept."""

@@ -1,0 +1,175 @@
+"""Write all that a site owns into one file."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from django.apps import apps
+from django.conf import settings
+from django.db import models, transaction
+
+from clustering.models import Asset, Snapshot
+from vertex.core.models import Job, Site
+from vertex.core.services.jobs import jobs
+from vertex.core.services.people import audit
+from vertex.core.storage import BodyDamaged, BodyMissing, page_store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from vertex.core.models import User
+    from vertex.core.services.jobs.jobs import JobRun
+
+AT_ONCE = 1_000
+RENEWED_EVERY = 50_000  # rows: written in a few seconds
+KEPT_WITHOUT_JOB = timedelta(days=1)
+OWN_FILE = re.compile(r".+-([0-9]{1,18})(?:\.zip|(\.[0-9a-f]{8}\.partial))")
+
+
+def request_export(*, site: Site, actor: User | None, rings: bool = True) -> Job:
+    """Let a job write all that a site owns into one zip file."""
+    with transaction.atomic():
+        job = jobs.create_job(
+            task="clustering.export_site",
+            queue=Job.Queue.KEEP,
+            title=f"Export {site.name}",
+            site=site,
+            key=f"export_site:{site.pk}",
+            actor=actor,
+            rings=rings,
+        )
+        audit.record(actor=actor, action="site.exported", subject=site.name, site=site)
+    return job
+
+
+def export_site(run: JobRun, folder: Path | None = None) -> dict[str, Any]:
+    """Write a site's rows and bodies into a zip file that `import_pages` takes again.
+
+    `manifest.jsonl` lists the snapshots from old to new with their files under `pages/`; `rows/` holds every
+    row that belongs to the site, of each app, `assets/` what its pages are drawn with.
+    """
+    site = run.job.site
+    if site is None:
+        raise jobs.JobFailed("the site was deleted meanwhile")
+    folder = folder or settings.EXPORT_DIR
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{site.name}-{run.job.pk}.zip"
+    partial = path.with_suffix(f".{run.lease[:8]}.partial")  # a worker that lost its lease may still write
+    try:
+        with (
+            page_store().held(),
+            zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive,
+        ):
+            n_snapshots = _export_bodies(run, archive, site)
+            _export_assets(run, archive, site)
+            for model, place in models_of_a_site():
+                run.renew(message=f"Rows: {model._meta.verbose_name_plural}")
+                _export_rows(run, archive, model, {place: site.pk})
+        run.renew()
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+    return {"file": path.name, "snapshots": n_snapshots, "bytes": path.stat().st_size}
+
+
+def sweep_exports(*, now: datetime) -> int:
+    """Remove exports whose job is gone, as with its site, and half-written ones; return how many."""
+    n_swept = 0
+    for path in settings.EXPORT_DIR.glob("*"):
+        own = OWN_FILE.fullmatch(path.name)
+        with suppress(FileNotFoundError):
+            made_at = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+            is_old = made_at < now - KEPT_WITHOUT_JOB
+            if own and is_old and (own[2] or not Job.objects.filter(pk=int(own[1])).exists()):
+                path.unlink()
+                n_swept += 1
+    return n_swept
+
+
+def models_of_a_site() -> list[tuple[type[models.Model], str]]:
+    """Return each model whose rows belong to a site, with the lookup that leads to it."""
+    found: dict[type[models.Model], str] = {Site: "pk"}
+    edge: list[type[models.Model]] = [Site]
+    while edge:
+        owner = edge.pop(0)
+        for field in _owning_fields(owner):
+            if field.model not in found:
+                found[field.model] = field.name if owner is Site else f"{field.name}__{found[owner]}"
+                edge.append(field.model)
+    return sorted(found.items(), key=lambda item: item[0]._meta.label_lower)
+
+
+def _owning_fields(owner: type[models.Model]) -> list[Any]:
+    """Return the foreign keys by which rows go when the owner's row goes."""
+    return [
+        field
+        for model in apps.get_models()
+        for field in model._meta.concrete_fields
+        if isinstance(field, models.ForeignKey)
+        and field.remote_field.model is owner
+        and field.remote_field.on_delete is models.CASCADE
+        and model is not owner
+    ]
+
+
+def _export_bodies(run: JobRun, archive: zipfile.ZipFile, site: Site) -> int:
+    """Write the manifest and, once each, the bodies that it names."""
+    store = page_store()
+    written: set[str] = set()
+    lines = []
+    snapshots = Snapshot.objects.filter(page__site=site).select_related("page").order_by("fetched_at", "id")
+    run.renew(n_total=snapshots.count())
+    for n_done, snapshot in enumerate(snapshots.iterator(AT_ONCE), 1):
+        if n_done % 100 == 0:
+            run.renew(n_done=n_done, message="Pages")
+        name = f"pages/{snapshot.body}.html"
+        try:
+            if snapshot.body not in written:
+                archive.writestr(name, store.read(snapshot.body))
+                written.add(snapshot.body)
+        except (BodyMissing, BodyDamaged) as error:
+            lines.append({"url": snapshot.page.url, "problem": str(error)})
+            continue
+        lines.append(_manifest_line(snapshot, name))
+    archive.writestr("manifest.jsonl", b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    return len(lines)
+
+
+def _export_assets(run: JobRun, archive: zipfile.ZipFile, site: Site) -> None:
+    store = page_store()
+    names = Asset.objects.filter(site=site).exclude(body="").order_by("body").values_list("body", flat=True)
+    for n_done, name in enumerate(names.distinct().iterator(AT_ONCE), 1):
+        if n_done % 100 == 0:
+            run.renew(message="Assets")
+        with suppress(BodyMissing, BodyDamaged):
+            archive.writestr(f"assets/{name}.bin", store.read(name))
+
+
+def _manifest_line(snapshot: Snapshot, name: str) -> dict[str, Any]:
+    return {
+        "url": snapshot.page.url,
+        "file": name,
+        "status": snapshot.status,
+        "fetched_at": snapshot.fetched_at.isoformat(),
+        "content_type": snapshot.content_type,
+    }
+
+
+def _export_rows(
+    run: JobRun, archive: zipfile.ZipFile, model: type[models.Model], of_site: dict[str, Any]
+) -> None:
+    """Write the rows as JSON lines; key hashes and passwords stay out."""
+    fields = [
+        field.attname for field in model._meta.concrete_fields if not isinstance(field, models.BinaryField)
+    ]
+    rows = model._default_manager.filter(**of_site).order_by("pk").values(*fields)
+    with archive.open(f"rows/{model._meta.label_lower}.jsonl", "w") as file:
+        for n_written, row in enumerate(rows.iterator(AT_ONCE), 1):
+            file.write(orjson.dumps(row, default=str) + b"\n")
+            if n_written % RENEWED_EVERY == 0:
+                run.renew()

@@ -1,0 +1,45 @@
+"""What templates say of pages with: their states and their snapshots' problems."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.template import Library
+
+from clustering.models import Page
+from vertex.core.templatetags.interface import Tone, badge, icon
+
+if TYPE_CHECKING:
+    from django.utils.safestring import SafeString
+
+    from clustering.models import Snapshot
+
+register = Library()
+
+PAGE_TONES = {
+    Page.State.DUE: Tone("unknown", "clock"),
+    Page.State.STORED: Tone("good", "good"),
+    Page.State.REDIRECTED: Tone("unknown", "redirected"),
+    Page.State.SKIPPED: Tone("unknown", "skipped"),
+    Page.State.REFUSED: Tone("warning", "refused"),
+    Page.State.FAILED: Tone("bad", "bad"),
+}
+
+
+@register.simple_tag
+def page_badge(page: Page) -> SafeString:
+    look = PAGE_TONES[Page.State(page.state)]
+    return badge(look.tone, page.get_state_display(), look.icon)
+
+
+@register.simple_tag
+def page_state_icon(state: str) -> SafeString:
+    look = PAGE_TONES[Page.State(state)]
+    return icon(look.icon, f"text-{look.tone}")
+
+
+@register.simple_tag
+def problem_badge(snapshot: Snapshot | None) -> SafeString | str:
+    if snapshot is None or not snapshot.problem:
+        return ""
+    return badge("warning", snapshot.get_problem_display())

@@ -1,0 +1,1 @@
+"""Read values as pages write them: prices, dates, numbers, phones, ratings; pure."""

@@ -1,0 +1,163 @@
+"""What people change about clusters: move pages, merge, split and rename, and undo all of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from clustering.forms.clusters import MergeForm, MovePagesForm, RenameForm, first_error
+from clustering.models import ClusterChange
+from clustering.services.clusters import cluster_changes as services
+from clustering.views.clusters.cluster_rows import cluster_of
+from vertex.core.models import Role, Site
+from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.toasts import tell
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+
+@needs_role(Role.EDITOR)
+@require_POST
+def move_pages(request: HttpRequest, name: str) -> HttpResponse:
+    """Move the selected pages to a cluster, or to a new one where none is chosen."""
+    site = get_object_or_404(Site, name=name)
+    form = MovePagesForm(request.POST)
+    if not form.is_valid():
+        return _refuse(request, site, first_error(form))
+    pages, actor = form.cleaned_data["pages"], user_of(request)
+    try:
+        if form.cleaned_data["to"]:
+            to = cluster_of(site, form.cleaned_data["to"])
+            change = services.move_pages(site=site, pages=pages, to=to, actor=actor)
+        else:
+            title = form.cleaned_data["title"]
+            change = services.move_to_new_cluster(site=site, pages=pages, title=title, actor=actor)
+    except ValidationError as error:
+        return _refuse(request, site, " ".join(error.messages))
+    word = "page" if len(pages) == 1 else "pages"
+    return _told(request, f"{len(pages):,} {word} moved to {change.cluster.title}.", change)
+
+
+@needs_role(Role.EDITOR)
+@require_POST
+def merge_clusters(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
+    site = get_object_or_404(Site, name=name)
+    merged = cluster_of(site, cluster_name)
+    form = MergeForm(request.POST)
+    if not form.is_valid():
+        return _refuse(request, site, first_error(form))
+    into = cluster_of(site, form.cleaned_data["into"])
+    try:
+        change = services.merge_clusters(cluster=merged, into=into, actor=user_of(request))
+    except ValidationError as error:
+        return _refuse(request, site, " ".join(error.messages))
+    _tell_undo(request, f"{merged.title} is merged into {into.title}.", change)
+    return redirect("cluster", name=name, cluster_name=into.name)
+
+
+@needs_role(Role.EDITOR)
+@require_POST
+def split_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
+    """Let a job group the cluster's pages again, at a stricter threshold."""
+    site = get_object_or_404(Site, name=name)
+    split = cluster_of(site, cluster_name)
+    try:
+        job = services.request_split(cluster=split, actor=user_of(request))
+    except JobExists as error:
+        messages.info(request, f"{error}.")
+        return redirect("job", pk=error.job.pk)
+    except ValidationError as error:
+        return _refuse(request, site, " ".join(error.messages))
+    tell(request, f"{job.title}: the job is waiting.", undo_url=reverse("cancel_job", args=[job.pk]))
+    return redirect("cluster", name=name, cluster_name=cluster_name)
+
+
+@needs_role(Role.EDITOR)
+@require_POST
+def rename_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
+    site = get_object_or_404(Site, name=name)
+    renamed = cluster_of(site, cluster_name)
+    before = renamed.title
+    form = RenameForm(request.POST)
+    if not form.is_valid():
+        return _refuse(request, site, first_error(form))
+    try:
+        services.rename_cluster(cluster=renamed, title=form.cleaned_data["title"], actor=user_of(request))
+    except ValidationError as error:
+        return _refuse(request, site, " ".join(error.messages))
+    renamed.refresh_from_db()
+    undo = [("title", before)]
+    tell(request, f"{before} is called {renamed.title} now.", undo_url=request.path, undo_fields=undo)
+    return redirect("cluster", name=name, cluster_name=cluster_name)
+
+
+@needs_role(Role.EDITOR)
+@require_POST
+def undo_change(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    change = _change_of(name, pk)
+    try:
+        services.undo_change(change=change, actor=user_of(request))
+    except ValidationError as error:
+        return _refuse(request, change.site, " ".join(error.messages))
+    again = reverse("redo_change", args=[name, pk])
+    tell(request, f"{_what(change)} is undone.", undo_url=again, undo_fields=_next(request))
+    return _back(request, change.site)
+
+
+@needs_role(Role.EDITOR)
+@require_POST
+def redo_change(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    change = _change_of(name, pk)
+    try:
+        services.redo_change(change=change, actor=user_of(request))
+    except ValidationError as error:
+        return _refuse(request, change.site, " ".join(error.messages))
+    _tell_undo(request, f"{_what(change)} is in force again.", change)
+    return _back(request, change.site)
+
+
+def _change_of(name: str, pk: int) -> ClusterChange:
+    return get_object_or_404(ClusterChange.objects.select_related("site", "cluster"), site__name=name, pk=pk)
+
+
+def _what(change: ClusterChange) -> str:
+    verb = {"move": "The move to", "merge": "The merging of", "split": "The split of"}[change.kind]
+    return f"{verb} {change.cluster.title}"
+
+
+def _told(request: HttpRequest, text: str, change: ClusterChange) -> HttpResponse:
+    _tell_undo(request, text, change)
+    return _back(request, change.site)
+
+
+def _tell_undo(request: HttpRequest, text: str, change: ClusterChange) -> None:
+    undo = reverse("undo_change", args=[change.site.name, change.pk])
+    tell(request, text, undo_url=undo, undo_fields=_next(request))
+
+
+def _refuse(request: HttpRequest, site: Site, reason: str) -> HttpResponse:
+    """Say why nothing was changed, where the person was."""
+    sentence = reason[:1].upper() + reason[1:]
+    messages.error(request, sentence if sentence.endswith(".") else f"{sentence}.")
+    return _back(request, site)
+
+
+def _next(request: HttpRequest) -> list[tuple[str, str]]:
+    """Return the field that leads back here after an undo."""
+    here = request.POST.get("next", "")
+    return [("next", here)] if here else []
+
+
+def _back(request: HttpRequest, site: Site) -> HttpResponse:
+    """Return to where the button was pressed."""
+    here = request.POST.get("next", "")
+    is_own = url_has_allowed_host_and_scheme(here, allowed_hosts={request.get_host()})
+    return redirect(here) if is_own else redirect("clusters", name=site.name)

@@ -1,0 +1,1 @@
+"""How a stored page is shown."""

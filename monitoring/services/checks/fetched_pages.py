@@ -1,0 +1,158 @@
+"""Fetch the pages of a check or a repair so that a killed worker's successor goes on where it stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from clustering.dom.page import PageTooLarge, parse_page
+from clustering.models import Page, Snapshot
+from monitoring.models import FetchedPage
+from monitoring.services.checks.fresh_pages import FreshPage, Visitor
+from monitoring.services.checks.tested_pages import read_body
+from vertex.core.storage import page_store
+from vertex.core.texts import storable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping
+
+    from monitoring.models import Check
+    from vertex.core.models import Job, Site
+    from vertex.core.services.jobs.jobs import JobRun
+
+MOST_SECONDS = 1_800.0  # of a check
+AGAIN = "again"  # the page is to be asked for once more
+
+
+def fetch_pages(
+    run: JobRun,
+    site: Site,
+    pages: Iterable[Page],
+    *,
+    check: Check | None = None,
+    seconds: float = MOST_SECONDS,
+    tries: int = 2,
+) -> None:
+    """Fetch the pages that were not fetched yet for a check, or else for the job; each is kept at once.
+
+    Raises HostTaken.
+    """
+    owner: dict[str, Any] = {"check_run": check} if check else {"job": run.job}
+    wanted = sorted(pages, key=lambda page: page.url)
+    settled = FetchedPage.objects.filter(**owner).exclude(why=AGAIN)
+    done = set(settled.values_list("page", flat=True))
+    with run.kept_alive(), Visitor(site, run, seconds=seconds, tries=tries) as visitor:
+        for page in wanted:
+            if page.pk in done:
+                continue
+            found = visitor.visit(page.url)
+            kept = _columns(found)
+            with transaction.atomic():
+                done.add(page.pk)
+                run.renew(n_done=len(done), n_total=len(wanted), message=f"asking for {page.url}"[:300])
+                _keep(owner, page, kept)
+
+
+def fresh_pages(*, check: Check | None = None, job: Job | None = None) -> dict[str, FreshPage]:
+    """Return the pages that answered, by address."""
+    rows = FetchedPage.objects.filter(**_owner(check, job)).exclude(body="").select_related("page")
+    return {
+        row.page.url: FreshPage(
+            row.page.url, read_body(row.body), row.content_type, row.status or 0, row.final_url
+        )
+        for row in rows
+    }
+
+
+def silences(check: Check) -> dict[str, str]:
+    """Return why pages did not answer, by address."""
+    rows = FetchedPage.objects.filter(check_run=check, body="").exclude(why="")
+    return dict(rows.values_list("page__url", "why"))
+
+
+def tries_by_url(check: Check) -> dict[str, int]:
+    """Return how often each page was asked for."""
+    return dict(FetchedPage.objects.filter(check_run=check).values_list("page__url", "n_tries"))
+
+
+def ask_again(*, check: Check, urls: Collection[str]) -> None:
+    """Let pages be asked for once more."""
+    FetchedPage.objects.filter(check_run=check, page__url__in=list(urls)).update(why=AGAIN)
+
+
+def keep_bodies(pages: Iterable[tuple[int, FreshPage]]) -> dict[int, tuple[FreshPage, str]]:
+    """Put the bodies of pages into the page store, outside a transaction; return their names by page."""
+    wanted = [(pk, page) for pk, page in pages if page.body]
+    names = page_store().put_many([page.body for _, page in wanted]) if wanted else []
+    return {pk: (page, name) for (pk, page), name in zip(wanted, names, strict=True)}
+
+
+def keep_snapshots(site: Site, bodies: Mapping[int, tuple[FreshPage, str]]) -> dict[int, Snapshot]:
+    """Keep pages as they are now, by page; they do not take the place of what is extracted.
+
+    A snapshot that no page names as its latest is looked at by nobody who does not ask for it: neither
+    clusters nor records change.
+    """
+    known = {
+        (row.page_id, row.body): row
+        for row in Snapshot.objects.filter(
+            page__in=list(bodies), body__in=[name for _, name in bodies.values()]
+        ).order_by("pk")
+    }
+    return {
+        pk: known.get((pk, name)) or _create_snapshot(site, pk, page, name)
+        for pk, (page, name) in bodies.items()
+    }
+
+
+def _create_snapshot(site: Site, page_id: int, page: FreshPage, body: str) -> Snapshot:
+    try:
+        parsed = parse_page(page.body, page.content_type)
+        encoding, problem = parsed.encoding, parsed.problem
+    except PageTooLarge:
+        encoding, problem = "", Snapshot.Problem.TRUNCATED.value
+    now = timezone.now()
+    return Snapshot.objects.create(
+        page_id=page_id,
+        body=body,
+        n_bytes=len(page.body),
+        status=page.status,
+        content_type=storable(page.content_type, 200),
+        encoding=encoding,
+        requested_url=page.url,
+        final_url=page.final_url or page.url,
+        problem=problem,
+        is_rendered=site.render,
+        fetched_at=now,
+        seen_at=now,
+    )
+
+
+def _owner(check: Check | None, job: Job | None) -> dict[str, Any]:
+    return {"check_run": check} if check else {"job": job}
+
+
+def _columns(found: FreshPage | str) -> dict[str, Any]:
+    """Return what is written of an answer, after keeping its body."""
+    if isinstance(found, str):
+        return {"body": "", "status": None, "content_type": "", "final_url": "", "why": found[:40]}
+    return {
+        "body": page_store().put(found.body),
+        "status": found.status,
+        "content_type": storable(found.content_type, 200),
+        "final_url": storable(found.final_url),
+        "why": "",
+    }
+
+
+def _keep(owner: dict[str, Any], page: Page, columns: dict[str, Any]) -> None:
+    row = FetchedPage.objects.filter(page=page, **owner).first()
+    if row is None:
+        FetchedPage.objects.create(page=page, fetched_at=timezone.now(), **owner, **columns)
+        return
+    for name, value in columns.items():
+        setattr(row, name, value)
+    row.n_tries, row.fetched_at = row.n_tries + 1, timezone.now()
+    row.save()

@@ -1,0 +1,150 @@
+"""Newer versions of a site's pages: from an archive, or from the site itself through the guarded fetcher."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from clustering.dom.addresses import BadAddress, normalise_url, origin_of
+from clustering.fetching.browser.rendering import open_renderer
+from clustering.fetching.client import open_fetcher
+from clustering.fetching.politeness import BUSY, pause_asked
+from clustering.fetching.refusals import Refused
+from clustering.services.crawl.answers import takes_page
+from clustering.services.pages.archives import open_source
+from clustering.services.pages.found_pages import FoundPage
+from monitoring.services.checks.turns import Turns, patience_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+    from pathlib import Path
+
+    from clustering.fetching.client import Fetched
+    from vertex.core.models import Site
+    from vertex.core.services.jobs.jobs import JobRun
+
+TRIES = 3
+PAGE_SECONDS = 30.0  # that one page may take
+MOST_SECONDS = 3_600.0  # that all pages may take
+MOST_SILENCES = 3  # of a host in a row
+SILENT, OUT_OF_TIME = "silent", "out_of_time"
+MOST_PAGES = 20_000  # of a source that are looked at
+
+
+class FreshPage(NamedTuple):
+    """A page as it is now."""
+
+    url: str  # normalised
+    body: bytes
+    content_type: str
+    status: int
+    final_url: str = ""  # where redirects led, if anywhere
+
+
+def base_url_of(site: Site) -> str:
+    """Return where the files of a folder without a manifest stand."""
+    base = normalise_url(site.root_url).partition("?")[0]
+    return base if base.endswith("/") else f"{base}/"
+
+
+def pages_of_source(
+    source: Path, site: Site, wanted: Collection[str] | None = None, *, renew: Callable[[], None]
+) -> dict[str, FreshPage]:
+    """Return the pages of an archive by address, or those that are wanted; of several versions the newest.
+
+    Raises UnreadableFile.
+    """
+    pages: dict[str, FreshPage] = {}
+    newest: dict[str, float] = {}
+    with open_source(source, base_url_of(site)) as opened:
+        for number, item in enumerate(opened.items):
+            if number % 500 == 0:
+                renew()
+            if not isinstance(item, FoundPage):
+                continue
+            try:
+                url = normalise_url(item.url)
+            except BadAddress:
+                continue
+            if wanted is not None and url not in wanted:
+                continue
+            fetched_at = item.fetched_at.timestamp() if item.fetched_at else float("inf")
+            if (url in pages and fetched_at < newest[url]) or len(pages) >= MOST_PAGES:
+                continue
+            pages[url], newest[url] = (
+                FreshPage(url, item.body, item.content_type, item.status),
+                fetched_at,
+            )
+    return pages
+
+
+class Visitor:
+    """Fetches pages of a site one after the other, as its robots.txt lets it, in turns with crawls.
+
+    A host that does not answer several times in a row is not asked again, and after a while none is: a site
+    that hangs holds nobody up.
+    """
+
+    def __init__(self, site: Site, run: JobRun, *, seconds: float = MOST_SECONDS, tries: int = TRIES) -> None:
+        self._site = site
+        self._tries = tries
+        self._until = time.monotonic() + seconds
+        self._silences: Counter[str] = Counter()  # in a row, by host
+        self._unruly: dict[str, str] = {}  # hosts without a robots.txt, and why
+        self._turns = Turns(site, run.job, patience=patience_of(run))
+
+    def __enter__(self) -> Self:
+        self._fetcher = open_fetcher()
+        self._renderer = open_renderer() if self._site.render else None
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._fetcher.close()
+        self._turns.end()
+
+    def visit(self, url: str) -> FreshPage | str:
+        """Return the page, or a word for why there is none. Raises HostTaken."""
+        origin = origin_of(url)
+        if time.monotonic() > self._until:
+            return OUT_OF_TIME
+        if self._silences[origin] >= MOST_SILENCES:
+            return SILENT
+        try:
+            if why := self._forbidden(url, origin):
+                return why
+            answer = self._ask(url, origin)
+        except Refused as error:
+            self._silences[origin] += error.is_transient
+            return error.code
+        self._silences[origin] = 0
+        return FreshPage(url, answer.body, answer.content_type, answer.status, answer.final_url)
+
+    def _ask(self, url: str, origin: str) -> Fetched:
+        self._turns.take(origin)
+        pause: timedelta | None = None
+        try:
+            answer = (
+                self._renderer.render(url, takes=takes_page)
+                if self._renderer
+                else self._fetcher.fetch(url, tries=self._tries, seconds=PAGE_SECONDS)
+            )
+            if answer.status in BUSY:
+                pause = pause_asked(answer.headers.get("retry-after", ""), datetime.now(UTC))
+            return answer
+        finally:
+            self._turns.pause(origin, pause)
+
+    def _forbidden(self, url: str, origin: str) -> str:
+        """Return why an address may not be fetched; blank where it may. Raises Refused, HostTaken."""
+        if not self._site.obey_robots:
+            return ""
+        if origin in self._unruly:
+            return self._unruly[origin]
+        try:
+            rules = self._turns.robots_of(origin, self._fetcher)
+        except Refused as error:
+            self._unruly[origin] = error.code
+            raise
+        return "" if rules.allows(url) else "robots"

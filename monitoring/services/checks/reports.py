@@ -1,0 +1,102 @@
+"""Report what a site change was, once it is over: how long, what it cost, what was saved."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+
+from clustering.models import PageMembership
+from monitoring.models import CheckedPage, Proposal
+from vertex.core.models import AuditEntry, Job
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from monitoring.models import SiteChange
+
+REPAIRS = ("annotation", "annotations", "rule", "proposal", "sample", "healing")  # what people do to repair
+
+
+def report_of(change: SiteChange) -> dict[str, Any]:
+    """Return what became of a site change, as numbers and in words."""
+    end = change.ended_at or timezone.now()
+    report = {
+        "cluster": change.cluster.name,
+        "end": change.end,
+        "attributes": _lost_attributes(change),
+        "hours_unseen_at_most": _hours(change.last_good_at, change.found_at),
+        "hours_open": _hours(change.found_at, end),
+        "n_pages": PageMembership.objects.current().filter(cluster=change.cluster_id).count(),
+        "n_held": change.n_held,
+        "n_human_steps": _n_human_steps(change, end),
+        "machine_seconds": _machine_seconds(change, end),
+        **_saved(change),
+    }
+    return report | {"text": _told(report)}
+
+
+def _lost_attributes(change: SiteChange) -> dict[str, int]:
+    """Return how many bellwethers lost each attribute."""
+    lost: dict[str, int] = {}
+    pages = CheckedPage.objects.filter(check_run=change.found_by_id, cluster=change.cluster_id)
+    for failed in pages.values_list("failed", flat=True):
+        for one in failed:
+            lost[one["attribute"]] = lost.get(one["attribute"], 0) + 1
+    return dict(sorted(lost.items()))
+
+
+def _n_human_steps(change: SiteChange, end: datetime) -> int:
+    """Return how many things people did to the site's rules and annotations meanwhile."""
+    done = AuditEntry.objects.filter(site=change.site_id, at__gte=change.found_at, at__lte=end)
+    by_people = done.filter(actor__isnull=False, actor__is_service=False)
+    return sum(action.partition(".")[0] in REPAIRS for action in by_people.values_list("action", flat=True))
+
+
+def _machine_seconds(change: SiteChange, end: datetime) -> int:
+    """Return how long the jobs worked that mended the site."""
+    jobs = Job.objects.filter(site=change.site_id, task="monitoring.heal_site", started_at__isnull=False)
+    spans = jobs.filter(created_at__gte=change.found_at, created_at__lte=end)
+    seconds = 0.0
+    for started, finished in spans.values_list("started_at", "finished_at"):
+        seconds += ((finished or end) - started).total_seconds() if started else 0.0
+    return round(seconds)
+
+
+def _saved(change: SiteChange) -> dict[str, Any]:
+    """Return what nobody had to annotate: values found again, and the attributes of a reused rule."""
+    accepted = Proposal.objects.filter(
+        site=change.site_id, state=Proposal.State.ACCEPTED, accepted_at__gte=change.found_at
+    )
+    mine = accepted.filter(from_cluster=change.cluster_id).order_by("-id").first()
+    if mine is None:
+        return {"decision": "", "n_values_found": 0, "n_pages_found": 0}
+    return {
+        "decision": mine.decision,
+        "n_values_found": sum(len(values) for page in mine.evidence.values() for values in page.values()),
+        "n_pages_found": len(mine.evidence),
+    }
+
+
+def _told(report: Mapping[str, Any]) -> str:
+    lost = ", ".join(report["attributes"]) or "the structure"
+    sentences = [f"{report['cluster']}: {lost} broke on {report['n_pages']:,} pages."]
+    if report["hours_unseen_at_most"] is not None:
+        sentences.append(f"It went unseen for at most {report['hours_unseen_at_most']:g} hours.")
+    sentences.append(f"It was open for {report['hours_open']:g} hours.")
+    if report["n_held"]:
+        sentences.append(f"The new values of {report['n_held']:,} pages were held back meanwhile.")
+    sentences.append(
+        f"People took {report['n_human_steps']:,} steps, machines {report['machine_seconds']:,} seconds."
+    )
+    if report["n_values_found"]:
+        sentences.append(
+            f"{report['n_values_found']:,} values on {report['n_pages_found']:,} pages were found again "
+            "that nobody had to annotate."
+        )
+    return " ".join(sentences)
+
+
+def _hours(start: datetime | None, end: datetime) -> float | None:
+    return None if start is None else round((end - start).total_seconds() / 3600, 2)

@@ -1,0 +1,176 @@
+"""Run the tests of monitoring on the bellwethers of a cluster."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from clustering.algorithms.published.shingles import shingle_vector
+from monitoring.algorithms import soft_errors
+from monitoring.algorithms.error_pages import recognise, telling_ones
+from monitoring.algorithms.site_change import (
+    UNREACHABLE,
+    ClusterVerdict,
+    PageTest,
+    Thresholds,
+    displaced_attributes,
+    field_test,
+    judge_cluster,
+    shingle_test,
+    structure_test,
+    vanished_attributes,
+    without_positions,
+)
+from monitoring.services.checks.tested_pages import lines_with, text_of_body, tree_of_body
+from monitoring.services.checks.watched import known_texts
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from lxml.html import HtmlElement
+
+    from monitoring.algorithms.error_pages import ErrorSignature
+    from monitoring.algorithms.value_models import Suspicion
+    from monitoring.services.checks.fresh_pages import FreshPage
+    from monitoring.services.checks.watched import WatchedCluster, WatchedPage
+    from rules.algorithms.running.record_lines import Line
+
+FIRST_ERROR = 400  # status
+FEWEST_COVERED = 5  # pages; fewer say nothing
+
+
+class TestedCluster(NamedTuple):
+    """A cluster with the tests of its pages and its verdict."""
+
+    watched: WatchedCluster
+    tests: Sequence[PageTest]
+    verdict: ClusterVerdict
+    suspicions: Sequence[Suspicion] = ()
+
+
+class Triage(NamedTuple):
+    """What tells a page that is none on this site, beside what the page itself says."""
+
+    why_by_url: Mapping[str, str]  # there is no answer
+    walls: Collection[str]  # addresses that answer with one and the same text
+    errors: Sequence[ErrorSignature]  # how error pages of the site look
+
+
+def triage_of(
+    watched: Sequence[WatchedCluster],
+    fresh: Mapping[str, FreshPage],
+    errors: Sequence[ErrorSignature],
+    why_by_url: Mapping[str, str],
+) -> Triage:
+    """Return what is known of errors before the pages are looked at one by one."""
+    pages = {page.page.url: page for cluster in watched for page in cluster.pages}
+    old = {url: _shown_before(page) for url, page in pages.items()}
+    new = {url: text_of_body(fresh[url].body, fresh[url].content_type) for url in pages if url in fresh}
+    walls = soft_errors.shared_answers(new, {url: old[url].text for url in new})
+    return Triage(why_by_url, walls, telling_ones(errors, [(shown, url) for url, shown in old.items()]))
+
+
+def test_cluster(
+    cluster: WatchedCluster, fresh: Mapping[str, FreshPage], triage: Triage, thresholds: Thresholds
+) -> TestedCluster:
+    """Return the tests of a cluster's bellwethers and the verdict that follows."""
+    tests = [_test_page(cluster, page, fresh.get(page.page.url), triage) for page in cluster.pages]
+    coverage = _coverage(cluster, fresh)
+    verdict = judge_cluster(cluster.name, tests, coverage=coverage, thresholds=thresholds)
+    return TestedCluster(cluster, tests, verdict)
+
+
+def _shown_before(page: WatchedPage) -> soft_errors.Shown:
+    tree, _ = tree_of_body(page.old_body, page.old_content_type)
+    return soft_errors.Shown("", "", False) if tree is None else soft_errors.read_shown(tree)
+
+
+def _test_page(
+    cluster: WatchedCluster, page: WatchedPage, fresh: FreshPage | None, triage: Triage
+) -> PageTest:
+    url = page.page.url
+    if fresh is None:
+        return PageTest(url, UNREACHABLE, why=triage.why_by_url.get(url, soft_errors.MISSING))
+    tree, problem = tree_of_body(fresh.body, fresh.content_type)
+    constant = [one.name for one in cluster.ready.attributes if one.is_constant and one.type != "image"]
+    known = known_texts(cluster.pages, constant)[url]
+    why = soft_errors.triage(
+        soft_errors.Answer(fresh.status, fresh.body, tree, problem),
+        known,
+        old_length=len(text_of_body(page.old_body, page.old_content_type)),
+        old_was_ended=soft_errors.was_ended(page.old_body),
+    )
+    if not why and url in triage.walls:
+        why = soft_errors.SHARED_ANSWER
+    if not why and tree is not None and triage.errors:
+        why = _known_error(soft_errors.read_shown(tree), url, known, triage)
+    return PageTest(url, UNREACHABLE, why=why) if why else _run_tests(cluster, page, fresh, tree)
+
+
+def _known_error(shown: soft_errors.Shown, url: str, known: Sequence[str], triage: Triage) -> str:
+    """Return which error of the site this is; a page that still shows what it showed is none."""
+    share = soft_errors.share_shown(shown.text, known)
+    if share is not None and share >= soft_errors.STILL_THERE:
+        return ""
+    return recognise(shown, url, triage.errors)
+
+
+def _run_tests(
+    cluster: WatchedCluster, page: WatchedPage, fresh: FreshPage, tree: HtmlElement | None
+) -> PageTest:
+    url, attributes = page.page.url, cluster.ready.attributes
+    now = lines_with(cluster.ready, fresh)
+    failed = tuple(field_test(page.golden, now, attributes))
+    old_vector = shingle_vector(page.old_body, page.old_content_type) if page.old_body else None
+    shingle = shingle_test(shingle_vector(fresh.body, fresh.content_type), cluster.signature, old_vector)
+    text = soft_errors.read_shown(tree).text if tree is not None else ""
+    return PageTest(
+        url=url,
+        outcome="changed" if failed or shingle is False else "ok",
+        shingle_test=shingle,
+        field_test=not failed,
+        structure_test=structure_test(_golden_paths(page.golden), _paths(tree)),
+        failed=failed,
+        vanished=vanished_attributes(page.golden, now, attributes),
+        displaced=displaced_attributes(page.golden, now, attributes, text),
+        had=frozenset(name for line in page.golden for name in line.get("record", {})),
+    )
+
+
+def _golden_paths(golden: Sequence[Line]) -> list[str]:
+    paths = []
+    for line in golden:
+        for found in line.get("nodes", {}).values():
+            paths += [found] if isinstance(found, str) else list(found)
+    return paths
+
+
+def _paths(tree: HtmlElement | None) -> frozenset[str]:
+    """Return the paths of a tree's elements, without positions."""
+    if tree is None:
+        return frozenset()
+    root = tree.getroottree()
+    return frozenset(without_positions(root.getpath(element)) for element in tree.iter("*"))
+
+
+def _coverage(cluster: WatchedCluster, fresh: Mapping[str, FreshPage]) -> tuple[float, float] | None:
+    """Return the share of some pages from which the rule gets its mandatory values, as it was and as it is.
+
+    None where an archive holds too few of them.
+    """
+    names = _mandatory(cluster)
+    pages = [fresh[url] for url in cluster.others if url in fresh and fresh[url].status < FIRST_ERROR]
+    if not names or len(pages) < FEWEST_COVERED:
+        return None
+    was = [names <= _names(page.golden) for page in cluster.pages]
+    now = [names <= _names(lines_with(cluster.ready, page)) for page in pages]
+    return sum(was) / max(len(was), 1), sum(now) / len(now)
+
+
+def _mandatory(cluster: WatchedCluster) -> frozenset[str]:
+    """Return the mandatory attributes that the rule gave at all when it was learnt."""
+    given = {name for page in cluster.pages for name in _names(page.golden)}
+    return frozenset(one.name for one in cluster.ready.attributes if one.is_mandatory) & given
+
+
+def _names(lines: Sequence[Line]) -> set[str]:
+    return {name for line in lines for name in line.get("record", {})}

@@ -1,0 +1,97 @@
+"""When a site's clusters count as broken, and what other numbers would have done with the checks made."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from monitoring.algorithms.hindsight import Hindsight, PastCheck, judge_again
+from monitoring.algorithms.site_change import FailedField, PageTest, Thresholds
+from monitoring.models import Check, SiteThresholds
+from vertex.core.services.people import audit
+
+if TYPE_CHECKING:
+    from monitoring.models import CheckedPage
+    from vertex.core.models import Site, User
+
+N_JUDGED_AGAIN = 200  # checks
+EXPLANATIONS = {
+    "pages": "Share of the bellwethers that answer above which a test fails; the paper's majority is 0.5.",
+    "quorum": "Share of them whose lost values confirm a failed shingle test.",
+    "coverage_drop": "Drop of the pages with all mandatory values that confirms it as well.",
+    "reachable": "Share of the bellwethers that must answer; with fewer, a check asks again later.",
+    "rules": "Share of the site's rules: when no more break, the paper saw false alarms. It is told beside "
+    "the verdict and changes nothing.",
+    "crawl_drop": "Drop of the share of crawled pages that give a record, or of records with an attribute.",
+}
+
+
+def thresholds_of(site: Site) -> Thresholds:
+    """Return a site's thresholds: those chosen for it, else the usual ones."""
+    chosen = SiteThresholds.objects.filter(site=site).first()
+    return chosen.as_values() if chosen else Thresholds()
+
+
+def choose_thresholds(*, site: Site, actor: User | None = None, **numbers: float) -> Thresholds:
+    """Choose some of a site's thresholds; the others stay. Raises ValidationError."""
+    unknown = set(numbers) - set(EXPLANATIONS)
+    if unknown:
+        raise ValidationError(dict.fromkeys(sorted(unknown), "There is no such threshold."))
+    with transaction.atomic():
+        chosen, _ = SiteThresholds.objects.select_for_update().get_or_create(site=site)
+        before = asdict(chosen.as_values())
+        for name, number in numbers.items():
+            setattr(chosen, name, number)
+        chosen.changed_at, chosen.changed_by = timezone.now(), actor
+        chosen.full_clean(exclude=["site", "changed_by"])
+        chosen.save()
+        changed = {name: [before[name], number] for name, number in numbers.items() if before[name] != number}
+        if changed:
+            audit.record(
+                actor=actor, action="thresholds.changed", subject=site.name, site=site, detail=changed
+            )
+    return chosen.as_values()
+
+
+def use_default_thresholds(*, site: Site, actor: User | None = None) -> None:
+    """Let the usual numbers hold for a site again."""
+    with transaction.atomic():
+        if SiteThresholds.objects.filter(site=site).delete()[0]:
+            audit.record(actor=actor, action="thresholds.reset", subject=site.name, site=site)
+
+
+def hindsight_of(site: Site, thresholds: Thresholds, *, n: int = N_JUDGED_AGAIN) -> Hindsight:
+    """Return what thresholds would have done with a site's last checks."""
+    checks = Check.objects.done().filter(site=site).prefetch_related("pages__cluster", "pages__page")
+    return judge_again([_past(check) for check in checks.order_by("-id")[:n]], thresholds)
+
+
+def _past(check: Check) -> PastCheck:
+    tests: dict[str, list[PageTest]] = {}
+    for page in check.pages.all():
+        tests.setdefault(page.cluster.name, []).append(_test(page))
+    coverage: dict[str, tuple[float, float]] = {
+        told["cluster"]: tuple(told["coverage"]) for told in check.clusters if told.get("coverage")
+    }
+    return PastCheck(check.pk, tests, coverage, frozenset(check.broken))
+
+
+def _test(page: CheckedPage) -> PageTest:
+    outcome: Any = page.outcome
+    signs = {sign: frozenset(page.signs.get(sign, ())) for sign in ("vanished", "displaced", "had")}
+    return PageTest(
+        url=page.page.url,
+        outcome=outcome,
+        shingle_test=page.shingle_test,
+        field_test=page.field_test,
+        structure_test=page.structure_test,
+        failed=tuple(FailedField(**failed) for failed in page.failed),
+        vanished=signs["vanished"],
+        displaced=signs["displaced"],
+        had=signs["had"],
+        why=page.why,
+    )

@@ -1,0 +1,1 @@
+"""Hold back values that a changed site would give."""

@@ -1,0 +1,1 @@
+"""Alerts and the notices that tell people of them."""

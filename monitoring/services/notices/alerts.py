@@ -1,0 +1,92 @@
+"""Raise alerts, keep them as long as their cause lasts, and write down who took them up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import F
+from django.utils import timezone
+
+from monitoring.models import Alert
+from vertex.core.services.people import audit
+from vertex.core.texts import storable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from datetime import datetime
+
+    from monitoring.models import Check
+    from vertex.core.models import Site, User
+
+RELEASABLE = frozenset(
+    {
+        *(Alert.Kind.HELD, Alert.Kind.WARNING, Alert.Kind.IMPLAUSIBLE, Alert.Kind.COVERAGE),
+        *(Alert.Kind.DRIFT, Alert.Kind.OVERDUE),
+    }
+)
+
+
+def settle_alert(
+    *,
+    site: Site,
+    kind: Alert.Kind,
+    text: str,
+    clusters: Iterable[str] = (),
+    check: Check | None = None,
+    now: datetime | None = None,
+) -> Alert | None:
+    """Raise the alert of a kind, or tell the open one that its cause is still there; no text ends it."""
+    now = now or timezone.now()
+    alerts = Alert.objects.open().filter(site=site, kind=kind)
+    if not text:
+        alerts.update(ended_at=now)
+        return None
+    values = {"text": storable(text), "clusters": sorted(clusters)}
+    with transaction.atomic():
+        alert, is_new = Alert.objects.get_or_create(
+            site=site,
+            kind=kind,
+            ended_at=None,
+            defaults=values | {"check_run": check, "raised_at": now, "seen_at": now},
+        )
+    if not is_new:
+        alerts.update(seen_at=now, n_seen=F("n_seen") + 1, **values)
+        if set(values["clusters"]) - set(alert.clusters):  # it grew: who has seen it has not seen this
+            alerts.update(acknowledged_at=None, acknowledged_by=None)
+    return alert
+
+
+def acknowledge(*, alert: Alert, actor: User) -> None:
+    """Note that somebody saw an alert; the first one counts."""
+    if Alert.objects.filter(pk=alert.pk, acknowledged_at=None).update(
+        acknowledged_at=timezone.now(), acknowledged_by=actor
+    ):
+        audit.record(actor=actor, action="alert.acknowledged", subject=str(alert), site=alert.site)
+    alert.refresh_from_db()
+
+
+def snooze(*, alert: Alert, until: datetime, actor: User) -> None:
+    """Keep an alert quiet until a time, then tell people again. Raises ValidationError."""
+    if until <= timezone.now():
+        raise ValidationError({"until": "Must lie in the future."})
+    with transaction.atomic():
+        if not Alert.objects.open().filter(pk=alert.pk).update(snoozed_until=until, snoozed_by=actor):
+            raise ValidationError("The alert is over already; there is nothing to snooze.")
+        detail = {"until": until.isoformat()}
+        audit.record(actor=actor, action="alert.snoozed", subject=str(alert), site=alert.site, detail=detail)
+    alert.refresh_from_db()
+
+
+def release(*, alert: Alert, actor: User | None = None) -> None:
+    """Let an alert be over because a person says so; values held back for it pass. Raises ValidationError."""
+    if alert.kind not in RELEASABLE:
+        raise ValidationError(
+            f"An alert of the kind “{alert.get_kind_display()}” is over when its cause is; "
+            "dismiss the site change, or check the site again."
+        )
+    with transaction.atomic():
+        if Alert.objects.open().filter(pk=alert.pk).update(ended_at=timezone.now()):
+            audit.record(actor=actor, action="alert.released", subject=str(alert), site=alert.site)
+    alert.refresh_from_db()

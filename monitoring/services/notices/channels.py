@@ -1,0 +1,168 @@
+"""Where notices go: people's e-mail, webhooks of other services, chat and pager services that are allowed."""
+
+from __future__ import annotations
+
+import base64
+import secrets
+import warnings
+from typing import TYPE_CHECKING, Final
+
+import apprise
+from apprise.plugins import N_MGR
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import transaction
+from django.utils.crypto import salted_hmac
+
+from clustering.dom.addresses import BadAddress, normalise_url
+from monitoring.models import Alert, Channel, Notice
+from vertex.core.services.people import audit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vertex.core.models import Site, User
+
+SALT: Final = "monitoring.channel"
+MOST_CHANNELS: Final = 50  # of a site, or of all sites
+LONGEST_TARGET: Final = 2048
+# What is not worth waking anybody up unless that is asked for.
+USUAL_KINDS: Final = [kind.value for kind in Alert.Kind if kind != Alert.Kind.WARNING]
+
+
+def add_channel(
+    *,
+    site: Site | None,
+    kind: str,
+    target: str,
+    alert_kinds: Sequence[str] | None = None,
+    actor: User | None = None,
+) -> Channel:
+    """Let notices of a site, or of all sites, go somewhere from now on. Raises ValidationError."""
+    if kind not in Channel.Kind.values:
+        raise ValidationError({"kind": f"Must be one of {', '.join(Channel.Kind.values)}."})
+    if Channel.objects.filter(site=site).count() >= MOST_CHANNELS:
+        raise ValidationError({"target": f"There are {MOST_CHANNELS} channels already; remove one first."})
+    wanted = list(USUAL_KINDS if alert_kinds is None else dict.fromkeys(alert_kinds))
+    if unknown := [one for one in wanted if one not in Alert.Kind.values]:
+        raise ValidationError({"alert_kinds": f"There is no kind of alert {unknown[0]!r}."})
+    with transaction.atomic():
+        channel = Channel.objects.create(
+            site=site,
+            kind=kind,
+            target=_checked_target(kind, target.strip()),
+            alert_kinds=wanted,
+            secret=secrets.token_urlsafe(24),
+            made_by=actor,
+        )
+        audit.record(actor=actor, action="channel.added", subject=str(channel), site=site)
+    return channel
+
+
+def remove_channel(*, channel: Channel, actor: User | None = None) -> None:
+    """Let no notices go there any more; its log goes with it."""
+    with transaction.atomic():
+        audit.record(actor=actor, action="channel.removed", subject=str(channel), site=channel.site)
+        channel.delete()
+
+
+def switch_channel(*, channel: Channel, is_active: bool, actor: User | None = None) -> None:
+    """Pause a channel, or let notices go there again that could not be delivered."""
+    with transaction.atomic():
+        if not Channel.objects.filter(pk=channel.pk, is_active=not is_active).update(is_active=is_active):
+            return
+        if is_active:
+            failed = Notice.objects.filter(channel=channel, state=Notice.State.FAILED, alert__ended_at=None)
+            failed.update(state=Notice.State.DUE, n_tries=0, finished_at=None)
+        action = "channel.resumed" if is_active else "channel.paused"
+        audit.record(actor=actor, action=action, subject=str(channel), site=channel.site)
+    channel.refresh_from_db()
+
+
+def secret_of(channel: Channel) -> str:
+    """Return the secret that the receiver of a webhook checks signatures with; it is in no table."""
+    return "whsec_" + base64.b64encode(key_of(channel)).decode()
+
+
+def key_of(channel: Channel) -> bytes:
+    """Return what signs the messages of a channel."""
+    return salted_hmac(SALT, channel.secret, algorithm="sha256").digest()
+
+
+def allowed_services() -> list[str]:
+    """Return the chat and pager services that the administrator allows, as they are written."""
+    services: list[str] = settings.APPRISE_SERVICES
+    return services
+
+
+def is_allowed(target: str) -> bool:
+    """Say whether an address belongs to a service that the administrator allows.
+
+    A service whose address names a host of its own must be allowed together with that host: otherwise
+    whoever adds a channel could reach any machine.
+    """
+    scheme, _, rest = target.partition("://")
+    hosts = [
+        host
+        for service in allowed_services()
+        for name, _, host in [service.partition("://")]
+        if name == scheme
+    ]
+    if not hosts or not rest:
+        return False
+    if not _names_host(scheme):
+        return True
+    return _host_of(rest) in {host.casefold() for host in hosts if host}
+
+
+def _names_host(scheme: str) -> bool:
+    """Say whether addresses of a service name the host that is asked; one that is not known may do so."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of a module that the library still imports
+        try:
+            templates = N_MGR[scheme].templates
+        except KeyError:
+            return True
+    return any("{host}" in template for template in templates)
+
+
+def _host_of(rest: str) -> str:
+    """Return host and port of an address after its scheme, without a user."""
+    return rest.partition("/")[0].partition("?")[0].rpartition("@")[2].casefold()
+
+
+def _checked_target(kind: str, target: str) -> str:
+    if not target or len(target) > LONGEST_TARGET:
+        raise ValidationError({"target": f"Must have 1 to {LONGEST_TARGET:,} characters."})
+    if kind == Channel.Kind.EMAIL:
+        return _checked_email(target)
+    if kind == Channel.Kind.APPRISE:
+        return _checked_service(target)
+    try:
+        return normalise_url(target)
+    except BadAddress as error:
+        raise ValidationError({"target": str(error)}) from None
+
+
+def _checked_email(target: str) -> str:
+    if not settings.EMAIL_HOST:
+        raise ValidationError(
+            {"target": "No mail server is set up; the administrator sets VERTEX_EMAIL_URL."}
+        )
+    try:
+        validate_email(target)
+    except ValidationError:
+        raise ValidationError({"target": f"{target!r} is no e-mail address."}) from None
+    return target
+
+
+def _checked_service(target: str) -> str:
+    if not is_allowed(target):
+        told = ", ".join(allowed_services()) or "none"
+        raise ValidationError(
+            {"target": f"This service is not allowed. Allowed are: {told} (VERTEX_APPRISE_SERVICES)."}
+        )
+    if apprise.Apprise.instantiate(target) is None:
+        raise ValidationError({"target": "The service does not understand this address."})
+    return target

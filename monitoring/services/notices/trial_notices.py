@@ -1,0 +1,64 @@
+"""Try whether notices arrive where a channel leads; a worker sends, and its job says how it went."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from django.db import transaction
+from django.utils import timezone
+
+from clustering.fetching.client import open_fetcher
+from monitoring.models import Alert, Channel, Notice
+from monitoring.services.notices.messages import Failure, Message, send_message
+from vertex.core.models import Job
+from vertex.core.services.jobs import jobs
+from vertex.core.services.people import audit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vertex.core.models import Site, User
+
+TASK: Final = "monitoring.try_channel"
+TEXT = "This is a test: no site has changed. Notices of alerts come this way."
+LOOKS_BACK: Final = 100  # trials of a site
+
+
+def request_trial(*, channel: Channel, site: Site, actor: User | None = None) -> Job:
+    """Let a job send a test notice over a channel. Raises JobExists."""
+    with transaction.atomic():
+        job = jobs.create_job(
+            task=TASK,
+            queue=Job.Queue.KEEP,
+            title=f"Test notice to {channel.shown}"[:200],
+            site=site,
+            params={"channel": channel.pk},
+            key=f"try_channel:{channel.pk}",
+            actor=actor,
+        )
+        audit.record(actor=actor, action="channel.tried", subject=str(channel), site=channel.site)
+    return job
+
+
+def try_channel(run: jobs.JobRun) -> dict[str, Any]:
+    """Send the test notice of a job. Raises JobFailed, which says why it did not arrive."""
+    channel = Channel.objects.filter(pk=run.job.params["channel"]).first()
+    if channel is None or run.job.site is None:
+        raise jobs.JobFailed("the channel was removed meanwhile")
+    now = timezone.now()
+    alert = Alert(site=run.job.site, kind=Alert.Kind.WARNING, text=TEXT, raised_at=now)
+    notice = Notice(alert=alert, channel=channel, event=Notice.Event.RAISED)
+    message = Message(f"test-{channel.pk}-{now:%Y%m%d%H%M%S}", [notice], now)
+    with run.kept_alive(), open_fetcher() as client:
+        answer = send_message(channel, message, client)
+    if isinstance(answer, Failure):
+        raise jobs.JobFailed(f"The test notice did not arrive at {channel.shown}: {answer.error}")
+    return {"status": answer}
+
+
+def trials_of(site: Site, channels: Sequence[Channel]) -> list[tuple[Channel, Job | None]]:
+    """Return channels, each with its last trial."""
+    last: dict[int, Job] = {}
+    for job in Job.objects.filter(task=TASK, site=site).order_by("-pk")[:LOOKS_BACK]:
+        last.setdefault(job.params["channel"], job)
+    return [(channel, last.get(channel.pk)) for channel in channels]

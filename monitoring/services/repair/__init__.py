@@ -1,0 +1,1 @@
+"""Repair a site after a change: reuse or relearn, propose, apply."""

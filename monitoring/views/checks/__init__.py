@@ -1,0 +1,1 @@
+"""Pages of checks, site changes and watching."""

@@ -1,0 +1,162 @@
+"""What the page of a site change shows: the old and the new page, the values on both, the repair."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from monitoring.models import CheckedPage, FetchedPage, Proposal
+from monitoring.services.repair.decisions import SAID
+from rules.models import GoldenRecord, Rule
+from rules.views.review.review_rows import marks_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from clustering.models import Snapshot
+    from monitoring.models import SiteChange
+
+MOST_PAGES = 40
+DECIDABLE = (Proposal.Decision.PROPOSED, Proposal.Decision.REUSED)
+
+
+class ValueRow(NamedTuple):
+    """An attribute on the old page and on the new one."""
+
+    name: str
+    was: Any
+    was_at: str
+    now: Any  # what the rule in force gives
+    kind: str  # how it failed; blank: it did not
+    found: str
+    found_at: str
+    score: float | None
+    xpath: str  # of the new rule
+    precision: float | None
+    said: str
+    said_word: str
+
+
+class Example(NamedTuple):
+    """An affected page on both days."""
+
+    checked: CheckedPage
+    old: Snapshot | None
+    new: Snapshot | None
+    values: Sequence[ValueRow]
+    marks: str
+
+
+def example_of(change: SiteChange, wanted: str) -> dict[str, Any]:
+    """Return the page that is compared and the others; the first is one that a repair learnt from."""
+    proposal = proposal_of(change)
+    pages = _pages(change, proposal)
+    checked = next((one for one in pages if str(one.page_id) == wanted), pages[0] if pages else None)
+    return {
+        "proposal": proposal,
+        "pages": pages,
+        "example": _example(change, checked, proposal) if checked else None,
+    }
+
+
+def proposal_of(change: SiteChange) -> Proposal | None:
+    """Return the repair of a change: the best one that waits, else the latest since it was found.
+
+    Some of a cluster's pages may have come into another cluster; a repair for the cluster itself comes first,
+    then one that passes the field test, then the one that serves most pages.
+    """
+    mine = Proposal.objects.filter(from_cluster=change.cluster_id, made_at__gte=change.found_at)
+    mine = mine.select_related("site", "job", "rule", "accepted_by", "rejected_by").order_by("-id")
+    return min(mine.waiting(), key=partial(_order, change), default=None) or (
+        mine.exclude(state=Proposal.State.REPLACED).first()
+    )
+
+
+def _order(change: SiteChange, proposal: Proposal) -> tuple[bool, bool, int, int]:
+    is_own = proposal.cluster_id == change.cluster_id
+    return not is_own, proposal.field_test is not True, -proposal.n_urls, -proposal.pk
+
+
+def new_snapshots(change: SiteChange) -> list[Snapshot]:
+    """Return the pages of a change as they are now, as far as they were kept."""
+    rows = CheckedPage.objects.filter(cluster=change.cluster_id, snapshot__isnull=False)
+    rows = rows.filter(check_run__gte=change.found_by_id or 0).select_related("snapshot__page__site")
+    latest = {row.page_id: row.snapshot for row in rows.order_by("check_run", "pk")}
+    return [snapshot for snapshot in latest.values() if snapshot is not None]
+
+
+def _pages(change: SiteChange, proposal: Proposal | None) -> list[CheckedPage]:
+    learnt = set(proposal.evidence) if proposal else set()
+    rows = CheckedPage.objects.filter(check_run=change.found_by_id, cluster=change.cluster_id)
+    pages = [one for one in rows.select_related("page", "snapshot__page__site") if one.outcome == "changed"]
+    pages.sort(key=lambda one: (not (one.page.url in learnt and one.failed), not one.failed, one.pk))
+    return pages[:MOST_PAGES]
+
+
+def _example(change: SiteChange, checked: CheckedPage, proposal: Proposal | None) -> Example:
+    golden = _golden(change, checked)
+    line: Mapping[str, Any] = golden.records[0] if golden and golden.records else {}
+    new = checked.snapshot or _fetched(checked, proposal)
+    values = _values(line, checked, proposal)
+    old = golden.snapshot if golden else None
+    return Example(checked, old, new, values, orjson.dumps(_marks(old, new, values)).decode())
+
+
+def _golden(change: SiteChange, checked: CheckedPage) -> GoldenRecord | None:
+    rules = Rule.objects.filter(cluster=change.cluster_id, published_at__lte=change.found_at)
+    rows = GoldenRecord.objects.filter(rule__in=rules, page=checked.page_id)
+    return rows.select_related("snapshot__page__site", "rule").order_by("-rule__version").first()
+
+
+def _fetched(checked: CheckedPage, proposal: Proposal | None) -> Snapshot | None:
+    if proposal is None or proposal.job_id is None:
+        return None
+    rows = FetchedPage.objects.filter(job=proposal.job_id, page=checked.page_id)
+    row = rows.select_related("snapshot__page__site").first()
+    return row.snapshot if row else None
+
+
+def _values(line: Mapping[str, Any], checked: CheckedPage, proposal: Proposal | None) -> list[ValueRow]:
+    was, nodes = line.get("record", {}), line.get("nodes", {})
+    failed = {one["attribute"]: one for one in checked.failed}
+    proposed = proposal.attributes if proposal and proposal.decision in DECIDABLE else {}
+    evidence = proposal.evidence.get(checked.page.url, {}) if proposal else {}
+    names = list(dict.fromkeys([*failed, *was, *proposed]))
+    rows = []
+    for name in names:
+        lost = failed.get(name, {})
+        found: Mapping[str, Any] = next(iter(evidence.get(name, [])), {})
+        told = proposed.get(name, {})
+        rows.append(
+            ValueRow(
+                name=name,
+                was=was.get(name, lost.get("was")),
+                was_at=_first(nodes.get(name)),
+                now=lost.get("now"),
+                kind=lost.get("kind", ""),
+                found=found.get("text", ""),
+                found_at=found.get("xpath", ""),
+                score=found.get("score"),
+                xpath=told.get("xpath", ""),
+                precision=told.get("precision"),
+                said=told.get("said", ""),
+                said_word=SAID.get(told.get("said", ""), ""),
+            )
+        )
+    return rows
+
+
+def _marks(old: Snapshot | None, new: Snapshot | None, values: Sequence[ValueRow]) -> dict[str, Any]:
+    """Return where the values stand on both pages, as the frames draw them."""
+    was = [(row.name, row.was_at) for row in values if row.was_at]
+    found = [(row.name, row.found_at) for row in values if row.found_at]
+    return {
+        "old": marks_at(old, was, "lost") if old else [],
+        "new": marks_at(new, found, "found") if new else [],
+    }
+
+
+def _first(value: Any) -> str:  # noqa: ANN401 - a path or several
+    return value if isinstance(value, str) else next(iter(value or []), "")

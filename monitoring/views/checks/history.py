@@ -1,0 +1,38 @@
+"""The paper's experiments on monitoring, as live views over the product's own history."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.shortcuts import render
+from django.views.decorators.http import require_GET
+
+from monitoring.views.checks import history_rows
+from vertex.core.models import Role
+from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.lists import chosen
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+SPANS = {"30": "30 days", "90": "90 days", "365": "a year"}
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def history(request: HttpRequest) -> HttpResponse:
+    user, days = user_of(request), chosen(request, "days", SPANS, "30")
+    reuse = history_rows.figure_5(user)
+    points = " ".join(f"{one.x + 14},{one.sum_y + 10}" for one in reuse)
+    context = {
+        "spans": SPANS,
+        "days": days,
+        "changes": history_rows.table_iii(user, int(days)),
+        "broken": history_rows.table_iv(user, int(days)),
+        "reuse": reuse,
+        "points": points,
+        "width": max(320, 80 + 44 * len(reuse)),
+        "n_reused": sum(one.n_reused for one in reuse),
+        "n_rules": sum(one.n_rules for one in reuse),
+    }
+    return render(request, "monitoring/checks/history.html", context)

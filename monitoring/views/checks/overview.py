@@ -1,0 +1,60 @@
+"""The overview of monitoring: open alerts by cause, sites by health, and what came of it over time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from monitoring.services.checks.day_strips import KINDS
+from monitoring.views.checks import overview_rows
+from vertex.core.models import Role, Site
+from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.lists import chosen, list_part, words
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def monitoring(request: HttpRequest) -> HttpResponse:
+    user, now = user_of(request), timezone.now()
+    query, shown = words(request), chosen(request, "show", overview_rows.FILTERS)
+    visible = Site.objects.visible_to(user)
+    part = list_part(request, overview_rows.narrowed(visible.matching(query), shown), order=["name"])
+    whole = overview_rows.whole_figures(visible, now)
+    alerts = overview_rows.open_alerts(visible)
+    context = {
+        "page": part,
+        "rows": overview_rows.site_rows(part.rows),
+        "query": query,
+        "shown": shown,
+        "filters": overview_rows.FILTERS,
+        "whole": whole,
+        "groups": overview_rows.alert_groups(alerts, user, now),
+        "n_alerts": sum(whole["n_by_kind"].values()),
+        "n_alerts_shown": len(alerts),
+        "kinds": KINDS,
+    }
+    return render(request, "monitoring/checks/overview.html", context)
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def course(request: HttpRequest) -> HttpResponse:
+    """Draw coverage and records of all sites over time, as a part of the overview."""
+    sites = Site.objects.visible_to(user_of(request))
+    chart = overview_rows.course(sites, address=reverse("site_changes"))
+    return render(request, "monitoring/checks/course.html", {"chart": chart, "of": "all sites"})
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def work(request: HttpRequest) -> HttpResponse:
+    """Show breakages and repairs, rule ages, failures, throughput and editorial cost."""
+    figures = overview_rows.work_figures(user_of(request), timezone.now())
+    return render(request, "monitoring/checks/work.html", figures)

@@ -1,0 +1,97 @@
+"""Site changes: the list of all, and one with its evidence, both pages side by side and its repair."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from clustering.models import PageMembership
+from monitoring.models import Alert, SiteChange
+from monitoring.services.repair.decisions import is_confirmed
+from monitoring.views.checks import change_rows, site_rows
+from rules.models import Record
+from vertex.core.models import Role, Site
+from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.lists import chosen, list_part, words
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+FILTERS = {
+    "": "All",
+    "open": "Open",
+    "repaired": "Repaired",
+    "recovered": "As it was again",
+    "dismissed": "Dismissed",
+}
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def site_changes(request: HttpRequest) -> HttpResponse:
+    """List the site changes, the newest first; of one day where the address says so."""
+    found = SiteChange.objects.visible_to(user_of(request)).select_related("site", "cluster", "ended_by")
+    shown, query, day = chosen(request, "show", FILTERS), words(request), _day(request.GET.get("day", ""))
+    if shown:
+        found = found.open() if shown == "open" else found.filter(end=shown)
+    if query:
+        found = found.filter(site__in=Site.objects.matching(query))
+    if day:
+        start = timezone.make_aware(datetime.combine(day, datetime.min.time()))
+        found = found.filter(found_at__gte=start, found_at__lt=start + timedelta(days=1))
+    context = {
+        "page": list_part(request, found, order=["-id"]),
+        "filters": FILTERS,
+        "shown": shown,
+        "query": query,
+        "day": day,
+    }
+    return render(request, "monitoring/checks/site_changes.html", context)
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def site_change(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    related = ("site", "cluster", "found_by", "ended_by")
+    change = get_object_or_404(SiteChange.objects.select_related(*related), site__name=name, pk=pk)
+    return render(request, "monitoring/checks/site_change.html", context_of(request, change))
+
+
+def context_of(request: HttpRequest, change: SiteChange) -> dict[str, object]:
+    """Return what the page of a change shows."""
+    site, user = change.site, user_of(request)
+    shown = change_rows.example_of(change, request.GET.get("page", ""))
+    proposal, example = shown["proposal"], shown["example"]
+    members = PageMembership.objects.current().filter(cluster=change.cluster_id).count()
+    values = example.values if example else []
+    said = {row.said for row in values}
+    return {
+        "site": site,
+        "change": change,
+        "evidence": change.evidence,
+        "n_members": members,
+        "n_records": Record.objects.there().filter(cluster=change.cluster_id).count(),
+        "alert": Alert.objects.open().filter(site=site, kind=Alert.Kind.SITE_CHANGED).first(),
+        "can_decide": bool(proposal and proposal.state == proposal.State.WAITING)
+        and change.ended_at is None
+        and proposal.decision == proposal.Decision.PROPOSED
+        and user.has_role(Role.REVIEWER, site),
+        "can_operate": user.has_role(Role.OPERATOR, site),
+        "current": next((row.name for row in values if row.xpath and not row.said), ""),
+        "n_wrong": sum(row.said in {"elsewhere", "gone"} for row in values),
+        "has_said": bool(said - {""}),
+        "is_confirmed": bool(proposal) and is_confirmed(proposal),
+        **shown,
+        **site_rows.work_of(site, [site_rows.REPAIR]),
+    }
+
+
+def _day(told: str) -> date | None:
+    try:
+        return date.fromisoformat(told)
+    except ValueError:
+        return None

@@ -1,0 +1,196 @@
+"""How a site is watched: its schedule, its thresholds with what others would have done, its channels."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST
+
+from monitoring.algorithms.site_change import Thresholds
+from monitoring.forms import ChannelForm, ScheduleForm, ThresholdsForm
+from monitoring.models import Channel, Schedule, Slot
+from monitoring.services.checks import schedules, thresholds
+from monitoring.services.notices import channels
+from monitoring.services.notices.trial_notices import request_trial, trials_of
+from vertex.core.models import Role, Site
+from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.toasts import tell
+
+if TYPE_CHECKING:
+    from django import forms
+    from django.http import HttpRequest, HttpResponse
+
+SLOTS_SHOWN = 8
+FIELDS = ("every", "unit", "window_start", "window_end", "time_zone", "repair", "is_active")
+
+
+@needs_role(Role.OPERATOR)
+@require_GET
+def watching(request: HttpRequest, name: str) -> HttpResponse:
+    return _show(request, get_object_or_404(Site, name=name))
+
+
+@needs_role(Role.OPERATOR)
+@require_POST
+def save_schedule(request: HttpRequest, name: str) -> HttpResponse:
+    site = get_object_or_404(Site, name=name)
+    form = ScheduleForm(request.POST)
+    if form.is_valid():
+        try:
+            saved = schedules.save_schedule(site=site, actor=user_of(request), **form.cleaned_data)
+        except ValidationError as error:
+            _add_errors(form, error)
+        else:
+            tell(
+                request,
+                f"{name} is checked {saved}." if saved.is_active else f"{name} is not checked any more.",
+            )
+            return redirect("watching", name=name)
+    return _show(request, site, schedule_form=form)
+
+
+@needs_role(Role.OPERATOR)
+@require_POST
+def choose_thresholds(request: HttpRequest, name: str) -> HttpResponse:
+    site = get_object_or_404(Site, name=name)
+    form = ThresholdsForm(request.POST)
+    if form.is_valid():
+        try:
+            thresholds.choose_thresholds(site=site, actor=user_of(request), **form.shares())
+        except ValidationError as error:
+            _add_errors(form, error)
+        else:
+            tell(request, "The thresholds hold from the next check on.")
+            return redirect("watching", name=name)
+    return _show(request, site, thresholds_form=form)
+
+
+@needs_role(Role.OPERATOR)
+@require_POST
+def usual_thresholds(request: HttpRequest, name: str) -> HttpResponse:
+    thresholds.use_default_thresholds(site=get_object_or_404(Site, name=name), actor=user_of(request))
+    tell(request, "The usual thresholds hold again.")
+    return redirect("watching", name=name)
+
+
+@needs_role(Role.OPERATOR)
+@require_GET
+def hindsight(request: HttpRequest, name: str) -> HttpResponse:
+    """Say what the thresholds in the form would have done with the checks that were made."""
+    site = get_object_or_404(Site, name=name)
+    form = ThresholdsForm(request.GET)
+    if not form.is_valid():
+        return render(request, "monitoring/checks/hindsight.html", {"site": site})
+    told = thresholds.hindsight_of(site, Thresholds(**form.shares()))
+    return render(
+        request, "monitoring/checks/hindsight.html", {"site": site, "told": told, "others": told.others[:20]}
+    )
+
+
+@needs_role(Role.OPERATOR)
+@require_POST
+def add_channel(request: HttpRequest, name: str) -> HttpResponse:
+    site = get_object_or_404(Site, name=name)
+    form = ChannelForm(request.POST)
+    if form.is_valid():
+        try:
+            added = channels.add_channel(site=site, actor=user_of(request), **form.cleaned_data)
+        except ValidationError as error:
+            _add_errors(form, error)
+        else:
+            if added.kind != Channel.Kind.WEBHOOK:
+                tell(request, f"Notices of {name} go to {added.shown}.")
+                return redirect("watching", name=name)
+            # The secret stands in this answer and nowhere else, not even in the session.
+            context = {"site": site, "channel": added, "secret": channels.secret_of(added)}
+            return render(request, "monitoring/checks/new_channel.html", context)
+    return _show(request, site, channel_form=form)
+
+
+@needs_role(Role.OPERATOR)
+@require_POST
+def switch_channel(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    channel = _channel(name, pk)
+    channels.switch_channel(channel=channel, is_active=not channel.is_active, actor=user_of(request))
+    tell(
+        request,
+        f"{channel.shown} is told again." if channel.is_active else f"{channel.shown} is told of nothing.",
+    )
+    return redirect("watching", name=name)
+
+
+@needs_role(Role.OPERATOR)
+@require_POST
+def remove_channel(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    channel = _channel(name, pk)
+    shown = channel.shown
+    channels.remove_channel(channel=channel, actor=user_of(request))
+    tell(request, f"{shown} is told of nothing any more.")
+    return redirect("watching", name=name)
+
+
+@needs_role(Role.OPERATOR)
+@require_POST
+def try_channel(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Let a worker send a test notice; how it went stands at the channel."""
+    channel = _channel(name, pk)
+    try:
+        request_trial(channel=channel, site=get_object_or_404(Site, name=name), actor=user_of(request))
+    except JobExists as error:
+        messages.info(request, str(error))
+    else:
+        tell(request, f"A test notice to {channel.shown} waits for a worker; how it went is shown there.")
+    return redirect(f"{reverse('watching', args=[name])}#channels")
+
+
+def _show(
+    request: HttpRequest,
+    site: Site,
+    *,
+    schedule_form: forms.Form | None = None,
+    thresholds_form: forms.Form | None = None,
+    channel_form: forms.Form | None = None,
+) -> HttpResponse:
+    schedule = Schedule.objects.filter(site=site).first()
+    chosen = thresholds.thresholds_of(site)
+    told = trials_of(site, list(Channel.objects.of_site(site).select_related("made_by", "site")))
+    has_errors = any((schedule_form, thresholds_form, channel_form))
+    context = {
+        "site": site,
+        "schedule": schedule,
+        "slots": Slot.objects.filter(schedule__site=site).select_related("check_run")[:SLOTS_SHOWN],
+        "schedule_form": schedule_form or ScheduleForm(initial=_initial(schedule)),
+        "thresholds_form": thresholds_form
+        or ThresholdsForm(initial={n: f"{share * 100:g}" for n, share in asdict(chosen).items()}),
+        "are_usual": chosen == Thresholds(),
+        "channel_form": channel_form or ChannelForm(),
+        "channels": told,
+        "is_trying": any(job is not None and job.finished_at is None for _, job in told),
+        "can_add_channel": Channel.objects.filter(site=site).count() < channels.MOST_CHANNELS,
+    }
+    return render(request, "monitoring/checks/watching.html", context, status=400 if has_errors else 200)
+
+
+def _initial(schedule: Schedule | None) -> dict[str, Any]:
+    shown = schedule or Schedule()
+    return {name: getattr(shown, name) for name in FIELDS}
+
+
+def _channel(name: str, pk: int) -> Channel:
+    """Return a channel of the site; those of all sites are changed elsewhere."""
+    return get_object_or_404(Channel.objects.select_related("site"), site__name=name, pk=pk)
+
+
+def _add_errors(form: forms.Form, error: ValidationError) -> None:
+    """Show each message at its field; what belongs to no field of the form, above it."""
+    if not hasattr(error, "error_dict"):
+        form.add_error(None, error)
+        return
+    for name, told in error.message_dict.items():
+        form.add_error(name if name in form.fields else None, told)

@@ -1,0 +1,138 @@
+"""What people do about a site change: have it repaired, confirm what was found, annotate, dismiss it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from monitoring.models import Proposal, SiteChange
+from monitoring.services.checks import changes
+from monitoring.services.repair import decisions, healing
+from monitoring.services.repair import repairs as services
+from monitoring.views.checks.change_rows import new_snapshots
+from monitoring.views.checks.site_changes import context_of
+from vertex.core.models import Role
+from vertex.core.services.files.files import UnreadableFile
+from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.toasts import tell
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+
+@needs_role(Role.OPERATOR)
+@require_POST
+def run_repair(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Let a job look what can be reused and found again, from where the change was found."""
+    change = _change(name, pk)
+    source = change.found_by.source if change.found_by else ""
+    try:
+        job = healing.request_healing(site=change.site, source=source, actor=user_of(request))
+    except JobExists as error:
+        messages.info(request, str(error))
+    except (ValidationError, UnreadableFile) as error:
+        messages.error(request, _told(error))
+    else:
+        tell(request, "The repair waits for a worker.", undo_url=reverse("cancel_job", args=[job.pk]))
+    return redirect("site_change", name=name, pk=pk)
+
+
+@needs_role(Role.REVIEWER)
+@require_POST
+def decide_value(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Write down what the person says of one value; the last one confirmed brings the rule into force."""
+    proposal = _proposal(name, pk)
+    attribute, said = request.POST.get("attribute", ""), request.POST.get("said", "")
+    try:
+        decisions.decide_value(proposal=proposal, attribute=attribute, said=said, actor=user_of(request))
+    except (JobExists, ValidationError) as error:
+        return _answer(request, proposal, _told(error))
+    return _answer(request, proposal)
+
+
+@needs_role(Role.REVIEWER)
+@require_POST
+def accept_proposal(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Confirm all values at once."""
+    proposal = _proposal(name, pk)
+    try:
+        services.accept_proposal(proposal=proposal, actor=user_of(request))
+    except (JobExists, ValidationError) as error:
+        return _answer(request, proposal, _told(error))
+    return _answer(request, proposal)
+
+
+@needs_role(Role.REVIEWER)
+@require_POST
+def annotate_instead(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Put the proposal aside and annotate the pages as they are now."""
+    proposal = _proposal(name, pk)
+    change = _change_of(proposal)
+    if change is None:
+        messages.error(request, "The site change is over already; there is nothing to annotate for it.")
+        return redirect("site_monitoring", name=name)
+    try:
+        decisions.annotate_instead(
+            proposal=proposal, cluster=change.cluster, snapshots=new_snapshots(change), actor=user_of(request)
+        )
+    except ValidationError as error:
+        messages.error(request, _told(error))
+        return redirect("site_change", name=name, pk=change.pk)
+    tell(
+        request, f"The proposal is put aside; samples of {change.cluster.title} are drawn from the new pages."
+    )
+    return redirect("annotate_site", name=name)
+
+
+@needs_role(Role.OPERATOR)
+@require_POST
+def dismiss_change(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Take the person's word that nothing changed."""
+    change = _change(name, pk)
+    try:
+        changes.dismiss_change(change=change, actor=user_of(request))
+    except ValidationError as error:
+        messages.error(request, _told(error))
+    else:
+        tell(request, f"{change.cluster.title} counts as unchanged; its values are stored again.")
+    return redirect("site_change", name=name, pk=pk)
+
+
+def _change(name: str, pk: int) -> SiteChange:
+    rows = SiteChange.objects.select_related("site", "cluster", "found_by", "ended_by")
+    return get_object_or_404(rows, site__name=name, pk=pk)
+
+
+def _proposal(name: str, pk: int) -> Proposal:
+    return get_object_or_404(Proposal.objects.select_related("site", "job"), site__name=name, pk=pk)
+
+
+def _change_of(proposal: Proposal) -> SiteChange | None:
+    """Return the change that a proposal is about: the open one, else the last."""
+    mine = SiteChange.objects.filter(cluster=proposal.from_cluster_id)
+    mine = mine.select_related("site", "cluster", "found_by", "ended_by")
+    return mine.open().first() or mine.order_by("-id").first()
+
+
+def _answer(request: HttpRequest, proposal: Proposal, refused: str = "") -> HttpResponse:
+    """Draw the repair anew where only that was asked for, otherwise go back to the page."""
+    change = _change_of(proposal)
+    if change is None:
+        return redirect("site_monitoring", name=proposal.site.name)
+    if request.headers.get("HX-Request") == "true":
+        address = reverse("site_change", args=[proposal.site.name, change.pk])
+        context = context_of(request, change) | {"refused": refused, "live_from": address}
+        return render(request, "monitoring/repair/repair.html", context)
+    if refused:
+        messages.error(request, refused)
+    return redirect("site_change", name=proposal.site.name, pk=change.pk)
+
+
+def _told(error: Exception) -> str:
+    return " ".join(error.messages) if isinstance(error, ValidationError) else str(error)

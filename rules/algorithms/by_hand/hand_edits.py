@@ -1,0 +1,287 @@
+"""Change a stylesheet by hand: as a whole text, or the XPaths of single attributes.
+
+An attribute whose XPaths are changed gets a template of its own that says where each value stands, as learnt
+ones do; everything else stays as it is written. Of several XPaths the first that selects something on a page
+serves it. What the sandbox does not allow is refused, with the line.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from lxml import etree
+
+from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, XSL, Refused, read_stylesheet
+from rules.algorithms.rule.rule import AttributeRule, ClusterRule, Selection
+from rules.algorithms.rule.xpaths import shown_form
+from rules.algorithms.stylesheet.cutting import TEMPLATES, indented, print_cut, quoted, templates_for
+from rules.algorithms.stylesheet.list_template import comment
+from rules.algorithms.stylesheet.stylesheet import stylesheet_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from lxml.etree import _Element
+
+MOST_XPATHS = 10  # of one attribute
+PROVENANCE: Final = "provenance"
+
+_DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
+_ENCODING = re.compile(r"""\sencoding\s*=\s*(["'])[^"']*\1""")
+_NAME: Final = f"{{{XSL}}}template"
+_PLACE: Final = "place-of-value"
+_PLACE_TEMPLATE: Final = """
+  <!-- The path of the current element, text or attribute, with positions. -->
+  <xsl:template name="place-of-value">
+    <xsl:for-each select="ancestor-or-self::*">
+      <xsl:value-of select="concat('/*[', count(preceding-sibling::*) + 1, ']')"/>
+    </xsl:for-each>
+    <xsl:choose>
+      <xsl:when test="self::*"/>
+      <xsl:when test="self::text()">
+        <xsl:value-of select="concat('/text()[', count(preceding-sibling::text()) + 1, ']')"/>
+      </xsl:when>
+      <xsl:otherwise><xsl:value-of select="concat('/@', name())"/></xsl:otherwise>
+    </xsl:choose>
+  </xsl:template>
+"""
+_MADE: Final = "Made by a program; change the annotations and learn it again."
+_CHANGED: Final = "Made by a program, then changed by hand."
+
+
+@dataclass(frozen=True, slots=True)
+class HandWritten:
+    """The XPaths that somebody wrote for an attribute; the first that selects something serves a page."""
+
+    attribute: str
+    xpaths: tuple[str, ...]
+    is_multi: bool = False
+    selections: tuple[Selection, ...] = ()  # the part of the text, by XPath; the whole text where none is
+
+    def selection(self, way: int) -> Selection:
+        return self.selections[way] if way < len(self.selections) else Selection()
+
+
+class Check(Protocol):
+    """Refuse XPaths that a rule may not have: `rules.bundle.xpath_checks.check_xpaths`."""
+
+    def __call__(self, written: HandWritten, /, *, is_within_record: bool) -> None: ...
+
+
+def stylesheet_text(given: bytes | str) -> str:
+    """Return a stylesheet as it is kept, declared as the UTF-8 that it is stored in. Raises Refused."""
+    if isinstance(given, bytes):
+        given = _decoded(given)
+    text = given.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff\n ").rstrip() + "\n"
+    if len(text.encode("utf-8", "replace")) > MAX_STYLESHEET:
+        raise Refused(f"the stylesheet is larger than {MAX_STYLESHEET:,} bytes")
+    if not text.isprintable() and re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", text):
+        raise Refused("the stylesheet holds characters that XML does not know; is it text?")
+    declared = _DECLARATION.match(text)
+    if declared is None:
+        return text
+    return _ENCODING.sub(' encoding="UTF-8"', declared[0], count=1) + text[declared.end() :]
+
+
+def _decoded(given: bytes) -> str:
+    """Return the text of a file, in the encoding that it declares."""
+    if len(given) > MAX_STYLESHEET:
+        raise Refused(f"the stylesheet has {len(given):,} bytes; at most {MAX_STYLESHEET:,} are allowed")
+    encoding = read_stylesheet(given).getroottree().docinfo.encoding or "UTF-8"
+    try:
+        return given.decode("utf-16" if encoding.upper().startswith("UTF-16") else encoding)
+    except (LookupError, UnicodeDecodeError) as error:
+        raise Refused(f"the stylesheet is not the {encoding} that it declares: {error}") from None
+
+
+def empty_stylesheet(names: Sequence[str], *, title: str = "") -> str:
+    """Return a stylesheet that finds nothing yet, with a template for each attribute."""
+    return stylesheet_of(ClusterRule(tuple(AttributeRule(name) for name in names)), title=title)
+
+
+def tells_places(root: _Element) -> bool:
+    """Say whether a stylesheet has the parameter that makes it tell where values stand."""
+    return any(one.get("name") == PROVENANCE for one in root.iterchildren(f"{{{XSL}}}param"))
+
+
+def within_record(root: _Element, names: Sequence[str]) -> set[str]:
+    """Return the attributes that are looked for within each record of a list."""
+    templates = [(name, _template_of(root, name)) for name in names]
+    return {name for name, template in templates if template is not None and _takes_record(template)}
+
+
+def same_templates(before: _Element, after: _Element, names: Sequence[str]) -> set[str]:
+    """Return the attributes whose templates two stylesheets share, comments aside."""
+    return {
+        name
+        for name in names
+        if (was := _template_of(before, name)) is not None
+        and (now := _template_of(after, name)) is not None
+        and _plain(was) == _plain(now)
+    }
+
+
+def _plain(template: _Element) -> bytes:
+    return etree.tostring(template, method="c14n", with_comments=False).strip()
+
+
+def _template_of(root: _Element, attribute: str) -> _Element | None:
+    name = f"attribute-{attribute}"
+    return next((one for one in root.iterchildren(_NAME) if one.get("name") == name), None)
+
+
+def with_xpaths(text: str, written: Sequence[HandWritten], *, check: Check) -> str:
+    """Return a stylesheet in which some attributes are found by XPaths that somebody wrote.
+
+    `check` is asked before an XPath is printed. Raises Refused.
+    """
+    root = read_stylesheet(text.encode())
+    lines = text.split("\n")
+    placed = [(one, _template_of(root, one.attribute)) for one in written]
+    known = [(one, template) for one, template in placed if template is not None]
+    # From the last line up: the lines of those before it stay where they are.
+    for one, template in sorted(known, key=lambda pair: _line(pair[1]), reverse=True):
+        first, last = _span(lines, template)
+        lines[first : last + 1] = _template(one, check, is_within_record=_takes_record(template))
+    added: list[str] = []
+    for one in (one for one, template in placed if template is None):
+        added += ["", *_template(one, check, is_within_record=_call(lines, root, one.attribute))]
+    there = {str(one.get("name")) for one in root.iterchildren(_NAME)}
+    templates = {name: TEMPLATES[name] for name in sorted(_shared_by(written))} | {_PLACE: _PLACE_TEMPLATE}
+    added += [
+        line for name in templates if name not in there for line in templates[name].rstrip("\n").split("\n")
+    ]
+    if not tells_places(root):
+        added[:0] = ["", '  <xsl:param name="provenance" select="0"/>']
+    made = "\n".join(_before_end(lines, added)).replace(_MADE, _CHANGED, 1)
+    read_stylesheet(made.encode())
+    return made
+
+
+def _shared_by(written: Sequence[HandWritten]) -> set[str]:
+    """Return the names of the templates by which the texts of some attributes are cut."""
+    ways = [(one, way) for one in written for way in range(len(one.xpaths))]
+    return {name for one, way in ways for name in templates_for(one.selection(way))}
+
+
+def _span(lines: Sequence[str], template: _Element) -> tuple[int, int]:
+    """Return the first and last line of a template and what was said of it before. Raises Refused."""
+    name = str(template.get("name"))
+    first = _line(template) - 1
+    opens = 0 <= first < len(lines) and lines[first].lstrip().startswith("<xsl:template ")
+    comments = f"<!-- {name.removeprefix('attribute-')} ("
+    begin = first - 1 if first and lines[first - 1].strip().startswith(comments) else first
+    if opens and lines[first].rstrip().endswith("/>"):
+        return begin, first
+    ends = (n for n in range(first, len(lines)) if lines[n].rstrip().endswith("</xsl:template>"))
+    last = next(ends, None) if opens else None
+    if last is None:
+        raise Refused(
+            f"the template {name} does not begin and end on lines of its own; change it in the stylesheet"
+        )
+    return begin, last
+
+
+def _line(template: _Element) -> int:
+    line: Any = template.sourceline
+    return int(line or 0)
+
+
+def _takes_record(template: _Element) -> bool:
+    return any(one.get("name") == "record" for one in template.iterchildren(f"{{{XSL}}}param"))
+
+
+def _call(lines: list[str], root: _Element, attribute: str) -> bool:
+    """Let the template of the record call a new attribute's; say whether it is within a list's record.
+
+    Raises Refused.
+    """
+    ends = [n for n, line in enumerate(lines) if line.strip() == "</record>"]
+    records = list(root.iter("record"))
+    if len(ends) != 1 or len(records) != 1:
+        raise Refused(
+            f"the stylesheet has no template attribute-{attribute}, and no single <record> that ends on a"
+            " line of its own to call one from; write it in the stylesheet"
+        )
+    templates = list(records[0].iterancestors(_NAME))
+    is_within_record = bool(templates) and _takes_record(templates[0])
+    given = ['  <xsl:with-param name="record" select="$record"/>'] if is_within_record else []
+    call = [f'<xsl:call-template name="attribute-{attribute}">', *given, "</xsl:call-template>"]
+    lines[ends[0] : ends[0]] = indented(call, 3)
+    return is_within_record
+
+
+def _before_end(lines: Sequence[str], added: Sequence[str]) -> list[str]:
+    """Return the lines with some more before the end of the stylesheet."""
+    if not added:
+        return list(lines)
+    end = next(
+        (n for n in range(len(lines) - 1, -1, -1) if re.match(r"\s*</xsl:(stylesheet|transform)>", lines[n])),
+        None,
+    )
+    if end is None:
+        raise Refused("the stylesheet does not end with </xsl:stylesheet> on a line of its own")
+    return [*lines[:end], *added, *lines[end:]]
+
+
+def _template(written: HandWritten, check: Check, *, is_within_record: bool) -> list[str]:
+    """Return the template of an attribute. Raises Refused."""
+    check(written, is_within_record=is_within_record)
+    content = ['<xsl:param name="record"/>'] if is_within_record else []
+    for way, xpath in enumerate(written.xpaths, 1):
+        content += _way(written, way, f"$record/{xpath}" if is_within_record else f"({xpath})")
+    return [
+        f'  <xsl:template name="attribute-{written.attribute}">',
+        f"    <!-- {comment(_told(written))} -->",
+        *indented(content, 2),
+        "  </xsl:template>",
+    ]
+
+
+def _told(written: HandWritten) -> str:
+    several = "several values" if written.is_multi else "one value"
+    return f"{written.attribute}, {several}: written by hand."
+
+
+def _way(written: HandWritten, way: int, nodes: str) -> list[str]:
+    """Return the lines for one of an attribute's XPaths."""
+    before = " | ".join(f"$nodes-{one}" for one in range(1, way))
+    test = f"[{shown_form('.')}]" + (f"[not({before})]" if before else "")
+    selection = written.selection(way - 1)
+    string, cut = (".", []) if selection.is_whole else ("$text", print_cut(selection, "."))
+    value = [
+        f'<value name="{written.attribute}">',
+        *indented(_provenance(way)),
+        f'  <xsl:value-of select="{string}"/>',
+        "</value>",
+    ]
+    if cut:
+        value = ['<xsl:if test="$text">', *indented(value), "</xsl:if>"]
+    some = f"$nodes-{way}" if written.is_multi else f"$nodes-{way}[1]"
+    return [
+        f'<xsl:variable name="nodes-{way}" select="{quoted(nodes + test)}"/>',
+        f'<xsl:for-each select="{some}">',
+        *indented([*cut, *value]),
+        "</xsl:for-each>",
+    ]
+
+
+def _provenance(way: int) -> list[str]:
+    return [
+        '<xsl:if test="$provenance > 0">',
+        f'  <xsl:attribute name="way">{way}</xsl:attribute>',
+        f'  <xsl:attribute name="of"><xsl:value-of select="count($nodes-{way})"/></xsl:attribute>',
+        "</xsl:if>",
+        '<xsl:if test="$provenance > 1">',
+        f'  <xsl:attribute name="node"><xsl:call-template name="{_PLACE}"/></xsl:attribute>',
+        "</xsl:if>",
+    ]
+
+
+def ways_of(figure: Mapping[str, object], learnt: Mapping[str, object]) -> list[tuple[str, Selection]]:
+    """Return the XPaths by which a version finds an attribute, with the part of the text that each takes."""
+    kept = figure.get("ways") or learnt.get("alternatives") or []
+    assert isinstance(kept, list)  # noqa: S101 - both are lists of what was stored
+    return [(way["xpath"], Selection.from_json(way.get("selection") or {})) for way in kept]

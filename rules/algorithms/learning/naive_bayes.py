@@ -1,0 +1,152 @@
+"""Choose among the nodes of an imprecise XPath with a Naive-Bayes classifier.
+
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.3.
+Notation:   rXPath -> the conjunction whose nodes are the candidates; + -> the positives, - -> the others.
+Readings:   SMOOTHING = 1 is added to each count; the N_FEATURES of the highest mutual information are kept.
+            P(+) > 0.5 is a sum of log-odds above 0. Level 0 becomes the node itself, 1 its parent, 2 and more
+            any ancestor.
+Departures: Weights are rounded to four decimals, which is what the stylesheet computes with.
+Cost:       One test of each feature on each candidate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import islice
+from math import log
+from typing import TYPE_CHECKING
+
+from rules.algorithms.learning.columns import numbers_of
+from rules.algorithms.learning.features import (
+    Positive,
+    all_attributes,
+    chain_of,
+    ids_and_classes,
+    labels,
+    tags,
+    tokens,
+)
+from rules.algorithms.rule.rule import Feature, Weight
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rules.algorithms.learning.columns import Columns
+    from rules.algorithms.learning.universe import Bits
+
+SMOOTHING = 1.0
+N_FEATURES = 20
+MOST_CANDIDATES = 200  # whose features are generated
+
+_GENERATORS = (tags, ids_and_classes, tokens, all_attributes, labels)
+
+
+class ClassifierUndecided(Exception):
+    """The classifier does not choose the annotated node on a page."""
+
+    def __init__(self, page: int) -> None:
+        super().__init__("the classifier is undecided: another node scores higher than the annotated one")
+        self.page = page
+
+
+@dataclass(frozen=True, slots=True)
+class Classifier:
+    """The log-odds of the features that were kept."""
+
+    bias: float
+    features: tuple[Feature, ...]
+    if_true: tuple[float, ...]
+    if_false: tuple[float, ...]
+
+    def weights(self) -> tuple[Weight, ...]:
+        return tuple(
+            Weight(feature, decimal(true), decimal(false))
+            for feature, true, false in zip(self.features, self.if_true, self.if_false, strict=True)
+        )
+
+    def choose(self, columns: Columns, candidates: Bits) -> Bits:
+        return choose(columns, candidates, self.bias, self.weights())
+
+
+def learn_classifier(
+    columns: Columns, target: str, candidates: Bits, positives: Bits, judged: Sequence[Bits]
+) -> Classifier:
+    """Return the classifier that chooses the positive of each judged page. Raises ClassifierUndecided."""
+    seen = candidates & _union(judged)
+    ranked = sorted(
+        _candidate_features(columns, target, seen),
+        key=lambda feature: (-_information(columns.bits(feature), seen, positives), str(feature)),
+    )
+    classifier = _fit(columns, tuple(ranked[:N_FEATURES]), seen, positives)
+    for number, page in enumerate(judged):
+        if classifier.choose(columns, candidates & page) != positives & page:
+            raise ClassifierUndecided(number)
+    return classifier
+
+
+def choose(columns: Columns, candidates: Bits, bias: float, weights: Sequence[Weight]) -> Bits:
+    """Return the candidate with the highest score above 0, none where there is none."""
+    tests = [(columns.bits(w.feature), float(w.if_true), float(w.if_false)) for w in weights]
+    best, found = 0.0, 0
+    for number in numbers_of(candidates):
+        node = 1 << number
+        score = round(bias + sum(true if bits & node else false for bits, true, false in tests), 4)
+        if score > best:
+            best, found = score, node
+    return found
+
+
+def decimal(number: float) -> str:
+    """Return a number as XPath reads it: without an exponent."""
+    return f"{number:.4f}"
+
+
+def relative(feature: Feature) -> Feature | None:
+    """Return the feature as a candidate tests it: level 0 self, 1 parent, 2 and more any ancestor."""
+    if feature.level <= 1:
+        return feature
+    return replace(feature, level=0, axis="ancestor") if feature.axis == "self" else None
+
+
+def _candidate_features(columns: Columns, target: str, seen: Bits) -> Iterator[Feature]:
+    """Yield the features of the candidates that do not hold for all or none of them."""
+    found: set[Feature] = set()
+    for number in islice(numbers_of(seen), MOST_CANDIDATES):
+        chain = chain_of(columns.universe, Positive(number, 0, target=target))
+        found |= {f for generate in _GENERATORS for g in generate(chain) if (f := relative(g))}
+    for feature in found:
+        if 0 != columns.bits(feature) & seen != seen:
+            yield feature
+
+
+def _information(bits: Bits, seen: Bits, positives: Bits) -> float:
+    """Return the mutual information of a feature with the labels + and -."""
+    n = seen.bit_count()
+    total = 0.0
+    for having in (bits & seen, seen & ~bits):
+        for labelled in (positives & seen, seen & ~positives):
+            both = (having & labelled).bit_count()
+            if both:
+                total += both / n * log(both * n / (having.bit_count() * labelled.bit_count()))
+    return round(total, 9)
+
+
+def _fit(columns: Columns, features: tuple[Feature, ...], seen: Bits, positives: Bits) -> Classifier:
+    right, wrong = seen & positives, seen & ~positives
+    n_right, n_wrong = right.bit_count(), wrong.bit_count()
+    true, false = [], []
+    for feature in features:
+        bits = columns.bits(feature)
+        p = ((bits & right).bit_count() + SMOOTHING) / (n_right + 2 * SMOOTHING)
+        q = ((bits & wrong).bit_count() + SMOOTHING) / (n_wrong + 2 * SMOOTHING)
+        true.append(round(log(p / q), 4))
+        false.append(round(log((1 - p) / (1 - q)), 4))
+    bias = round(log((n_right + SMOOTHING) / (n_wrong + SMOOTHING)), 4)
+    return Classifier(bias, features, tuple(true), tuple(false))
+
+
+def _union(sets: Sequence[Bits]) -> Bits:
+    found = 0
+    for bits in sets:
+        found |= bits
+    return found

@@ -1,0 +1,104 @@
+"""Learn an attribute's rule as published: Algorithm 3, a position, Naive Bayes, word offsets.
+
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.
+Readings:   Annotated nodes are elements: the paper's XPaths end in `node()`, its figures mark elements.
+Cost:       That of `apriori`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rules.algorithms.learning.apriori import learn_xpath
+from rules.algorithms.learning.features import PUBLISHED, features_of
+from rules.algorithms.learning.naive_bayes import ClassifierUndecided, decimal, learn_classifier
+from rules.algorithms.learning.positional import learn_position
+from rules.algorithms.learning.range_pruner import learn_offsets
+from rules.algorithms.learning.samples import chosen, question_of
+from rules.algorithms.learning.targets import Targets, on_element
+from rules.algorithms.learning.text_selection import examples_of
+from rules.algorithms.rule.rule import (
+    NAIVE_BAYES,
+    POSITIONAL,
+    XPATH,
+    Alternative,
+    AttributeRule,
+    Failure,
+    Numbers,
+    Selection,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rules.algorithms.learning.apriori import Learnt
+    from rules.algorithms.learning.candidates import Question
+    from rules.algorithms.learning.samples import Samples
+    from rules.algorithms.learning.targets import AttributeSpec, Mark
+
+
+def learn_all_as_published(
+    samples: Samples, asked: Iterable[tuple[Targets, AttributeSpec]]
+) -> list[AttributeRule]:
+    """Return the rules of a cluster's attributes, each learnt by itself."""
+    return [learn_as_published(samples, targets, spec) for targets, spec in asked]
+
+
+def learn_as_published(samples: Samples, targets: Targets, spec: AttributeSpec) -> AttributeRule:
+    """Return the attribute's rule as the paper learns it, or the reason why there is none."""
+    marks = [on_element(samples.universe, mark) for mark in targets.marks]
+    targets = Targets(marks, targets.judged, targets.failures)
+    wanted = [mark for mark in marks if mark.positive.target == marks[0].positive.target]
+    question = question_of(samples, targets, wanted, is_multi=spec.is_multi)
+    positives = [mark.positive for mark in chosen(wanted, is_multi=spec.is_multi)]
+    found = learn_xpath(samples.columns, question, features_of(samples.universe, positives, PUBLISHED))
+    failures = list(targets.failures)
+    alternatives: list[Alternative] = []
+    if not found:
+        failures.append(Failure(spec.name, "xpath", "", "the annotated nodes share no feature"))
+    else:
+        try:
+            alternatives = [_alternative(samples, targets, wanted, question, found[0], spec)]
+        except ClassifierUndecided as error:
+            url = samples.pages[targets.judged[error.page]].url
+            failures.append(Failure(spec.name, "classifier", url, f"no precise XPath; {error}"))
+    return AttributeRule(
+        attribute=spec.name,
+        type=spec.type,
+        is_multi=spec.is_multi,
+        is_mandatory=spec.is_mandatory,
+        alternatives=tuple(alternatives),
+        regex=spec.regex,
+        failures=tuple(failures),
+    )
+
+
+def _alternative(
+    samples: Samples,
+    targets: Targets,
+    marks: list[Mark],
+    question: Question,
+    learnt: Learnt,
+    spec: AttributeSpec,
+) -> Alternative:
+    """Return the pXPath, the rXPath with a position, or with a classifier. Raises ClassifierUndecided."""
+    numbers = Numbers(learnt.precision, learnt.distance, learnt.support)
+    selection = learn_offsets(examples_of(samples.universe, marks)) or Selection()
+    if learnt.is_precise or spec.is_multi:
+        return Alternative(XPATH, question.target, learnt.features, selection, numbers=numbers)
+    judged = [samples.universe.page_bits[page] for page in targets.judged]
+    position = learn_position(learnt.bits, question.positives, judged)
+    if position:
+        return Alternative(
+            POSITIONAL, question.target, learnt.features, selection, position=position, numbers=numbers
+        )
+    classifier = learn_classifier(samples.columns, question.target, learnt.bits, question.positives, judged)
+    return Alternative(
+        NAIVE_BAYES,
+        question.target,
+        learnt.features,
+        selection,
+        bias=decimal(classifier.bias),
+        weights=classifier.weights(),
+        numbers=numbers,
+    )

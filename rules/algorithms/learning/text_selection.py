@@ -1,0 +1,115 @@
+"""Choose how a value is cut out of its node: by the range pruner, or by the regex of its type.
+
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.4.
+Departures: Where a label may stand in the node or before it, the label in the node is cut if it is there.
+Cost:       Linear in the texts of the annotated nodes.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from clustering.values.typed_regexes import BadRegex, select
+from rules.algorithms.learning.columns import numbers_of
+from rules.algorithms.learning.range_pruner import Example, learn_selection
+from rules.algorithms.rule.rule import Selection
+from rules.algorithms.rule.xpaths import COLONS, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from rules.algorithms.learning.candidates import Candidate
+    from rules.algorithms.learning.samples import Samples
+    from rules.algorithms.learning.targets import AttributeSpec, Mark
+    from rules.algorithms.learning.universe import Universe
+
+N_LOOKED_AT = 200  # selected nodes of the unannotated pages
+
+
+class NoSelection(Exception):
+    """No part of the text is the value on all annotated pages."""
+
+    step = "text"
+
+    def __init__(self, page: int, reason: str) -> None:
+        super().__init__(reason)
+        self.page = page
+
+
+def learn_part(
+    samples: Samples, marks: Sequence[Mark], candidate: Candidate, spec: AttributeSpec
+) -> Selection:
+    """Return the part of the node's text that is the value. Raises NoSelection."""
+    universe = samples.universe
+    examples = examples_of(universe, marks)
+    label = next((f.values for f in candidate.features if f.kind == "label"), ())
+    witnesses = _texts_elsewhere(samples, candidate, marks[0].positive.target)
+    selection = learn_selection(
+        examples, is_optional=bool(label), is_multi=spec.is_multi, witnesses=witnesses
+    )
+    if selection is not None and selection.is_whole and label:
+        return _cut_label(universe, candidate, label)
+    if selection is not None or _regex_selects(spec.regex, examples):
+        return selection or Selection()
+    example = next((e for e in examples if e.left or e.right or len(e.values) > 1), examples[0])
+    shows = f"{', '.join(example.values)[:60]!r} in {example.text[:60]!r}"
+    raise NoSelection(marks[0].positive.page, f"no part of the text is the value on all pages: {shows}")
+
+
+def _texts_elsewhere(samples: Samples, candidate: Candidate, target: str) -> list[str]:
+    """Return what the candidate's nodes on unannotated pages show."""
+    if not samples.has_others:
+        return []
+    first = samples.universe.page_starts[len(samples.pages)]
+    numbers = islice(numbers_of(candidate.bits >> first), N_LOOKED_AT)
+    return [text_of(samples.universe, first + number, target) for number in numbers]
+
+
+def examples_of(universe: Universe, marks: Iterable[Mark]) -> list[Example]:
+    marks_by_node: dict[int, list[Mark]] = defaultdict(list)
+    for mark in marks:
+        marks_by_node[mark.positive.node].append(mark)
+    return [
+        _example(text_of(universe, node, found[0].positive.target), found)
+        for node, found in marks_by_node.items()
+    ]
+
+
+def text_of(universe: Universe, node: int, target: str) -> str:
+    """Return the shown text of a target."""
+    if target.startswith("@"):
+        return shown(universe.nodes[node].place[0].get(target[1:], ""))
+    return shown(universe.string(node))
+
+
+def _example(text: str, marks: Iterable[Mark]) -> Example:
+    """Return the text with its values in the order in which they stand there."""
+    places = sorted((_start_of(text, mark), mark.value) for mark in marks)
+    return Example(text, tuple(value for _, value in places), tuple(start for start, _ in places))
+
+
+def _start_of(text: str, mark: Mark) -> int:
+    """Return where a value begins: behind what stands before it, and a blank."""
+    return text.find(mark.value, len(mark.positive.left))
+
+
+def _regex_selects(regex: str, examples: Iterable[Example]) -> bool:
+    try:
+        return bool(regex) and all([select(regex, e.text)] == list(e.values) for e in examples)
+    except BadRegex:
+        return False
+
+
+def _cut_label(universe: Universe, candidate: Candidate, labels: Sequence[str]) -> Selection:
+    """Return the selection that cuts a label off where a selected node begins with it."""
+    openings = tuple(f"{label} " for label in labels)
+    for number in islice(numbers_of(candidate.bits), N_LOOKED_AT):
+        if universe.opening(number).startswith(openings):
+            text = shown(universe.string(number))
+            for label in labels:
+                if text.startswith(label) and text[len(label) :].lstrip()[:1] in COLONS:
+                    end = len(label) + 1 + text[len(label) :].index(text[len(label) :].lstrip()[0])
+                    return Selection(prefix=text[:end], is_optional=True)
+    return Selection()

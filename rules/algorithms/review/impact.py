@@ -1,0 +1,97 @@
+"""What changes about records when another rule extracts them: gained, lost, changed, field by field.
+
+Records of a page are paired by their keys; what is left on both sides is paired in its order, so a record
+whose key changed counts as changed and not as one lost and one gained.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    Line = Mapping[str, Any]  # of `rules.algorithms.running.record_lines`
+
+GAINED, LOST, CHANGED, SAME = "gained", "lost", "changed", "same"
+KINDS: Final = (GAINED, LOST, CHANGED, SAME)
+RECORDS: Final = ""  # stands for a record as a whole where others stand for an attribute
+
+
+class Change(NamedTuple):
+    """What became of one attribute of one record, or of the record itself."""
+
+    attribute: str
+    kind: str
+    was: Any
+    now: Any
+
+
+def changes_of_page(was: Iterable[Line], now: Iterable[Line], attributes: Sequence[str]) -> list[Change]:
+    """Return what became of each record of a page and of each of its fields.
+
+    >>> changes = changes_of_page([{"record": {"n": "1"}}], [{"record": {"n": "2"}}], ["n"])
+    >>> [(change.attribute, change.kind) for change in changes]
+    [('', 'changed'), ('n', 'changed')]
+    """
+    changes = []
+    for before, after in _pairs(_records(was), _records(now)):
+        fields = [Change(name, *_compare(before.get(name), after.get(name))) for name in attributes]
+        fields = [change for change in fields if change.was is not None or change.now is not None]
+        changes += [_of_record(before, after, fields), *fields]
+    return changes
+
+
+def count_changes(changes: Iterable[Change]) -> dict[str, dict[str, int]]:
+    """Return for each attribute, and under a blank name for the records, how many of each kind there are."""
+    counted = Counter((change.attribute, change.kind) for change in changes)
+    names = dict.fromkeys(name for name, _ in counted)
+    return {name: {kind: counted[name, kind] for kind in KINDS} for name in names}
+
+
+def add_counts(
+    total: Mapping[str, Mapping[str, int]], more: Mapping[str, Mapping[str, int]]
+) -> dict[str, dict[str, int]]:
+    """Return the sums of two tables of counts."""
+    names = dict.fromkeys([*total, *more])
+    return {
+        name: {kind: total.get(name, {}).get(kind, 0) + more.get(name, {}).get(kind, 0) for kind in KINDS}
+        for name in names
+    }
+
+
+def _records(lines: Iterable[Line]) -> dict[str, Mapping[str, Any]]:
+    """Return the records of a page by their keys."""
+    found = [line for line in lines if line.get("record")]
+    return {str(line.get("key", number)): line["record"] for number, line in enumerate(found)}
+
+
+def _pairs(
+    was: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]
+) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    nothing: Mapping[str, Any] = {}
+    pairs = [(was[key], now[key]) for key in was if key in now]
+    left = [record for key, record in was.items() if key not in now]
+    new = [record for key, record in now.items() if key not in was]
+    n = min(len(left), len(new))
+    pairs += zip(left[:n], new[:n], strict=True)
+    pairs += [(record, nothing) for record in left[n:]]
+    return pairs + [(nothing, record) for record in new[n:]]
+
+
+def _compare(was: Any, now: Any) -> tuple[str, Any, Any]:  # noqa: ANN401 - a value or a list of them
+    if was is None:
+        return GAINED, was, now
+    if now is None:
+        return LOST, was, now
+    return (SAME if was == now else CHANGED), was, now
+
+
+def _of_record(was: Mapping[str, Any], now: Mapping[str, Any], fields: Iterable[Change]) -> Change:
+    if not was:
+        return Change(RECORDS, GAINED, None, dict(now))
+    if not now:
+        return Change(RECORDS, LOST, dict(was), None)
+    is_same = all(change.kind == SAME for change in fields)
+    return Change(RECORDS, SAME if is_same else CHANGED, dict(was), dict(now))

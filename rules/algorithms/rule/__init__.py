@@ -1,0 +1,1 @@
+"""A learnt rule as plain values, and its XPaths; pure."""

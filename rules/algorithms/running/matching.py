@@ -1,0 +1,197 @@
+"""Decide which cluster's rule serves a page: one function for every kind of run.
+
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-A.
+Notation:   A cluster's profile holds what IV-A knows of it: its URL pattern, its shingle signature v' and its
+            importance, the count of v'.
+Readings:   Where the page's address matches the pattern of one cluster only and no signature covers the page,
+            the paper has no rule for it; neither have we under BY_SIGNATURE. A pattern that matches every
+            address filters nothing.
+Departures: By default (BY_MODEL) the model of the site's clustering decides, as it did for the stored pages,
+            so that a run and the clustering agree. IV-A is asked where the model answers with a group that
+            belongs to several clusters. A cluster that a person split carries a model of its own.
+Cost:       One observation of the page by the clustering's algorithm, one comparison with the model;
+            BY_SIGNATURE reads the tags of the bytes and needs no tree.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from clustering.algorithms.clusterers import CLUSTERERS
+from clustering.algorithms.published.shingles import Masked, shingle_vector
+from clustering.algorithms.url_patterns import matches
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from clustering.algorithms.grouping import Model, RawPage
+
+BY_MODEL: Final = "model"
+BY_SIGNATURE: Final = "signature"  # the order of IV-A
+VARIANTS = (BY_MODEL, BY_SIGNATURE)
+
+# Why a page has no cluster; words to count by.
+NO_CLUSTERS = "no_clusters"
+NO_TAGS = "no_tags"
+NO_URL_PATTERN = "no_url_pattern"
+NO_SIGNATURE = "no_signature"
+NO_PROFILE = "no_profile"
+UNKNOWN_GROUP = "unknown_group"
+
+_SIGNATURE = re.compile(r"(?:[0-9a-f]{2}|\*\*){8}")
+_ANY_ADDRESS = {"", "(.*)"}
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterProfile:
+    """What tells the pages of a cluster by their addresses and tags."""
+
+    name: str
+    url_pattern: str = ""  # blank: any address
+    signature: str = ""  # sixteen hexadecimal digits, `**` for a byte that varies; blank: none is known
+    importance: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class GroupModel:
+    """What an algorithm tells the group of a page from, and the clusters of its groups."""
+
+    algorithm: str
+    model: Model
+    clusters_by_group: Mapping[str, Sequence[str]]  # most often one
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """The clusters of a site, as `match_page` needs them; JSON values throughout."""
+
+    profiles: Sequence[ClusterProfile] = ()
+    grouping: GroupModel | None = None
+    splits: Mapping[str, GroupModel] = field(default_factory=dict)  # by the cluster that a person split
+    variant: str = BY_MODEL
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The cluster of a page, None with a reason where there is none."""
+
+    cluster: str | None
+    variant: str
+    why: str  # one sentence
+    reason: str = ""  # one of the words above
+
+
+def match_page(page: RawPage, clusters: Clusters) -> Match:
+    """Return which cluster a page belongs to, and why."""
+    if not clusters.profiles:
+        return Match(None, clusters.variant, "The site has no clusters.", NO_CLUSTERS)
+    if clusters.variant == BY_SIGNATURE or clusters.grouping is None:
+        return match_by_signature(page, clusters.profiles)
+    return _follow_splits(page, clusters, _match_by_model(page, clusters, clusters.grouping))
+
+
+def match_by_signature(page: RawPage, profiles: Sequence[ClusterProfile]) -> Match:
+    """Return the most important of the clusters whose URL pattern and signature match the page (IV-A)."""
+    # First step: filter out rules whose URL regex does not match the page URL.
+    by_url = [
+        one for one in profiles if one.url_pattern in _ANY_ADDRESS or matches(one.url_pattern, page.url)
+    ]
+    if not by_url:
+        why = f"None of {len(profiles)} URL patterns matches the address."
+        return Match(None, BY_SIGNATURE, why, NO_URL_PATTERN)
+    # Second step: those whose shingle signatures match the page's shingle vector.
+    vector = shingle_vector(page.body, page.content_type)
+    if vector is None:
+        return Match(None, BY_SIGNATURE, "The page has no tags.", NO_TAGS)
+    both = [one for one in by_url if one.signature and read_signature(one.signature).covers(vector)]
+    if not both:
+        names = ", ".join(one.name for one in by_url[:3])
+        why = f"The address fits {names}, but no signature of theirs covers the page's {vector:016x}."
+        return Match(None, BY_SIGNATURE, why, NO_SIGNATURE)
+    best = max(both, key=lambda one: (one.importance, one.name))
+    others = f"; more important than {len(both) - 1} other" if len(both) > 1 else ""
+    why = f"URL pattern {best.url_pattern or '(.*)'} and signature {best.signature} match{others}."
+    return Match(best.name, BY_SIGNATURE, why)
+
+
+def _match_by_model(page: RawPage, clusters: Clusters, grouping: GroupModel) -> Match:
+    clusterer = CLUSTERERS[grouping.algorithm]
+    observation = clusterer.observe(page) if clusterer.observe else None
+    group = clusterer.assign(grouping.model, observation, page.url)
+    if group is None:
+        why = f"The page is like no group that {clusterer.title} found."
+        return Match(None, BY_MODEL, why, NO_PROFILE)
+    known = {one.name: one for one in clusters.profiles}
+    names = [name for name in grouping.clusters_by_group.get(group, ()) if name in known]
+    if not names:
+        why = f"Nearest is group {group}, which belongs to no cluster any more."
+        return Match(None, BY_MODEL, why, UNKNOWN_GROUP)
+    why = f"Nearest is group {group} of {clusterer.title}"
+    if len(names) == 1:
+        return Match(names[0], BY_MODEL, f"{why}.")
+    return _break_tie(page, [known[name] for name in names], why)
+
+
+def _break_tie(page: RawPage, profiles: Sequence[ClusterProfile], why: str) -> Match:
+    """Choose by IV-A among several clusters; by importance alone where IV-A knows none of them."""
+    by_signature = match_by_signature(page, profiles)
+    if by_signature.cluster is not None:
+        return Match(by_signature.cluster, BY_MODEL, f"{why}; {by_signature.why}")
+    best = max(profiles, key=lambda one: (one.importance, one.name))
+    return Match(best.name, BY_MODEL, f"{why}, of whose {len(profiles)} clusters it is the most important.")
+
+
+def _follow_splits(page: RawPage, clusters: Clusters, match: Match) -> Match:
+    """Go on into the parts of a cluster that a person split, as deep as splits go."""
+    seen: set[str] = set()
+    while match.cluster is not None and match.cluster in clusters.splits and match.cluster not in seen:
+        seen.add(match.cluster)
+        part = _match_by_model(page, clusters, clusters.splits[match.cluster])
+        if part.cluster is None:
+            return match
+        match = Match(part.cluster, BY_MODEL, f"{match.why} Split: {part.why}")
+    return match
+
+
+def read_signature(text: str) -> Masked:
+    """Return a signature from its text form.
+
+    Raises ValueError.
+
+    >>> read_signature("0a1b**2c00000000").covers(0x0A1BFF2C00000000)
+    True
+    """
+    if not _SIGNATURE.fullmatch(text):
+        raise ValueError(f"{text!r} is no signature; one has eight bytes, each two digits or **")
+    pairs = [text[place : place + 2] for place in range(0, len(text), 2)]
+    value = int("".join("00" if pair == "**" else pair for pair in pairs), 16)
+    return Masked(value, int("".join("ff" if pair == "**" else "00" for pair in pairs), 16))
+
+
+def clusters_to_json(clusters: Clusters) -> dict[str, Any]:
+    """Return the clusters as JSON values."""
+    return asdict(clusters)
+
+
+def clusters_from_json(value: Mapping[str, Any]) -> Clusters:
+    """Return the clusters from the JSON values that `clusters_to_json` gave.
+
+    Raises ValueError where a variant or an algorithm is unknown.
+    """
+    clusters = Clusters(
+        profiles=tuple(ClusterProfile(**one) for one in value["profiles"]),
+        grouping=_group_model(value["grouping"]) if value["grouping"] else None,
+        splits={name: _group_model(one) for name, one in value["splits"].items()},
+        variant=value["variant"],
+    )
+    if clusters.variant not in VARIANTS:
+        raise ValueError(f"unknown variant {clusters.variant!r}; there are: {', '.join(VARIANTS)}")
+    return clusters
+
+
+def _group_model(value: Mapping[str, Any]) -> GroupModel:
+    if value["algorithm"] not in CLUSTERERS:
+        raise ValueError(f"unknown algorithm {value['algorithm']!r}; there are: {', '.join(CLUSTERERS)}")
+    return GroupModel(**value)

@@ -1,0 +1,347 @@
+"""Turn a cluster's rule into one XSLT 1.0 stylesheet that a person can read and any processor can run.
+
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.
+Readings:   The first alternative that selects a node on a page serves it. Of several nodes the first in
+            document order is taken, unless the attribute is multi. Naive Bayes is arithmetic: of the
+            candidates with a score above 0 the highest, by xsl:sort, which keeps the order of equals.
+Departures: Blank text nodes are kept (`fast_paths` says why). Scores are compared in ten-thousandths, the
+            precision of the weights.
+Cost:       Linear in the rule. No extension functions.
+
+The output is `<record><value name="ATTRIBUTE">…</value></record>`, within `<records>` where the rule has a
+record boundary (`list_template`). The parameter `provenance` adds to each value: at 1 which alternative
+served it, how many nodes it selected and how many of the losers agree; at 2 also the path of the node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from rules.algorithms.rule.rule import ELEMENT_TARGET, HTML, NAIVE_BAYES, OF_PAGE, TEXT_TARGET
+from rules.algorithms.rule.xpaths import literal, shown_form
+from rules.algorithms.stylesheet.cutting import SHOWN, TEMPLATES, indented, print_cut, quoted, templates_for
+from rules.algorithms.stylesheet.fast_paths import Steps, fast_path, keys_worth_building, path_within
+from rules.algorithms.stylesheet.list_template import LINKS, comment, list_template, of_page, template_name
+
+if TYPE_CHECKING:
+    from rules.algorithms.rule.rule import Alternative, AttributeRule, ClusterRule
+
+MOST_LOSERS = 3  # that vote
+SCALE = 10_000  # of scores
+MOST_NAMED = 5  # pages named in a comment
+
+_NAMESPACE: Final = 'xmlns:xsl="http://www.w3.org/1999/XSL/Transform"'
+_PLACES: Final = """
+  <!-- What provenance tells of a value. -->
+  <xsl:template name="provenance">
+    <xsl:param name="way"/>
+    <xsl:param name="n"/>
+    <xsl:param name="rivals" select="0"/>
+    <xsl:param name="agree" select="0"/>
+    <xsl:attribute name="way"><xsl:value-of select="$way"/></xsl:attribute>
+    <xsl:attribute name="of"><xsl:value-of select="$n"/></xsl:attribute>
+    <xsl:attribute name="rivals"><xsl:value-of select="$rivals"/></xsl:attribute>
+    <xsl:attribute name="agree"><xsl:value-of select="$agree"/></xsl:attribute>
+  </xsl:template>
+
+  <!-- The path of the current node, with positions. -->
+  <xsl:template name="path">
+    <xsl:for-each select="ancestor-or-self::*">
+      <xsl:value-of select="concat('/*[', count(preceding-sibling::*) + 1, ']')"/>
+    </xsl:for-each>
+    <xsl:if test="not(self::*)">
+      <xsl:value-of select="concat('/text()[', count(preceding-sibling::text()) + 1, ']')"/>
+    </xsl:if>
+  </xsl:template>
+"""
+
+
+@dataclass(slots=True)
+class _Printer:
+    """What has been printed so far, and what that needs."""
+
+    is_list: bool
+    steps: Steps = field(default_factory=Steps)
+    shared: set[str] = field(default_factory=set)  # templates
+    splits: dict[str, tuple[AttributeRule, int]] = field(
+        default_factory=dict
+    )  # by the name of their template
+
+    def is_within_record(self, rule: AttributeRule) -> bool:
+        return self.is_list and rule.scope != OF_PAGE
+
+    def nodes_of(self, rule: AttributeRule, alternative: Alternative) -> str:
+        """Return the XPath of the nodes of an alternative; of "@name" the owners."""
+        if self.is_within_record(rule):
+            nodes = path_within("$record", alternative.target, alternative.features, self.steps)
+            nodes += f"[{alternative.target}]" if alternative.target.startswith("@") else ""
+        else:
+            nodes = fast_path(alternative.target, alternative.features, self.steps)
+        if alternative.kind == NAIVE_BAYES:
+            return f"{nodes}[{score_of(alternative)} > 0]"
+        if alternative.position:
+            return f"({nodes})[{_position(alternative.position)}]"
+        return nodes
+
+
+def stylesheet_of(rule: ClusterRule, *, title: str = "") -> str:
+    """Return the stylesheet of a cluster's rule; `title` says in its head what it is for."""
+    is_list = rule.boundary is not None
+    wanted = of_page(rule.attributes) if is_list else rule.attributes
+    features = [feature for one in wanted for way in one.alternatives for feature in way.features]
+    printer = _Printer(is_list, Steps(keys_worth_building(features)))
+    main = _record_template(rule, printer)
+    templates = [line for one in rule.attributes for line in _attribute_template(one, printer)]
+    templates += [line for one, way in printer.splits.values() for line in _split_template(one, way)]
+    shared = "".join(TEMPLATES[name] for name in sorted(printer.shared))
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        *_head(rule, title),
+        f'<xsl:stylesheet version="1.0" {_NAMESPACE}>',
+        '  <xsl:output method="xml" encoding="UTF-8"/>',
+        "  <!-- 1 tells how each value was found, 2 also where. -->",
+        '  <xsl:param name="provenance" select="0"/>',
+        *indented(LINKS if is_list else []),
+        *indented(printer.steps.declarations()),
+        "",
+        *main,
+        *templates,
+    ]
+    return "\n".join(lines) + "\n" + shared + _PLACES + "</xsl:stylesheet>\n"
+
+
+def score_of(alternative: Alternative) -> str:
+    """Return the score of a candidate in ten-thousandths, as arithmetic."""
+    terms = [alternative.bias]
+    for weight in alternative.weights:
+        terms.append(f"boolean({weight.test}) * {weight.if_true}")
+        if float(weight.if_false):
+            terms.append(f"not({weight.test}) * {weight.if_false}")
+    return f"round(({' + '.join(terms)}) * {SCALE})"
+
+
+def _position(position: int) -> str:
+    if position > 0:
+        return str(position)
+    return "last()" if position == -1 else f"last() - {-position - 1}"
+
+
+def _head(rule: ClusterRule, title: str) -> list[str]:
+    from_pages = ", ".join(rule.learnt_from[:MOST_NAMED]) or "no page"
+    more = len(rule.learnt_from) - MOST_NAMED
+    lines = [
+        f"{title or 'Rule of a cluster'}. Made by a program; change the annotations and learn it again.",
+        f"Learner: {rule.learner}. Annotated: {from_pages}{f' and {more} more' if more > 0 else ''}.",
+        f"Pages that gave support without annotations: {rule.n_unannotated}.",
+    ]
+    return ["<!--", *(f"  {comment(line)}" for line in lines), "-->"]
+
+
+def _record_template(rule: ClusterRule, printer: _Printer) -> list[str]:
+    if rule.boundary is not None:
+        first = rule.boundary.first
+        nodes = fast_path(first.target, first.features, printer.steps)
+        return list_template(rule.boundary, nodes, _variables(printer), rule.attributes)
+    calls = [f'<xsl:call-template name="{template_name(one)}"/>' for one in rule.attributes]
+    return [
+        '  <xsl:template match="/">',
+        "    <record>",
+        *indented(calls, 3),
+        "    </record>",
+        "  </xsl:template>",
+    ]
+
+
+def _attribute_template(rule: AttributeRule, printer: _Printer) -> list[str]:
+    """Return the named template that emits an attribute's values."""
+    lines = [
+        "",
+        f"  <!-- {comment(_told(rule))} -->",
+        f'  <xsl:template name="{template_name(rule)}">',
+    ]
+    if printer.is_within_record(rule):
+        lines.append('    <xsl:param name="record"/>')
+    lines += indented(_alternatives(rule, 1, printer), 2)
+    return [*lines, "  </xsl:template>"]
+
+
+def _alternatives(rule: AttributeRule, way: int, printer: _Printer) -> list[str]:
+    """Return the lines for an alternative and, where it selects nothing, for those after it."""
+    if way > len(rule.alternatives):
+        return []
+    alternative = rule.alternatives[way - 1]
+    nodes = printer.nodes_of(rule, alternative)
+    variables = _variables(printer)
+    values = _values(rule, way, printer)
+    told = [f"<!-- {comment(_numbers(alternative, way))} -->", f"<!-- {comment(alternative.xpath)} -->"]
+    declared = [*told, *variables, f'<xsl:variable name="nodes-{way}" select="{quoted(nodes)}"/>']
+    rest = _alternatives(rule, way + 1, printer)
+    if not rest:
+        return [*declared, *values]
+    return [
+        *declared,
+        "<xsl:choose>",
+        f'  <xsl:when test="$nodes-{way}">',
+        *indented(values, 2),
+        "  </xsl:when>",
+        "  <xsl:otherwise>",
+        *indented(rest, 2),
+        "  </xsl:otherwise>",
+        "</xsl:choose>",
+    ]
+
+
+def _values(rule: AttributeRule, way: int, printer: _Printer) -> list[str]:
+    """Return the lines that emit the values of the nodes of an alternative."""
+    alternative = rule.alternatives[way - 1]
+    printer.shared |= templates_for(alternative.selection)
+    emit = _emit(rule, way, printer)
+    if alternative.kind == NAIVE_BAYES:
+        score = quoted(score_of(alternative))
+        return [
+            f'<xsl:for-each select="$nodes-{way}">',
+            f'  <xsl:sort select="{score}" data-type="number" order="descending"/>',
+            '  <xsl:if test="position() = 1">',
+            *indented(emit, 2),
+            "  </xsl:if>",
+            "</xsl:for-each>",
+        ]
+    some = f"$nodes-{way}" if rule.is_multi else f"$nodes-{way}[1]"
+    return [f'<xsl:for-each select="{some}">', *indented(emit), "</xsl:for-each>"]
+
+
+def _emit(rule: AttributeRule, way: int, printer: _Printer) -> list[str]:
+    """Return the lines that emit the value or values of the current node."""
+    alternative = rule.alternatives[way - 1]
+    selection = alternative.selection
+    string = alternative.target if alternative.target.startswith("@") else "."
+    if selection.is_whole and rule.type == HTML and alternative.target == ELEMENT_TARGET:
+        printer.shared.add(SHOWN)
+        value = _value(rule, way, '<xsl:apply-templates select="node()" mode="shown"/>', printer)
+        return _if(shown_form(string), value)
+    if selection.is_whole:
+        value = _value(rule, way, f'<xsl:value-of select="{string}"/>', printer)
+        # A text node that is selected shows something; an element or attribute may be blank.
+        is_blank_possible = alternative.target != TEXT_TARGET
+        return _if(shown_form(string), value) if is_blank_possible else value
+    cut = print_cut(selection, string)
+    if selection.separator:
+        printer.splits[f"{template_name(rule)}-{way}"] = (rule, way)
+        return [*cut, *_split(rule, way, printer)]
+    return [*cut, *_if("$text", _value(rule, way, '<xsl:value-of select="$text"/>', printer))]
+
+
+def _if(test: str, lines: list[str]) -> list[str]:
+    return [f'<xsl:if test="{quoted(test)}">', *indented(lines), "</xsl:if>"]
+
+
+def _value(rule: AttributeRule, way: int, content: str, printer: _Printer) -> list[str]:
+    return _value_element(rule, way, content, [*_votes(rule, way, printer)])
+
+
+def _value_element(rule: AttributeRule, way: int, content: str, votes: list[str]) -> list[str]:
+    target = rule.alternatives[way - 1].target
+    owned = f"<xsl:text>/{target}</xsl:text>" if target.startswith("@") else ""
+    return [
+        f'<value name="{rule.attribute}">',
+        '  <xsl:if test="$provenance > 0">',
+        *indented(votes, 2),
+        '    <xsl:call-template name="provenance">',
+        f'      <xsl:with-param name="way" select="{way}"/>',
+        f'      <xsl:with-param name="n" select="count($nodes-{way})"/>',
+        f'      <xsl:with-param name="rivals" select="{len(_voters(rule))}"/>',
+        '      <xsl:with-param name="agree" select="$agree"/>',
+        "    </xsl:call-template>",
+        "  </xsl:if>",
+        '  <xsl:if test="$provenance > 1">',
+        f'    <xsl:attribute name="node"><xsl:call-template name="path"/>{owned}</xsl:attribute>',
+        "  </xsl:if>",
+        f"  {content}",
+        "</value>",
+    ]
+
+
+def _voters(rule: AttributeRule) -> list[Alternative]:
+    return [loser for loser in rule.losers if loser.kind != NAIVE_BAYES][:MOST_LOSERS]
+
+
+def _votes(rule: AttributeRule, way: int, printer: _Printer) -> list[str]:
+    """Return the lines that count in `agree` how many losers select a node of the same text."""
+    target = rule.alternatives[way - 1].target
+    own = f"normalize-space(current()/{target})" if target.startswith("@") else "normalize-space(current())"
+    votes = []
+    for loser in _voters(rule):
+        nodes = printer.nodes_of(rule, loser)
+        its = f"/{loser.target}" if loser.target.startswith("@") else ""
+        if rule.is_multi:
+            votes.append(f"boolean(({nodes}){its}[normalize-space() = {own}])")
+        else:
+            votes.append(f"(normalize-space(({nodes})[1]{its}) = {own})")
+    agree = " + ".join(votes) if len(votes) > 1 else f"number({votes[0]})" if votes else "0"
+    return [*_variables(printer), f'<xsl:variable name="agree" select="{quoted(agree)}"/>']
+
+
+def _split(rule: AttributeRule, way: int, printer: _Printer) -> list[str]:
+    """Return the call of the template that splits the text; the text's votes are counted once."""
+    return [
+        *_votes(rule, way, printer),
+        f'<xsl:call-template name="{template_name(rule)}-parts-{way}">',
+        '  <xsl:with-param name="text" select="$text"/>',
+        f'  <xsl:with-param name="nodes-{way}" select="$nodes-{way}"/>',
+        '  <xsl:with-param name="agree" select="$agree"/>',
+        "</xsl:call-template>",
+    ]
+
+
+def _split_template(rule: AttributeRule, way: int) -> list[str]:
+    """Return the template that emits the parts of a text as values."""
+    mark = quoted(literal(rule.alternatives[way - 1].selection.separator))
+    before = f"substring-before(concat($text, {mark}), {mark})"
+    value = _value_element(rule, way, '<xsl:value-of select="$part"/>', [])
+    name = f"{template_name(rule)}-parts-{way}"
+    return [
+        "",
+        f'  <xsl:template name="{name}">',
+        '    <xsl:param name="text"/>',
+        f'    <xsl:param name="nodes-{way}"/>',
+        '    <xsl:param name="agree"/>',
+        f'    <xsl:variable name="part" select="normalize-space({before})"/>',
+        *indented(_if("$part", value), 2),
+        *([] if not rule.is_multi else _rest_of_parts(name, way, mark)),
+        "  </xsl:template>",
+    ]
+
+
+def _rest_of_parts(name: str, way: int, mark: str) -> list[str]:
+    return [
+        f'    <xsl:if test="contains($text, {mark})">',
+        f'      <xsl:call-template name="{name}">',
+        f'        <xsl:with-param name="text" select="substring-after($text, {mark})"/>',
+        f'        <xsl:with-param name="nodes-{way}" select="$nodes-{way}"/>',
+        '        <xsl:with-param name="agree" select="$agree"/>',
+        "      </xsl:call-template>",
+        "    </xsl:if>",
+    ]
+
+
+def _variables(printer: _Printer) -> list[str]:
+    return [
+        f'<xsl:variable name="{name}" select="{quoted(xpath)}"/>'
+        for name, xpath in printer.steps.taken_variables()
+    ]
+
+
+def _told(rule: AttributeRule) -> str:
+    words = [rule.type, *(["multi"] if rule.is_multi else []), *(["mandatory"] if rule.is_mandatory else [])]
+    words += ["of the page"] if rule.scope == OF_PAGE else []
+    told = f"{rule.attribute} ({', '.join(words)})"
+    return told if rule.alternatives else f"{told}: no rule. {rule.reason}"
+
+
+def _numbers(alternative: Alternative, way: int) -> str:
+    numbers = alternative.numbers
+    return (
+        f"{way}. {alternative.kind}: precision {numbers.precision:.2f}, on {numbers.support:.0%} of the pages"
+        f" without annotations, exactly one node on {numbers.unique:.0%}, price {numbers.price:.2f}"
+    )

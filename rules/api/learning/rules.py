@@ -1,0 +1,312 @@
+"""Routes of rules: what they are and measured, and what lets one learn, serve or run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+
+from clustering.api.pages.incoming import AtSite
+from rules.algorithms.learning.learner import LEARNERS
+from rules.models import Impact, Rule, RuleSample
+from rules.services.learning import learning
+from rules.services.records import extracting
+from rules.services.review import reviewing
+from rules.services.review.impacts import request_impact
+from rules.services.review.rolling_back import roll_back
+from vertex.core.api.endpoints import ApiView, endpoint
+from vertex.core.api.jobs.jobs import JobRow, row_of_job
+from vertex.core.api.paging import page_of
+from vertex.core.api.permissions import caller_of
+from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
+from vertex.core.models import Role, Scope, Site
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+READ, WRITE = Scope.RECORDS_READ, Scope.VERTICALS_WRITE
+STATES = [(str(value), label) for value, label in Rule.State.choices]
+
+
+class RuleRow(RowSerializer):
+    class Meta:
+        model = Rule
+        fields: tuple[str, ...] = (
+            *("id", "site", "cluster", "version", "state", "vertical", "learner", "origin", "edited_from"),
+            *("comment", "figures"),
+            *("made_at", "made_by", "published_at", "published_by", "retired_at"),
+        )
+
+    site = serializers.CharField(source="cluster.site.name")
+    cluster = serializers.CharField(source="cluster.name")
+    vertical = serializers.CharField(source="vertical.name")
+    state = serializers.CharField(help_text="draft, proposed, published or retired.")
+    origin = serializers.CharField(help_text="learnt, edited or imported.")
+    edited_from = serializers.IntegerField(
+        allow_null=True, help_text="The version that was changed by hand; null where none was."
+    )
+    figures = serializers.ListField(
+        child=serializers.DictField(),
+        help_text="Per attribute its XPath and what it measured on the samples.",
+    )
+    made_by = serializers.CharField(source="made_by.username", allow_null=True)
+    published_by = serializers.CharField(source="published_by.username", allow_null=True)
+
+
+class RuleSampleRow(RowSerializer):
+    class Meta:
+        model = RuleSample
+        fields = ("url", "snapshot", "use")
+
+    url = serializers.CharField(source="snapshot.page.url")
+    snapshot = serializers.IntegerField(source="snapshot_id")
+
+
+class RuleWithStylesheet(RuleRow):
+    class Meta(RuleRow.Meta):
+        fields = (*RuleRow.Meta.fields, "schema", "definition", "validation", "stylesheet")
+
+    schema = serializers.ListField(
+        child=serializers.DictField(), help_text="The vertical's attributes as they were."
+    )
+    definition = serializers.DictField(
+        help_text="Per attribute the features, the candidates that lost, and failures."
+    )
+    validation = serializers.DictField(help_text="What it found on pages that were no samples.")
+
+
+class RuleAnswer(RuleWithStylesheet):
+    """A rule with the pages that it was learnt from and the other versions of its cluster's rule."""
+
+    class Meta(RuleWithStylesheet.Meta):
+        fields = (*RuleWithStylesheet.Meta.fields, "samples", "versions")
+
+    samples = RuleSampleRow(many=True)
+    versions = serializers.ListField(
+        child=serializers.DictField(), help_text="Id, version and state of each."
+    )
+
+
+class RulesQuery(ListQuery):
+    site = serializers.CharField(max_length=63, required=False, help_text="A site's name.")
+    cluster = serializers.CharField(max_length=61, required=False, help_text="A cluster's name.")
+    state = serializers.ChoiceField(choices=STATES, required=False)
+
+
+class Publishing(Body):
+    """How a rule is published."""
+
+    force = serializers.BooleanField(
+        default=False, help_text="Publish it also where constant values change; then there must be a reason."
+    )
+    reason = serializers.CharField(
+        max_length=reviewing.LONGEST,
+        default="",
+        allow_blank=True,
+        help_text="Why it is published with force.",
+    )
+
+
+class Proposing(Body):
+    """A rule is proposed."""
+
+    comment = serializers.CharField(
+        max_length=reviewing.LONGEST, default="", allow_blank=True, help_text="What the reviewer should know."
+    )
+
+
+class SendingBack(Body):
+    """A proposed rule is sent back."""
+
+    reason = serializers.CharField(
+        max_length=reviewing.LONGEST,
+        default="",
+        allow_blank=True,
+        help_text="What is to be changed; the author may withdraw without one.",
+    )
+
+
+class ImpactRow(RowSerializer):
+    class Meta:
+        model = Impact
+        fields = ("id", "rule", "against_version", "figures", "examples", "made_at", "finished_at", "job")
+
+    rule = serializers.IntegerField(source="rule_id")
+    job = serializers.IntegerField(source="job_id", allow_null=True)
+    figures = serializers.DictField(
+        help_text="`pages`, and `counts`: what is gained, lost, changed by attribute; blank for records."
+    )
+    examples = serializers.ListField(child=serializers.DictField(), help_text="Some of what changes.")
+
+
+class NewLearning(Body):
+    """Rules to be learnt."""
+
+    cluster = serializers.CharField(
+        max_length=61, default="", allow_blank=True, help_text="By default all annotated clusters."
+    )
+    learner = serializers.ChoiceField(choices=[(name, name) for name in LEARNERS], default="default")
+
+
+class Rules(ApiView):
+    @endpoint("list_rules", scope=READ, query=RulesQuery, answers=listed(RuleRow), tags=["rules"])
+    def get(self, request: Request, *, query: dict[str, Any], **_: object) -> dict[str, Any]:
+        """List the versions of rules, the newest first."""
+        columns = {"site": "cluster__site__name", "cluster": "cluster__name", "state": "state"}
+        filters = {column: query[name] for name, column in columns.items() if name in query}
+        visible = Rule.objects.visible_to(caller_of(request)).filter(**filters)
+        return page_of(visible, row=RuleRow, request=request, query=query, newest_first=True)
+
+
+class RuleAddress(ApiView):
+    def find(self, request: Request, *, pk: int) -> Rule:
+        visible = Rule.objects.visible_to(caller_of(request))
+        rule = visible.select_related("cluster__site").filter(pk=pk).first()
+        if rule is None:
+            raise NotFound(f"There is no rule {pk}, or it is not yours to see.")
+        return rule
+
+    def site_of(self, subject: Rule) -> Site:
+        return subject.cluster.site
+
+
+class RuleView(RuleAddress):
+    @endpoint("read_rule", scope=READ, needs=(Role.VIEWER, "there"), answers=RuleAnswer, tags=["rules"])
+    def get(self, _request: Request, *, subject: Rule, **_: object) -> dict[str, Any]:
+        """Show a rule with its stylesheet, its figures and what lost against it."""
+        return {
+            **RuleWithStylesheet.read(Rule.objects.filter(pk=subject.pk))[0],
+            "samples": RuleSampleRow.read(subject.samples.order_by("pk")),
+            "versions": list(
+                Rule.objects.filter(cluster=subject.cluster_id)
+                .order_by("-version")
+                .values("id", "version", "state")
+            ),
+        }
+
+
+class PublishRule(RuleAddress):
+    @endpoint(
+        "publish_rule",
+        scope=WRITE,
+        needs=(Role.REVIEWER, "there"),
+        takes=Publishing,
+        answers=RuleRow,
+        errors=(409,),
+        tags=["rules"],
+    )
+    def post(self, request: Request, *, subject: Rule, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        """Let a rule extract its cluster's records from now on, also one that served before."""
+        reviewing.publish_reviewed(
+            rule=subject, actor=caller_of(request), is_forced=body["force"], reason=body["reason"]
+        )
+        return _row_of(subject)
+
+
+class ProposeRule(RuleAddress):
+    @endpoint(
+        "propose_rule",
+        scope=WRITE,
+        needs=(Role.EDITOR, "there"),
+        takes=Proposing,
+        answers=RuleRow,
+        tags=["rules"],
+    )
+    def post(self, request: Request, *, subject: Rule, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        """Ask for a draft to be published by a reviewer."""
+        reviewing.propose_rule(rule=subject, comment=body["comment"], actor=caller_of(request))
+        return _row_of(subject)
+
+
+class SendBackRule(RuleAddress):
+    @endpoint(
+        "send_back_rule",
+        scope=WRITE,
+        needs=(Role.EDITOR, "there"),
+        takes=SendingBack,
+        answers=RuleRow,
+        tags=["rules"],
+    )
+    def post(self, request: Request, *, subject: Rule, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        """Make a proposed rule a draft again: a reviewer with a reason, or its author."""
+        reviewing.send_back(rule=subject, reason=body["reason"], actor=caller_of(request))
+        return _row_of(subject)
+
+
+class RuleImpacts(RuleAddress):
+    @endpoint(
+        "list_impacts",
+        scope=READ,
+        needs=(Role.VIEWER, "there"),
+        query=ListQuery,
+        answers=listed(ImpactRow),
+        tags=["rules"],
+    )
+    def get(self, request: Request, *, subject: Rule, query: dict[str, Any], **_: object) -> dict[str, Any]:
+        """List what publishing a rule would change on the stored pages, the newest comparison first."""
+        found = Impact.objects.filter(rule=subject)
+        return page_of(found, row=ImpactRow, request=request, query=query, newest_first=True)
+
+    @endpoint(
+        "compute_impact",
+        scope=WRITE,
+        needs=(Role.EDITOR, "there"),
+        answers=JobRow,
+        status=202,
+        errors=(409,),
+        tags=["rules"],
+    )
+    def post(self, request: Request, *, subject: Rule, **_: object) -> dict[str, Any]:
+        """Let a job compare a rule with the one in use."""
+        impact = request_impact(rule=subject, actor=caller_of(request))
+        assert impact.job is not None  # noqa: S101 - just made
+        return row_of_job(impact.job)
+
+
+class RollBackRule(RuleAddress):
+    @endpoint("roll_back_rule", scope=WRITE, needs=(Role.REVIEWER, "there"), answers=RuleRow, tags=["rules"])
+    def post(self, request: Request, *, subject: Rule, **_: object) -> dict[str, Any]:
+        """Let the version serve again that served before a published one; that one is answered."""
+        return _row_of(roll_back(rule=subject, actor=caller_of(request)))
+
+
+class SiteLearning(AtSite):
+    @endpoint(
+        "learn_rules",
+        scope=WRITE,
+        needs=(Role.EDITOR, "there"),
+        takes=NewLearning,
+        answers=JobRow,
+        status=202,
+        errors=(409,),
+        tags=["rules"],
+    )
+    def post(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+        """Let a job learn the rules of the annotated clusters, or of one, as drafts."""
+        job = learning.request_learning(
+            site=subject,
+            cluster=body["cluster"],
+            learner=body["learner"],
+            actor=caller_of(request),
+        )
+        return row_of_job(job)
+
+
+class SiteExtraction(AtSite):
+    @endpoint(
+        "extract_records",
+        scope=WRITE,
+        needs=(Role.OPERATOR, "there"),
+        answers=JobRow,
+        status=202,
+        errors=(409,),
+        tags=["rules"],
+    )
+    def post(self, request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
+        """Let a job extract the records of the pages where something is new."""
+        return row_of_job(extracting.request_extraction(site=subject, actor=caller_of(request)))
+
+
+def _row_of(rule: Rule) -> dict[str, Any]:
+    return RuleRow.read(Rule.objects.filter(pk=rule.pk))[0]

@@ -1,0 +1,1 @@
+"""Rules that run without database and Django: files, processes, Spark, Scrapy."""

@@ -1,0 +1,264 @@
+"""Keep a site's rules as a folder that needs neither database nor Django, and run it on any source of pages.
+
+    python -m rules.bundle.bundle FOLDER SOURCE [--jobs N] [--output FILE] [--base-url URL]
+    python -m rules.bundle.bundle FOLDER --check
+
+The folder holds `bundle.json`, one `CLUSTER.xsl` for each rule, and under `fixtures/` pages with the
+records that the rules found on them, laid out as web-poet lays out its fixtures. A source is a manifest, a
+WARC, a zip or a folder of HTML; it is read once, page by page, and no tree outlives its page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final
+
+import orjson
+
+from clustering.algorithms.grouping import RawPage
+from clustering.services.pages.found_pages import FoundPage, NotTaken
+from clustering.values.typed_regexes import BadRegex, check_regex
+from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, Refused, read_stylesheet
+from rules.algorithms.running.matching import clusters_from_json, clusters_to_json
+from rules.algorithms.running.record_lines import Line, SiteRules, line_not_taken
+from rules.algorithms.running.run_rule import (
+    AttributeType,
+    RunnableRule,
+    StylesheetFailed,
+    compile_stylesheet,
+)
+from rules.bundle.extraction import lines_of
+from rules.bundle.file_ranges import FileRange, extract, root_of
+from rules.bundle.parallel import spread
+from vertex.core.services.files.files import UnreadableFile, read_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from clustering.services.pages.found_pages import Item
+
+FORMAT: Final = "vertex-bundle"
+VERSION: Final = 1
+MAX_BUNDLE = 256 * 1024 * 1024
+FIRST_ERROR = 400  # HTTP statuses from here on are no pages of the site
+
+_CLUSTER = re.compile(r"[a-z0-9][a-z0-9-]{0,60}")
+
+
+class BadBundle(Exception):
+    """A folder is no bundle that can be run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fixture:
+    """A page with what the bundle finds on it."""
+
+    page: RawPage
+    lines: Sequence[Line]
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """A site's rules, ready to run."""
+
+    site: str
+    root_url: str
+    rules: SiteRules
+    learnt: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=dict
+    )  # rules as they were learnt, as JSON
+
+    def extract(self, items: Iterable[Item]) -> Iterator[Line]:
+        """Yield the lines of pages; a page that cannot be taken is a line with its reason."""
+        for item in items:
+            yield from self.lines_of_item(item)
+
+    def lines_of_item(self, item: Item) -> list[Line]:
+        """Return the lines of one item of a source; what is no page by its nature has none."""
+        if isinstance(item, NotTaken):
+            return [line_not_taken(item.url, item.place, item.code, item.reason)]
+        if not isinstance(item, FoundPage):
+            return []
+        if item.status >= FIRST_ERROR:
+            return [line_not_taken(item.url, item.place, "http_status", f"its status is {item.status}")]
+        return lines_of(RawPage(item.url, item.body, item.content_type), self.rules)
+
+
+def write_bundle(folder: Path, bundle: Bundle, fixtures: Sequence[Fixture] = ()) -> list[Path]:
+    """Write a bundle into a folder and return the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [folder / "bundle.json"]
+    files[0].write_bytes(
+        orjson.dumps(_bundle_to_json(bundle), option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS)
+    )
+    for rule in bundle.rules.rules.values():
+        files.append(folder / f"{rule.cluster}.xsl")
+        files[-1].write_text(rule.stylesheet, encoding="utf-8")
+    for number, fixture in enumerate(fixtures, 1):
+        files += _write_fixture(folder / "fixtures" / f"test-{number}", fixture)
+    return files
+
+
+def _bundle_to_json(bundle: Bundle) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "site": bundle.site,
+        "root_url": bundle.root_url,
+        "clusters": clusters_to_json(bundle.rules.clusters),
+        "rules": [
+            {
+                "cluster": rule.cluster,
+                "version": rule.version,
+                "stylesheet": f"{rule.cluster}.xsl",
+                "attributes": [asdict(attribute) for attribute in rule.attributes],
+                "trust": dict(rule.trust),
+                "by_hand": rule.is_by_hand,
+                "learnt": bundle.learnt.get(rule.cluster),
+            }
+            for rule in bundle.rules.rules.values()
+        ],
+    }
+
+
+def _write_fixture(folder: Path, fixture: Fixture) -> list[Path]:
+    inputs = folder / "inputs"
+    inputs.mkdir(parents=True, exist_ok=True)
+    headers = {"content-type": [fixture.page.content_type]} if fixture.page.content_type else {}
+    info = {"url": fixture.page.url, "status": 200, "headers": headers}
+    content = {
+        inputs / "HttpResponse-body.html": fixture.page.body,
+        inputs / "HttpResponse-info.json": orjson.dumps(info),
+        folder / "output.json": orjson.dumps(list(fixture.lines), option=orjson.OPT_INDENT_2),
+    }
+    for file, text in content.items():
+        file.write_bytes(text)
+    return list(content)
+
+
+def read_bundle(folder: Path) -> Bundle:
+    """Return the bundle of a folder; its stylesheets pass the sandbox.
+
+    Raises BadBundle.
+    """
+    try:
+        form = orjson.loads(read_whole(folder / "bundle.json", MAX_BUNDLE))
+    except (UnreadableFile, orjson.JSONDecodeError) as error:
+        raise BadBundle(f"{folder} holds no bundle: {error}") from None
+    if not isinstance(form, dict) or form.get("format") != FORMAT:
+        raise BadBundle(f"{folder / 'bundle.json'} is no bundle: its format is not {FORMAT}")
+    if form.get("version") != VERSION:
+        raise BadBundle(
+            f"{folder / 'bundle.json'} has version {form.get('version')}; this program reads {VERSION}"
+        )
+    try:
+        rules = {one["cluster"]: _read_rule(folder, one) for one in form["rules"]}
+        site = SiteRules(clusters_from_json(form["clusters"]), rules)
+        learnt = {one["cluster"]: one["learnt"] for one in form["rules"] if one.get("learnt")}
+        return Bundle(form["site"], form["root_url"], site, learnt)
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadBundle(f"{folder / 'bundle.json'} cannot be read: {error!r}") from None
+
+
+def _read_rule(folder: Path, form: Mapping[str, Any]) -> RunnableRule:
+    cluster = str(form["cluster"])
+    if not _CLUSTER.fullmatch(cluster):
+        raise BadBundle(f"{cluster!r} is no name of a cluster")
+    attributes = tuple(AttributeType(**one) for one in form["attributes"])
+    file = folder / f"{cluster}.xsl"
+    try:
+        text = read_whole(file, MAX_STYLESHEET)
+        read_stylesheet(text)
+        is_by_hand, trust = bool(form.get("by_hand")), dict(form["trust"])
+        rule = RunnableRule(cluster, int(form["version"]), text.decode(), attributes, trust, is_by_hand)
+        compile_stylesheet(rule.stylesheet)
+        for attribute in attributes:
+            check_regex(attribute.regex)
+    except (UnreadableFile, Refused, StylesheetFailed, BadRegex, UnicodeDecodeError) as error:
+        raise BadBundle(f"{file}: {error}") from None
+    return rule
+
+
+def read_fixtures(folder: Path) -> Iterator[Fixture]:
+    """Yield the fixtures of a bundle's folder."""
+    for output in sorted(folder.glob("fixtures/*/output.json")):
+        inputs = output.parent / "inputs"
+        info = orjson.loads((inputs / "HttpResponse-info.json").read_bytes())
+        content_type = next(iter(info["headers"].get("content-type", [])), "")
+        page = RawPage(info["url"], (inputs / "HttpResponse-body.html").read_bytes(), content_type)
+        yield Fixture(page, orjson.loads(output.read_bytes()))
+
+
+def check_bundle(folder: Path) -> list[tuple[str, Sequence[Line], Sequence[Line]]]:
+    """Return the fixtures on which the bundle finds something else: the URL, what was expected and found.
+
+    Raises BadBundle.
+    """
+    bundle = read_bundle(folder)
+    found = [(one.page.url, one.lines, lines_of(one.page, bundle.rules)) for one in read_fixtures(folder)]
+    return [(url, expected, lines) for url, expected, lines in found if as_json(expected) != as_json(lines)]
+
+
+def as_json(lines: Sequence[Line]) -> bytes:
+    """Return lines as they are compared: by their JSON, whatever the order of keys."""
+    return orjson.dumps(lines, option=orjson.OPT_SORT_KEYS)
+
+
+def extract_bundle(folder: Path, source: Path, *, n_jobs: int = 1, base_url: str = "") -> Iterator[Line]:
+    """Yield the lines of all pages of a source, in its order.
+
+    Raises BadBundle, UnreadableFile.
+    """
+    bundle = read_bundle(folder)
+    if n_jobs <= 1:
+        yield from extract(bundle, FileRange(str(source)), base_url=base_url)
+        return
+    yield from spread(str(folder), str(source), n_jobs, base_url or root_of(bundle))
+
+
+def main(arguments: list[str]) -> int:
+    """Run a bundle on a source, or on its own fixtures."""
+    parser = argparse.ArgumentParser(prog="python -m rules.bundle.bundle", description=__doc__)
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("source", type=Path, nargs="?", metavar="SOURCE")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes that extract at a time")
+    parser.add_argument("--output", default="-", metavar="FILE", help="- is standard output")
+    parser.add_argument("--base-url", default="", metavar="URL", help="of a folder or zip without a manifest")
+    parser.add_argument("--check", action="store_true", help="compare with the bundle's own fixtures")
+    options = parser.parse_args(arguments)
+    if options.source is None and not options.check:
+        parser.error("name a SOURCE of pages, or --check")
+    try:
+        if options.check:
+            return _tell_check(options.folder)
+        lines = extract_bundle(options.folder, options.source, n_jobs=options.jobs, base_url=options.base_url)
+        if options.output == "-":
+            _write_lines(lines, sys.stdout.buffer)
+        else:
+            with Path(options.output).open("wb") as stream:
+                _write_lines(lines, stream)
+    except (BadBundle, UnreadableFile, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+def _write_lines(lines: Iterable[Line], stream: IO[bytes]) -> None:
+    for line in lines:
+        stream.write(orjson.dumps(line) + b"\n")
+    stream.flush()
+
+
+def _tell_check(folder: Path) -> int:
+    differing = check_bundle(folder)
+    for url, expected, found in differing:
+        sys.stderr.write(f"{url}: expected {as_json(expected).decode()}, found {as_json(found).decode()}\n")
+    return 1 if differing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,163 @@
+"""The child process of `limits`: it answers questions about pages until its parent closes the pipe.
+
+It runs what people wrote, so it has little memory, may write no file, and is ended from outside.
+"""
+
+from __future__ import annotations
+
+import resource
+import signal
+import sys
+from base64 import b64decode, b64encode
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import orjson
+from lxml import etree
+
+from clustering.dom.page import PageTooLarge, parse_page
+from clustering.dom.paths import element_paths
+from rules.algorithms.by_hand.sandbox import Refused, check_xpath, read_stylesheet
+from rules.algorithms.running.run_rule import (
+    AttributeType,
+    Extracted,
+    RunnableRule,
+    StylesheetFailed,
+    extract_here,
+    transform,
+)
+from rules.bundle.limits import MOST_ANSWER, Body, read_message, write_message
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from lxml.etree import _Element
+    from lxml.html import HtmlElement
+
+MOST_NODES = 1_000  # that an XPath may select on a page
+MOST_TEXT = 64 * 1024  # characters of an answer that is kept for a node
+
+
+def serve(cpu_seconds: int, memory: int) -> None:
+    """Answer questions until the parent closes its end."""
+    for told_to_all in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        # Who ends the parent tells its whole group; the page at work would count as one that cannot be run.
+        signal.signal(told_to_all, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    questions, answers = sys.stdin.buffer, sys.stdout.buffer
+    while True:
+        try:
+            question = read_message(questions)
+        except EOFError:
+            return
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        used = int(usage.ru_utime + usage.ru_stime) + 1
+        # The soft limit alone kills: nothing here handles its signal.
+        resource.setrlimit(resource.RLIMIT_CPU, (used + cpu_seconds, resource.RLIM_INFINITY))
+        answer = orjson.dumps(answer_question(orjson.loads(question)))
+        if len(answer) > MOST_ANSWER:
+            told = f"what it makes of the page has {len(answer):,} bytes; at most {MOST_ANSWER:,} are taken"
+            answer = orjson.dumps({"stopped": told})
+        write_message(answers, answer)
+
+
+def answer_question(question: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was found, or why it was refused or stopped."""
+    run: Callable[[Mapping[str, Any], Body], object] = _RUNS[question["kind"]]
+    try:
+        return {"found": [run(question, Body(b64decode(body), kind)) for body, kind in question["pages"]]}
+    except Refused as refused:
+        return {"refused": str(refused)}
+    except (MemoryError, RecursionError):
+        return {"stopped": "it needs more memory than it may have"}
+    except (etree.XPathError, etree.XSLTError) as error:
+        return {"stopped": f"it fails while it runs: {error}"}
+
+
+def _run_xpath(question: Mapping[str, Any], page: Body) -> list[tuple[str, str]]:
+    tree = _tree_of(page)
+    found = check_xpath(question["text"])(tree) if tree is not None else []
+    if not isinstance(found, list):
+        raise Refused(f"{question['text']!r} gives a {type(found).__name__.lstrip('_')}, not nodes")
+    return [_told(node) for node in found[:MOST_NODES]]
+
+
+def _tree_of(page: Body) -> HtmlElement | None:
+    try:
+        return parse_page(page.body, page.content_type).tree
+    except PageTooLarge as error:
+        raise Refused(f"a page is too large: {error}") from None
+
+
+def _told(node: Any) -> tuple[str, str]:  # noqa: ANN401  # XPath selects elements, texts and attributes
+    """Return the path of a node and its text."""
+    if isinstance(node, str):
+        owner: _Element = node.getparent()  # type: ignore[attr-defined]  # lxml's string knows its parent
+        return _path_of_string(node, owner), node[:MOST_TEXT]
+    return element_paths([node])[0], str(node.xpath("string()"))[:MOST_TEXT]
+
+
+def _path_of_string(node: Any, owner: _Element) -> str:  # noqa: ANN401  # lxml's string
+    if node.is_attribute:
+        return f"{element_paths([owner])[0]}/@{node.attrname}"
+    element = owner.getparent() if node.is_tail else owner
+    if element is None:
+        return ""
+    number = 1 + len(list(_texts_before(owner, element))) if node.is_tail else 1
+    return f"{element_paths([element])[0]}/text()[{number}]"
+
+
+def _texts_before(sibling: _Element, parent: _Element) -> Iterator[str]:
+    """Yield the text nodes of the parent that come before the tail of one of its children."""
+    if parent.text:
+        yield parent.text
+    for child in sibling.itersiblings(preceding=True):
+        if child.tail:
+            yield child.tail
+
+
+def _run_stylesheet(question: Mapping[str, Any], page: Body) -> str:
+    tree = _tree_of(page)
+    if tree is None:
+        return b64encode(b"<record/>").decode()
+    stylesheet = b64decode(question["text"]).decode("utf-8", "replace")
+    try:
+        result = transform(stylesheet, tree, nodes=question["provenance"])
+    except StylesheetFailed as error:
+        raise Refused(str(error)) from None
+    return b64encode(bytes(result)).decode()
+
+
+def _extract(question: Mapping[str, Any], page: Body) -> Extracted:
+    """Return the records of a page by a rule that somebody wrote."""
+    form = question["rule"]
+    attributes = [AttributeType(**one) for one in form["attributes"]]
+    rule = RunnableRule(**form | {"attributes": attributes, "is_by_hand": False})
+    _check(rule.stylesheet)
+    return extract_here(
+        page.body,
+        page.content_type,
+        question["url"],
+        rule,
+        nodes=question["nodes"],
+        votes=question["votes"],
+    )
+
+
+@lru_cache(maxsize=64)
+def _check(stylesheet: str) -> None:
+    """Let the sandbox look at a stylesheet once. Raises Refused."""
+    read_stylesheet(stylesheet.encode())
+
+
+_RUNS: dict[str, Callable[[Mapping[str, Any], Body], object]] = {
+    "xpath": _run_xpath,
+    "xslt": _run_stylesheet,
+    "extract": _extract,
+}
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]), int(sys.argv[2]))

@@ -1,0 +1,50 @@
+"""Check XPaths that a person wrote: each is tried in a limited child on a page of one element."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from rules.algorithms.by_hand.hand_edits import MOST_XPATHS
+from rules.algorithms.by_hand.sandbox import Refused
+from rules.bundle.limits import Body, Stopped, borrowed_runs
+
+if TYPE_CHECKING:
+    from rules.algorithms.by_hand.hand_edits import HandWritten
+
+_BARE: Final = Body(b"<html></html>")  # on which an XPath shows whether it gives nodes
+
+
+def check_xpaths(written: HandWritten, /, *, is_within_record: bool = False) -> None:
+    """Refuse XPaths that a rule may not have; the message says which attribute and line."""
+    if len(written.xpaths) > MOST_XPATHS:
+        raise Refused(
+            f"{written.attribute} has {len(written.xpaths)} XPaths; at most {MOST_XPATHS} are tried in turn"
+        )
+    for number, xpath in enumerate(written.xpaths, 1):
+        place = f"{written.attribute}, line {number}"
+        try:
+            _check_one(xpath, is_within_record=is_within_record)
+        except Refused as refused:
+            raise Refused(f"{place}: {refused}") from None
+        if written.selection(number - 1).separator:
+            raise Refused(
+                f"{place}: its rule splits the text at {written.selection(number - 1).separator!r}, which an"
+                " XPath cannot; take the whole text instead, or change the stylesheet"
+            )
+
+
+def _check_one(xpath: str, *, is_within_record: bool) -> None:
+    try:
+        with borrowed_runs() as child:  # nested predicates take for ever even on a page of one element
+            child.find_nodes(xpath, [_BARE])
+    except Stopped as stopped:
+        raise Refused(f"{xpath!r} was stopped: {stopped}") from None
+    if not is_within_record:
+        return
+    bare = re.sub(r"\"[^\"]*\"|'[^']*'", "''", xpath)
+    if bare.lstrip("( ").startswith("/") or re.search(r"[|]", bare) or bare.startswith("("):
+        raise Refused(
+            f"{xpath!r} does not begin at the record; begin it with .// or the name of a child, and write"
+            " alternatives on lines of their own"
+        )

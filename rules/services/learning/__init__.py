@@ -1,0 +1,1 @@
+"""Learn rules from annotations, and the panel beside the page."""

@@ -1,0 +1,92 @@
+"""What the newest rule of a cluster finds on a page that is being annotated, as marks to accept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from annotation.algorithms.anchors.page_texts import read_texts
+from annotation.algorithms.anchors.picking import MarkText, NumberedPage
+from annotation.services.page.drawn_marks import draw_mark, draw_record
+from annotation.services.page.page_states import RECORDS
+from rules.models import Rule
+from rules.services.learning.sample_pages import RuleStopped, extract_snapshot, tree_of
+from rules.services.learning.schemas import runnable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from clustering.models import Cluster, Snapshot
+    from rules.algorithms.running.run_rule import ExtractedRecord
+
+SURE_RECORDS = 0.9  # how far the boundary of a rule is trusted
+SURE_ABSENT = 0.6  # how far it is trusted that a page lacks what the rule does not find
+
+
+def prefill(cluster: Cluster, snapshot: Snapshot) -> dict[str, Any]:
+    """Return the values that the newest rule finds on a page, with where they are drawn.
+
+    An attribute for which it has a rule and finds nothing is told as absent; one without a rule is left out.
+    """
+    rule = Rule.objects.filter(cluster=cluster).select_related("cluster").order_by("-version").first()
+    tree = None if rule is None else tree_of(snapshot)
+    if rule is None or tree is None:
+        return {"rule": None, "attributes": {}}
+    learnt = {one["attribute"]: one for one in rule.definition.get("attributes", [])}
+    try:
+        extracted = extract_snapshot(snapshot, runnable(rule), nodes=True)
+    except RuleStopped:
+        return {"rule": None, "attributes": {}}
+    records = extracted.records if extracted else []
+    page = NumberedPage(read_texts(tree))
+    told = {}
+    for attribute in rule.schema:
+        name = attribute["name"]
+        found = _found(page, name, records)
+        if found["marks"]:
+            told[name] = found
+        elif learnt.get(name, {}).get("alternatives") and len(records) == 1:
+            why = f"version {rule.version} of the rule finds nothing here"
+            told[name] = {"marks": [], "confidence": SURE_ABSENT, "why": why, "absent": True}
+    if rule.definition.get("boundary") and records:
+        told[RECORDS] = _records(page, records)
+    return {"rule": str(rule), "attributes": told}
+
+
+def _found(page: NumberedPage, name: str, records: Sequence[ExtractedRecord]) -> dict[str, Any]:
+    """Return an attribute's values as marks."""
+    marks = []
+    confidence = 1.0
+    for record in records:
+        if name not in record.values:
+            continue
+        confidence = min(confidence, record.confidence.get(name, 1.0))
+        values, nodes = _listed(record.values[name]), _listed(record.nodes.get(name, []))
+        if len(values) == len(nodes):
+            pairs = list(zip(values, nodes, strict=True))
+        else:  # one node holds several values
+            pairs = [(value, node) for value in values for node in nodes[:1]]
+        marks += [_mark(page, value, node) for value, node in pairs]
+    return {"marks": marks, "confidence": confidence, "why": "the rule so far", "absent": False}
+
+
+def _listed(value: str | list[str]) -> list[str]:
+    return value if isinstance(value, list) else [value]
+
+
+def _mark(page: NumberedPage, value: str, xpath: str) -> dict[str, Any]:
+    """Return a value as a mark, drawn where it stands."""
+    told: dict[str, Any] = {"xpath": xpath, "end_xpath": "", "start": None, "end": None, "text": value}
+    anchor, drawing = draw_mark(page, MarkText(xpath, value, "", None, None))
+    if anchor is None:
+        return told
+    return (
+        told
+        | {"xpath": anchor.xpath, "start": anchor.start, "end": anchor.end, "text": anchor.quote}
+        | drawing
+    )
+
+
+def _records(page: NumberedPage, records: Sequence[ExtractedRecord]) -> dict[str, Any]:
+    """Return the records of a list as the rule's boundary divides them."""
+    marks = [draw_record(page, record.record_nodes) for record in records if record.record_nodes]
+    return {"marks": marks, "confidence": SURE_RECORDS, "why": "the boundary of the rule", "absent": False}

@@ -1,0 +1,1 @@
+"""Lists: tables that become rules."""

@@ -1,0 +1,287 @@
+"""Make the table of a list a rule: its columns become a vertical, its cells annotations to learn from.
+
+What the person saw is what is annotated: the lists of a snapshot are the same whenever they are looked for.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from annotation.algorithms.anchors.anchoring import anchor_node
+from annotation.algorithms.anchors.node_paths import AnchorProblem
+from annotation.algorithms.anchors.page_texts import read_texts
+from annotation.models import Annotation, Vertical
+from annotation.services.annotations.annotating import Mark, annotate_page
+from annotation.services.verticals.verticals import (
+    AttributePlan,
+    VerticalPlan,
+    assign_vertical,
+    check_vertical,
+    save_vertical,
+)
+from clustering.models import Snapshot
+from rules.algorithms.running.run_rule import extract_tree
+from rules.services.learning.learning import learn_rule
+from rules.services.learning.sample_pages import tree_of
+from rules.services.learning.schemas import runnable
+from rules.services.lists.found_tables import raw_table
+from rules.services.records.extracting import request_extraction
+from rules.services.records.page_clusters import cluster_for
+from rules.services.review.reviewing import propose_rule, publish_reviewed, why_not
+from vertex.core.models import Job, Role
+from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import JobExists, JobFailed
+from vertex.core.services.people import audit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from annotation.algorithms.anchors.page_texts import PageTexts
+    from annotation.models import Attribute
+    from clustering.models import Cluster
+    from clustering.services.lists.list_tables import ListTable
+    from rules.models import Rule
+    from vertex.core.models import Site, User
+    from vertex.core.services.jobs.jobs import JobRun
+
+    Marks = dict[Attribute | None, Sequence[Mark]]
+
+TASK = "rules.accept_list"
+N_STEPS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ChosenColumn:
+    """A column of the table and the attribute that it becomes."""
+
+    column: str
+    name: str
+    type: str
+
+
+def request_acceptance(
+    *,
+    snapshot: Snapshot,
+    rank: int,
+    columns: Sequence[ChosenColumn],
+    vertical: str,
+    publishes: bool,
+    actor: User,
+    rings: bool = True,
+) -> Job:
+    """Let a job annotate a page by the table of its list and learn the rule.
+
+    Raises ValidationError, BadVertical, JobExists.
+    """
+    if not columns:
+        raise ValidationError("Choose at least one column.")
+    known = raw_table(snapshot, rank)
+    if known is None or not {one.column for one in columns} <= set(known.names):
+        raise ValidationError("The page has no such list any more. Open its table again.")
+    check_vertical(VerticalPlan(vertical, tuple(_plans(columns, known))))
+    site = snapshot.page.site
+    params = {
+        "snapshot": snapshot.pk,
+        "rank": rank,
+        "columns": [list(astuple(one)) for one in columns],
+        "vertical": vertical,
+        "publishes": publishes,
+    }
+    with transaction.atomic():
+        job = jobs.create_job(
+            task=TASK,
+            queue=Job.Queue.LEARN,
+            title=f"Make a rule of the list {snapshot.page.url}",
+            site=site,
+            params=params,
+            key=f"learn_rules:{site.pk}",
+            actor=actor,
+            rings=rings,
+        )
+        audit.record(actor=actor, action="list.accepted", subject=snapshot.page.url, site=site, detail=params)
+    return job
+
+
+def accept_list(run: JobRun) -> dict[str, Any]:
+    """Annotate a page by its table, learn the rule and, if wished, publish it. Raises JobFailed."""
+    params, actor = run.job.params, run.job.created_by
+    snapshot = Snapshot.objects.select_related("page__site").filter(pk=params["snapshot"]).first()
+    columns = [ChosenColumn(*one) for one in params["columns"]]
+    table = raw_table(snapshot, params["rank"]) if snapshot else None
+    if snapshot is None or table is None:
+        raise JobFailed("the page or its list is gone meanwhile; paste its address again")
+    vertical = _kept_vertical(params["vertical"], columns, table, actor)
+    _tell(run, 1, "looking for the page's cluster")
+    cluster = cluster_for(run, snapshot.page, vertical)
+    assign_vertical(site=snapshot.page.site, cluster=cluster, vertical=vertical, actor=actor)
+    _tell(run, 2, "annotating the records")
+    n_values, n_left = _annotate(run, snapshot, table, vertical, columns)
+    _tell(run, 3, "learning the rule")
+    with run.kept_alive():
+        rule = learn_rule(cluster=cluster, actor=actor)
+    _tell(run, 4, "comparing with the table")
+    n_records, n_different = compare(rule, snapshot, table, columns)
+    told = _published(rule, n_different, actor) if params["publishes"] else {"published": False}
+    return {
+        "cluster": cluster.name,
+        "version": rule.version,
+        "records": n_records,
+        "values": n_values,
+        "left_out": n_left,
+        "different": n_different,
+        **told,
+    }
+
+
+def compare(
+    rule: Rule, snapshot: Snapshot, table: ListTable, columns: Iterable[ChosenColumn]
+) -> tuple[int, int]:
+    """Return how many records a rule finds on the page, and how many cells are not as the table has them."""
+    tree = tree_of(snapshot)
+    found = [] if tree is None else extract_tree(tree, snapshot.page.url, runnable(rule)).records
+    name_by_column = {one.column: one.name for one in columns}
+    wanted = [
+        {name_by_column[name]: value for name, value in row.items() if name in name_by_column}
+        for row in table.rows()
+    ]
+    n_different = abs(len(found) - len(wanted)) * len(name_by_column)
+    for row, record in zip(wanted, found, strict=False):
+        n_different += sum(
+            _plain(row.get(name)) != _plain(record.values.get(name)) for name in name_by_column.values()
+        )
+    return len(found), n_different
+
+
+def _plain(value: str | list[str] | None) -> list[str]:
+    """Return values by their words alone."""
+    several = value if isinstance(value, list) else [] if value is None else [value]
+    return [" ".join(one.split()) for one in several]
+
+
+def _tell(run: JobRun, n_done: int, message: str) -> None:
+    run.renew(n_done=n_done, n_total=N_STEPS, message=message)
+
+
+def _plans(columns: Iterable[ChosenColumn], table: ListTable) -> list[AttributePlan]:
+    is_multi = {column.name: column.is_multi for column in table.columns}
+    return [AttributePlan(one.name, one.type, is_multi=is_multi[one.column]) for one in columns]
+
+
+def _kept_vertical(
+    name: str, columns: Sequence[ChosenColumn], table: ListTable, actor: User | None
+) -> Vertical:
+    """Return the vertical of this name with an attribute for each column; those that it has stay."""
+    plans = _plans(columns, table)
+    with transaction.atomic():
+        known = Vertical.objects.select_for_update().filter(name=name).first()
+        if known is None:
+            return save_vertical(
+                name=name, attributes=plans, description="Made from the table of a list.", actor=actor
+            )
+        kept = [_plan_of(attribute) for attribute in known.attributes.live()]
+        names = {plan.name for plan in kept}
+        return save_vertical(
+            name=name, attributes=[*kept, *(plan for plan in plans if plan.name not in names)], actor=actor
+        )
+
+
+def _plan_of(attribute: Attribute) -> AttributePlan:
+    return AttributePlan(
+        attribute.name,
+        attribute.type,
+        attribute.is_constant,
+        attribute.is_mandatory,
+        attribute.is_multi,
+        attribute.regex,
+    )
+
+
+def _annotate(
+    run: JobRun, snapshot: Snapshot, table: ListTable, vertical: Vertical, columns: Sequence[ChosenColumn]
+) -> tuple[int, int]:
+    """Write down the records and their values; return how many values there are, how many have no anchor."""
+    tree = tree_of(snapshot)
+    if tree is None:
+        raise JobFailed("the bytes of the page are gone; paste its address again")
+    attributes = {attribute.name: attribute for attribute in vertical.attributes.live()}
+    with run.kept_alive():
+        marked = _Marked(read_texts(tree), table)
+        marks: Marks = {None: [Mark(record=record) for record in marked.records]}
+        marks |= {attributes[one.name]: marked.column(one.column) for one in columns}
+    with transaction.atomic():
+        run.renew()
+        annotate_page(
+            snapshot=snapshot,
+            marks=marks,
+            actor=run.job.created_by,
+            source=Annotation.Source.SUGGESTION,
+        )
+    return marked.n_values, marked.n_left
+
+
+class _Marked:
+    """The cells of a table as annotations."""
+
+    def __init__(self, page: PageTexts, table: ListTable) -> None:
+        self.page = page
+        self.records = [tuple(record) for record in table.records]
+        self.n_values = self.n_left = 0
+        self._values = {column.name: column.values for column in table.columns}
+        self._places = table.places()
+
+    def column(self, name: str) -> list[Mark]:
+        """Return the marks of a column; a record without a value says that it has none."""
+        marks = []
+        for number, record in enumerate(self.records):
+            paths = self._places[number].get(name, [])
+            found = [
+                self._mark(path, value, record)
+                for path, value in zip(paths, self._values[name][number], strict=True)
+            ]
+            marks += [mark for mark in found if mark is not None] or ([] if paths else [Mark(record=record)])
+        return list(dict.fromkeys(marks))
+
+    def _mark(self, path: str, value: str, record: tuple[str, ...]) -> Mark | None:
+        """Return the mark of a value, of its whole node where its words do not stand there so."""
+        for text in (value, ""):
+            with suppress(AnchorProblem):
+                mark = Mark(anchor_node(self.page, path, text), record)
+                self.n_values += 1
+                return mark
+        self.n_left += 1
+        return None
+
+
+def _published(rule: Rule, n_different: int, actor: User | None) -> dict[str, Any]:
+    """Publish a rule that gives back the accepted table, as far as the site's policy lets the actor.
+
+    Returns whether it serves now and, if not, why.
+    """
+    if actor is None:
+        return {"published": False}
+    if n_different:
+        why = f"It differs from the table in {n_different:,} cells: look at it before you publish it."
+        return {"published": False, "why": why}
+    refusal = why_not(rule, actor)
+    try:
+        if refusal:
+            propose_rule(rule=rule, comment="Made from the table of a list.", actor=actor)
+            return {"published": False, "why": f"{refusal} The rule is proposed."}
+        publish_reviewed(rule=rule, actor=actor)
+    except ValidationError as error:
+        return {"published": False, "why": " ".join(error.messages)}
+    _extract(rule.cluster, actor)
+    return {"published": True}
+
+
+def _extract(cluster: Cluster, actor: User) -> None:
+    """Let the records be extracted where the actor may ask for that."""
+    site: Site = cluster.site
+    if actor.has_role(Role.OPERATOR, site):
+        with suppress(JobExists):
+            request_extraction(site=site, actor=actor)

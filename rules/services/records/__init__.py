@@ -1,0 +1,1 @@
+"""Records: extract, store, serve, export, and tell other services."""

@@ -1,0 +1,91 @@
+"""Write a site's published rules into a folder that others run: stylesheets, or the whole bundle."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import orjson
+from django.core.exceptions import ValidationError
+
+from clustering.algorithms.grouping import RawPage
+from rules.bundle.bundle import Bundle, Fixture, write_bundle
+from rules.bundle.extraction import lines_of
+from rules.bundle.scrapy_export import page_text, spider_text
+from rules.models import GoldenRecord
+from rules.services.records.site_rules import rules_in_force
+from vertex.core.services.people import audit
+from vertex.core.storage import BodyDamaged, BodyMissing, page_store
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rules.services.records.site_rules import RulesInForce
+    from vertex.core.models import Site, User
+
+FORMATS: Final = ("xslt", "json", "scrapy")
+N_FIXTURES = 3  # pages of each cluster
+
+
+def export_rules(*, site: Site, folder: Path, form: str = "xslt", actor: User | None = None) -> list[Path]:
+    """Write a site's published rules into a folder, and return the files.
+
+    The folder appears or changes only when all is written; what else it holds stays. Raises ValidationError
+    where there is nothing to export, or the folder's name is a file's.
+    """
+    if form not in FORMATS:
+        raise ValidationError(f"{form!r} is no format of rules; there are: {', '.join(FORMATS)}")
+    if folder.exists() and not folder.is_dir():
+        raise ValidationError(f"{folder} is a file; name a folder")
+    force = rules_in_force(site)
+    if not force.rule_by_cluster:
+        raise ValidationError(f"{site.name} has no published rule to export; learn and publish one first")
+    learnt = {name: rule.definition for name, rule in force.rule_by_cluster.items()}
+    bundle = Bundle(site.name, site.root_url, force.rules, learnt)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name[:100]}.") as made:
+        write_bundle(Path(made), bundle, list(fixtures_of(force)))
+        if form == "scrapy":
+            (Path(made) / "spider.py").write_text(spider_text(site.name, site.root_url), encoding="utf-8")
+            (Path(made) / "page.py").write_text(page_text(site.name, site.root_url), encoding="utf-8")
+        if form == "json":
+            _write_definitions(Path(made), learnt)
+        files = _move_into(Path(made), folder)
+    audit.record(actor=actor, action="rules.exported", subject=site.name, site=site, detail={"format": form})
+    return files
+
+
+def fixtures_of(force: RulesInForce) -> Iterator[Fixture]:
+    """Yield some pages of each rule as they were when it was published, with what the rules find on them."""
+    store = page_store()
+    for rule in force.rule_by_cluster.values():
+        golden = GoldenRecord.objects.filter(rule=rule).select_related("snapshot", "page")
+        for kept in golden.order_by("pk")[:N_FIXTURES]:
+            try:
+                body = store.read(kept.snapshot.body)
+            except (BodyMissing, BodyDamaged):
+                continue
+            page = RawPage(kept.page.url, body, kept.snapshot.content_type)
+            yield Fixture(page, lines_of(page, force.rules))
+
+
+def _write_definitions(folder: Path, learnt: dict[str, object]) -> None:
+    for name, definition in learnt.items():
+        (folder / f"{name}.json").write_bytes(orjson.dumps(definition, option=orjson.OPT_INDENT_2))
+
+
+def _move_into(made: Path, folder: Path) -> list[Path]:
+    """Move files into a folder, each in one step; fixtures of an earlier export are replaced."""
+    folder.mkdir(exist_ok=True)
+    shutil.rmtree(folder / "fixtures", ignore_errors=True)
+    files = []
+    for path in sorted(made.rglob("*")):
+        target = folder / path.relative_to(made)
+        if path.is_dir():
+            target.mkdir(exist_ok=True)
+        else:
+            path.replace(target)
+            files.append(target)
+    return files

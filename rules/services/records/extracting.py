@@ -1,0 +1,172 @@
+"""Run the published rules on a site's stored pages: only where something is new, and safe from crashes.
+
+A page is due where its latest snapshot was not extracted yet, or other rules or clusters decide than when
+it was. Each batch is one transaction with the job's lease; a run that was cut off goes on with what is still
+due.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.db.models import Exists, F, OuterRef
+
+from clustering.models import Page, PageMembership
+from clustering.services.pages.stored_pages import read_pages, stored_pages
+from rules.algorithms.running.matching import Match
+from rules.algorithms.running.record_lines import line_without_rule, lines_of_extracted
+from rules.bundle.extraction import extract, lines_of
+from rules.models import Extraction, Record
+from rules.services.records.holding import believed
+from rules.services.records.page_clusters import settle_pages
+from rules.services.records.records import ServedPage, store_served
+from rules.services.records.site_rules import RulesInForce, rules_in_force
+from vertex.core.models import Job
+from vertex.core.services.jobs import jobs
+from vertex.core.services.people import audit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from clustering.algorithms.grouping import RawPage
+    from clustering.services.pages.stored_pages import StoredPage
+    from rules.algorithms.running.record_lines import Line, SiteRules
+    from vertex.core.models import Site, User
+    from vertex.core.services.jobs.jobs import JobRun
+
+AT_ONCE = 100  # pages
+BY_HAND = "by_hand"
+
+
+def request_extraction(*, site: Site, actor: User | None = None, rings: bool = True) -> Job:
+    """Let a job extract what is due of a site. Raises JobExists."""
+    with transaction.atomic():
+        job = jobs.create_job(
+            task="rules.extract_records",
+            queue=Job.Queue.EXTRACT,
+            title=f"Extract records of {site.name}",
+            site=site,
+            key=f"extract_records:{site.pk}",
+            actor=actor,
+            rings=rings,
+        )
+        audit.record(actor=actor, action="records.requested", subject=site.name, site=site)
+    return job
+
+
+def extract_records(run: JobRun, report: Callable[[], None] | None = None) -> dict[str, Any]:
+    """Extract the pages of a job's site that are due. Raises JobFailed."""
+    site = run.job.site
+    if site is None:
+        raise jobs.JobFailed("the site was deleted meanwhile")
+    settle_pages(run, site)
+    force = rules_in_force(site)
+    if not force.rule_by_cluster:
+        raise jobs.JobFailed(
+            f"{site.name} has no published rule; learn one first: manage.py learn_rules {site.name}"
+        )
+    due = due_pages(site, force.mark)
+    total: Counter[str] = Counter()
+    for start in range(0, len(due), AT_ONCE):
+        pages = stored_pages(site, due[start : start + AT_ONCE])
+        # A stylesheet written by hand may take seconds on each page before it is stopped.
+        with run.kept_alive() if force.has_rules_by_hand else nullcontext():
+            served = serve_pages(pages, force)
+        with transaction.atomic():
+            run.renew(n_done=start + len(pages), n_total=len(due), message="extracting")
+            stored = believed(site, served, force.rule_by_cluster)
+            written = store_served(
+                stored, site_id=site.pk, rule_by_cluster=force.rule_by_cluster, mark=force.mark
+            )
+        total.update(written)
+        if len(stored) < len(served):
+            total["held"] += len(served) - len(stored)
+        for _ in served:
+            if report:
+                report()
+    return {"pages": len(due), **total}
+
+
+def due_pages(site: Site, mark: str) -> list[int]:
+    """Return the pages that were not extracted yet as they and the rules are now."""
+    seen = Extraction.objects.filter(
+        page=OuterRef("pk"), snapshot_seen=OuterRef("latest_snapshot_id"), rules_seen=mark
+    )
+    pages = Page.objects.filter(site=site, latest_snapshot__isnull=False)
+    return list(pages.filter(~Exists(seen)).order_by("pk").values_list("pk", flat=True))
+
+
+def serve_pages(pages: Sequence[StoredPage], force: RulesInForce) -> list[ServedPage]:
+    """Return what the rules in force make of some pages."""
+    place = _memberships([page.pk for page in pages])
+    served = []
+    for page, raw in zip(pages, read_pages(pages), strict=True):
+        cluster, is_by_hand = place.get(page.pk, (None, False))
+        if is_by_hand and cluster is not None:
+            lines = lines_by_hand(raw, cluster, force.rules)
+        else:
+            lines = lines_of(raw, force.rules, nodes=True)
+        served.append(ServedPage(page, lines, lines[0]["cluster"] == cluster))
+    return served
+
+
+def lines_by_hand(page: RawPage, cluster: str, site: SiteRules) -> list[Line]:
+    """Return the lines of a page that a person put into a cluster: that decides, whatever it looks like."""
+    rule = site.rules.get(cluster)
+    if rule is None:
+        return [line_without_rule(page.url, Match(cluster, BY_HAND, "A person put the page there."))]
+    extracted = extract(page.body, page.content_type, page.url, rule, nodes=True)
+    return lines_of_extracted(page.url, rule, extracted, nodes=True)
+
+
+def stored_lines(site: Site, urls: Iterable[str] | None = None) -> Iterator[Line]:
+    """Yield the stored records of a site's pages as lines, page by page; a page without any says why."""
+    wanted = None if urls is None else set(urls)
+    extractions = Extraction.objects.filter(site=site).select_related("page", "cluster", "rule__cluster")
+    for extraction in extractions.order_by("page").iterator(chunk_size=500):
+        if wanted is not None and extraction.page.url not in wanted:
+            continue
+        records = (
+            Record.objects.there().filter(page=extraction.page_id).select_related("cluster", "rule__cluster")
+        )
+        lines = [_stored_line(record, extraction.page.url) for record in records.order_by("index", "key")]
+        yield from lines or [_reason_line(extraction)]
+
+
+def _memberships(pages: Sequence[int]) -> dict[int, tuple[str | None, bool]]:
+    """Return each page's cluster, and whether a person put it there."""
+    rows = PageMembership.objects.current().filter(page__in=pages)
+    by_hand = rows.exclude(cluster=F("found")).filter(cluster__changes__kind="move")
+    moved = set(by_hand.values_list("page", flat=True))
+    return {page: (name, page in moved) for page, name in rows.values_list("page", "cluster__name")}
+
+
+def _stored_line(record: Record, url: str) -> Line:
+    line: Line = {
+        "url": url,
+        "cluster": record.cluster.name,
+        "rule": str(record.rule) if record.rule else None,
+        "record": record.values,
+        "raw": record.raw,
+        "missing": record.missing,
+        **({"failed": record.failed} if record.failed else {}),
+        "confidence": record.confidence,
+        "normalized": record.normalized,
+        "nodes": record.nodes,
+    }
+    return line | {"index": record.index, "key": record.key} if record.key else line
+
+
+def _reason_line(extraction: Extraction) -> Line:
+    return {
+        "url": extraction.page.url,
+        "cluster": extraction.cluster.name if extraction.cluster else None,
+        "rule": str(extraction.rule) if extraction.rule else None,
+        "record": {},
+        "raw": {},
+        "reason": extraction.reason,
+        "why": extraction.why,
+    }

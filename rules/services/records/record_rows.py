@@ -1,0 +1,138 @@
+"""Read records as rows of plain values; their JSON columns go out as the text that the database has.
+
+Neither objects nor JSON values are made on the way: a thousand rows through model objects would take many
+times as long.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import orjson
+from django.db.models import Case, Q, TextField, Value, When
+from django.db.models.functions import Cast, Concat
+
+from clustering.dom.addresses import BadAddress, normalise_url, url_hash
+from rules.models import Record
+from vertex.core.services.files.times import IsoTime
+from vertex.core.texts import storable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from django.db.models.expressions import Combinable
+
+    from rules.models import RecordQuerySet
+    from vertex.core.models import Site
+
+AT_ONCE = 500  # a larger part is no faster
+NUMBERS_AT_ONCE = 10_000
+JSON_NAMES: Final = ("values", "raw", "normalized", "missing", "failed", "confidence", "nodes")
+
+
+def _rule_name() -> Case:
+    told = Concat(
+        Cast("rule__cluster__name", TextField()),
+        Value("@", output_field=TextField()),
+        Cast("rule__version", TextField()),
+    )
+    return Case(When(rule__isnull=False, then=told), default=None, output_field=TextField())
+
+
+COLUMNS: Final[dict[str, str | Combinable]] = {
+    "id": "id",
+    "site": "site__name",
+    "url": "page__url",
+    "cluster": "cluster__name",
+    "vertical": "rule__vertical__name",
+    "rule": _rule_name(),
+    "page": "page_id",
+    "snapshot": "snapshot_id",
+    "key": "key",
+    "index": "index",
+    **{name: Cast(name, TextField()) for name in JSON_NAMES},
+    "least_confidence": "least_confidence",
+    "change_number": "change_number",
+    "first_seen_at": IsoTime("first_seen_at"),
+    "changed_at": IsoTime("changed_at"),
+    "gone_at": IsoTime("gone_at"),
+}
+NAMES: Final = tuple(COLUMNS)
+
+
+class Wanted(NamedTuple):
+    """Which records are asked for; None and blank do not narrow."""
+
+    site: Site | None = None
+    cluster: str = ""
+    vertical: str = ""
+    url: str = ""
+    text: str = ""  # words that the address or the values contain
+    changed_since: int | None = None  # a change number
+    confidence: float | None = None  # of the least sure value, at least
+    has_gone: bool = False  # also those that their pages no longer have
+
+
+def narrowed(records: RecordQuerySet, wanted: Wanted) -> RecordQuerySet:
+    """Return the records that are asked for."""
+    filters: dict[str, Any] = {
+        "site": wanted.site,
+        "cluster__name": wanted.cluster or None,
+        "rule__vertical__name": wanted.vertical or None,
+        "change_number__gt": wanted.changed_since,
+        "least_confidence__gte": wanted.confidence,
+    }
+    found = records.filter(**{name: value for name, value in filters.items() if value is not None})
+    if wanted.url:
+        found = found.filter(page__url_hash=_hash_of(wanted.url))
+    if wanted.text:
+        found = _with_words(found, storable(wanted.text).split())
+    return found if wanted.has_gone else found.there()
+
+
+def _with_words(records: RecordQuerySet, words: Sequence[str]) -> RecordQuerySet:
+    """Return the records that have each of the words in their address or in a value."""
+    found = records.alias(values_text=Cast("values", TextField()))
+    for word in words:
+        escaped = json.dumps(word)[1:-1]  # as SQLite has other scripts
+        told = Q(page__url__icontains=word) | Q(values_text__icontains=word)
+        found = found.filter(told | Q(values_text__icontains=escaped))
+    return found
+
+
+def record_rows(
+    records: RecordQuerySet, names: Sequence[str] = NAMES, *, read: Callable[[str], object] = orjson.Fragment
+) -> list[dict[str, Any]]:
+    """Return the named fields of records; JSON values are fragments, which `orjson` writes as they are."""
+    as_json = [name for name in names if name in JSON_NAMES]
+    rows = []
+    for values in records.values_list(*(COLUMNS[name] for name in names)):
+        row = dict(zip(names, values, strict=True))
+        for name in as_json:
+            row[name] = read(row[name])
+        rows.append(row)
+    return rows
+
+
+def all_record_rows(
+    records: RecordQuerySet, names: Sequence[str] = NAMES, *, read: Callable[[str], object] = orjson.Fragment
+) -> Iterator[list[dict[str, Any]]]:
+    """Yield all rows in parts: the records that are there now, each once, whatever changes meanwhile.
+
+    Only their numbers are kept in memory, 8 bytes each. Pages of the list would repeat what changes, and a
+    cursor of the database would hold up its writers as long as the slowest reader takes.
+    """
+    in_order = records.order_by("change_number")
+    numbers = array("q", in_order.values_list("pk", flat=True).iterator(NUMBERS_AT_ONCE))
+    for start in range(0, len(numbers), AT_ONCE):
+        part = Record.objects.filter(pk__in=numbers[start : start + AT_ONCE].tolist())
+        yield record_rows(part.order_by("change_number"), names, read=read)
+
+
+def _hash_of(url: str) -> bytes | str:
+    try:
+        return url_hash(normalise_url(url))
+    except BadAddress:
+        return url_hash(url)

@@ -1,0 +1,265 @@
+"""Tell other services that records changed: signed messages, tried again until they arrive, each in a log.
+
+A message names the changes and carries no records: whoever gets it pulls them with a token of their own. The
+form and the signature are those of Standard Webhooks. A delivery whose worker dies in the middle is sent
+again under the same id.
+"""
+
+from __future__ import annotations
+
+import base64
+import hmac
+import secrets
+from datetime import timedelta
+from time import monotonic
+from typing import TYPE_CHECKING, Final
+
+import orjson
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import F, Max
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from clustering.dom.addresses import BadAddress, normalise_url
+from clustering.fetching.client import open_fetcher
+from clustering.fetching.refusals import Refused
+from rules.models import Delivery, Record, Webhook
+from vertex.core.services.people import audit
+from vertex.core.texts import storable
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from clustering.fetching.client import Fetched, Fetcher
+    from vertex.core.models import Site, User
+
+SALT: Final = "rules.webhook"
+MOST_WEBHOOKS: Final = 20  # of a site
+LONGEST_URL: Final = 2048
+MOST_TRIES: Final = 9  # over about a day
+FIRST_WAIT: Final = timedelta(seconds=30)  # tripled with each failure
+LONGEST_WAIT: Final = timedelta(hours=8)
+LEASE: Final = timedelta(minutes=2)  # how long a worker that sends may take before another one does
+SECONDS: Final = 15.0  # that an answer may take
+MOST_SECONDS: Final = 40.0  # that one tick sends for
+MOST_BYTES: Final = 4096  # read of an answer
+GOOD, GONE = range(200, 300), 410
+
+
+def add_webhook(*, site: Site, url: str, actor: User | None = None) -> Webhook:
+    """Let an address be told of what changes from now on. Raises ValidationError."""
+    if Webhook.objects.filter(site=site).count() >= MOST_WEBHOOKS:
+        raise ValidationError({"url": f"{site.name} has {MOST_WEBHOOKS} webhooks already; remove one first."})
+    try:
+        normalised = normalise_url(url)
+    except BadAddress as error:
+        raise ValidationError({"url": str(error)}) from None
+    if len(normalised) > LONGEST_URL:
+        raise ValidationError({"url": f"An address may have {LONGEST_URL:,} characters."})
+    with transaction.atomic():
+        webhook = Webhook.objects.create(
+            site=site,
+            url=normalised,
+            secret=secrets.token_urlsafe(24),
+            told_up_to=_last_change(site),
+            made_by=actor,
+        )
+        audit.record(actor=actor, action="webhook.added", subject=normalised, site=site)
+    return webhook
+
+
+def remove_webhook(*, webhook: Webhook, actor: User | None = None) -> None:
+    """Tell an address of nothing any more; its log goes with it."""
+    with transaction.atomic():
+        audit.record(actor=actor, action="webhook.removed", subject=webhook.url, site=webhook.site)
+        webhook.delete()
+
+
+def resume_webhook(*, webhook: Webhook, actor: User | None = None) -> None:
+    """Tell an address again that was given up, beginning with what it was not told."""
+    with transaction.atomic():
+        failed = webhook.deliveries.filter(state=Delivery.State.FAILED)
+        first = failed.order_by("first_change").values_list("first_change", flat=True).first()
+        if first is not None and not webhook.is_active:
+            Webhook.objects.filter(pk=webhook.pk).update(told_up_to=first - 1)
+        Webhook.objects.filter(pk=webhook.pk).update(is_active=True)
+        audit.record(actor=actor, action="webhook.resumed", subject=webhook.url, site=webhook.site)
+    webhook.refresh_from_db()
+
+
+def retry_delivery(*, delivery: Delivery, actor: User | None = None) -> None:
+    """Send a message again that was given up, or at once one that waits; one that arrived stays as it is."""
+    webhook = delivery.webhook
+    with transaction.atomic():
+        rows = Delivery.objects.filter(pk=delivery.pk).exclude(state=Delivery.State.DELIVERED)
+        if rows.update(state=Delivery.State.DUE, n_tries=0, next_try_at=timezone.now(), finished_at=None):
+            Webhook.objects.filter(pk=webhook.pk).update(is_active=True)
+            detail = {"delivery": delivery.pk, "changes": [delivery.first_change, delivery.last_change]}
+            audit.record(
+                actor=actor, action="delivery.retried", subject=webhook.url, site=webhook.site, detail=detail
+            )
+    delivery.refresh_from_db()
+
+
+def secret_of(webhook: Webhook) -> str:
+    """Return the secret that the receiver checks signatures with.
+
+    It follows from the installation's secret key and is in no table, so that no export holds it.
+    """
+    return "whsec_" + base64.b64encode(_key_of(webhook)).decode()
+
+
+def signature(key: bytes, message_id: str, timestamp: int, body: bytes) -> str:
+    """Return the signature of a message as Standard Webhooks have it.
+
+    >>> signature(b"key", "msg_1", 1700000000, b"{}")
+    'v1,XaXLFEFQ69Q4+demDWPEv5ydXczDW2mM5crCUEFcFBA='
+    """
+    signed = hmac.digest(key, f"{message_id}.{timestamp}.".encode() + body, "sha256")
+    return "v1," + base64.b64encode(signed).decode()
+
+
+def plan_deliveries() -> int:
+    """Write a delivery for each webhook whose site has changes that it was not told of; return how many."""
+    waiting = Delivery.objects.filter(state=Delivery.State.DUE).values("webhook")
+    n_planned = 0
+    for webhook in Webhook.objects.filter(is_active=True).exclude(pk__in=waiting).select_related("site"):
+        last = _last_change(webhook.site)
+        if last > webhook.told_up_to:
+            n_planned += _plan(webhook, last)
+    return n_planned
+
+
+def _plan(webhook: Webhook, last: int) -> bool:
+    """Write one delivery, unless another process was faster."""
+    untold = Record.objects.filter(site=webhook.site_id, change_number__gt=webhook.told_up_to)
+    with transaction.atomic():
+        as_seen = Webhook.objects.filter(pk=webhook.pk, told_up_to=webhook.told_up_to)
+        if not as_seen.update(told_up_to=last):
+            return False
+        Delivery.objects.create(
+            webhook=webhook,
+            first_change=webhook.told_up_to + 1,
+            last_change=last,
+            n_records=untold.filter(change_number__lte=last).count(),
+        )
+    return True
+
+
+def send_deliveries(fetcher: Fetcher | None = None) -> int:
+    """Send what is due, for less than a minute; return how many messages arrived."""
+    until = monotonic() + MOST_SECONDS
+    n_arrived = 0
+    with fetcher or open_fetcher() as client:
+        due = Delivery.objects.filter(state=Delivery.State.DUE, next_try_at__lte=timezone.now())
+        for delivery in due.select_related("webhook__site").order_by("next_try_at", "pk")[:100]:
+            if monotonic() > until:
+                break
+            if _claim(delivery):
+                n_arrived += _send(delivery, client)
+    return n_arrived
+
+
+def _claim(delivery: Delivery) -> bool:
+    """Take a delivery for the time that sending may last; nobody else sends it meanwhile."""
+    as_seen = Delivery.objects.filter(
+        pk=delivery.pk, state=Delivery.State.DUE, next_try_at=delivery.next_try_at
+    )
+    claimed = as_seen.update(next_try_at=timezone.now() + LEASE, n_tries=F("n_tries") + 1)
+    delivery.n_tries += claimed
+    return bool(claimed)
+
+
+def _send(delivery: Delivery, client: Fetcher) -> bool:
+    """Send one message and write down how it went; say whether it arrived."""
+    webhook, now = delivery.webhook, timezone.now()
+    message_id, body = f"msg_{delivery.pk}", _body_of(delivery)
+    try:
+        answer = post_signed(
+            client, url=webhook.url, key=_key_of(webhook), message_id=message_id, at=now, body=body
+        )
+    except Refused as error:
+        _write_failure(delivery, None, str(error))
+        return False
+    if answer.status not in GOOD:
+        _write_failure(delivery, answer.status, f"It answered with status {answer.status}.")
+        return False
+    _end(delivery, Delivery.State.DELIVERED, status=answer.status, error="")
+    return True
+
+
+def post_signed(
+    client: Fetcher, *, url: str, key: bytes, message_id: str, at: datetime, body: bytes
+) -> Fetched:
+    """Post a message as Standard Webhooks have it; redirects are not followed. Raises Refused."""
+    timestamp = int(at.timestamp())
+    return client.fetch(
+        url,
+        method="POST",
+        headers={
+            "Content-Type": "application/json",
+            "webhook-id": message_id,
+            "webhook-timestamp": str(timestamp),
+            "webhook-signature": signature(key, message_id, timestamp, body),
+        },
+        content=body,
+        max_redirects=0,
+        max_bytes=MOST_BYTES,
+        is_cut=True,
+        seconds=SECONDS,
+    )
+
+
+def _body_of(delivery: Delivery) -> bytes:
+    return orjson.dumps(
+        {
+            "type": "records.changed",
+            "timestamp": delivery.made_at,
+            "data": {
+                "site": delivery.webhook.site.name,
+                "changed_since": delivery.first_change - 1,
+                "last_change": delivery.last_change,
+                "n_records": delivery.n_records,
+            },
+        }
+    )
+
+
+def _write_failure(delivery: Delivery, status: int | None, error: str) -> None:
+    """Let a delivery wait for its next try, or give it and its webhook up."""
+    is_hopeless = status == GONE or delivery.n_tries >= MOST_TRIES
+    told = storable(error, 300)
+    if is_hopeless:
+        with transaction.atomic():
+            _end(delivery, Delivery.State.FAILED, status=status, error=told)
+            Webhook.objects.filter(pk=delivery.webhook_id).update(is_active=False)
+        return
+    Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.DUE).update(
+        status=status, error=told, next_try_at=timezone.now() + wait_after(delivery.n_tries)
+    )
+
+
+def wait_after(n_tries: int) -> timedelta:
+    """Return how long a delivery waits after so many tries.
+
+    >>> [str(wait_after(n)) for n in (1, 2, 9)]
+    ['0:00:30', '0:01:30', '8:00:00']
+    """
+    wait: timedelta = min(FIRST_WAIT * 3 ** (n_tries - 1), LONGEST_WAIT)
+    return wait
+
+
+def _end(delivery: Delivery, state: Delivery.State, *, status: int | None, error: str) -> None:
+    now: datetime = timezone.now()
+    rows = Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.DUE)
+    rows.update(state=state, status=status, error=error, finished_at=now)
+
+
+def _key_of(webhook: Webhook) -> bytes:
+    return salted_hmac(SALT, webhook.secret, algorithm="sha256").digest()
+
+
+def _last_change(site: Site) -> int:
+    found: int | None = Record.objects.filter(site=site).aggregate(last=Max("change_number"))["last"]
+    return found or 0

@@ -1,0 +1,1 @@
+"""Review: propose, judge, publish, roll back."""

@@ -1,0 +1,131 @@
+"""Keep a stylesheet that somebody wrote as the next version of a cluster's rule: a draft like any other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from clustering.models import Cluster
+from rules.algorithms.by_hand.hand_edits import same_templates
+from rules.algorithms.by_hand.sandbox import read_stylesheet
+from rules.models import Rule
+from rules.services.learning.learning import next_version, store_samples
+from rules.services.learning.trying import root_of, try_edit
+from rules.services.review.reviewing import LONGEST
+from vertex.core.services.people import audit
+from vertex.core.texts import storable
+
+if TYPE_CHECKING:
+    from rules.algorithms.by_hand.scoring import AttributeScore
+    from rules.services.learning.trying import HandEdit, Trial
+    from vertex.core.models import User
+
+BY_HAND = "by_hand"
+
+
+class NewerVersion(Exception):
+    """A newer version was made meanwhile; `version` is that one."""
+
+    def __init__(self, version: Rule) -> None:
+        self.version = version
+        who = f" by {version.made_by}" if version.made_by else ""
+        super().__init__(
+            f"{version} was made{who} meanwhile ({version.get_origin_display().lower()}). Look at what it"
+            " changes; what you wrote is kept, and saving it again makes it the version after that one."
+        )
+
+
+def keep_version(
+    *,
+    cluster: Cluster,
+    edit: HandEdit,
+    why: str,
+    newest: int | None = None,
+    actor: User | None = None,
+    trial: Trial | None = None,
+) -> Rule:
+    """Keep an edit as the next version, a draft with what it scored on the samples.
+
+    `newest` is the newest version that its author knew, `trial` what the edit was found to do.
+    Raises ValidationError, and NewerVersion where there is a newer one by now.
+    """
+    told = storable(why).strip()
+    if not told:
+        raise ValidationError({"why": "Say why the rule is changed by hand; it stays with the version."})
+    if len(told) > LONGEST:
+        raise ValidationError({"why": f"It has {len(told):,} characters; write {LONGEST:,} at most."})
+    trial = trial or try_edit(cluster, edit)
+    if trial.refused or trial.vertical is None or trial.samples is None:
+        raise ValidationError({"stylesheet": f"It is not kept: {trial.refused}"})
+    if edit.base is not None and trial.stylesheet == edit.base.stylesheet:
+        raise ValidationError({"stylesheet": f"It is the same as {edit.base}; nothing was changed."})
+    with transaction.atomic():
+        Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
+        last = Rule.objects.filter(cluster=cluster).order_by("-version").first()
+        if newest is not None and last is not None and last.version > newest:
+            raise NewerVersion(last)
+        rule = Rule.objects.create(
+            cluster=cluster,
+            version=next_version(cluster),
+            vertical=trial.vertical,
+            schema=list(trial.schema),
+            stylesheet=trial.stylesheet,
+            figures=figures_of(trial, edit.base),
+            learner="",
+            origin=Rule.Origin.IMPORTED if edit.is_import else Rule.Origin.EDITED,
+            edited_from=edit.base.version if edit.base else None,
+            comment=told,
+            made_by=actor,
+        )
+        store_samples(rule, trial.samples)
+        detail = {"from": rule.edited_from, "why": told}
+        audit.record(
+            actor=actor, action=f"rule.{rule.origin}", subject=str(rule), site=cluster.site, detail=detail
+        )
+    return rule
+
+
+def figures_of(trial: Trial, base: Rule | None) -> list[dict[str, Any]]:
+    """Return what a version measured on the samples; of unchanged attributes also how they are found."""
+    names = [one["name"] for one in trial.schema]
+    unchanged: set[str] = set()
+    before = root_of(base) if base else None
+    if before is not None:
+        unchanged = same_templates(before, read_stylesheet(trial.stylesheet.encode()), names)
+    kept = {one["attribute"]: one for one in base.figures} if base else {}
+    learnt = {one["attribute"]: one for one in base.definition.get("attributes", [])} if base else {}
+    figures = []
+    for score in trial.scores:
+        figure = {"kind": BY_HAND, "xpath": "", "distance": 0} | _measured(trial, score)
+        if score.name in unchanged and score.name in kept:
+            was = kept[score.name]
+            ways = was.get("ways") or learnt.get(score.name, {}).get("alternatives", [])
+            figure |= {name: was[name] for name in ("kind", "xpath", "distance") if name in was}
+            figure["ways"] = [_way(way["xpath"], way.get("selection")) for way in ways]
+        elif score.name in trial.xpaths:
+            written = trial.xpaths[score.name]
+            figure["xpath"] = written.xpaths[0] if written.xpaths else ""
+            figure["ways"] = [
+                _way(xpath, written.selection(way).as_json()) for way, xpath in enumerate(written.xpaths)
+            ]
+        figures.append(figure)
+    return figures
+
+
+def _way(xpath: str, selection: dict[str, Any] | None) -> dict[str, Any]:
+    return {"xpath": xpath, "selection": selection or {}}
+
+
+def _measured(trial: Trial, score: AttributeScore) -> dict[str, Any]:
+    n_values = score.n_right + score.n_wrong + score.n_unwanted
+    return {
+        "attribute": score.name,
+        "precision": score.n_right / n_values if n_values else 0.0,
+        "support": score.n_found / score.n_others if score.n_others else 0.0,
+        "n_annotated": score.n_annotated,
+        "missing_on": [
+            run.snapshot.page.url for run in trial.runs if not (run.found and run.found.get(score.name))
+        ],
+    }

@@ -1,0 +1,175 @@
+"""What publishing a rule would change: it and the one in use run on all stored pages of their cluster."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from clustering.models import PageMembership
+from clustering.services.pages.stored_pages import read_pages, stored_pages
+from rules.algorithms.review.impact import CHANGED, LOST, SAME, add_counts, changes_of_page, count_changes
+from rules.algorithms.running.record_lines import lines_of_extracted
+from rules.bundle.extraction import extract
+from rules.models import Impact, Rule
+from rules.services.learning.held_out import stylesheet_hash
+from rules.services.learning.schemas import runnable
+from vertex.core.models import Job
+from vertex.core.services.jobs import jobs
+from vertex.core.services.people import audit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from clustering.algorithms.grouping import RawPage
+    from clustering.services.pages.stored_pages import StoredPage
+    from rules.algorithms.review.impact import Change
+    from rules.algorithms.running.record_lines import Line
+    from rules.algorithms.running.run_rule import RunnableRule
+    from vertex.core.models import User
+    from vertex.core.services.jobs.jobs import JobRun
+
+AT_ONCE = 50  # pages
+MOST_EXAMPLES = 25  # of an attribute and kind
+LONGEST = 2_000  # characters of a value in an example
+
+
+def request_impact(*, rule: Rule, actor: User | None = None, rings: bool = True) -> Impact:
+    """Let a job compare a rule with the one in use. Raises JobExists."""
+    against = Rule.objects.published().filter(cluster=rule.cluster_id).exclude(pk=rule.pk).first()
+    with transaction.atomic():
+        impact = Impact.objects.create(
+            rule=rule,
+            against=against,
+            against_version=against.version if against else None,
+            stylesheet_hash=stylesheet_hash(rule),
+        )
+        impact.job = jobs.create_job(
+            task="rules.compute_impact",
+            queue=Job.Queue.EXTRACT,
+            title=f"Compare {rule} with {against or 'no rule'}",
+            site=rule.cluster.site,
+            params={"impact": impact.pk},
+            key=f"impact:{rule.pk}",
+            actor=actor,
+            rings=rings,
+        )
+        impact.save(update_fields=["job"])
+        detail = {"against": impact.against_version}
+        site = rule.cluster.site
+        audit.record(actor=actor, action="impact.requested", subject=str(rule), site=site, detail=detail)
+    return impact
+
+
+def compute_impact(run: JobRun) -> dict[str, Any]:
+    """Run both rules on the cluster's pages and count what differs. Raises JobFailed."""
+    impact = Impact.objects.filter(pk=run.job.params["impact"]).select_related("rule", "against").first()
+    if impact is None or run.job.site is None:
+        raise jobs.JobFailed("the rule was deleted meanwhile")
+    members = PageMembership.objects.current().filter(cluster=impact.rule.cluster_id)
+    pages = list(members.order_by("page").values_list("page", flat=True))
+    due = [page for page in pages if page > impact.last_page]
+    for start in range(0, len(due), AT_ONCE):
+        batch = due[start : start + AT_ONCE]
+        with run.kept_alive() if _is_by_hand(impact) else nullcontext():
+            found = _changes_of(impact, stored_pages(run.job.site, batch))
+        n_done = len(pages) - len(due) + start + len(batch)
+        with transaction.atomic():
+            run.renew(n_done=n_done, n_total=len(pages), message="comparing")
+            _take(impact, found)
+            impact.last_page = batch[-1]
+            impact.save(update_fields=["figures", "examples", "last_page"])
+    impact.finished_at = timezone.now()
+    impact.save(update_fields=["finished_at"])
+    return {"pages": len(pages)}
+
+
+def _is_by_hand(impact: Impact) -> bool:
+    """Say whether one of the rules was written by hand: it may take seconds on each page."""
+    return impact.rule.is_by_hand or (impact.against is not None and impact.against.is_by_hand)
+
+
+def _changes_of(impact: Impact, pages: Sequence[StoredPage]) -> list[tuple[StoredPage, list[Change]]]:
+    """Return what changes on each page."""
+    new = runnable(impact.rule)
+    old = runnable(impact.against) if impact.against else None
+    schema = [*impact.rule.schema, *(impact.against.schema if impact.against else [])]
+    names = list(dict.fromkeys(one["name"] for one in schema))
+    return [
+        (page, changes_of_page(_lines(raw, old) if old else [], _lines(raw, new), names))
+        for page, raw in zip(pages, read_pages(pages), strict=True)
+    ]
+
+
+def _lines(page: RawPage, rule: RunnableRule) -> list[Line]:
+    extracted = extract(page.body, page.content_type, page.url, rule, votes=False)
+    return lines_of_extracted(page.url, rule, extracted)
+
+
+def _take(impact: Impact, found: Iterable[tuple[StoredPage, list[Change]]]) -> None:
+    """Add what changes on some pages to an impact's figures and examples."""
+    counts, n_pages = impact.figures.get("counts", {}), impact.figures.get("pages", 0)
+    n_examples: dict[tuple[str, str], int] = {}
+    for example in impact.examples:
+        kind = (example["attribute"], example["kind"])
+        n_examples[kind] = n_examples.get(kind, 0) + 1
+    for page, changes in found:
+        counts, n_pages = add_counts(counts, count_changes(changes)), n_pages + 1
+        for change in changes:
+            kind = (change.attribute, change.kind)
+            if change.kind != SAME and n_examples.get(kind, 0) < MOST_EXAMPLES:
+                n_examples[kind] = n_examples.get(kind, 0) + 1
+                impact.examples.append(_example(page, change))
+    impact.figures = {"pages": n_pages, "counts": counts}
+
+
+def _example(page: StoredPage, change: Change) -> dict[str, Any]:
+    return {
+        "attribute": change.attribute,
+        "kind": change.kind,
+        "page": page.pk,
+        "snapshot": page.snapshot,
+        "url": page.url,
+        "was": _cut(change.was),
+        "now": _cut(change.now),
+    }
+
+
+def _cut(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return a value short enough to be shown."""
+    if isinstance(value, str):
+        return value if len(value) <= LONGEST else f"{value[:LONGEST]}…"
+    if isinstance(value, list):
+        return [_cut(one) for one in value[:MOST_EXAMPLES]]
+    if isinstance(value, dict):
+        return {name: _cut(one) for name, one in value.items()}
+    return value
+
+
+def latest_impact(rule: Rule) -> Impact | None:
+    """Return the newest comparison of a rule."""
+    return Impact.objects.filter(rule=rule).select_related("job", "against").first()
+
+
+def is_outdated(impact: Impact) -> bool:
+    """Say whether a rule or the one in use is no longer what was compared."""
+    in_use = Rule.objects.published().filter(cluster=impact.rule.cluster_id).exclude(pk=impact.rule_id)
+    version = in_use.values_list("version", flat=True).first()
+    return version != impact.against_version or impact.stylesheet_hash != stylesheet_hash(impact.rule)
+
+
+def changed_constant_fields(rule: Rule) -> list[str]:
+    """Return which constant attributes change on stored pages, as far as that was compared, in words."""
+    impact = latest_impact(rule)
+    if impact is None or impact.finished_at is None or is_outdated(impact):
+        return []
+    counts = impact.figures.get("counts", {})
+    told = []
+    for attribute in rule.schema:
+        row = counts.get(attribute["name"], {})
+        n = row.get(CHANGED, 0) + row.get(LOST, 0)
+        if attribute["is_constant"] and n:
+            told.append(f"{attribute['name']} changes in {n:,} record{'' if n == 1 else 's'} of stored pages")
+    return told

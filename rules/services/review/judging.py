@@ -1,0 +1,92 @@
+"""Say of the pages of a review whether what the rule extracts is right; the figures stay with the rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from rules.algorithms.review.validity import Judgement, validity_of
+from rules.models import JudgedPage, Review, Rule
+from rules.services.learning.held_out import records_of
+from vertex.core.services.people import audit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rules.algorithms.review.validity import Score, Validity
+    from vertex.core.models import User
+
+
+def judge(*, page: JudgedPage, verdict: str, marked: Iterable[str] = (), actor: User | None) -> None:
+    """Write down what a person says of a page; a blank verdict takes it back.
+
+    Raises ValidationError where the review is decided, or an attribute is not the rule's.
+    """
+    if verdict not in JudgedPage.Verdict.values:
+        raise ValidationError(f"{verdict!r} is no verdict; say right, wrong or skipped.")
+    names = [one["name"] for one in page.review.rule.schema]
+    wrong = [name for name in names if name in set(marked)] if verdict == JudgedPage.Verdict.WRONG else []
+    with transaction.atomic():
+        review = Review.objects.select_for_update(no_key=True).select_related(None).get(pk=page.review_id)
+        if review.outcome:
+            raise ValidationError(
+                f"The review ended: {review.get_outcome_display().lower()}. Propose the rule again first."
+            )
+        JudgedPage.objects.filter(pk=page.pk).update(
+            verdict=verdict,
+            marked=wrong,
+            judged_at=timezone.now() if verdict else None,
+            judged_by=actor if verdict else None,
+        )
+        page.refresh_from_db()
+        keep_figures(review)
+        audit.record(
+            actor=actor,
+            action="page.judged",
+            subject=page.snapshot.page.url,
+            site=page.snapshot.page.site,
+            detail={"rule": str(page.review.rule), "verdict": verdict or "taken back", "marked": wrong},
+        )
+
+
+def validity_so_far(review: Review) -> Validity:
+    """Return what the pages that were judged so far come to."""
+    judged = review.pages.filter(verdict__in=[JudgedPage.Verdict.RIGHT, JudgedPage.Verdict.WRONG])
+    judgements = [
+        Judgement(records_of(page), page.verdict == JudgedPage.Verdict.RIGHT, frozenset(page.marked))
+        for page in judged
+    ]
+    return validity_of(judgements, [one["name"] for one in review.rule.schema])
+
+
+def keep_figures(review: Review) -> None:
+    """Store with the rule how it was judged, and trust its attributes as far as their values were right."""
+    rule = Rule.objects.select_for_update(no_key=True).get(pk=review.rule_id)
+    validity = validity_so_far(review)
+    rule.validation = rule.validation | {
+        "judged": {
+            "pages": validity.n_pages,
+            **_told(validity.whole),
+            "attributes": {name: _told(score) for name, score in validity.attributes.items()},
+        },
+        "trust": {
+            name: round(score.precision, 4)
+            for name, score in validity.attributes.items()
+            if score.precision is not None
+        },
+    }
+    rule.save(update_fields=["validation"])
+
+
+def _told(score: Score) -> dict[str, Any]:
+    return {
+        "right": score.right,
+        "wrong": score.wrong,
+        "missed": score.missed,
+        "precision": score.precision,
+        "recall": score.recall,
+        "is_valid": score.is_valid,
+    }

@@ -1,0 +1,230 @@
+"""Change a rule by hand: its XPaths or its stylesheet, scored on the samples as one types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_http_methods, require_POST
+
+from annotation.models import Sample
+from clustering.views.clusters.cluster_rows import cluster_of
+from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, Refused
+from rules.models import Rule
+from rules.services.learning.schemas import schema_of, vertical_of
+from rules.services.learning.trying import HandEdit, compose, start_of, try_edit, xpaths_of
+from rules.services.review.hand_versions import NewerVersion, keep_version
+from vertex.core.models import Role, Site
+from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.toasts import tell
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from django.http import HttpRequest
+
+    from clustering.models import Cluster
+    from rules.algorithms.by_hand.hand_edits import HandWritten
+    from rules.algorithms.by_hand.scoring import AttributeScore
+    from rules.services.learning.trying import Trial
+
+XPATHS, STYLESHEET = "xpaths", "stylesheet"
+FEWEST_ROWS, MOST_ROWS = 1, 6  # of a field for XPaths
+LONGEST_NUMBER = 9
+
+
+class XPathField(NamedTuple):
+    """The XPaths of one attribute as they are written."""
+
+    schema: Mapping[str, Any]
+    text: str
+    parts: Sequence[Mapping[str, Any]]  # of the texts that its XPaths take
+    is_whole: bool
+
+    @property
+    def n_rows(self) -> int:
+        return min(MOST_ROWS, max(FEWEST_ROWS, self.text.count("\n") + 1))
+
+
+class ScoreRow(NamedTuple):
+    """How the edit does on one attribute, with the first page on which it is wrong."""
+
+    score: AttributeScore
+    url: str
+    href: str
+    expected: Sequence[str]
+    got: Sequence[str]
+
+
+@needs_role(Role.EDITOR)
+@require_http_methods(["GET", "POST"])
+def edit_rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
+    """Show a version's XPaths or stylesheet to be changed; keep what was changed as the next version."""
+    cluster = cluster_of(get_object_or_404(Site, name=name), cluster_name)
+    if request.method != "POST":
+        base = _asked(cluster, request.GET.get("version", "")) or _shown_first(cluster)
+        form = STYLESHEET if request.GET.get("as") == STYLESHEET else XPATHS
+        return _page(request, cluster, HandEdit(base), form)
+    edit, form = _edit_of(request, cluster), _form_of(request)
+    if request.POST.get("show") == STYLESHEET:
+        return _as_stylesheet(request, cluster, edit)
+    try:
+        rule = keep_version(
+            cluster=cluster,
+            edit=edit,
+            why=request.POST.get("why", ""),
+            newest=_number(request.POST.get("newest", "")),
+            actor=user_of(request),
+        )
+    except (NewerVersion, ValidationError) as error:
+        told = [str(error)] if isinstance(error, NewerVersion) else error.messages
+        newer = error.version if isinstance(error, NewerVersion) else None
+        return _page(request, cluster, edit, form, problems=told, newer=newer)
+    tell(request, f"Version {rule.version} of {cluster.title} is a draft. Review it, then publish it.")
+    return redirect(f"{reverse('rule', args=[name, cluster_name])}?version={rule.version}")
+
+
+@needs_role(Role.EDITOR)
+@require_POST
+def score_edit(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
+    """Show what an edit comes to on the samples; nothing is stored."""
+    cluster = cluster_of(get_object_or_404(Site, name=name), cluster_name)
+    edit = _edit_of(request, cluster)
+    trial = try_edit(cluster, edit)
+    file = request.FILES.get("file")
+    context = {
+        "site": cluster.site,
+        "cluster": cluster,
+        "trial": trial,
+        "rows": _rows(trial),
+        "n_samples": len(trial.runs),
+        "file_name": file.name if file else "",
+        "imported_text": _shown_text(trial) if file else "",
+    }
+    return render(request, "rules/learning/hand_score.html", context)
+
+
+def _page(
+    request: HttpRequest,
+    cluster: Cluster,
+    edit: HandEdit,
+    form: str,
+    *,
+    problems: Sequence[str] = (),
+    newer: Rule | None = None,
+) -> HttpResponse:
+    vertical = vertical_of(cluster)
+    schema = schema_of(vertical) if vertical else []
+    newest = Rule.objects.filter(cluster=cluster).order_by("-version").first()
+    typed = edit.stylesheet if isinstance(edit.stylesheet, str) else None
+    text = typed if typed is not None else start_of(cluster, edit.base, schema)
+    context = {
+        "site": cluster.site,
+        "cluster": cluster,
+        "vertical": vertical,
+        "base": edit.base,
+        "form": form,
+        "fields": _fields(edit, schema) if form == XPATHS else [],
+        "text": text,
+        "is_import": edit.is_import,
+        "why": request.POST.get("why", ""),
+        "problems": problems,
+        "newer": newer,
+        "newest": newest.version if newest else 0,
+        "next_version": newest.version + 1 if newest else 1,
+        "max_megabytes": MAX_STYLESHEET // 1024**2,
+    }
+    return render(request, "rules/learning/hand_edit.html", context, status=409 if newer else 200)
+
+
+def _as_stylesheet(request: HttpRequest, cluster: Cluster, edit: HandEdit) -> HttpResponse:
+    """Show the stylesheet that changed XPaths come to, to be changed further."""
+    vertical = vertical_of(cluster)
+    try:
+        text, _ = compose(cluster, edit, schema_of(vertical) if vertical else [])
+    except Refused as refused:
+        return _page(request, cluster, edit, XPATHS, problems=[str(refused)])
+    return _page(request, cluster, HandEdit(edit.base, text), STYLESHEET)
+
+
+def _fields(edit: HandEdit, schema: Sequence[dict[str, Any]]) -> list[XPathField]:
+    return [
+        _field(attribute, was, edit)
+        for attribute, was in zip(schema, xpaths_of(edit.base, schema).values(), strict=True)
+    ]
+
+
+def _field(schema: Mapping[str, Any], was: HandWritten, edit: HandEdit) -> XPathField:
+    lines = edit.xpaths.get(schema["name"], was.xpaths)
+    parts = [one.as_json() for one in was.selections if not one.is_whole]
+    return XPathField(schema, "\n".join(lines), parts, schema["name"] in edit.whole)
+
+
+def _edit_of(request: HttpRequest, cluster: Cluster) -> HandEdit:
+    """Return what somebody wrote or uploaded."""
+    file = request.FILES.get("file")
+    if file is not None:
+        return HandEdit(None, file.read(MAX_STYLESHEET + 1))
+    base = _asked(cluster, request.POST.get("base", ""))
+    if _form_of(request) == STYLESHEET:
+        is_import = request.POST.get("imported") == "yes"
+        return HandEdit(None if is_import else base, request.POST.get("stylesheet", ""))
+    vertical = vertical_of(cluster)
+    names = [one["name"] for one in schema_of(vertical)] if vertical else []
+    xpaths = {
+        name: request.POST[f"xpaths-{name}"].replace("\0", "").replace("\r", "").split("\n")
+        for name in names
+        if f"xpaths-{name}" in request.POST
+    }
+    whole = frozenset(name for name in names if request.POST.get(f"whole-{name}") == "yes")
+    return HandEdit(base, None, xpaths, whole)
+
+
+def _form_of(request: HttpRequest) -> str:
+    return STYLESHEET if request.POST.get("form") == STYLESHEET else XPATHS
+
+
+def _shown_first(cluster: Cluster) -> Rule | None:
+    rules = Rule.objects.filter(cluster=cluster).order_by("-version")
+    return rules.filter(state=Rule.State.PUBLISHED).first() or rules.first()
+
+
+def _asked(cluster: Cluster, asked: str) -> Rule | None:
+    """Return the version that is asked for; None where none is."""
+    number = _number(asked)
+    if number is None:
+        return None
+    found = Rule.objects.filter(cluster=cluster, version=number).select_related("cluster").first()
+    if found is None:
+        raise Http404(f"{cluster.name} has no version {number} of its rule.")
+    return found
+
+
+def _number(asked: str) -> int | None:
+    is_number = asked.isascii() and asked.isdecimal() and len(asked) <= LONGEST_NUMBER
+    return int(asked) if is_number else None
+
+
+def _shown_text(trial: Trial) -> str:
+    """Return an uploaded text as the field may show it; blank where it is none."""
+    text = trial.stylesheet
+    return "" if "\0" in text or len(text) > MAX_STYLESHEET else text
+
+
+def _rows(trial: Trial) -> list[ScoreRow]:
+    ranks = dict(Sample.objects.filter(cluster=trial.cluster).values_list("snapshot", "rank"))
+    return [_row(trial, score, ranks) for score in trial.scores]
+
+
+def _row(trial: Trial, score: AttributeScore, ranks: Mapping[int, int]) -> ScoreRow:
+    if not score.examples:
+        return ScoreRow(score, "", "", (), ())
+    first = score.examples[0]
+    snapshot, site = trial.runs[first.page].snapshot, trial.cluster.site.name
+    rank = ranks.get(snapshot.pk)
+    parts = [site, snapshot.page_id] if rank is None else [site, trial.cluster.name, rank]
+    href = f"{reverse('annotate_page', args=parts)}?attribute={score.name}"
+    return ScoreRow(score, snapshot.page.url, href, first.expected, first.got)

@@ -1,0 +1,162 @@
+"""What people do with rules: learn, propose, publish, send back, roll back, run them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_POST
+
+from rules.models import Rule
+from rules.services.learning import learning
+from rules.services.records import extracting, record_exports
+from rules.services.review import reviewing
+from rules.services.review.rolling_back import roll_back, rule_before
+from vertex.core.models import Role, Site
+from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.toasts import tell
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.http import HttpRequest, HttpResponse
+
+    from vertex.core.models import Job
+
+
+@needs_role(Role.EDITOR)
+@require_POST
+def learn_rules(request: HttpRequest, name: str) -> HttpResponse:
+    """Let a job learn the rule of a cluster as a draft, or the rules of all annotated ones."""
+    site = get_object_or_404(Site, name=name)
+    cluster = request.POST.get("cluster", "").replace("\0", "")
+    return _started(
+        request,
+        site,
+        lambda: learning.request_learning(site=site, cluster=cluster, actor=user_of(request)),
+    )
+
+
+@needs_role(Role.OPERATOR)
+@require_POST
+def extract_records(request: HttpRequest, name: str) -> HttpResponse:
+    """Let a job run the published rules on the pages where something is new."""
+    site = get_object_or_404(Site, name=name)
+    return _started(request, site, lambda: extracting.request_extraction(site=site, actor=user_of(request)))
+
+
+@needs_role(Role.OPERATOR)
+@require_POST
+def export_records(request: HttpRequest, name: str) -> HttpResponse:
+    """Let a job write the site's records into a file."""
+    site = get_object_or_404(Site, name=name)
+    asked = request.POST.get("format", "")
+    form = asked if asked in record_exports.Format.values else record_exports.JSON_LINES
+    return _started(
+        request,
+        site,
+        lambda: record_exports.request_record_export(site=site, form=form, actor=user_of(request)),
+    )
+
+
+@needs_role(Role.REVIEWER)
+@require_POST
+def publish_rule(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
+    """Let a version serve its cluster; where constant values would change, a reason is asked for."""
+    wanted = _rule_of(name, cluster_name, version)
+    try:
+        reviewing.publish_reviewed(
+            rule=wanted,
+            actor=user_of(request),
+            is_forced=request.POST.get("force") == "yes",
+            reason=request.POST.get("reason", ""),
+        )
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+        return redirect(f"{reverse('review_rule', args=[name, cluster_name, version])}?force=1#decide")
+    undo = reverse("roll_back_rule", args=[name, cluster_name, version])
+    is_first = rule_before(wanted) is None
+    told = f"Version {version} serves {wanted.cluster.title} now."
+    tell(request, told, undo_url="" if is_first else undo)
+    return redirect(_next(request) or _address(wanted))
+
+
+@needs_role(Role.EDITOR)
+@require_POST
+def propose_rule(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
+    """Ask for a draft to be published."""
+    wanted = _rule_of(name, cluster_name, version)
+    review = reverse("review_rule", args=[name, cluster_name, version])
+    try:
+        reviewing.propose_rule(rule=wanted, comment=request.POST.get("comment", ""), actor=user_of(request))
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+        return redirect(_next(request) or review)
+    undo = reverse("send_back_rule", args=[name, cluster_name, version])
+    tell(request, f"Version {version} of {wanted.cluster.title} is proposed.", undo_url=undo)
+    return redirect(_next(request) or review)
+
+
+@needs_role(Role.EDITOR)
+@require_POST
+def send_back_rule(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
+    """Make a proposed version a draft again: a reviewer with a reason, or its author."""
+    wanted = _rule_of(name, cluster_name, version)
+    try:
+        reviewing.send_back(rule=wanted, reason=request.POST.get("reason", ""), actor=user_of(request))
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+        return redirect(f"{reverse('review_rule', args=[name, cluster_name, version])}#decide")
+    tell(request, f"Version {version} of {wanted.cluster.title} is a draft again.")
+    return redirect("review")
+
+
+@needs_role(Role.REVIEWER)
+@require_POST
+def roll_back_rule(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
+    """Let the version serve again that served before."""
+    rule = _rule_of(name, cluster_name, version)
+    try:
+        before = roll_back(rule=rule, actor=user_of(request))
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+        return redirect(_address(rule))
+    undo = reverse("publish_rule", args=[name, cluster_name, version])
+    told = f"Version {before.version} serves {rule.cluster.title} again."
+    again = [("force", "yes"), ("reason", "The roll back was undone.")]
+    tell(request, told, undo_url=undo, undo_fields=again)
+    return redirect(_address(before))
+
+
+def _started(request: HttpRequest, site: Site, start: Callable[[], Job]) -> HttpResponse:
+    """Start a job and tell so on the page where the button was pressed."""
+    try:
+        job = start()
+    except JobExists as error:
+        messages.info(request, f"{error}.")
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+    else:
+        tell(request, f"{job.title}: the job is waiting.", undo_url=reverse("cancel_job", args=[job.pk]))
+    return redirect(_next(request) or reverse("rules", args=[site.name]))
+
+
+def _next(request: HttpRequest) -> str:
+    """Return where the form wants to lead, if that is one of our own pages; else nothing."""
+    here = request.POST.get("next", "")
+    return here if url_has_allowed_host_and_scheme(here, allowed_hosts={request.get_host()}) else ""
+
+
+def _rule_of(name: str, cluster_name: str, version: int) -> Rule:
+    rules = Rule.objects.select_related("cluster__site")
+    return get_object_or_404(rules, cluster__site__name=name, cluster__name=cluster_name, version=version)
+
+
+def _address(rule: Rule) -> str:
+    address = reverse("rule", args=[rule.cluster.site.name, rule.cluster.name])
+    return f"{address}?version={rule.version}"

@@ -1,0 +1,185 @@
+"""What the pages of rules show of them: a row a cluster, a card an attribute, the lines of a change."""
+
+from __future__ import annotations
+
+import difflib
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.db.models import Count, Q
+
+from clustering.models import Cluster, Extent
+from rules.models import Extraction, Record, Rule
+from vertex.core.models import Job
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from vertex.core.models import Site
+
+WORK = ("rules.learn_rules", "rules.extract_records", "rules.export_records")
+KIND_WORDS = {
+    "xpath": ("good", "XPath"),
+    "positional": ("good", "Position"),
+    "naive_bayes": ("warning", "Naive Bayes"),
+    "none": ("bad", "No rule"),
+}
+MOST_LINES = 2_000  # of a change of stylesheets
+
+
+class RuleLine(NamedTuple):
+    """A cluster with the rule that serves it, or the newest one."""
+
+    cluster: Cluster
+    rule: Rule | None
+    n_versions: int
+    n_pages: int | None  # of the cluster
+    n_served: int  # pages that the rule extracted records from
+    n_records: int
+    kinds: Sequence[tuple[str, str, int]]  # tone, word, how many attributes
+    waiting: Rule | None  # a newer version that does not serve yet
+
+    @property
+    def coverage(self) -> float | None:
+        return min(1.0, self.n_served / self.n_pages) if self.n_pages else None
+
+
+class AttributeCard(NamedTuple):
+    """All that is known of how one attribute is found."""
+
+    name: str
+    type: str
+    tone: str
+    word: str
+    figure: Mapping[str, Any]
+    ways: Sequence[Mapping[str, Any]]  # the alternatives, the first one first
+    losers: Sequence[Mapping[str, Any]]
+    failures: Sequence[Mapping[str, Any]]
+    n_found: int | None  # pages that were no samples
+    n_checked: int
+    schema: Mapping[str, Any]
+    written: Sequence[Mapping[str, Any]] = ()  # XPaths that somebody wrote
+
+    @property
+    def share_found(self) -> float | None:
+        return self.n_found / self.n_checked if self.n_checked and self.n_found is not None else None
+
+
+class ChangedLine(NamedTuple):
+    """A line of the change between two stylesheets."""
+
+    sign: str  # + - or blank; @ for a gap
+    text: str
+
+
+def rule_lines(site: Site, clusters: Sequence[Cluster]) -> list[RuleLine]:
+    """Return a line for each cluster, in a fixed number of queries."""
+    rules: dict[int, list[Rule]] = {}
+    versions = Rule.objects.filter(cluster__in=clusters).defer("definition", "stylesheet")
+    for rule in versions.order_by("-version").select_related("cluster"):
+        rules.setdefault(rule.cluster_id, []).append(rule)
+    extents = Extent.objects.filter(clustering__is_current=True, cluster__in=clusters)
+    n_pages = dict(extents.values_list("cluster", "n_pages"))
+    served = Extraction.objects.filter(site=site, n_records__gt=0, cluster__in=clusters)
+    n_served = _counted(served.values_list("cluster").annotate(n=Count("pk")))
+    records = Record.objects.there().filter(cluster__in=clusters)
+    n_records = _counted(records.order_by().values_list("cluster").annotate(n=Count("pk")))
+    return [
+        _line(cluster, rules.get(cluster.pk, []), n_pages.get(cluster.pk), n_served, n_records)
+        for cluster in clusters
+    ]
+
+
+def _counted(rows: Any) -> dict[int, int]:  # noqa: ANN401 - pairs of a queryset
+    return dict(rows)
+
+
+def _line(
+    cluster: Cluster,
+    versions: list[Rule],
+    n_pages: int | None,
+    n_served: Mapping[int, int],
+    n_records: Mapping[int, int],
+) -> RuleLine:
+    published = next((rule for rule in versions if rule.state == Rule.State.PUBLISHED), None)
+    newest = versions[0] if versions else None
+    shown = published or newest
+    is_waiting = published is not None and newest is not None and newest.version > published.version
+    return RuleLine(
+        cluster=cluster,
+        rule=shown,
+        n_versions=len(versions),
+        n_pages=n_pages,
+        n_served=n_served.get(cluster.pk, 0),
+        n_records=n_records.get(cluster.pk, 0),
+        kinds=kinds_of(shown) if shown else [],
+        waiting=newest if is_waiting else None,
+    )
+
+
+def kinds_of(rule: Rule) -> list[tuple[str, str, int]]:
+    """Return by which kinds of rule a rule finds how many of its attributes."""
+    counted = Counter(figure.get("kind", "none") for figure in rule.figures)
+    return [(tone, word, counted[kind]) for kind, (tone, word) in KIND_WORDS.items() if counted[kind]]
+
+
+def attribute_cards(rule: Rule) -> list[AttributeCard]:
+    """Return what a rule knows of each attribute of its vertical."""
+    figures = {figure["attribute"]: figure for figure in rule.figures}
+    learnt = {one["attribute"]: one for one in rule.definition.get("attributes", [])}
+    return [
+        _card(schema, figures.get(schema["name"], {}), learnt.get(schema["name"], {}), rule)
+        for schema in rule.schema
+    ]
+
+
+def _card(
+    schema: Mapping[str, Any], figure: Mapping[str, Any], learnt: Mapping[str, Any], rule: Rule
+) -> AttributeCard:
+    ways = learnt.get("alternatives", [])
+    kind = figure.get("kind") or (ways[0]["kind"] if ways else "")
+    tone, word = KIND_WORDS.get(kind, ("unknown", "By hand"))
+    return AttributeCard(
+        name=schema["name"],
+        type=schema.get("type", "text"),
+        tone=tone,
+        word=word,
+        figure=figure,
+        ways=ways,
+        losers=learnt.get("losers", []),
+        failures=learnt.get("failures", []),
+        n_found=rule.validation.get("found", {}).get(schema["name"]),
+        n_checked=rule.validation.get("pages", 0),
+        schema=schema,
+        written=[] if ways else figure.get("ways", []),
+    )
+
+
+def changed_lines(before: str, after: str) -> list[ChangedLine]:
+    """Return the lines in which two stylesheets differ, with three lines around each place."""
+    told = list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm=""))[2:]
+    return [
+        ChangedLine("@", "") if line.startswith("@@") else ChangedLine(line[:1].strip(), line[1:])
+        for line in told[:MOST_LINES]
+    ]
+
+
+def work_on_rules(site: Site) -> Job | None:
+    """Return the unfinished job that learns, runs or exports at a site."""
+    return Job.objects.unfinished().filter(site=site, task__in=WORK).order_by("pk").first()
+
+
+def last_failure(site: Site) -> Job | None:
+    """Return the newest job of that kind if it failed."""
+    last = Job.objects.finished().filter(site=site, task__in=WORK).order_by("-pk").first()
+    return last if last and last.state == Job.State.FAILED else None
+
+
+def clusters_with_rules(site: Site, query: str) -> Any:  # noqa: ANN401 - a queryset of clusters
+    """Return the clusters that have pages now or a rule, whose title or name has the words."""
+    present = Cluster.objects.present().filter(site=site).values("pk")
+    ruled = Rule.objects.of_site(site).values("cluster")
+    found = Cluster.objects.filter(Q(pk__in=present) | Q(pk__in=ruled), site=site)
+    for word in query.split():
+        found = found.filter(Q(title__icontains=word) | Q(name__icontains=word))
+    return found

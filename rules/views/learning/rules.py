@@ -1,0 +1,126 @@
+"""A site's rules: the list, and one rule with everything that is known about why it is as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET
+
+from clustering.views.clusters.cluster_rows import cluster_of
+from rules.models import GoldenRecord, Record, Rule
+from rules.services.learning.schemas import vertical_of
+from rules.services.learning.trying import tells_where
+from rules.services.review.reviewing import why_not
+from rules.services.review.rolling_back import rule_before
+from rules.views.learning.rule_rows import (
+    attribute_cards,
+    changed_lines,
+    clusters_with_rules,
+    last_failure,
+    rule_lines,
+    work_on_rules,
+)
+from vertex.core.models import Role, Site
+from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.lists import list_part, words
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    from clustering.models import Cluster
+
+VERSIONS_SHOWN = 50
+LONGEST_NUMBER = 9
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def rules(request: HttpRequest, name: str) -> HttpResponse:
+    site = get_object_or_404(Site, name=name)
+    query = words(request)
+    page = list_part(request, clusters_with_rules(site, query), order=["title", "id"])
+    context = allowed(request, site) | {
+        "query": query,
+        "page": page,
+        "lines": rule_lines(site, page.rows),
+        "n_published": Rule.objects.published().of_site(site).count(),
+        "n_waiting": Rule.objects.of_site(site).filter(state__in=["draft", "proposed"]).count(),
+        "n_records": Record.objects.there().filter(site=site).count(),
+    }
+    return render(request, "rules/learning/rules.html", context)
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
+    site = get_object_or_404(Site, name=name)
+    of_cluster = cluster_of(site, cluster_name)
+    versions = Rule.objects.filter(cluster=of_cluster).select_related("made_by", "published_by", "vertical")
+    context = allowed(request, site) | {"cluster": of_cluster, "vertical": vertical_of(of_cluster)}
+    if not versions.exists():
+        return render(request, "rules/learning/rule.html", context)
+    shown = _asked_version(request, of_cluster)
+    other = _version(of_cluster, request.GET.get("compare", ""))
+    context |= {
+        "rule": shown,
+        "refusal": why_not(shown, user_of(request)),
+        "cards": attribute_cards(shown),
+        "samples": shown.samples.select_related("snapshot__page").order_by("pk"),
+        "golden": GoldenRecord.objects.filter(rule=shown).count(),
+        "versions": versions.defer("definition", "stylesheet").order_by("-version")[:VERSIONS_SHOWN],
+        "before": rule_before(shown) if shown.state == Rule.State.PUBLISHED else None,
+        "other": other,
+        "changed": changed_lines(other.stylesheet, shown.stylesheet) if other else [],
+        "n_records": Record.objects.there().filter(rule=shown).count(),
+        "tells_places": tells_where(shown),
+    }
+    return render(request, "rules/learning/rule.html", context)
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def stylesheet(_request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
+    """Hand out the stylesheet of a version as a file."""
+    wanted = get_object_or_404(Rule, cluster__site__name=name, cluster__name=cluster_name, version=version)
+    file = f'attachment; filename="{cluster_name}-{version}.xsl"'
+    return HttpResponse(
+        wanted.stylesheet,
+        content_type="application/xml; charset=utf-8",
+        headers={"Content-Disposition": file},
+    )
+
+
+def allowed(request: HttpRequest, site: Site) -> dict[str, Any]:
+    """Return what every page of rules and records knows: the site, its work, what the viewer may do."""
+    user, job = user_of(request), work_on_rules(site)
+    return {
+        "site": site,
+        "job": job,
+        "is_live": job is not None,
+        "last_failed": last_failure(site) if job is None else None,
+        "can_learn": user.has_role(Role.EDITOR, site),
+        "can_publish": user.has_role(Role.REVIEWER, site),
+        "can_operate": user.has_role(Role.OPERATOR, site),
+    }
+
+
+def _asked_version(request: HttpRequest, cluster: Cluster) -> Rule:
+    """Return the version that is asked for; by default the published one, or else the newest."""
+    asked = request.GET.get("version", "")
+    if asked:
+        found = _version(cluster, asked)
+        if found is None:
+            raise Http404(f"{cluster.name} has no version {asked[:20]} of its rule.")
+        return found
+    rules = Rule.objects.filter(cluster=cluster).order_by("-version")
+    shown = rules.filter(state=Rule.State.PUBLISHED).first() or rules.first()
+    if shown is None:
+        raise Http404(f"{cluster.name} has no rule.")
+    return shown
+
+
+def _version(cluster: Cluster, asked: str) -> Rule | None:
+    is_number = asked.isascii() and asked.isdecimal() and len(asked) <= LONGEST_NUMBER
+    return Rule.objects.filter(cluster=cluster, version=int(asked)).first() if is_number else None

@@ -1,0 +1,108 @@
+"""What the pages of tables show of a list, row by row."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from annotation.models import Attribute, Vertical
+from clustering.algorithms.tables.column_names import kind_of
+from clustering.algorithms.tables.record_cells import IMAGE, LINK
+from clustering.models import Asset
+from clustering.services.looks.frames import files_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from clustering.models import Page, Snapshot
+    from rules.services.lists.found_tables import FoundColumn, FoundTable
+
+VALUES_SHOWN = 6  # of one cell
+RARELY = 0.1  # of the records: a column that fewer have is not chosen by itself
+TYPES = {LINK: Attribute.Type.URL, IMAGE: Attribute.Type.IMAGE}
+LONGEST = 60
+_NOT_OF_NAME = re.compile(r"[^A-Za-z0-9]+")
+
+
+class ShownValue(NamedTuple):
+    """A value of a cell, with where it leads and the stored picture of an image."""
+
+    text: str
+    href: str
+    picture: str
+
+
+class ShownCell(NamedTuple):
+    """What a record has in one column."""
+
+    values: list[ShownValue]
+    n_more: int
+    is_long: bool
+
+
+def table_rows(table: FoundTable, snapshot: Snapshot, now: datetime, most: int) -> list[list[ShownCell]]:
+    """Return the cells of the first records, with the images that are stored."""
+    address_of = files_of(snapshot, now=now).address_of
+
+    def shown(column: FoundColumn, value: str) -> ShownValue:
+        is_web = column.kind in TYPES and urlsplit(value).scheme in {"http", "https"}
+        picture = (address_of(value, Asset.Kind.IMAGE) or "") if column.kind == IMAGE else ""
+        return ShownValue(value, value if is_web else "", picture)
+
+    return [
+        [_cell(column, [shown(column, value) for value in column.values[number]]) for column in table.columns]
+        for number in range(min(table.n_records, most))
+    ]
+
+
+def _cell(column: FoundColumn, values: list[ShownValue]) -> ShownCell:
+    is_long = column.kind not in TYPES and sum(len(value.text) for value in values) > LONGEST
+    return ShownCell(values[:VALUES_SHOWN], max(len(values) - VALUES_SHOWN, 0), is_long)
+
+
+def column_rows(table: FoundTable) -> list[dict[str, Any]]:
+    """Return what the form that accepts a table proposes for each column."""
+    used: set[str] = set()
+    rows = []
+    for column in table.columns:
+        name = _free(as_attribute_name(column.name), used)
+        used.add(name)
+        takes = column.n_filled >= RARELY * table.n_records
+        rows.append({"takes": takes, "column": column.name, "name": name, "type": type_of(column)})
+    return rows
+
+
+def type_of(column: FoundColumn) -> str:
+    """Return the type that the values of a column look like."""
+    if column.kind in TYPES:
+        return TYPES[column.kind]
+    kind = kind_of([value for found in column.values for value in found])
+    return kind if kind in Attribute.Type.values else Attribute.Type.TEXT
+
+
+def free_vertical_name(page: Page) -> str:
+    """Return a name for the vertical of a list that no vertical has."""
+    steps = [step for step in urlsplit(page.url).path.split("/") if step]
+    last = steps[-1].partition(".")[0] if steps else page.site.name
+    taken = set(Vertical.objects.values_list("name", flat=True))
+    return _free(as_attribute_name(last), taken)
+
+
+def as_attribute_name(text: str) -> str:
+    """Return a text as the name of an attribute or vertical.
+
+    >>> as_attribute_name("Prix réduit (€)"), as_attribute_name("3 Sterne")
+    ('prix_reduit', '_3_sterne')
+    """
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    name = _NOT_OF_NAME.sub("_", plain).strip("_").lower()[:LONGEST] or "records"
+    return f"_{name}" if name[0].isdigit() else name
+
+
+def _free(name: str, taken: set[str]) -> str:
+    return next(
+        one for n in count(1) if (one := name if n == 1 else f"{name[: LONGEST - 4]}_{n}") not in taken
+    )

@@ -1,0 +1,282 @@
+"""From a pasted address to a table of records, and from there to a file or to a rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from annotation.models import Vertical
+from annotation.services import BadVertical
+from clustering.forms.sites import propose_name
+from clustering.models import Look, Page, Snapshot
+from clustering.services.looks.assets import request_assets, unfinished_job
+from rules.forms import AcceptForm, ColumnFormSet, PasteForm, WholeListForm
+from rules.services.lists import accepting_lists, pasted_lists
+from rules.services.lists.found_tables import found_tables, table_ranked
+from rules.services.lists.table_exports import table_parts
+from rules.services.records.record_exports import JSON_LINES, MEDIA_TYPES
+from rules.views.lists.table_rows import column_rows, free_vertical_name, table_rows
+from vertex.core.models import Job, Role
+from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.views.access import needs_role, user_of
+from vertex.core.views.lists import chosen
+from vertex.core.views.toasts import tell
+
+if TYPE_CHECKING:
+    from django.forms import BaseFormSet
+    from django.http import HttpRequest
+
+    from rules.services.lists.found_tables import FoundTable
+    from vertex.core.models import Site
+
+JOBS = (pasted_lists.FETCHING, accepting_lists.TASK)
+ROWS_SHOWN = 500
+MOST_VERTICALS = 200
+
+
+@needs_role(Role.OPERATOR)
+@require_http_methods(["GET", "POST"])
+def new_table(request: HttpRequest) -> HttpResponse:
+    """Take the address of a page and let a job fetch it."""
+    form = PasteForm(request.POST or None, initial={"url": request.GET.get("url", "")[:2048]})
+    busy = None
+    if request.method == "POST" and form.is_valid():
+        url = form.cleaned_data["url"]
+        try:
+            job = pasted_lists.request_table(url=url, name=propose_name(url), actor=user_of(request))
+        except JobExists as error:
+            busy = error.job
+            form.add_error("url", f"{error}. Wait until it is done or cancel it, then fetch this page.")
+        except pasted_lists.NotAllowed as error:
+            form.add_error("url", str(error))
+        except ValidationError as error:
+            form.add_error("url", " ".join(error.messages))
+        else:
+            return redirect("table_job", job.site.name if job.site else "", job.pk)
+    status = 400 if form.errors else 200
+    return render(request, "rules/lists/new_table.html", {"form": form, "busy": busy}, status=status)
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def table_job(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Show how far a fetch or an acceptance is, and lead on when it is done."""
+    jobs = Job.objects.select_related("site", "created_by")
+    job = get_object_or_404(jobs, site__name=name, pk=pk, task__in=JOBS)
+    address = _result_of(request, job)
+    if address and request.headers.get("HX-Request") == "true":
+        return HttpResponse(status=204, headers={"HX-Redirect": address})
+    if address:
+        return redirect(address)
+    context = {
+        "site": job.site,
+        "job": job,
+        "is_fetch": job.task == pasted_lists.FETCHING,
+        "is_live": not job.is_finished,
+        "unfetched": pasted_lists.unfetched_pages(job) if job.is_finished else [],
+        "page_of_list": _accepted_page(job),
+        "can_operate": user_of(request).has_role(Role.OPERATOR, job.site),
+    }
+    return render(request, "rules/lists/table_job.html", context)
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def page_table(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Show a list of a page as a table."""
+    page = _page(name, pk)
+    user, snapshot = user_of(request), _snapshot(page)
+    tables = found_tables(snapshot)
+    table = table_ranked(tables, request.GET.get("list"))
+    job = pasted_lists.unfinished_fetch(page.site)
+    images = unfinished_job(snapshot)
+    context = {
+        "site": page.site,
+        "shown": page,
+        "snapshot": snapshot,
+        "tables": tables,
+        "table": table,
+        "rows": table_rows(table, snapshot, timezone.now(), ROWS_SHOWN) if table else [],
+        "rows_shown": ROWS_SHOWN,
+        "form": WholeListForm(),
+        "job": job,
+        "images": images,
+        "is_live": job is not None or images is not None,
+        "has_images": table is not None and any(one.kind == "image" for one in table.columns),
+        "look": Look.objects.filter(snapshot=snapshot).first(),
+        "last_crawl": pasted_lists.last_whole_crawl(page),
+        "can_edit": user.has_role(Role.EDITOR, page.site),
+        "can_operate": user.has_role(Role.OPERATOR, page.site),
+    }
+    return render(request, "rules/lists/page_table.html", context)
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def download_table(request: HttpRequest, name: str, pk: int) -> StreamingHttpResponse:
+    """Stream a table as it is, without a rule."""
+    page = _page(name, pk)
+    table = _table(_snapshot(page), request.GET.get("list"))
+    form = chosen(request, "format", MEDIA_TYPES, JSON_LINES)
+    return StreamingHttpResponse(
+        table_parts(table, page.url, form),
+        content_type=MEDIA_TYPES[form],
+        headers={"Content-Disposition": f'attachment; filename="{name}-list-{page.pk}.{form}"'},
+    )
+
+
+@needs_role(Role.EDITOR)
+@require_POST
+def fetch_table_images(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Let a job fetch the images of the page, so that the table can show them."""
+    page = _page(name, pk)
+    request_assets(snapshots=[_snapshot(page)], actor=user_of(request))
+    return redirect(_table_address(request, page))
+
+
+@needs_role(Role.OPERATOR)
+@require_POST
+def crawl_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Let a job fetch the list with its further pages and the pages of its records."""
+    page = _page(name, pk)
+    form = WholeListForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, " ".join(str(one) for told in form.errors.values() for one in told))
+        return redirect(_table_address(request, page))
+    try:
+        job = pasted_lists.crawl_whole_list(page=page, actor=user_of(request), **form.cleaned_data)
+    except JobExists as error:
+        messages.info(request, f"{error}.")
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+    else:
+        tell(request, f"{job.title}: the job is waiting.", undo_url=reverse("cancel_job", args=[job.pk]))
+    return redirect(_table_address(request, page))
+
+
+@needs_role(Role.EDITOR)
+@require_http_methods(["GET", "POST"])
+def accept_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    """Choose the columns that become attributes, and let a job learn the rule."""
+    page = _page(name, pk)
+    snapshot = _asked_snapshot(request, page)
+    table = _table(snapshot, request.GET.get("list"))
+    can_publish = user_of(request).has_role(Role.REVIEWER, page.site)
+    initial = {
+        "snapshot": snapshot.pk,
+        "vertical": free_vertical_name(page),
+        "publishes": can_publish,
+    }
+    form = AcceptForm(request.POST or None, initial=initial)
+    columns = ColumnFormSet(request.POST or None, initial=column_rows(table), prefix="columns")
+    if request.method == "POST" and form.is_valid() and columns.is_valid():
+        job = _requested(request, form, columns, snapshot, table)
+        if job is not None:
+            return redirect("table_job", name, job.pk)
+    context = {
+        "site": page.site,
+        "shown": page,
+        "table": table,
+        "form": form,
+        "columns": columns,
+        "rows": list(zip(columns.forms, table.columns, strict=False)),
+        "verticals": Vertical.objects.order_by("name").values_list("name", flat=True)[:MOST_VERTICALS],
+        "can_publish": can_publish,
+    }
+    is_bad = request.method == "POST"
+    return render(request, "rules/lists/accept_list.html", context, status=400 if is_bad else 200)
+
+
+def _requested(
+    request: HttpRequest,
+    form: AcceptForm,
+    columns: BaseFormSet[Any],
+    snapshot: Snapshot,
+    table: FoundTable,
+) -> Job | None:
+    """Ask for the rule; what is wrong is told by the form, and nothing comes back."""
+    entered = form.cleaned_data
+    taken = [row for row in columns.cleaned_data if row.get("takes")]
+    try:
+        return accepting_lists.request_acceptance(
+            snapshot=snapshot,
+            rank=table.rank,
+            columns=[accepting_lists.ChosenColumn(row["column"], row["name"], row["type"]) for row in taken],
+            vertical=entered["vertical"],
+            publishes=entered["publishes"],
+            actor=user_of(request),
+        )
+    except JobExists as error:
+        form.add_error(None, f"{error}. Wait until it is done, then learn this rule.")
+    except BadVertical as error:
+        form.add_error(None, [f"{problem[:1].upper()}{problem[1:]}." for problem in error.problems])
+    except ValidationError as error:
+        form.add_error(None, error.messages)
+    return None
+
+
+def _result_of(request: HttpRequest, job: Job) -> str:
+    """Return where a finished job leads, with a toast; blank where it leads nowhere."""
+    result = job.result if job.state == Job.State.DONE and isinstance(job.result, dict) else {}
+    name = job.site.name if job.site else ""
+    if job.task == pasted_lists.FETCHING:
+        return reverse("page_table", args=[name, result["page"]]) if result.get("page") else ""
+    if not result.get("cluster"):
+        return ""
+    told = f"The rule finds {result['records']:,} records on the page."
+    if result.get("published"):
+        tell(request, f"{told} It is published.")
+    elif result.get("why"):
+        messages.info(request, f"{told} {result['why']}")
+    else:
+        tell(request, f"{told} It is a draft.")
+    return f"{reverse('rule', args=[name, result['cluster']])}?version={result['version']}"
+
+
+def _accepted_page(job: Job) -> Page | None:
+    """Return the page whose list a job makes a rule of."""
+    return Page.objects.filter(site=job.site, snapshots=job.params.get("snapshot", 0)).first()
+
+
+def _page(name: str, pk: int) -> Page:
+    pages = Page.objects.select_related("site", "latest_snapshot")
+    return get_object_or_404(pages, site__name=name, pk=pk)
+
+
+def _snapshot(page: Page) -> Snapshot:
+    snapshot = page.latest_snapshot
+    if snapshot is None:
+        raise Http404("Nothing of this page is stored yet. Fetch it first.")
+    snapshot.page = page
+    return snapshot
+
+
+def _asked_snapshot(request: HttpRequest, page: Page) -> Snapshot:
+    """Return the snapshot that the person saw, by default the latest one."""
+    asked = request.POST.get("snapshot", "")
+    if not (asked.isdecimal() and len(asked) < 16):  # noqa: PLR2004 - what a database takes as an id
+        return _snapshot(page)
+    snapshot: Snapshot = get_object_or_404(Snapshot, page=page, pk=int(asked))
+    snapshot.page = page
+    return snapshot
+
+
+def _table(snapshot: Snapshot, asked: str | None) -> FoundTable:
+    table = table_ranked(found_tables(snapshot), asked)
+    if table is None:
+        raise Http404("No list of records is found on this page.")
+    return table
+
+
+def _table_address(request: HttpRequest, page: Page) -> str:
+    site: Site = page.site
+    rank = request.POST.get("list", "")
+    address = reverse("page_table", args=[site.name, page.pk])
+    return f"{address}?list={rank}" if rank.isdecimal() and len(rank) < 3 else address  # noqa: PLR2004 - lists are few

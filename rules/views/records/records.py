@@ -1,0 +1,213 @@
+"""A site's records: the table, one record with its history, downloads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.conf import settings
+from django.db.models import Count, Max
+from django.http import FileResponse, Http404, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET
+
+from clustering.models import Cluster
+from rules.models import Extraction, Record, Rule
+from rules.services.records import record_exports
+from rules.services.records.record_rows import Wanted, narrowed
+from rules.views.learning.rules import allowed
+from vertex.core.models import Job, Role, Site
+from vertex.core.views.access import needs_role
+from vertex.core.views.lists import both_ways, chosen, list_part, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from django.http import HttpRequest
+
+    from rules.models import RecordQuerySet
+
+ORDERS = both_ways({"changed": ["change_number"], "confidence": ["least_confidence", "id"]})
+ATTRIBUTES_SHOWN = 5  # as columns; the record's page has all
+VERSIONS_SHOWN = 50
+SURE_FROM = 0.9
+STATES = (("", "There"), ("unsure", "Unsure"), ("failed", "With failures"), ("gone", "Gone"), ("all", "All"))
+
+
+class RecordLine(NamedTuple):
+    """A record with the values that the table shows."""
+
+    record: Record
+    cells: list[Any]
+
+
+class ValueRow(NamedTuple):
+    """What a record has of one attribute."""
+
+    name: str
+    type: str
+    value: Any
+    raw: Any
+    normalised: Any
+    confidence: float | None
+    nodes: list[str]
+    failed: str
+    is_missing: bool
+
+
+class Before(NamedTuple):
+    """What a record was for a time, with what is otherwise after it."""
+
+    version: Any
+    changes: list[tuple[str, Any, Any]]  # attribute, then and afterwards
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def records(request: HttpRequest, name: str) -> HttpResponse:
+    site = get_object_or_404(Site, name=name)
+    clusters = list(Cluster.objects.filter(site=site, records__isnull=False).distinct().order_by("title"))
+    cluster = chosen(request, "cluster", [one.name for one in clusters])
+    state = chosen(request, "state", [value for value, _ in STATES])
+    sort = chosen(request, "sort", ORDERS, "-changed")
+    query = words(request)
+    found = _of_state(narrowed(Record.objects.filter(site=site), _wanted(cluster, query, state)), state)
+    page = list_part(request, found.select_related("page", "cluster", "rule"), order=ORDERS[sort])
+    attributes = _attributes(site, cluster, page.rows)
+    context = allowed(request, site) | {
+        "query": query,
+        "clusters": clusters,
+        "cluster": cluster,
+        "states": STATES,
+        "state": state,
+        "sort": sort,
+        "page": page,
+        "attributes": attributes,
+        "lines": [RecordLine(row, [row.values.get(one) for one in attributes]) for row in page.rows],
+        "is_narrowed": bool(query or cluster or state),
+        "without": _without_record(site),
+        "has_rule": Rule.objects.published().of_site(site).exists(),
+    }
+    return render(request, "rules/records/records.html", context)
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def record(request: HttpRequest, name: str, pk: int) -> HttpResponse:
+    site = get_object_or_404(Site, name=name)
+    rows = Record.objects.select_related("page", "cluster", "rule__vertical", "snapshot")
+    shown = get_object_or_404(rows, site=site, pk=pk)
+    versions = shown.versions.select_related("rule")[:VERSIONS_SHOWN]
+    context = allowed(request, site) | {
+        "record": shown,
+        "values": value_rows(shown),
+        "history": _history(shown, versions),
+    }
+    return render(request, "rules/records/record.html", context)
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def download_records(request: HttpRequest, name: str) -> StreamingHttpResponse:
+    """Stream the records that the table shows, all parts of it."""
+    site = get_object_or_404(Site, name=name)
+    form = chosen(request, "format", record_exports.MEDIA_TYPES, record_exports.JSON_LINES)
+    state = chosen(request, "state", [value for value, _ in STATES])
+    cluster = request.GET.get("cluster", "").replace("\0", "")
+    found = narrowed(Record.objects.filter(site=site), _wanted(cluster, words(request), state))
+    return StreamingHttpResponse(
+        record_exports.export_parts(_of_state(found, state), form),
+        content_type=record_exports.MEDIA_TYPES[form],
+        headers={"Content-Disposition": f'attachment; filename="{name}-records.{form}"'},
+    )
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def record_file(_request: HttpRequest, name: str, pk: int) -> FileResponse:
+    """Hand out the file that an export of records made."""
+    made = get_object_or_404(Job, pk=pk, site__name=name, task=record_exports.TASK, state=Job.State.DONE)
+    file = str((made.result or {}).get("file", ""))
+    path = settings.EXPORT_DIR / file
+    if not file or "/" in file or not path.is_file():
+        raise Http404("The file of this job is not there any more. Export the records again.")
+    return FileResponse(path.open("rb"), as_attachment=True, filename=file)
+
+
+def site_records(site: Site) -> dict[str, Any]:
+    """Return what a site's overview tells of its rules and records."""
+    latest = Extraction.objects.filter(site=site).aggregate(at=Max("extracted_at"))
+    return {
+        "n_rules": Rule.objects.published().of_site(site).count(),
+        "n_records": Record.objects.there().filter(site=site).count(),
+        "last_extraction": latest["at"],
+    }
+
+
+def value_rows(shown: Record) -> list[ValueRow]:
+    """Return what a record has of each attribute, those of its rule first."""
+    types = {one["name"]: one.get("type", "text") for one in (shown.rule.schema if shown.rule else [])}
+    names = dict.fromkeys([*types, *shown.values, *shown.missing, *shown.failed])
+    return [
+        ValueRow(
+            name=name,
+            type=types.get(name, "text"),
+            value=shown.values.get(name),
+            raw=shown.raw.get(name),
+            normalised=shown.normalized.get(name),
+            confidence=shown.confidence.get(name),
+            nodes=_several(shown.nodes.get(name)),
+            failed=shown.failed.get(name, ""),
+            is_missing=name in shown.missing,
+        )
+        for name in names
+    ]
+
+
+def _several(value: Any) -> list[Any]:  # noqa: ANN401 - any JSON value
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _history(shown: Record, versions: Iterable[Any]) -> list[Before]:
+    """Return what a record was, the newest first, each with what came after."""
+    told, after = [], shown.values
+    for version in versions:
+        told.append(Before(version, _changes(version.values, after)))
+        after = version.values
+    return told
+
+
+def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
+    names = dict.fromkeys([*before, *after])
+    return [
+        (name, before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)
+    ]
+
+
+def _wanted(cluster: str, query: str, state: str) -> Wanted:
+    return Wanted(cluster=cluster, text=query, has_gone=state in {"gone", "all"})
+
+
+def _of_state(found: RecordQuerySet, state: str) -> RecordQuerySet:
+    if state == "unsure":
+        return found.filter(least_confidence__lt=SURE_FROM)
+    if state == "failed":
+        return found.exclude(failed={})
+    return found.filter(gone_at__isnull=False) if state == "gone" else found
+
+
+def _attributes(site: Site, cluster: str, rows: Iterable[Record]) -> list[str]:
+    """Return the attributes that stand as columns: the first of the vertical that the rows have."""
+    rules = Rule.objects.published().of_site(site)
+    schemas = (rules.filter(cluster__name=cluster) if cluster else rules).values_list("schema", flat=True)
+    known = dict.fromkeys(one["name"] for schema in schemas for one in schema)
+    present = dict.fromkeys(name for row in rows for name in row.values)
+    return [*(name for name in known if name in present), *(n for n in present if n not in known)][
+        :ATTRIBUTES_SHOWN
+    ]
+
+
+def _without_record(site: Site) -> list[tuple[str, int]]:
+    """Return why how many pages have no record, the most frequent reason first."""
+    without = Extraction.objects.filter(site=site, n_records=0).exclude(reason="")
+    counted = without.order_by().values_list("reason").annotate(n=Count("pk"))
+    return sorted(counted, key=lambda one: -one[1])

@@ -1,0 +1,259 @@
+"""What the pages of reviews show: the page at hand with its values and marks, figures, fields that change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
+
+from annotation.algorithms.anchors.node_paths import AnchorProblem, select_nodes
+from annotation.services.page.shown_pages import PageUnfit, read_page
+from rules.algorithms.review.differences import differences
+from rules.algorithms.review.impact import CHANGED, GAINED, LOST, RECORDS, SAME
+from rules.algorithms.review.validity import RECALL
+from rules.algorithms.running.text_places import places_of
+from rules.services.learning.held_out import N_JUDGED
+from rules.services.review.judging import validity_so_far
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from annotation.algorithms.anchors.picking import NumberedPage
+    from clustering.models import Snapshot
+    from rules.algorithms.review.differences import Piece
+    from rules.algorithms.review.validity import Validity
+    from rules.models import Impact, JudgedPage, Review, Rule
+
+N_KEYS = 9  # attributes that have a key of their own
+VALUES_SHOWN = 12  # of one attribute on a page of several records
+MOST_MARKS = 300
+
+
+class JudgedValue(NamedTuple):
+    """An attribute on the page at hand."""
+
+    name: str
+    key: str  # that marks it; blank: none
+    values: Sequence[Any]
+    n_more: int
+    is_marked: bool
+    is_mandatory: bool
+    is_guessed: bool = False  # its place is that of its text: the stylesheet tells none
+
+
+class AttributeScore(NamedTuple):
+    """How one attribute was judged so far."""
+
+    name: str
+    right: int
+    wrong: int
+    missed: int
+    precision: float | None
+    recall: float | None
+    is_valid: bool
+
+
+class FieldImpact(NamedTuple):
+    """What changes of one attribute; blank: of the records."""
+
+    name: str
+    is_constant: bool
+    gained: int
+    lost: int
+    changed: int
+    same: int
+
+
+class Example(NamedTuple):
+    """A value that changes, with both texts in pieces."""
+
+    url: str
+    page: int
+    kind: str
+    was: Sequence[Piece]
+    now: Sequence[Piece]
+
+
+class ChangedRule(NamedTuple):
+    """How an attribute is found before and after."""
+
+    name: str
+    was: str
+    now: str
+
+
+def judging(review: Review, at: int | None) -> dict[str, Any]:
+    """Return the page of a review that is to be judged: the one asked for, or the first that is open."""
+    pages = list(review.pages.select_related("snapshot__page__site", "judged_by"))
+    shown = next((page for page in pages if page.rank == at), None)
+    shown = shown or next((page for page in pages if not page.verdict), None) or (pages[0] if pages else None)
+    validity = validity_so_far(review)
+    judged = [page for page in pages if page.judged_at is not None]
+    places = places_on(shown) if shown else Places([], [])
+    return {
+        "review": review,
+        "rule": review.rule,
+        "pages": pages,
+        "shown": shown,
+        "values": judged_values(shown, {name for name, _ in places.guessed}) if shown else [],
+        "n_records": len([line for line in shown.records if line.get("record")]) if shown else 0,
+        "marks": marks_of(shown, places) if shown else "[]",
+        "previous": _beside(pages, shown, -1),
+        "next": _beside(pages, shown, 1),
+        "last_judged": max(judged, key=lambda page: str(page.judged_at), default=None),
+        "n_open": sum(not page.verdict for page in pages),
+        **figures_of(validity),
+    }
+
+
+def figures_of(validity: Validity) -> dict[str, Any]:
+    """Return how the rule was judged so far, as a whole and by attribute."""
+    return {
+        "validity": validity,
+        "needed_recall": RECALL,
+        "n_wanted": N_JUDGED,
+        "scores": [
+            AttributeScore(name, one.right, one.wrong, one.missed, one.precision, one.recall, one.is_valid)
+            for name, one in validity.attributes.items()
+        ],
+    }
+
+
+def judged_values(page: JudgedPage, guessed: Collection[str] = ()) -> list[JudgedValue]:
+    """Return what the rule extracts from a page, attribute by attribute."""
+    records = [line["record"] for line in page.records if line.get("record")]
+    rows = []
+    for number, attribute in enumerate(page.review.rule.schema, 1):
+        found = [record[attribute["name"]] for record in records if record.get(attribute["name"]) is not None]
+        rows.append(
+            JudgedValue(
+                name=attribute["name"],
+                key=str(number) if number <= N_KEYS else "",
+                values=found[:VALUES_SHOWN],
+                n_more=max(0, len(found) - VALUES_SHOWN),
+                is_marked=attribute["name"] in page.marked,
+                is_mandatory=attribute["is_mandatory"],
+                is_guessed=attribute["name"] in guessed,
+            )
+        )
+    return rows
+
+
+class Places(NamedTuple):
+    """Where the values of a page stand: attributes and XPaths."""
+
+    told: list[tuple[str, str]]  # by the stylesheet
+    guessed: list[tuple[str, str]]  # found by their texts
+
+
+def places_on(page: JudgedPage) -> Places:
+    """Return where the values of a page stand; by their texts where the stylesheet does not tell it."""
+    told = [(name, path) for line in page.records for name, path in _paths(line.get("nodes") or {})]
+    names = {name for name, _ in told}
+    untold: dict[str, list[str]] = {}
+    for line in page.records:
+        for name, value in line.get("record", {}).items():
+            if name not in names:
+                untold.setdefault(name, []).extend(value if isinstance(value, list) else [value])
+    try:
+        texts = read_page(page.snapshot).texts if untold else None
+    except PageUnfit:
+        texts = None
+    if texts is None:
+        return Places(told, [])
+    return Places(told, [(name, path) for name in untold for path in places_of(texts, untold[name])])
+
+
+def marks_of(page: JudgedPage, places: Places) -> str:
+    """Return where the values of a page stand, as the frame draws them."""
+    marks = marks_at(page.snapshot, [*places.told, *places.guessed])
+    guessed = {name for name, _ in places.guessed}
+    for mark in marks:
+        if mark["label"] in guessed:
+            mark["label"] += " (found by its text)"
+    return orjson.dumps(marks).decode()
+
+
+def marks_at(
+    snapshot: Snapshot, nodes: Iterable[tuple[str, str]], kind: str = "value"
+) -> list[dict[str, Any]]:
+    """Return the marks of some named XPaths; what is not on the page is left out."""
+    try:
+        shown = read_page(snapshot)
+    except PageUnfit:
+        return []
+    found = [(name, _number_at(shown, path)) for name, path in list(nodes)[:MOST_MARKS]]
+    return [
+        {"id": f"{name}-{place}", "kind": kind, "number": number, "text": None, "label": name}
+        for place, (name, number) in enumerate(found)
+        if number is not None
+    ]
+
+
+def _paths(nodes: Mapping[str, str | list[str]]) -> list[tuple[str, str]]:
+    return [
+        (name, path)
+        for name, paths in nodes.items()
+        for path in ([paths] if isinstance(paths, str) else paths)
+    ]
+
+
+def _number_at(page: NumberedPage, path: str) -> int | None:
+    try:
+        found = select_nodes(page.texts.tree, path)
+    except AnchorProblem:
+        return None
+    return page.number_of(found[0].element) if found else None
+
+
+def _beside(pages: Sequence[JudgedPage], shown: JudgedPage | None, step: int) -> JudgedPage | None:
+    if shown is None:
+        return None
+    return next((page for page in pages if page.rank == shown.rank + step), None)
+
+
+def impact_rows(impact: Impact) -> list[FieldImpact]:
+    """Return the figures of an impact, the records first."""
+    counts = impact.figures.get("counts", {})
+    constant = {one["name"] for one in impact.rule.schema if one["is_constant"]}
+    names = [RECORDS, *(one["name"] for one in impact.rule.schema)]
+    names += [name for name in counts if name not in names]
+    return [
+        FieldImpact(
+            name,
+            name in constant,
+            *(counts.get(name, {}).get(kind, 0) for kind in (GAINED, LOST, CHANGED, SAME)),
+        )
+        for name in names
+    ]
+
+
+def examples_of(impact: Impact, attribute: str, kind: str) -> list[Example]:
+    """Return the kept examples of one kind of change."""
+    kept = [one for one in impact.examples if one["attribute"] == attribute and one["kind"] == kind]
+    return [
+        Example(one["url"], one["page"], one["kind"], *differences(_text(one["was"]), _text(one["now"])))
+        for one in kept
+    ]
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - any JSON value
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, dict):
+        return "\n".join(f"{name}: {_text(one)}" for name, one in value.items())
+    return ", ".join(map(_text, value)) if isinstance(value, list) else str(value)
+
+
+def changed_rules(before: Rule | None, rule: Rule) -> list[ChangedRule]:
+    """Return the attributes that two versions find in different ways."""
+    was = {one["attribute"]: one.get("xpath") or "" for one in before.figures} if before else {}
+    now = {one["attribute"]: one.get("xpath") or "" for one in rule.figures}
+    names = list(dict.fromkeys([*now, *was]))
+    return [
+        ChangedRule(name, was.get(name, ""), now.get(name, ""))
+        for name in names
+        if was.get(name, "") != now.get(name, "")
+    ]

@@ -1,0 +1,105 @@
+"""What is suggested for a page before anybody annotated one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from annotation.algorithms.suggestions.suggestions import Suggestion, suggest
+from annotation.algorithms.suggestions.suggestions_declared import read_declared
+from annotation.algorithms.suggestions.suggestions_evidence import Known, Wanted
+from annotation.algorithms.suggestions.suggestions_pages import ReadPage
+from clustering.dom.page import parse_page
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from lxml.html import HtmlElement
+
+PRODUCT = """
+<html><head><title>Trail Runner {n} | Shoes</title>
+<script type="application/ld+json">{{"@type": "Product", "name": "Trail Runner {n}", "sku": "S-{n}",
+ "brand": {{"name": "Alpina"}}, "offers": {{"price": "8{n}.00", "priceCurrency": "USD"}}}}</script></head>
+<body><nav><a href="/">Alpina</a></nav><h1>Trail Runner {n}</h1><p>by <a href="/b/alpina">Alpina</a></p>
+<p>Our Price: <b>$8{n}.00</b></p><p>Was <s>$99.00</s></p>
+<dl><dt>Colour</dt><dd>Moss</dd><dd>Ochre</dd>{more}</dl></body></html>
+"""
+WEIGHT = "<dt>Weight</dt><dd>57{n} g</dd>"
+
+
+def tree_of(html: str) -> HtmlElement:
+    tree = parse_page(html.encode(), "text/html; charset=utf-8").tree
+    assert tree is not None
+    return tree
+
+
+def product(n: int, *, has_weight: bool = True) -> HtmlElement:
+    return tree_of(PRODUCT.format(n=n, more=WEIGHT.format(n=n) if has_weight else ""))
+
+
+def suggested(
+    tree: HtmlElement,
+    wanted: Sequence[Wanted],
+    known: Mapping[str, Sequence[Known]] | None = None,
+    others: Sequence[HtmlElement] = (),
+) -> dict[str, Suggestion]:
+    """Return the best suggestion of each attribute."""
+    page = ReadPage(tree, "https://shop.example/p/1", [ReadPage(other).print() for other in others])
+    best: dict[str, Suggestion] = {}
+    for one in suggest(page, read_declared(tree), wanted, known):
+        best.setdefault(one.attribute, one)
+    return best
+
+
+def texts(suggestion: Suggestion) -> list[str]:
+    return [mark.text for mark in suggestion.marks]
+
+
+class TestSuggest:
+    def test_what_is_declared_is_suggested_where_it_is_displayed(self) -> None:
+        found = suggested(product(4), [Wanted("price", "price"), Wanted("name")])
+        assert ["$84.00"] == texts(found["price"])
+        assert "/html/body/p[2]/b" == found["price"].marks[0].xpath
+        assert "/html/body/h1" == found["name"].marks[0].xpath
+        assert found["price"].confidence > 0.85
+
+    def test_a_text_in_the_navigation_is_the_worse_place(self) -> None:
+        found = suggested(product(4), [Wanted("brand")])
+        assert "/html/body/p[1]/a" == found["brand"].marks[0].xpath
+
+    def test_several_values_are_several_marks(self) -> None:
+        found = suggested(product(4), [Wanted("color", is_multi=True)])
+        assert ["Moss", "Ochre"] == texts(found["color"])
+        assert "labels" == found["color"].source
+
+    def test_two_attributes_do_not_get_the_same_node(self) -> None:
+        found = suggested(product(4), [Wanted("regularPrice", "price"), Wanted("price", "price")])
+        assert ["$84.00"] == texts(found["price"])
+        assert ["$99.00"] == texts(found["regularPrice"])
+
+    def test_at_most_three_each_best_first(self) -> None:
+        page = ReadPage(tree_of("<h1>Prices</h1>" + "".join(f"<p>$1{n}.00</p>" for n in range(9))))
+        found = [one.confidence for one in suggest(page, [], [Wanted("price", "price")])]
+        assert sorted(found, reverse=True) == found
+        assert 1 <= len(found) <= 3
+
+    def test_what_other_pages_label_and_this_one_does_not_is_suggested_as_absent(self) -> None:
+        others = [product(n) for n in (1, 2, 3)]
+        found = suggested(product(5, has_weight=False), [Wanted("weight")], others=others)
+        assert found["weight"].is_absent
+        assert ["575 g"] == texts(suggested(product(5), [Wanted("weight")], others=others)["weight"])
+
+    def test_values_known_from_elsewhere_are_found(self) -> None:
+        tree = tree_of("<h1>Rope</h1><p>made of <i>hemp fibre</i></p>")
+        known = {"substance": [Known("hemp fibre", "is known", 0.6)]}
+        found = suggested(tree, [Wanted("substance")], known)
+        assert ["hemp fibre"] == texts(found["substance"])
+        assert "known value" == found["substance"].source
+        assert {} == suggested(tree, [Wanted("substance")])
+
+    def test_a_page_that_shows_nothing_has_no_suggestions(self) -> None:
+        assert [] == suggest(ReadPage(tree_of("<p></p>")), [], [Wanted("price", "price"), Wanted("name")])
+
+    def test_json_tells_source_confidence_and_why(self) -> None:
+        told = suggested(product(4), [Wanted("price", "price")])["price"].as_json()
+        assert {"attribute", "marks", "source", "confidence", "why", "absent"} == set(told)
+        assert "json-ld says" in str(told["why"])

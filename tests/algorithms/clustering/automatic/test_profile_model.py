@@ -1,0 +1,73 @@
+"""The model of the groups, and later pages."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from clustering.algorithms.automatic import auto
+from clustering.algorithms.automatic.page_features import PageFeatures, observe
+from clustering.algorithms.automatic.profile_model import assign
+from clustering.algorithms.grouping import Evidence, Grouping, RawPage
+
+DETAIL = "<h1>Thing {n}</h1><b>Price:</b><i>{n}</i><b>Weight:</b><i>{n} kg</i><p>{n} things"
+LIST = "<h2>Things</h2><ul><li><a href=/{n}>{n}</a><li><a href=/x{n}>x{n}</a></ul><u>{n} found</u>"
+SET = DETAIL + "<section><h3>Parts</h3><ol><li>{n}</ol><em>{n}</em></section>"
+
+
+def seen(html: str, url: str = "http://a.b") -> PageFeatures:
+    return observe(RawPage(url, html.encode()))
+
+
+@pytest.fixture(scope="module")
+def shop() -> Grouping:
+    """Return the clusters of 60 details, 9 of them sets, and 20 lists."""
+    pages = [(f"http://a.b/p/{n}", (SET if n < 9 else DETAIL).format(n=n)) for n in range(60)]
+    pages += [(f"http://a.b/list/{n}", LIST.format(n=n)) for n in range(20)]
+    return auto.cluster_pages([url for url, _ in pages], [seen(html) for _, html in pages], Evidence())
+
+
+def group_at(grouping: Grouping, page: int) -> str | None:
+    return grouping.labels(80)[page]
+
+
+def test_a_later_page_goes_to_the_group_of_its_type(shop: Grouping) -> None:
+    assert [51, 20, 9] == [len(group.members) for group in shop.groups]
+    assert group_at(shop, 30) == assign(shop.model, seen(DETAIL.format(n=99)), "http://a.b/p/99")
+    assert group_at(shop, 70) == assign(shop.model, seen(LIST.format(n=99)), "http://a.b/list/99")
+
+
+def test_near_twins_are_told_by_what_they_contrast_in(shop: Grouping) -> None:
+    assert group_at(shop, 0) == assign(shop.model, seen(SET.format(n=99)), "http://a.b/p/99")
+
+
+def test_a_page_with_nothing_in_common_is_in_no_group(shop: Grouping) -> None:
+    assert None is assign(shop.model, seen("<div><pre>other</pre></div>"), "http://a.b/p/99")
+    assert None is assign(shop.model, seen(""), "http://a.b/p/99")
+    assert None is assign({}, seen(DETAIL), "http://a.b/p/99")
+
+
+def test_the_model_is_json_and_says_the_same_after_a_journey(shop: Grouping) -> None:
+    model = json.loads(json.dumps(shop.model))
+
+    assert group_at(shop, 30) == assign(model, seen(DETAIL.format(n=99)), "http://a.b/p/99")
+
+
+def test_the_model_of_fifty_rich_groups_stays_below_two_megabytes() -> None:
+    def page(kind: int, n: int) -> str:
+        return "".join(
+            f"<b class=k{kind}>L{kind}.{f}:</b><i class=k{kind}f{f}>{n}{f}</i>" for f in range(150)
+        )
+
+    urls = [
+        f"http://a.b/{'abcdefghij'[kind % 10] * 4}{'klmno'[kind // 10]}/{n}"
+        for kind in range(50)
+        for n in range(4)
+    ]
+    grouping = auto.cluster_pages(
+        urls, [seen(page(kind, n)) for kind in range(50) for n in range(4)], Evidence()
+    )
+
+    assert len(grouping.groups) == 50
+    assert len(json.dumps(grouping.model)) < 2_000_000

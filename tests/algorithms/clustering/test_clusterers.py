@@ -1,0 +1,105 @@
+"""What holds for every algorithm in the table."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from clustering.algorithms.clusterers import CLUSTERERS, sentence_of
+from clustering.algorithms.grouping import Clusterer, Evidence, Grouping, RawPage, SiteLink
+from clustering.algorithms.published.derived_log import derive_clicks
+
+HOME = "http://shop.example/"
+PRODUCT = "<html><body><h1>{n}</h1><div class=price><b>${n}</b></div><ul><li>{n}<li>b</ul></body></html>"
+ARTICLE = "<html><body><article><h2>{n}</h2><p>{n}<p>c<p>d</article><table><tr><td>{n}</table></body></html>"
+
+
+def name_of(number: int) -> str:
+    return f"boots {chr(96 + number)}x"
+
+
+def shop() -> list[RawPage]:
+    """A home page that links to twelve products and, elsewhere, to twelve articles."""
+    products = [RawPage(f"{HOME}p/{n}", PRODUCT.format(n=name_of(n + 1)).encode()) for n in range(12)]
+    articles = [RawPage(f"{HOME}a/{n}", ARTICLE.format(n=name_of(n + 13)).encode()) for n in range(12)]
+    to_products = "".join(f"<li><a href='{page.url}'>boots {page.url[-2:]}</a>" for page in products)
+    to_articles = "".join(f"<p><a href='{page.url}'>news {page.url[-2:]}</a></p>" for page in articles)
+    home = RawPage(HOME, f"<html><body><ul>{to_products}</ul><div>{to_articles}</div></body></html>".encode())
+    return [home, *products, *articles]
+
+
+def evidence_of(pages: list[RawPage]) -> Evidence:
+    links = [
+        SiteLink(
+            HOME,
+            f"/html/body/ul/li[{n}]/a" if "/p/" in page.url else f"/html/body/div/p[{n}]/a",
+            page.url,
+            name_of(n),
+        )
+        for n, page in enumerate(pages[1:], 1)
+    ]
+    tree_by_url = {page.url: page.tree for page in pages}
+    return Evidence(links=links, clicks=derive_clicks(links), has_derived_clicks=True, read=tree_by_url.get)
+
+
+def grouped(clusterer: Clusterer, pages: list[RawPage], evidence: Evidence) -> Grouping:
+    observations = [clusterer.observe(page) if clusterer.observe else None for page in pages]
+    return clusterer.cluster_pages([page.url for page in pages], observations, evidence)
+
+
+@pytest.mark.parametrize("clusterer", CLUSTERERS.values(), ids=lambda clusterer: clusterer.name)
+class TestEach:
+    def test_no_page_is_in_two_groups_and_none_is_lost(self, clusterer: Clusterer) -> None:
+        pages = shop()
+        grouping = grouped(clusterer, pages, evidence_of(pages))
+        places = [place for group in grouping.groups for place in group.members] + list(grouping.unassigned)
+
+        assert list(range(len(pages))) == sorted(places)
+
+    def test_the_model_is_json(self, clusterer: Clusterer) -> None:
+        pages = shop()
+        model = grouped(clusterer, pages, evidence_of(pages)).model
+
+        assert model == json.loads(json.dumps(model))
+
+    def test_the_order_of_pages_does_not_matter(self, clusterer: Clusterer) -> None:
+        pages = shop()
+        evidence = evidence_of(pages)
+        shuffled = random.Random(3).sample(pages, len(pages))
+        here = grouped(clusterer, pages, evidence).labels(len(pages))
+        there = grouped(clusterer, shuffled, evidence).labels(len(pages))
+
+        assert sorted(zip((page.url for page in pages), map(str, here), strict=True)) == sorted(
+            zip((page.url for page in shuffled), map(str, there), strict=True)
+        )
+
+    def test_a_site_without_pages_has_no_groups(self, clusterer: Clusterer) -> None:
+        links = [SiteLink(HOME, "/html/body/a", f"{HOME}p/1", "boots")]
+        evidence = Evidence(links=links, clicks=derive_clicks(links), read=lambda _url: None)
+
+        assert list(clusterer.cluster_pages([], [], evidence).groups) == []
+
+    def test_it_says_on_what_evidence_it_decided(self, clusterer: Clusterer) -> None:
+        pages = shop()
+
+        assert grouped(clusterer, pages, evidence_of(pages)).why
+
+
+def test_names_are_those_of_the_commands() -> None:
+    named = {"shingles", "keyclus", "uxclust", "site_model", "path_shingles", "masked_path_shingles"}
+
+    assert named | {"pq_grams", "common_paths"} <= set(CLUSTERERS)
+
+
+@pytest.mark.parametrize("name", sorted(CLUSTERERS))
+def test_every_algorithm_says_in_a_sentence_what_it_does(name: str) -> None:
+    sentence = sentence_of(name)
+
+    assert sentence.endswith(".")
+    assert sentence.startswith(("Group", "Explore"))
+
+
+def test_no_two_algorithms_say_the_same() -> None:
+    assert len(CLUSTERERS) == len({sentence_of(name) for name in CLUSTERERS})

@@ -1,0 +1,179 @@
+"""A bundle runs without Django and gives the same lines from any source and with any number of processes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from clustering.algorithms.grouping import RawPage
+from clustering.algorithms.published.shingles import shingle_vector
+from clustering.services.pages.found_pages import FoundPage
+from rules.algorithms.running.matching import BY_SIGNATURE, ClusterProfile, Clusters
+from rules.algorithms.running.record_lines import SiteRules
+from rules.algorithms.running.run_rule import AttributeType, RunnableRule
+from rules.bundle import bundle as bundles
+from rules.bundle.bundle import (
+    BadBundle,
+    Bundle,
+    Fixture,
+    check_bundle,
+    extract_bundle,
+    read_bundle,
+    write_bundle,
+)
+from rules.bundle.extraction import lines_of
+from tests.algorithms.rules.running import test_run_rule as cast
+
+ROOT = Path(__file__).resolve().parents[4]
+TYPES = (
+    AttributeType("name", is_mandatory=True),
+    AttributeType("price", "price", regex=r"[\d,]+ €"),
+    AttributeType("tags", is_multi=True),
+)
+
+
+def made_bundle() -> Bundle:
+    profile = ClusterProfile("products", "http://s.example/p/(.*)", f"{shingle_vector(cast.PAGE):016x}", 9.0)
+    rules = SiteRules(Clusters((profile,), variant=BY_SIGNATURE), {"products": cast.rule(*TYPES)})
+    return Bundle("shop", "http://s.example", rules)
+
+
+def body(number: int) -> bytes:
+    return cast.PAGE.replace(b"25,50", str(number).encode())
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    page = RawPage("http://s.example/p/1", body(1), "text/html; charset=utf-8")
+    made = made_bundle()
+    write_bundle(tmp_path / "bundle", made, [Fixture(page, lines_of(page, made.rules))])
+    return tmp_path / "bundle"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    pages = tmp_path / "pages" / "p"
+    pages.mkdir(parents=True)
+    for number in range(40):
+        (pages / f"{number:02}.html").write_bytes(body(number))
+    (pages / "other.html").write_bytes(b"<form><input></form>")
+    return tmp_path / "pages"
+
+
+def test_a_line_is_what_every_run_says(folder: Path, source: Path) -> None:
+    lines = list(extract_bundle(folder, source))
+
+    assert {
+        "url": "http://s.example/p/07.html",
+        "cluster": "products",
+        "rule": "products@3",
+        "record": {"name": "Oak desk", "price": "7 €", "tags": ["wood", "heavy"]},
+        "raw": {"name": "Oak\xa0desk", "price": "7 €", "tags": ["wood", "heavy"]},
+        "missing": [],
+        "confidence": {"name": 1.0, "price": 1.0, "tags": 0.5},
+        "normalized": {"price": {"amount": "7", "currency": "EUR"}},
+    } == lines[7]
+    assert (None, "no_signature") == (lines[40]["rule"], lines[40]["reason"])
+
+
+def test_several_processes_give_the_same_lines_in_the_same_order(folder: Path, source: Path) -> None:
+    assert list(extract_bundle(folder, source)) == list(extract_bundle(folder, source, n_jobs=2))
+
+
+def test_a_zip_and_a_manifest_are_sources_too(folder: Path, source: Path, tmp_path: Path) -> None:
+    expected = list(extract_bundle(folder, source))[:5]
+    with zipfile.ZipFile(tmp_path / "pages.zip", "w") as archive:
+        for number in range(5):
+            archive.writestr(f"p/{number:02}.html", body(number))
+    manifest = source / "pages.jsonl"
+    entries = [{"url": line["url"], "file": f"p/{number:02}.html"} for number, line in enumerate(expected)]
+    entries.append({"url": "http://s.example/p/x", "file": "gone.html"})
+    entries.append({"url": "http://s.example/p/404", "file": "p/01.html", "status": 404})
+    manifest.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
+
+    assert expected == list(extract_bundle(folder, tmp_path / "pages.zip"))
+    *good, missing, error = extract_bundle(folder, manifest)
+    assert expected == good
+    assert ["missing_file", "http_status"] == [missing["reason"], error["reason"]]
+
+
+def test_it_runs_with_django_blocked(folder: Path, source: Path) -> None:
+    blocked = ["django", "rest_framework", "celery", "psycopg", "httpx", "httpcore"]
+    program = f"import sys; sys.modules.update(dict.fromkeys({blocked})); from rules.bundle.bundle import main; sys.exit(main({[str(folder), str(source)]}))"  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, check=False)
+
+    assert (0, b"") == (done.returncode, done.stderr)
+    assert list(extract_bundle(folder, source)) == [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_its_own_fixtures_are_checked(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert [] == check_bundle(folder)
+    expected = folder / "fixtures" / "test-1" / "output.json"
+    expected.write_text(expected.read_text().replace("Oak desk", "Elm desk"))
+
+    assert ["http://s.example/p/1"] == [url for url, _, _ in check_bundle(folder)]
+    assert 1 == bundles.main([str(folder), "--check"])
+    assert "Elm desk" in capfd.readouterr().err
+
+
+def test_what_was_written_is_read_again(folder: Path) -> None:
+    assert made_bundle() == read_bundle(folder)
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "reason"),
+    [
+        ("bundle.json", '"version": 1', '"version": 9', "version 9"),
+        ("bundle.json", "vertex-bundle", "x", "format"),
+        ("bundle.json", '"cluster": "products"', '"cluster": "../x"', "name of a cluster"),
+        ("bundle.json", '"variant"', '"other"', "variant"),
+        ("bundle.json", "[\\\\d,]+", "(?=x)", "lookahead"),
+        ("bundle.json", "{", "", "no bundle"),
+        ("products.xsl", "<record>", "<record><html/>", "not allowed"),
+        ("products.xsl", 'select="', 'select="document(1)|', "another file"),
+    ],
+)
+def test_a_bundle_that_was_tampered_with_is_refused(
+    folder: Path, file: str, old: str, new: str, reason: str
+) -> None:
+    text = (folder / file).read_text()
+    assert old in text
+    (folder / file).write_text(text.replace(old, new, 1))
+
+    with pytest.raises(BadBundle, match=reason):
+        read_bundle(folder)
+
+
+def test_what_cannot_be_done_is_said_in_one_line(
+    folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert 1 == bundles.main([str(tmp_path), str(tmp_path)])
+    assert 1 == bundles.main([str(folder), str(tmp_path / "none")])
+    assert 2 == len(capfd.readouterr().err.splitlines())
+
+
+def test_memory_stays_flat_because_pages_are_read_one_by_one(folder: Path) -> None:
+    asked: list[int] = []
+
+    def pages() -> object:
+        for number in range(100):
+            asked.append(number)
+            yield FoundPage("x", "http://s.example/p/1", body(number))
+
+    lines = read_bundle(folder).extract(pages())  # type: ignore[arg-type]  # a generator of pages
+    next(lines)
+
+    assert [0] == asked
+
+
+def test_a_rule_without_a_stylesheet_file_is_told(folder: Path) -> None:
+    (folder / "products.xsl").unlink()
+
+    with pytest.raises(BadBundle, match=r"products\.xsl"):
+        read_bundle(folder)
+    assert isinstance(made_bundle().rules.rules["products"], RunnableRule)

@@ -1,0 +1,55 @@
+"""What people wrote runs in a child process that can be stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from lxml import etree
+
+from clustering.dom.page import parse_page
+from rules.algorithms.by_hand.sandbox import Refused
+from rules.bundle.limits import Body, FoundNode, LimitedRuns, Stopped
+
+PAGE = Body(b"<html><body><p>a<b>b</b>c<!-- x -->d</p><img src='/i.png'></body></html>")
+HEAD = '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">'
+
+
+@pytest.fixture(scope="module")
+def runs() -> Iterator[LimitedRuns]:
+    with LimitedRuns(cpu_seconds=1, wall_seconds=5) as limited:
+        yield limited
+
+
+def test_an_xpath_finds_nodes_with_their_places(runs: LimitedRuns) -> None:
+    (texts,) = runs.find_nodes("//p/text()", [PAGE])
+    tree: Any = parse_page(PAGE.body).tree
+
+    assert ["a", "c", "d"] == [one.text for one in texts]
+    assert ["a", "c", "d"] == [tree.xpath(one.path)[0] for one in texts]
+    assert [[FoundNode("/html/body/img/@src", "/i.png")], []] == runs.find_nodes(
+        "//img/@src", [PAGE, Body(b"")]
+    )
+
+
+def test_a_stylesheet_makes_records(runs: LimitedRuns) -> None:
+    text = HEAD + '<xsl:template match="/"><record><value name="a"><xsl:value-of select="//b"/></value></record></xsl:template></xsl:stylesheet>'  # fmt: skip
+    (result,) = runs.transform(text.encode(), [PAGE])
+
+    assert "b" == etree.fromstring(result).findtext("value")
+
+
+def test_what_runs_for_ever_is_stopped_and_the_next_is_answered(runs: LimitedRuns) -> None:
+    many = Body(b"<b>" * 200 + b"x")
+    with pytest.raises(Stopped, match="longer than"):
+        runs.find_nodes("count(//b[count(//b[count(//b[count(//b) > 1]) > 1]) > 1])", [many])
+
+    assert [[FoundNode("/html/body/p/b", "b")]] == runs.find_nodes("//b", [PAGE])
+
+
+def test_what_is_refused_does_not_run(runs: LimitedRuns) -> None:
+    with pytest.raises(Refused, match="not nodes"):
+        runs.find_nodes("count(//b)", [PAGE])
+    with pytest.raises(Refused, match="another file"):
+        runs.find_nodes("document('x')", [PAGE])

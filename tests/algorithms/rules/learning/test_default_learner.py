@@ -1,0 +1,141 @@
+from lxml import html
+
+from rules.algorithms.learning.columns import Columns
+from rules.algorithms.learning.evaluating import values_on
+from rules.algorithms.learning.learner import learn_cluster
+from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
+from rules.algorithms.learning.universe import number_nodes
+from rules.algorithms.rule.rule import AttributeRule
+
+ONE = AttributeSpec("a")
+
+
+def annotate(page: str, *marks: MarkedNode, attribute: str = "a") -> AnnotatedPage:
+    absent = frozenset() if marks else frozenset({attribute})
+    return AnnotatedPage(
+        f"https://example.org/{hash(page) % 97}", html.document_fromstring(page), {attribute: marks}, absent
+    )
+
+
+def learn(pages: list[AnnotatedPage], others: list[str], spec: AttributeSpec = ONE) -> AttributeRule:
+    return learn_cluster(pages, [html.document_fromstring(page) for page in others], [spec]).attributes[0]
+
+
+def values(rule: AttributeRule, page: str) -> list[str]:
+    columns = Columns(number_nodes([html.document_fromstring(page)]))
+    return values_on(columns, rule, columns.universe.page_bits[0])
+
+
+def table(director: str, *, year: int = 1999, extra: str = "") -> str:
+    return f"""<h1>Film {year}</h1><table>{extra}<tr><td>Directed by:</td><td><a href="/{year}">{director}</a></td></tr>
+    <tr><td>Year:</td><td>{year}</td></tr></table>"""
+
+
+def test_a_label_wins_over_a_position() -> None:
+    others = [table(name, year=year) for year, name in enumerate(["Cy", "Di", "Ed", "Flo"], 2000)]
+    rule = learn([annotate(table("Ann"), MarkedNode("//a"))], others)
+    assert ["before"] == [feature.kind for feature in rule.alternatives[0].features]
+    assert ["Bob"] == values(rule, table("Bob", extra="<tr><td>Genre:</td><td>Drama</td></tr>"))
+
+
+def test_a_label_in_the_node_and_one_before_it_are_one_rule() -> None:
+    others = ["<p>Director: Cy</p><p>Year: 1</p>", "<p><b>Director:</b> Di</p><p>Year: 2</p>"] * 3
+    pages = [
+        annotate("<p>Director: Ann</p><p>Year: 3</p>", MarkedNode("//p[1]", "Ann")),
+        annotate("<p><b>Director:</b> Bob</p><p>Year: 4</p>", MarkedNode("//p[1]/text()")),
+    ]
+    rule = learn(pages, others)
+    assert 1 == len(rule.alternatives)
+    assert [["Ed"], ["Flo"]] == [
+        values(rule, "<p>Director: Ed</p>"),
+        values(rule, "<p><b>Director:</b> Flo</p>"),
+    ]
+
+
+def test_a_rule_does_not_fire_where_the_attribute_was_marked_absent() -> None:
+    with_sale = "<p class='now'>5</p><p class='old'>7</p>"
+    others = [with_sale, "<p class='now'>6</p><p class='note'>new</p>"] * 3
+    pages = [
+        annotate(with_sale, MarkedNode("//p[2]")),
+        annotate("<p class='now'>9</p><p class='note'>new</p>"),
+    ]
+    rule = learn(pages, others)
+    assert [[], ["8"]] == [values(rule, others[1]), values(rule, "<p class='old'>8</p>")]
+
+
+def test_layouts_have_alternatives_of_their_own() -> None:
+    one = "<div class='film'><h2>{0}</h2><i>x</i></div><h3>{1}</h3>"
+    two = "<section id='s'><h3>{0}</h3><i>y</i></section><h2>{1}</h2>"
+    others = [one.format(f"n{number}", "other") for number in range(4)]
+    others += [two.format(f"n{number}", "other") for number in range(4)]
+    pages = [
+        annotate(one.format("Ann", "no"), MarkedNode("//h2")),
+        annotate(two.format("Bob", "no"), MarkedNode("//h3")),
+    ]
+    rule = learn(pages, others)
+    assert [["Cy"], ["Di"]] == [values(rule, one.format("Cy", "no")), values(rule, two.format("Di", "no"))]
+
+
+def test_a_position_serves_where_nothing_else_tells_nodes_apart() -> None:
+    page = "<p>{}</p>" * 6
+    others = [page.format(*(f"{letter}{number}" for letter in "abcdef")) for number in range(4)]
+    pages = [annotate(page.format(*f"{prefix}klmno"[:6]), MarkedNode("//p[4]")) for prefix in "xy"]
+    rule = learn(pages, others)
+    assert ["4"] == values(rule, page.format(*"123456"))
+    assert [] == values(rule, "<p>only</p>")
+
+
+def test_in_a_list_all_items_are_found() -> None:
+    page = "<div><b>Tags</b><ul>{}</ul></div><ul><li>Home</li></ul>"
+    items = [["a1", "b1", "c1"], ["a2"], ["a3", "b3"], ["a4", "b4", "c4", "d4"]]
+    others = [page.format("".join(f"<li>{item}</li>" for item in row)) for row in items]
+    spec = AttributeSpec("a", is_multi=True)
+    rule = learn([annotate(others[0], *(MarkedNode(f"(//li)[{n}]") for n in (1, 2, 3)))], others[1:], spec)
+    assert ["x", "y", "z", "q"] == values(rule, page.format("<li>x</li><li>y</li><li>z</li><li>q</li>"))
+
+
+def test_another_attributes_node_is_not_taken() -> None:
+    """On pages without a lead, the heading stands where the lead stands on the others."""
+    full, bare = (
+        "<h1 class='h'>{0}</h1><p class='x'>{0} lead</p><div class='d'>{0}</div>",
+        "<h1 class='h'>{0}</h1><div class='d'>{0}</div>",
+    )
+    trees = [html.document_fromstring(full.format(name)) for name in ("t1", "t2", "t3")]
+    trees += [html.document_fromstring(bare.format(name)) for name in ("t4", "t5")]
+    page = AnnotatedPage(
+        "u",
+        html.document_fromstring(full.format("Ann")),
+        {"title": [MarkedNode("//h1")], "lead": [MarkedNode("//p")]},
+    )
+    rule = learn_cluster([page], trees, [AttributeSpec("title"), AttributeSpec("lead")])
+    assert [["Bob"], []] == [values(one, bare.format("Bob")) for one in rule.attributes]
+
+
+class TestFailures:
+    def test_nodes_that_nothing_tells_apart_have_no_precise_xpath(self) -> None:
+        page = "<div>{}</div>".format("<p>x</p>" * 40)
+        pages = [annotate(page, MarkedNode("//p[20]")), annotate(page, MarkedNode("//p[15]"))]
+        rule = learn(pages, [])
+        assert not rule.alternatives
+        assert {"a"} == {failure.attribute for failure in rule.failures}
+        assert "no precise XPath" in rule.reason
+        assert "undecided" in rule.reason
+        assert "classifier" == rule.failures[0].step
+        assert rule.failures[0].page.startswith("https://example.org/")
+
+    def test_a_value_that_is_no_steady_part_of_its_text_is_told(self) -> None:
+        pages = [
+            annotate("<p>x 12 by y z</p>", MarkedNode("//p", "12")),
+            annotate("<p>one 7 of many b</p>", MarkedNode("//p", "7 of many")),
+            annotate("<p>a b c 9</p>", MarkedNode("//p", "a")),
+        ]
+        rule = learn(pages, [])
+        assert not rule.alternatives
+        assert "text" == rule.failures[0].step
+
+    def test_what_was_refused_stays_told_beside_the_rule(self) -> None:
+        good = annotate(table("Ann"), MarkedNode("//a"))
+        bad = annotate(table("Bob", year=2005), MarkedNode("//a", "Someone else"))
+        rule = learn([good, bad], [table("Cy", year=2001), table("Di", year=2002)])
+        assert rule.alternatives
+        assert ["node"] == [failure.step for failure in rule.failures]

@@ -1,0 +1,321 @@
+"""Rules for the records within pages: run as stylesheets on other lists of the same kind."""
+
+import random
+
+import pytest
+
+from clustering.dom.page import parse_page
+from rules.algorithms.learning.list_learner import learn_list
+from rules.algorithms.learning.samples import read_samples
+from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
+from rules.algorithms.rule.rule import ClusterRule
+from rules.algorithms.running.run_rule import AttributeType, RunnableRule
+from rules.algorithms.stylesheet.stylesheet import stylesheet_of
+from rules.bundle.extraction import extract
+from vertex.demo import sites
+
+Record = dict[str, str | list[str]]
+
+# Each field as it is written in a record; `many` may come several times.
+LAYOUTS = {
+    "classes": {
+        "name": "<h3 class=n>{}</h3>",
+        "price": "<i class=p>{}</i>",
+        "town": "<i class=t>{}</i>",
+        "many": "<u>{}</u>",
+    },
+    "labels": {
+        "name": "<h3>{}</h3>",
+        "price": "<p>Price: {}</p>",
+        "town": "<p>Town: {}</p>",
+        "many": "<u>{}</u>",
+    },
+    "beside": {
+        "name": "<h3>{}</h3>",
+        "price": "<dl><dt>Price</dt><dd>{}</dd></dl>",
+        "town": "<dl><dt>Town</dt><dd>{}</dd></dl>",
+        "many": "<em>{}</em>",
+    },
+}
+
+
+def drawn(chance: random.Random, n: int, *, is_full: bool = False) -> list[Record]:
+    """Return records whose optional fields are there at random; with `is_full` the first has all."""
+    records: list[Record] = []
+    for number in range(n):
+        keeps = (is_full and number == 0) or None
+        record: Record = {"name": f"Thing {chance.randrange(10**6)}"}
+        if keeps or chance.random() < 0.6:
+            record["price"] = f"{chance.randrange(1, 900)} EUR"
+        if keeps or chance.random() < 0.6:
+            record["town"] = chance.choice(["Brno", "Graz", "Pécs", "Bled", "Zadar", "Split"])
+        if keeps or chance.random() < 0.6:
+            record["many"] = [f"tag{chance.randrange(99)}x{k}" for k in range(chance.randrange(2, 4))]
+        records.append(record)
+    return records
+
+
+def written(records: list[Record], layout: dict[str, str]) -> tuple[str, list[dict[str, list[str]]]]:
+    body, marks = "", []
+    for number, record in enumerate(records, 1):
+        inside, places = "", {}
+        for name, value in record.items():
+            values = value if isinstance(value, list) else [value]
+            inside += "".join(layout[name].replace("{}", one) for one in values)
+            places[name] = values
+        body += f"<div class=record>{inside}</div>" + (
+            "<div class=ad>Buy now: 5 EUR</div>" if number == 4 else ""
+        )
+        marks.append(places)
+    return (
+        f"<html><body><h1>List</h1><div class=nav><i class=p>0</i></div><main>{body}</main></body></html>",
+        marks,
+    )
+
+
+def page_of(records: list[Record], layout: dict[str, str], n_annotated: int) -> AnnotatedPage:
+    source, marks = written(records, layout)
+    tree = parse_page(source.encode()).tree
+    assert tree is not None
+    roots = [one for one in tree.iter("div") if one.get("class") == "record"]
+    values: dict[str, list[MarkedNode]] = {}
+    for root, places in list(zip(roots, marks, strict=True))[:n_annotated]:
+        for name, texts in places.items():
+            for text in texts:
+                holder = next(e for e in root.iter() if text in (e.text or ""))
+                values.setdefault(name, []).append(MarkedNode(holder, text))
+    return AnnotatedPage("u", tree, values, records=[[root] for root in roots])
+
+
+SPECS = [
+    AttributeSpec("name"),
+    AttributeSpec("price"),
+    AttributeSpec("town"),
+    AttributeSpec("many", is_multi=True),
+]
+
+
+def learnt(page: AnnotatedPage, others: list[str]) -> ClusterRule:
+    trees = [tree for other in others if (tree := parse_page(other.encode()).tree) is not None]
+    return learn_list(read_samples([page], trees), SPECS)
+
+
+def runnable(rule: ClusterRule) -> RunnableRule:
+    types = [AttributeType(spec.name, is_multi=spec.is_multi) for spec in SPECS]
+    return RunnableRule("lists", 1, stylesheet_of(rule), types)
+
+
+@pytest.mark.parametrize("n_annotated", [1, 12])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_no_record_is_misaligned_where_optional_fields_are_dropped_at_random(
+    layout: str, n_annotated: int
+) -> None:
+    chance = random.Random(layout)
+    page = page_of(drawn(chance, 12, is_full=True), LAYOUTS[layout], n_annotated)
+    rule = runnable(learnt(page, [written(drawn(chance, 12), LAYOUTS[layout])[0] for _ in range(3)]))
+    for _ in range(5):
+        truth = drawn(chance, 20)
+        found = extract(
+            written(truth, LAYOUTS[layout])[0].encode(), "text/html; charset=utf-8", "http://a/", rule
+        )
+
+        assert truth == [record.raw for record in found.records]
+
+
+def test_what_stands_in_no_record_is_the_pages_and_each_record_has_it() -> None:
+    chance = random.Random(1)
+    page = page_of(drawn(chance, 6, is_full=True), LAYOUTS["classes"], 6)
+    marks = {**page.values, "town": [MarkedNode("//h1")]}
+    others = [written(drawn(chance, 6), LAYOUTS["classes"])[0] for _ in range(3)]
+    trees = [parse_page(other.encode()).tree for other in others]
+    annotated = AnnotatedPage("u", page.tree, marks, records=page.records)
+    rule = learn_list(read_samples([annotated], [tree for tree in trees if tree is not None]), SPECS)
+    found = extract(others[0].replace("<h1>List", "<h1>Loans").encode(), "", "http://a/", runnable(rule))
+
+    assert {"town": "page"} == {one.attribute: one.scope for one in rule.attributes if one.scope != "record"}
+    assert ["Loans"] * 6 == [record.raw["town"] for record in found.records]
+    assert rule == ClusterRule.from_json(rule.as_json())
+
+
+DEFINITIONS = """<html><body><h1>Words</h1>{before}<dl>{terms}</dl>{behind}<p>Feet</p></body></html>"""
+
+
+def defined(senses: list[int], *, add: str = "") -> str:
+    """Return a page of words with so many senses each."""
+    terms = "".join(
+        f"<dt>word{number}</dt>" + "".join(f"<dd>sense{number}x{sense}</dd>" for sense in range(n)) + add
+        for number, n in enumerate(senses)
+    )
+    return DEFINITIONS.format(terms=terms, before="", behind="")
+
+
+def learnt_words(source: str, senses: list[int]) -> RunnableRule:
+    tree = parse_page(source.encode()).tree
+    assert tree is not None
+    terms = list(tree.iter("dt"))
+    records = []
+    for term, n in zip(terms, senses, strict=True):
+        records.append([term, *list(term.itersiblings("dd"))[:n]])
+    values = {
+        "word": [MarkedNode(record[0]) for record in records],
+        "sense": [MarkedNode(one) for record in records for one in record[1:]],
+    }
+    specs = [AttributeSpec("word"), AttributeSpec("sense", is_multi=True)]
+    rule = learn_list(read_samples([AnnotatedPage("u", tree, values, records=records)], []), specs)
+    types = [AttributeType("word"), AttributeType("sense", is_multi=True)]
+    return RunnableRule("words", 1, stylesheet_of(rule), types)
+
+
+@pytest.mark.parametrize("add", ["", "<div>Advertisement</div>", "<dd class=ad>Advertisement</dd>"])
+def test_a_run_ends_where_the_next_record_begins_or_at_a_stranger(add: str) -> None:
+    source = defined([1, 2, 1], add=add).replace("<dd>", "<dd class=s>" if "dd" in add else "<dd>")
+    rule = learnt_words(source, [1, 2, 1])
+    senses = [2, 1, 5, 0, 3]
+    page = defined(senses, add=add).replace("<dd>", "<dd class=s>" if "dd" in add else "<dd>")
+    found = extract(page.encode(), "", "http://a/", rule)
+
+    assert [(f"word{n}", [f"sense{n}x{k}" for k in range(of)]) for n, of in enumerate(senses)] == [
+        (one.values.get("word"), one.values.get("sense", [])) for one in found.records
+    ]
+
+
+def test_a_run_of_hundreds_of_elements_is_collected() -> None:
+    found = extract(defined([2, 350]).encode(), "", "http://a/", learnt_words(defined([1, 2]), [1, 2]))
+
+    assert [2, 350] == [len(one.values["sense"]) for one in found.records]
+
+
+def lines_of_text(names: list[tuple[str, str]]) -> str:
+    lines = "".join(f"<b>{name}</b> Phone: {phone} <br>" for name, phone in names)
+    return f"<html><body><h1>People</h1><div>{lines}</div></body></html>"
+
+
+@pytest.mark.parametrize("n_elements", [1, 2])
+def test_texts_between_the_elements_of_a_run_are_reached(n_elements: int) -> None:
+    tree = parse_page(lines_of_text([("Ann", "11 22"), ("Bob", "33 44"), ("Cy", "55")]).encode()).tree
+    assert tree is not None
+    bolds = list(tree.iter("b"))
+    records = [[bold, *bold.itersiblings()][:n_elements] for bold in bolds]
+    phones = [
+        MarkedNode(f"//div/text()[{2 * n + 1}]", text) for n, text in enumerate(["11 22", "33 44", "55"])
+    ]
+    values = {"name": [MarkedNode(bold) for bold in bolds], "phone": phones}
+    specs = [AttributeSpec("name"), AttributeSpec("phone")]
+    rule = learn_list(read_samples([AnnotatedPage("u", tree, values, records=records)], []), specs)
+    types = [AttributeType("name"), AttributeType("phone")]
+    ready = RunnableRule("people", 1, stylesheet_of(rule), types)
+    found = extract(lines_of_text([("Di", "1"), ("Ed", "2 3")]).encode(), "", "http://a/", ready)
+
+    assert [{"name": "Di", "phone": "1"}, {"name": "Ed", "phone": "2 3"}] == [
+        one.values for one in found.records
+    ]
+
+
+def nested(products: list[list[tuple[str, str | None]]]) -> str:
+    """Return products with offers, some of which have no stock."""
+    body = "".join(
+        f"<div class=product><h2>Product {number}</h2><ul>"
+        + "".join(
+            f"<li class=offer><b class=shop>{shop}</b>"
+            + (f"<i class=stock>{stock}</i>" if stock else "")
+            + "</li>"
+            for shop, stock in offers
+        )
+        + "</ul></div>"
+        for number, offers in enumerate(products)
+    )
+    return f"<html><body><main>{body}</main></body></html>"
+
+
+def test_records_within_records_stay_with_their_own() -> None:
+    chance = random.Random(5)
+
+    def some() -> list[list[tuple[str, str | None]]]:
+        return [
+            [
+                (f"shop {chance.randrange(999)}", chance.choice([None, f"{chance.randrange(99)} left"]))
+                for _ in range(n)
+            ]
+            for n in (2, 0, 1, 4)
+        ]
+
+    sample: list[list[tuple[str, str | None]]] = [
+        [("shop a", "3 left"), ("shop b", None)],
+        [("shop c", "4 left")],
+        [("shop d", None)],
+    ]
+    tree = parse_page(nested(sample).encode()).tree
+    assert tree is not None
+    values = {"name": "h2", "shops": "b", "stocks": "i"}
+    marks = {name: [MarkedNode(one) for one in tree.iter(tag)] for name, tag in values.items()}
+    records = [[one] for one in tree.iter("div")]
+    specs = [
+        AttributeSpec("name"),
+        AttributeSpec("shops", is_multi=True),
+        AttributeSpec("stocks", is_multi=True),
+    ]
+    rule = learn_list(read_samples([AnnotatedPage("u", tree, marks, records=records)], []), specs)
+    types = [AttributeType(one.name, is_multi=one.is_multi) for one in specs]
+    ready = RunnableRule("products", 1, stylesheet_of(rule), types)
+    for _ in range(3):
+        truth = some()
+        found = extract(nested(truth).encode(), "", "http://a/", ready)
+
+        assert [
+            (f"Product {n}", [shop for shop, _ in offers], [stock for _, stock in offers if stock])
+            for n, offers in enumerate(truth)
+        ] == [
+            (one.values["name"], one.values.get("shops", []), one.values.get("stocks", []))
+            for one in found.records
+        ]
+
+
+def test_what_is_the_same_on_one_page_alone_is_no_anchor() -> None:
+    site = sites.load("town-guide")
+    pages = [page for page in site.pages.values() if page.type == "town" and len(page.records) > 3][:6]
+    trees = [parse_page(page.body, page.content_type).tree for page in pages]
+    sample = pages[0]
+    marks: dict[str, list[MarkedNode]] = {}
+    for record in sample.records:
+        for path in record.places.get("telephone", []):
+            marks.setdefault("telephone", []).append(MarkedNode(path))
+    annotated = AnnotatedPage("u", trees[0], marks, records=[record.nodes for record in sample.records])  # type: ignore[arg-type]  # they have trees
+    rule = learn_list(
+        read_samples([annotated], [tree for tree in trees[1:] if tree is not None]),
+        [AttributeSpec("telephone")],
+    )
+    ready = RunnableRule("towns", 1, stylesheet_of(rule), [AttributeType("telephone")])
+    for page in pages[1:]:
+        found = extract(page.body, page.content_type, "http://a/", ready)
+
+        assert [one.values.get("telephone") for one in page.records] == [
+            one.raw.get("telephone") for one in found.records
+        ]
+
+
+def test_a_label_without_its_value_does_not_reach_into_the_next_record() -> None:
+    def facts(values: list[tuple[str, str, str]]) -> str:
+        lines = "".join(
+            f"<dt>{name}</dt><dd>Size: <b>{size}</b>, Type:{f' <b>{kind}</b>' if kind else ''}</dd>"
+            for name, size, kind in values
+        )
+        return f"<html><body><h1>Files</h1><dl>{lines}</dl></body></html>"
+
+    tree = parse_page(
+        facts([("a", "1 kB", "text"), ("b", "2 kB", "page"), ("c", "3 kB", "text")]).encode()
+    ).tree
+    assert tree is not None
+    records = [[term, *list(term.itersiblings())[:1]] for term in tree.iter("dt")]
+    bolds = list(tree.iter("b"))
+    marks = {"name": list(tree.iter("dt")), "size": bolds[::2], "type": bolds[1::2]}
+    values = {name: [MarkedNode(one) for one in some] for name, some in marks.items()}
+    specs = [AttributeSpec(name) for name in marks]
+    rule = learn_list(read_samples([AnnotatedPage("u", tree, values, records=records)], []), specs)
+    ready = RunnableRule("files", 1, stylesheet_of(rule), [AttributeType(name) for name in marks])
+    found = extract(
+        facts([("x", "7 kB", ""), ("y", "8 kB", "page"), ("z", "9 kB", "")]).encode(), "", "http://a/", ready
+    )
+
+    assert [("x", "7 kB", None), ("y", "8 kB", "page"), ("z", "9 kB", None)] == [
+        tuple(one.values.get(name) for name in marks) for one in found.records
+    ]

@@ -1,0 +1,49 @@
+"""What is new on pages nobody annotated."""
+
+from __future__ import annotations
+
+from rules.algorithms.learning.novelty import find_news, is_named, richest
+from rules.algorithms.learning.universe import Universe, number_nodes
+from tests.algorithms.annotation.suggestions.test_suggestions import tree_of
+
+PLAIN = "<h1>Rope</h1><p>9.50</p>"
+SALE = "<h1>Rope</h1><p class=sale>9.50</p><dl><dt>Was</dt><dd>12.00</dd></dl>"
+
+
+def universe_of(*pages: str) -> Universe:
+    return number_nodes([tree_of(page) for page in pages])
+
+
+def news(pages: list[str], annotated: list[bool]) -> list[set[tuple[str, str]]]:
+    universe = universe_of(*pages)
+    return [
+        {(new.text, new.what) for new in its} for its in find_news(universe, universe.page_bits, annotated)
+    ]
+
+
+def test_kinds_and_labels_that_no_annotated_page_has_are_new() -> None:
+    found = news([PLAIN, SALE, SALE], [True, False, False])
+    assert [set(), found[1], found[1]] == found
+    assert {("9.50", "text"), ("12.00", "text"), ("Was", "text"), ("Was", "label")} == found[1]
+
+
+def test_what_one_page_has_alone_is_its_content() -> None:
+    assert [set(), set(), set()] == news([PLAIN, PLAIN, SALE], [True, False, False])
+
+
+def test_what_was_annotated_is_not_new() -> None:
+    assert [set(), set(), set()] == news([SALE, SALE, PLAIN], [True, False, False])
+
+
+def test_images_are_looked_at_and_scripts_are_not() -> None:
+    with_image = PLAIN + "<div class=i><img src=a.png></div><script>var a = 1</script>"
+    assert {"image"} == {what for _, what in news([PLAIN, with_image, with_image], [True, False, False])[1]}
+
+
+def test_the_page_to_begin_with_labels_most_attributes_and_then_shows_most() -> None:
+    universe = universe_of(
+        PLAIN, SALE, SALE, "<h1>Rope</h1><p>Fax: <b>1</b></p>", "<h1>Rope</h1><p>Fax: <b>1</b></p>"
+    )
+    assert 1 == richest(universe, universe.page_bits)
+    assert 3 == richest(universe, universe.page_bits, ["faxNumber"])
+    assert not is_named("faxNumber", "Our fax is broken today")

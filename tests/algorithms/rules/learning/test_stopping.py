@@ -1,0 +1,147 @@
+"""When to stop annotating, and which page is next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rules.algorithms.learning.learner import learn_from
+from rules.algorithms.learning.samples import read_samples
+from rules.algorithms.learning.stopping import Cell, Hint, Outlook, SamplePage, look_at
+from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
+from tests.algorithms.annotation.suggestions.test_suggestions import tree_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PAGE = "<h1>Rope {n}</h1><p class=price>{n}.50 EUR</p>{more}"
+WEIGHT = "<dl><dt>Weight</dt><dd>{n} g</dd></dl>"
+NAME, PRICE = AttributeSpec("name"), AttributeSpec("price", "price", is_mandatory=True)
+
+
+def pages_of(*mores: str) -> list[str]:
+    return [PAGE.format(n=n, more=more.format(n=n)) for n, more in enumerate(mores, 1)]
+
+
+def look(
+    pages: Sequence[str],
+    said: Sequence[Mapping[str, str | None]],
+    specs: Sequence[AttributeSpec],
+    hints: Mapping[int, Mapping[str, Hint]] | None = None,
+) -> Outlook:
+    """Learn from the first pages, of which it is told at which XPath a value is, and look at all."""
+    trees = [tree_of(page) for page in pages]
+    annotated = [
+        AnnotatedPage(
+            str(n),
+            trees[n],
+            {name: [MarkedNode(xpath)] for name, xpath in its.items() if xpath},
+            frozenset(name for name, xpath in its.items() if not xpath),
+        )
+        for n, its in enumerate(said)
+    ]
+    samples = read_samples(annotated, trees[len(said) :])
+    rule = learn_from(samples, specs)
+    asked = [
+        SamplePage(
+            str(n),
+            bits,
+            _values(trees[n], said[n]) if n < len(said) else None,
+            (hints or {}).get(n, {}),
+        )
+        for n, bits in enumerate(samples.universe.page_bits)
+    ]
+    return look_at(rule, samples.columns, asked)
+
+
+def _values(tree: object, said: Mapping[str, str | None]) -> dict[str, tuple[str, ...]]:
+    return {
+        name: (str(tree.xpath(f"string({xpath})")),) if xpath else ()  # type: ignore[attr-defined]
+        for name, xpath in said.items()
+    }
+
+
+SAID = {"name": "/html/body/h1", "price": "/html/body/p"}
+
+
+class TestLooking:
+    def test_no_further_page_is_needed_where_every_sample_agrees(self) -> None:
+        outlook = look(pages_of("", "", "", ""), [SAID], [NAME, PRICE])
+        assert outlook.is_enough
+        assert outlook.next_page is None
+        assert "On all 3 other samples" in outlook.reason
+
+    def test_nothing_annotated_is_never_enough(self) -> None:
+        assert not Outlook((), 3, 0).is_enough
+
+    def test_a_mandatory_value_that_is_missed_is_doubted_and_its_page_is_next(self) -> None:
+        image = AttributeSpec("image", "image", is_mandatory=True)
+        pages = pages_of("<img src=1.png>", "<img src=2.png>", "<img src=3.png>", "")
+        outlook = look(pages, [SAID | {"image": "/html/body/img/@src"}], [NAME, image])
+        assert not outlook.is_enough
+        assert 3 == outlook.next_page
+        assert ["image: it is mandatory, and nothing is found"] == outlook.added_by(3)
+
+    def test_an_optional_one_is_absent_where_nothing_on_the_page_is_new(self) -> None:
+        said = SAID | {"weight": "/html/body/dl/dd"}
+        outlook = look(pages_of(WEIGHT, WEIGHT, "", WEIGHT), [said], [NAME, AttributeSpec("weight")])
+        assert ["annotated", "found", "absent", "found"] == [c.state for c in outlook.of_attribute("weight")]
+        assert outlook.is_enough
+
+    def test_a_label_that_only_other_pages_have_is_a_reason_for_one_of_them(self) -> None:
+        said = SAID | {"weight": None}
+        outlook = look(pages_of("", WEIGHT, WEIGHT, ""), [said], [NAME, AttributeSpec("weight")])
+        assert outlook.next_page in {1, 2}
+        assert "“Weight”" in outlook.added_by(1)[0]
+
+    def test_a_suggestion_that_contradicts_counts_until_it_was_wrong(self) -> None:
+        pages = pages_of("", "", "")
+        wrong = {"name": Hint(("Cord",), 0.9)}
+        doubted = look(pages, [SAID], [NAME, PRICE], {2: wrong})
+        assert ["differs"] == [cell.state for cell in doubted.doubted]
+        assert look(pages, [SAID], [NAME, PRICE], {0: wrong, 2: wrong}).is_enough
+
+    def test_the_same_text_on_many_pages_may_stand_for_no_value(self) -> None:
+        pages = [f"<h1>Rope {n}</h1><p>text number {n}</p>" for n in range(5)]
+        pages += [f"<h1>Rope {n}</h1><p>No text yet.</p>" for n in range(5, 8)]
+        said = {"name": "/html/body/h1", "text": "/html/body/p"}
+        outlook = look(pages, [said], [NAME, AttributeSpec("text")])
+        assert {5, 6, 7} == {cell.page for cell in outlook.doubted}
+        assert "does it stand for no value?" in outlook.doubted[0].why
+
+    def test_a_wrong_value_on_an_annotated_page_is_told_with_both(self) -> None:
+        pages = pages_of("", "", "")
+        trees = [tree_of(page) for page in pages]
+        samples = read_samples(
+            [AnnotatedPage("0", trees[0], {"name": [MarkedNode("/html/body/h1")]})], trees[1:]
+        )
+        rule = learn_from(samples, [NAME])
+        said = [{"name": ("Cord",)}, None, None]
+        asked = [
+            SamplePage("", bits, its) for bits, its in zip(samples.universe.page_bits, said, strict=True)
+        ]
+        cell = look_at(rule, samples.columns, asked).cells[0]
+        assert ("wrong", "annotated is “Cord”, the rule finds “Rope 1”") == (cell.state, cell.why)
+
+    def test_of_a_list_its_editor_may_have_shown_one_record(self) -> None:
+        trees = [tree_of("<html><body><ul><li>Rope</li><li>Cord</li></ul></body></html>")]
+        nodes = [MarkedNode(f"/html/body/ul/li[{n}]") for n in (1, 2)]
+        samples = read_samples([AnnotatedPage("0", trees[0], {"name": nodes})], [])
+        rule = learn_from(samples, [AttributeSpec("name", is_multi=True)])
+        states = {}
+        for is_list, text in ((True, "Rope"), (False, "Rope"), (True, "Sling")):
+            page = SamplePage("", samples.universe.page_bits[0], {"name": (text,)}, is_list=is_list)
+            states[is_list, text] = look_at(rule, samples.columns, [page]).cells[0].state
+        wanted = {(True, "Rope"): "annotated", (False, "Rope"): "wrong", (True, "Sling"): "wrong"}
+        assert wanted == states
+
+
+class TestOutlook:
+    def test_the_next_page_is_the_one_with_most_doubt(self) -> None:
+        cells = (
+            Cell("a", 1, "missing", doubt=0.4),
+            Cell("a", 2, "missing", doubt=0.4),
+            Cell("b", 2, "differs", doubt=0.4),
+        )
+        outlook = Outlook(cells, 4, 1)
+        assert 2 == outlook.next_page
+        assert "a, b are doubtful on 2 of 3 other samples." == outlook.reason

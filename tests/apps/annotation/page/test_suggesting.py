@@ -1,0 +1,58 @@
+"""Suggestions on stored pages: the page itself, other pages, what was annotated elsewhere."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.models import Annotation, Attribute
+from annotation.services.page.stored_trees import tree_of
+from annotation.services.page.suggesting import Suggestion, suggestions_for
+from clustering.models import Page
+from tests.apps.rules.shop_cast import annotate_product, shop
+from vertex.core.models import Site
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def site() -> Site:
+    return shop()
+
+
+def suggested(site: Site, n: int) -> dict[str, Suggestion]:
+    page = Page.objects.select_related("latest_snapshot__page").get(site=site, url__endswith=f"/p/{n}")
+    assert page.latest_snapshot is not None
+    tree = tree_of(page.latest_snapshot)
+    assert tree is not None
+    best: dict[str, Suggestion] = {}
+    for one in suggestions_for(
+        snapshot=page.latest_snapshot, tree=tree, attributes=Attribute.objects.order_by("position")
+    ):
+        best.setdefault(one.attribute, one)
+    return best
+
+
+def test_the_first_page_has_suggestions_and_nothing_is_written(site: Site) -> None:
+    found = suggested(site, 1)
+    assert ["Rope 1", "1.50 EUR", "15 g"] == [
+        found[name].marks[0].text for name in ("name", "price", "weight")
+    ]
+    assert 0 == Annotation.objects.count()
+
+
+def test_what_other_pages_of_the_cluster_have_is_suggested_as_absent(site: Site) -> None:
+    assert suggested(site, 3)["weight"].is_absent
+
+
+def test_what_was_annotated_on_the_page_before_is_known(site: Site) -> None:
+    annotate_product(site, 1)
+    Annotation.objects.filter(attribute__name="weight").update(text="Rope 1 is good", xpath="/html/body/p")
+    assert "was annotated on this page before" in suggested(site, 1)["weight"].why
+
+
+def test_a_query_for_each_source_and_not_for_each_attribute(
+    site: Site, django_assert_max_num_queries: object
+) -> None:
+    suggested(site, 1)
+    with django_assert_max_num_queries(14):  # type: ignore[operator]
+        suggested(site, 1)

@@ -1,0 +1,35 @@
+"""Names that titles give to clusters."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from clustering.services.clusters.cluster_names import LONGEST, free_name
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("Über uns: Öffnungszeiten", "uber-uns-offnungszeiten"),
+        ("Log-in", "log-in"),
+        ("Like “Oak”", "like-oak"),
+    ],
+)
+def test_a_title_gives_a_plain_name(title: str, name: str) -> None:
+    assert name == free_name(title, set())
+
+
+def test_no_name_is_given_twice() -> None:
+    assert "thread-3" == free_name("Thread", {"thread", "thread-2"})
+
+
+@pytest.mark.parametrize("title", ["値段", "!!", "", "long " * 100, "_a_"])
+def test_every_title_has_a_name(title: str) -> None:
+    taken: set[str] = set()
+    for _ in range(12):
+        taken.add(free_name(title, taken))
+
+    assert 12 == len(taken)
+    assert all(re.fullmatch(r"[a-z0-9][a-z0-9-]*", name) and len(name) <= LONGEST for name in taken)

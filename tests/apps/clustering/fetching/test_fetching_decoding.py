@@ -1,0 +1,208 @@
+"""Compressed bodies come out whole or not at all, and never larger than allowed."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import brotli
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clustering.fetching.decoding import EncodingRefused, TooLarge, decode, encodings
+
+ROOT = Path(__file__).resolve().parents[4]
+MIB = 1024 * 1024
+
+
+def raw_deflate(body: bytes) -> bytes:
+    squeeze = zlib.compressobj(wbits=-15)
+    return squeeze.compress(body) + squeeze.flush()
+
+
+def zstd(body: bytes) -> bytes:
+    return zstandard.ZstdCompressor().compress(body)
+
+
+ENCODERS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "x-gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "DEFLATE": raw_deflate,
+    "br": lambda body: bytes(brotli.compress(body, quality=5)),
+    "zstd": zstd,
+}
+
+
+def cut(body: bytes, size: int) -> Iterator[bytes]:
+    return (body[start : start + size] for start in range(0, len(body), size))
+
+
+@given(st.binary(max_size=5000), st.sampled_from(sorted(ENCODERS)), st.integers(1, 3000))
+def test_what_was_encoded_comes_back(body: bytes, name: str, size: int) -> None:
+    assert decode(cut(ENCODERS[name](body), size), name, MIB) == body
+
+
+@given(
+    st.binary(max_size=2000),
+    st.sampled_from(sorted(ENCODERS)),
+    st.sampled_from(sorted(ENCODERS)),
+    st.integers(1, 500),
+)
+def test_two_encodings_over_one_another_come_back(body: bytes, first: str, second: str, size: int) -> None:
+    packed = ENCODERS[second](ENCODERS[first](body))
+
+    assert decode(cut(packed, size), f"{first}, {second}", MIB) == body
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_large_bodies_come_back(name: str) -> None:
+    body = b"".join(b"line %d of a page\n" % number for number in range(200_000))
+
+    assert decode(cut(ENCODERS[name](body), 65536), name, 10 * MIB) == body
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_a_body_that_fits_to_the_byte_is_taken_and_one_more_is_not(name: str) -> None:
+    assert len(decode([ENCODERS[name](b"x" * MIB)], name, MIB)) == MIB
+    with pytest.raises(TooLarge):
+        decode([ENCODERS[name](b"x" * (MIB + 1))], name, MIB)
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+def test_half_a_body_is_refused(name: str) -> None:
+    packed = ENCODERS[name](b"a page of some length that is cut in the middle " * 20)
+
+    with pytest.raises(EncodingRefused, match="too early"):
+        decode([packed[: len(packed) // 2]], name, MIB)
+
+
+@pytest.mark.parametrize("name", ENCODERS)
+@given(garbage=st.binary(min_size=8, max_size=300))
+def test_garbage_ends_in_a_refusal_or_in_bytes(name: str, garbage: bytes) -> None:
+    try:
+        body = decode([garbage], name, MIB)
+    except EncodingRefused:
+        return
+    assert len(body) <= MIB
+
+
+@pytest.mark.parametrize("name", ["gzip", "deflate", "br", "zstd", "identity", "", "gzip, br"])
+def test_no_body_is_no_body_whatever_the_header_says(name: str) -> None:
+    assert decode([], name, MIB) == b""
+    assert decode([b"", b""], name, MIB) == b""
+
+
+def test_members_and_frames_one_after_the_other_are_one_body() -> None:
+    assert decode([gzip.compress(b"one ") + gzip.compress(b"two")], "gzip", MIB) == b"one two"
+    assert decode([zstd(b"one ") + zstd(b"two")], "zstd", MIB) == b"one two"
+
+
+def test_what_follows_a_compressed_body_is_ignored() -> None:
+    assert decode([gzip.compress(b"page") + b"\0\0\0\0"], "gzip", MIB) == b"page"
+    assert decode([zlib.compress(b"page") + b"rest"], "deflate", MIB) == b"page"
+
+
+@pytest.mark.parametrize("name", ["compress", "lzma", "gzip, compress", "br;q=1", "gzip,gzip,gzip", "\x00"])
+def test_unknown_and_deeply_nested_encodings_are_refused_before_the_body(name: str) -> None:
+    with pytest.raises(EncodingRefused):
+        encodings(name)
+
+
+def test_identity_counts_for_nothing() -> None:
+    assert encodings("identity, gzip, identity") == ["gzip"]
+
+
+def test_the_start_of_a_longer_body_is_returned_where_that_is_enough() -> None:
+    assert decode([b"abc", b"def"], "", 4, is_cut=True) == b"abcd"
+    assert decode([gzip.compress(b"x" * MIB)], "gzip", 500_000, is_cut=True) == b"x" * 500_000
+
+
+def test_a_zstd_frame_that_asks_for_a_huge_window_is_refused() -> None:
+    params = zstandard.ZstdCompressionParameters(window_log=27)
+    squeeze = zstandard.ZstdCompressor(compression_params=params).compressobj()
+
+    with pytest.raises(EncodingRefused, match="too much memory"):
+        decode([squeeze.compress(b"page") + squeeze.flush()], "zstd", MIB)
+
+
+# A child makes the bomb, forgets what that took, and measures what decoding it takes.
+BOMB = """
+import gzip, io, resource, sys, zlib
+import brotli, zstandard
+from clustering.fetching.decoding import TooLarge, decode
+
+MIB = 1024 * 1024
+zeros = bytes(16 * MIB)
+
+def pack(name, pieces):
+    squeeze = {
+        "gzip": lambda: zlib.compressobj(9, wbits=31),
+        "deflate": lambda: zlib.compressobj(9),
+        "zstd": lambda: zstandard.ZstdCompressor(level=1).compressobj(),
+    }.get(name)
+    if squeeze is None:
+        made = brotli.Compressor(quality=5)
+        return b"".join([made.process(piece) for piece in pieces] + [made.finish()])
+    made = squeeze()
+    return b"".join([made.compress(piece) for piece in pieces] + [made.flush()])
+
+def peak():
+    for line in open("/proc/self/status"):
+        if line.startswith("VmHWM"):
+            return int(line.split()[1])
+
+first, second = sys.argv[1], sys.argv[2]
+bomb = pack(first, [zeros] * 16)
+if second:
+    bomb = pack(second, [bomb])
+decode([pack(first, [b"warm up"])], first, MIB)
+open("/proc/self/clear_refs", "w").write("5")  # the peak is counted from here
+before = peak()
+try:
+    decode((bomb[at:at + 65536] for at in range(0, len(bomb), 65536)), ", ".join(filter(None, (first, second))), 10 * MIB)
+except TooLarge:
+    print((peak() - before) // 1024)
+"""
+
+
+NAMES = ["gzip", "deflate", "br", "zstd"]
+ALL_BOMBS = [(first, second) for first in NAMES for second in ["", *NAMES]]
+SOME_BOMBS = [(name, "") for name in NAMES] + [
+    ("gzip", "gzip"),
+    ("deflate", "br"),
+    ("br", "zstd"),
+    ("zstd", "br"),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), ALL_BOMBS if os.environ.get("VERTEX_FULL") else SOME_BOMBS)
+def test_a_bomb_of_256_mib_takes_less_than_64_mib_of_memory(first: str, second: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", BOMB, first, second], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert done.stderr == ""
+    assert int(done.stdout) < 64
+
+
+def test_the_same_measure_sees_what_an_unbounded_decoder_takes() -> None:
+    unbounded = BOMB.replace(
+        "    decode((bomb[at:", "    zlib.decompress(bomb); raise TooLarge(1); decode((bomb[at:"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", unbounded, "deflate", ""],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert int(done.stdout) > 200

@@ -1,0 +1,285 @@
+"""A page is what its scripts make of it, and the browser reaches nothing that the fetcher may not."""
+
+from __future__ import annotations
+
+import os
+import socket
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clustering.fetching.browser import chromium, rendering
+from clustering.fetching.browser.chromium import BrowserFailed, BrowserMissing
+from clustering.fetching.browser.proxy import Proxy
+from clustering.fetching.browser.rendering import Renderer
+from clustering.fetching.deadlines import Deadline
+from clustering.fetching.guard import AddressRefused, Guard, networks
+from clustering.fetching.refusals import Refused
+from clustering.models import Page
+from clustering.services.crawl import crawling
+from clustering.services.crawl.answers import takes_page
+from tests.apps.clustering.fake_host import Answer, FakeHost, canary, hang, moved, page
+from vertex.core.models import Job, Site
+from vertex.core.services.jobs import jobs
+from vertex.core.storage import page_store
+
+BINARY = os.environ.get("VERTEX_CHROMIUM", "/usr/bin/chromium")
+AGENT = "Vertex/test"
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not Path(BINARY).exists(), reason="CHROMIUM NOT FOUND: apt-get install chromium"),
+]
+
+HTML = {"Content-Type": "text/html; charset=iso-8859-1"}
+MADE = Answer(
+    b"""<!doctype html><title>shop</title><p id="place">nothing yet</p><script>
+    alert("hello");
+    fetch("/price").then(answer => answer.text()).then(price => {
+      document.getElementById("place").innerHTML = `<a href="/made">caf\xe9 for ${price}</a>`;
+    });
+    </script>""",
+    headers=HTML,
+)
+PRICE = Answer("7 €".encode(), headers={"Content-Type": "text/plain; charset=utf-8"})
+
+
+@pytest.fixture
+def renderer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Renderer:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return Renderer(BINARY, AGENT, Guard(networks(["127.0.0.1/32"])))
+
+
+def test_scripts_have_run_and_the_page_is_utf_8(renderer: Renderer, tmp_path: Path) -> None:
+    with FakeHost({"/": MADE, "/price": PRICE}) as host:
+        answer = renderer.render(host.url, takes=takes_page)
+
+    assert (answer.status, answer.is_rendered, answer.content_type) == (200, True, "text/html; charset=utf-8")
+    assert '<a href="/made">café for 7 €</a>' in answer.body.decode()
+    assert answer.body.startswith(b"<!DOCTYPE html>")
+    assert host.asked[0].headers["User-Agent"] == AGENT
+    assert list(tmp_path.iterdir()) == []  # the profile is gone
+
+
+def test_redirects_and_other_kinds_of_answers_are_told_like_the_fetcher_does(renderer: Renderer) -> None:
+    routes = {
+        "/old": moved("/new", 301),
+        "/new": page(),
+        "/file": Answer(b"%PDF", headers={"Content-Type": "application/pdf"}),
+        "/gone": Answer(b"<p>gone", 404, HTML),
+    }
+    with FakeHost(routes) as host:
+        old, file, gone = (
+            renderer.render(f"{host.url}{path}", takes=takes_page) for path in ("/old", "/file", "/gone")
+        )
+
+    assert (old.status, old.location, old.body) == (301, f"{host.url}/new", b"")
+    assert (file.status, file.content_type, file.body) == (200, "application/pdf", b"")
+    assert (gone.status, b"gone" in gone.body) == (404, True)
+    assert "/new" not in host.paths
+
+
+def test_a_script_does_not_lead_the_browser_to_another_page(renderer: Renderer) -> None:
+    with FakeHost(
+        {"/": Answer(b"<p>here</p><script>location = '/there'</script>", headers=HTML), "/there": page()}
+    ) as host:
+        answer = renderer.render(host.url, takes=takes_page)
+
+    assert b"here" in answer.body
+    assert "/there" not in host.paths
+
+
+# Ways out of a page; {} is the canary's place.
+WAYS_OUT = [
+    "<img src='http://{}/img'>",
+    "<iframe src='http://{}/frame'></iframe>",
+    "<link rel=stylesheet href='http://{}/style'>",
+    "<link rel=prefetch href='http://{}/prefetch'><link rel=preconnect href='http://{}/'>",
+    "<script src='http://{}/script'></script>",
+    "<script>fetch('http://{}/fetch', {{mode: 'no-cors'}})</script>",
+    "<script>navigator.sendBeacon('http://{}/beacon', 'x')</script>",
+    "<script>new WebSocket('ws://{}/socket')</script>",
+    "<script>new EventSource('http://{}/events')</script>",
+    "<script>window.open('http://{}/window')</script>",
+    "<script>location = 'http://{}/location'</script>",
+    "<meta http-equiv=refresh content='0;url=http://{}/refresh'>",
+    "<form id=f action='http://{}/form' method=post></form><script>f.submit()</script>",
+    "<video src='http://{}/film' autoplay></video>",
+    "<object data='http://{}/object'></object>",
+    "<script>new Worker(URL.createObjectURL(new Blob([`fetch('http://{}/worker')`])))</script>",
+]
+
+
+@pytest.fixture
+def ways_out() -> Iterator[tuple[FakeHost, Any]]:
+    with canary("127.0.0.2") as bird:
+        place = f"127.0.0.2:{bird.port}"
+        body = "".join(way.replace("{}", place) for way in WAYS_OUT).replace("{{", "{").replace("}}", "}")
+        with FakeHost({"/": Answer(f"<p>trap</p>{body}".encode(), headers=HTML)}) as host:
+            yield host, bird
+
+
+def test_nothing_in_a_page_reaches_an_address_that_is_not_allowed(
+    renderer: Renderer, ways_out: tuple[FakeHost, Any]
+) -> None:
+    host, bird = ways_out
+    assert b"trap" in renderer.render(host.url, takes=takes_page).body
+
+    time.sleep(0.1)
+    assert bird.n_connections == 0
+
+
+def test_the_same_page_reaches_it_where_it_is_allowed(
+    renderer: Renderer, ways_out: tuple[FakeHost, Any]
+) -> None:
+    host, bird = ways_out
+    renderer.guard = Guard(networks(["127.0.0.0/8"]))
+    renderer.render(host.url, takes=takes_page)
+
+    assert bird.n_connections >= 5
+
+
+def hears_packets(renderer: Renderer) -> bool:
+    """Render a page that tries to learn its address by UDP, and say whether a packet arrived."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as listener:
+        listener.bind(("127.0.0.1", 0))
+        script = f"""<p>call</p><script>
+            const one = new RTCPeerConnection({{iceServers: [{{urls: "stun:127.0.0.1:{listener.getsockname()[1]}"}}]}});
+            one.createDataChannel("x");
+            one.createOffer().then(offer => one.setLocalDescription(offer));
+            setInterval(() => fetch("/more"), 100);
+            </script>"""
+        with FakeHost({"/": Answer(script.encode(), headers=HTML)}) as host:
+            renderer.render(host.url, takes=takes_page)
+        listener.settimeout(0.2)
+        try:
+            return listener.recv(100) != b""
+        except TimeoutError:
+            return False
+
+
+@pytest.mark.parametrize("has_flags", [True, False])
+@pytest.mark.parametrize("has_script", [True, False])
+def test_no_packet_goes_around_the_proxy(
+    renderer: Renderer, monkeypatch: pytest.MonkeyPatch, *, has_flags: bool, has_script: bool
+) -> None:
+    if not has_flags:
+        flags = tuple(flag for flag in chromium.FLAGS if "webrtc" not in flag)
+        monkeypatch.setattr(chromium, "FLAGS", flags)
+    if not has_script:
+        monkeypatch.setattr(rendering, "BEFORE_SCRIPTS", "")
+
+    assert hears_packets(renderer) == (not has_flags and not has_script)
+
+
+def test_a_page_of_an_address_that_is_not_allowed_is_refused(renderer: Renderer) -> None:
+    renderer.guard = Guard()
+    with FakeHost({"/": page()}) as host:
+        with pytest.raises(AddressRefused):
+            renderer.render(host.url, takes=takes_page)
+        with pytest.raises(AddressRefused):
+            renderer.render(f"https://127.0.0.1:{host.server_port}/", takes=takes_page)
+
+    assert host.asked == []
+
+
+def test_a_page_that_never_comes_to_rest_is_taken_as_it_is(
+    renderer: Renderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("clustering.fetching.browser.rendering.SETTLES_WITHIN", 1.0)
+    busy = b"<p>busy</p><script>setInterval(() => fetch('/more?' + Math.random()), 20)</script>"
+    with FakeHost({"/": Answer(busy, headers=HTML)}) as host:
+        assert b"busy" in renderer.render(host.url, takes=takes_page, seconds=30).body
+
+
+@pytest.mark.parametrize(
+    "answer", [Answer(raw=hang), Answer(b"<script>while (true) {}</script>", headers=HTML)]
+)
+def test_a_page_that_hangs_is_left_at_the_deadline(
+    renderer: Renderer, tmp_path: Path, answer: Answer
+) -> None:
+    with FakeHost({"/": answer}) as host:
+        begun = time.monotonic()
+        with pytest.raises(Refused):
+            renderer.render(host.url, takes=takes_page, seconds=6)
+
+    assert time.monotonic() - begun < 15
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_host_that_is_not_there_is_told(renderer: Renderer) -> None:
+    with FakeHost({}) as host:
+        pass
+    with pytest.raises(Refused) as refused:
+        renderer.render(host.url, takes=takes_page)
+
+    assert refused.value.is_transient
+
+
+def test_called_off_rendering_ends_at_once(renderer: Renderer) -> None:
+    renderer.stop = threading.Event()
+    with FakeHost({"/": Answer(raw=hang)}) as host:
+        threading.Timer(2, renderer.stop.set).start()
+        begun = time.monotonic()
+        with pytest.raises(Refused):
+            renderer.render(host.url, takes=takes_page)
+
+    assert time.monotonic() - begun < 8
+
+
+def test_a_browser_that_is_not_there_or_is_none_is_told(renderer: Renderer) -> None:
+    renderer.binary = "/nowhere/chromium"
+    with pytest.raises(BrowserMissing, match="VERTEX_CHROMIUM"):
+        renderer.render("http://127.0.0.1/", takes=takes_page)
+    renderer.binary = "/bin/true"
+    with pytest.raises((BrowserMissing, BrowserFailed)):
+        renderer.render("http://127.0.0.1/", takes=takes_page)
+
+
+def test_the_proxy_refuses_what_it_does_not_understand() -> None:
+    for text in (
+        b"\r\n\r\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"GET file:///etc/passwd HTTP/1.1\r\n\r\n",
+        b"CONNECT a@b:1 HTTP/1.1\r\n\r\n",
+    ):
+        with (
+            Proxy(Guard(), Deadline(5), 1000) as proxy,
+            socket.create_connection(("127.0.0.1", proxy.port)) as client,
+        ):
+            client.settimeout(5)
+            client.sendall(text)
+            assert client.recv(100).startswith((b"", b"HTTP/1.1 400"))
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("loopback")
+def test_a_crawl_renders_the_pages_of_a_site_that_asks_for_it() -> None:
+    with FakeHost({"/": MADE, "/price": PRICE, "/made": moved("/end"), "/end": page(text="end")}) as host:
+        site = Site.objects.create(name="shop", root_url=f"{host.url}/", crawl_delay=0, render=True)
+        job = crawling.request_crawl(site=site, actor=None, rings=False)
+        job = jobs.run_job(job.pk, crawling.crawl)
+
+    assert (job.state, job.result) == (Job.State.DONE, {"stored": 2, "redirected": 1, "left": 0})
+    root = Page.objects.get(url=f"{host.url}/")
+    assert root.latest_snapshot is not None
+    assert (root.latest_snapshot.is_rendered, root.latest_snapshot.encoding) == (True, "utf-8")
+    assert "café for 7 €" in page_store().read(root.latest_snapshot.body).decode()
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("loopback")
+def test_without_rendering_the_page_is_what_the_host_sent() -> None:
+    with FakeHost({"/": MADE, "/price": PRICE}) as host:
+        site = Site.objects.create(name="shop", root_url=f"{host.url}/", crawl_delay=0)
+        job = crawling.request_crawl(site=site, actor=None, rings=False)
+        jobs.run_job(job.pk, crawling.crawl)
+
+    assert host.paths == ["/"]
+    root = Page.objects.get()
+    assert root.latest_snapshot is not None
+    assert root.latest_snapshot.is_rendered is False

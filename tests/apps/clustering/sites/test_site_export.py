@@ -1,0 +1,128 @@
+"""A site's export holds its rows and its bodies, and can be imported again."""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from django.utils import timezone
+from pytest_django import Settings
+
+from clustering.models import Page, Snapshot
+from clustering.services.sites import site_export
+from vertex.core.models import AuditEntry, Job, Site
+from vertex.core.services.jobs import jobs
+from vertex.core.storage import page_store
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture
+def shop(settings: Settings, tmp_path: Path) -> Site:
+    settings.PAGE_STORE_DIR = tmp_path / "pages"
+    site = Site.objects.create(name="shop", root_url="http://shop.example/")
+    for path in "ab":
+        url = f"http://shop.example/{path}"
+        digest = hashlib.sha256(url.encode()).digest()[:16]
+        page = Page.objects.create(site=site, url=url, written_url=url, url_hash=digest)
+        Snapshot.objects.create(
+            page=page,
+            body=page_store().put(b"<p>the same on both</p>"),
+            n_bytes=23,
+            requested_url=url,
+            final_url=url,
+            fetched_at=timezone.now(),
+            seen_at=timezone.now(),
+        )
+    return site
+
+
+def exported(site: Site, folder: Path) -> zipfile.ZipFile:
+    job = site_export.request_export(site=site, actor=None, rings=False)
+    done = jobs.run_job(job.pk, partial(site_export.export_site, folder=folder))
+    assert done.state == Job.State.DONE, done.error
+    return zipfile.ZipFile(folder / (done.result or {})["file"])
+
+
+def lines(archive: zipfile.ZipFile, name: str) -> list[dict[str, object]]:
+    return [orjson.loads(line) for line in archive.read(name).splitlines()]
+
+
+def test_the_manifest_names_each_snapshot_and_a_shared_body_is_there_once(shop: Site, tmp_path: Path) -> None:
+    archive = exported(shop, tmp_path)
+
+    assert [line["url"] for line in lines(archive, "manifest.jsonl")] == [
+        "http://shop.example/a",
+        "http://shop.example/b",
+    ]
+    assert [name for name in archive.namelist() if name.startswith("pages/")] == [
+        lines(archive, "manifest.jsonl")[0]["file"]
+    ]
+
+
+def test_the_rows_of_every_app_are_there_and_those_of_other_sites_are_not(shop: Site, tmp_path: Path) -> None:
+    Site.objects.create(name="other", root_url="http://other.example/")
+
+    archive = exported(shop, tmp_path)
+
+    assert [row["name"] for row in lines(archive, "rows/core.site.jsonl")] == ["shop"]
+    assert len(lines(archive, "rows/clustering.page.jsonl")) == 2
+    assert "rows/annotation.assignment.jsonl" in archive.namelist()
+
+
+def test_a_damaged_body_is_told_in_the_manifest_and_the_rest_is_there(shop: Site, tmp_path: Path) -> None:
+    lost = Snapshot.objects.earliest("pk")
+    Snapshot.objects.filter(pk=lost.pk).update(body="0" * 64)
+
+    manifest = lines(exported(shop, tmp_path), "manifest.jsonl")
+
+    assert ["problem" in line for line in manifest] == [True, False]
+
+
+def test_files_of_exports_go_with_their_job(shop: Site, settings: Settings, tmp_path: Path) -> None:
+    settings.EXPORT_DIR = tmp_path
+    exported(shop, tmp_path).close()
+    kept = tmp_path / f"shop-{Job.objects.get().pk}.zip"
+    gone = [tmp_path / "shop-999999.zip", tmp_path / "shop-1.0123abcd.partial"]
+    foreign = tmp_path / "notes.txt"
+    for path in (*gone, foreign):
+        path.write_bytes(b"x")
+
+    assert site_export.sweep_exports(now=timezone.now()) == 0
+    assert site_export.sweep_exports(now=timezone.now() + timedelta(days=2)) == 2
+    assert sorted(tmp_path.glob("*")) == sorted([kept, foreign, tmp_path / "pages"])
+
+
+def test_rows_without_end_do_not_cost_the_lease(
+    shop: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site_export, "RENEWED_EVERY", 1)
+    renewed: list[object] = []
+    renew = jobs.JobRun.renew
+
+    def counted(run: jobs.JobRun, **told: Any) -> None:
+        renewed.append(run.lease)
+        renew(run, **told)
+
+    monkeypatch.setattr(jobs.JobRun, "renew", counted)
+
+    exported(shop, tmp_path)
+    n_rows, renewed[:] = len(renewed), []
+    monkeypatch.setattr(site_export, "RENEWED_EVERY", 1_000)
+    exported(shop, tmp_path)
+
+    assert n_rows > len(renewed) > 0
+
+
+def test_a_refused_export_leaves_no_trace_in_the_audit_trail(shop: Site) -> None:
+    site_export.request_export(site=shop, actor=None, rings=False)
+    with pytest.raises(jobs.JobExists):
+        site_export.request_export(site=shop, actor=None, rings=False)
+
+    assert AuditEntry.objects.filter(action="site.exported").count() == 1

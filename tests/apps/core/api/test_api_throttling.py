@@ -1,0 +1,55 @@
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from tests.apps.clustering.api_cast import API, Caller, caller
+from vertex.core.models import Role, User
+from vertex.core.services.people import tokens
+
+pytestmark = pytest.mark.django_db
+
+
+def statuses(call: Any, n: int) -> list[int]:
+    return [call().status_code for _ in range(n)]
+
+
+def test_whoever_calls_too_often_has_to_wait(settings: Any) -> None:
+    settings.API_RATE = 3
+    ada = caller("ada", Role.VIEWER)
+
+    assert [200, 200, 200, 429] == statuses(lambda: ada.get("sites/"), 4)
+    response = ada.get("sites/")
+    assert "throttled" == response.json()["error"]["code"]
+    assert 0 < int(response["Retry-After"]) <= 60
+
+
+def test_one_caller_does_not_use_up_the_share_of_another(settings: Any) -> None:
+    settings.API_RATE = 1
+    ada, vic = caller("ada", Role.VIEWER), caller("vic", Role.VIEWER)
+    _, key = tokens.create_token(user=ada.user, name="second", scopes=["sites:read"], actor=None)
+
+    assert [200, 429] == statuses(lambda: ada.get("sites/"), 2)
+    assert 200 == vic.get("sites/").status_code
+    assert 200 == Caller(ada.user, key).get("sites/").status_code
+
+
+def test_guessing_tokens_is_slowed_down(settings: Any) -> None:
+    settings.API_RATE_ANONYMOUS = 2
+    guesser = Caller(User.objects.create_user("eve"), "vtx_guess")
+
+    assert [401, 401, 429, 429] == statuses(lambda: guesser.get("sites/"), 4)
+    assert 429 == Client().get(f"{API}/sites/").status_code
+    assert 200 == caller("ada", Role.VIEWER).get("sites/").status_code
+
+
+def test_an_address_made_up_by_the_caller_changes_nothing(settings: Any) -> None:
+    settings.API_RATE_ANONYMOUS = 1
+    client = Client()
+
+    def call(n: int) -> int:
+        return client.get(f"{API}/sites/", headers={"X-Forwarded-For": f"192.0.2.{n}"}).status_code
+
+    assert [401, 429, 429] == [call(n) for n in range(3)]
+    settings.PROXIES = 1
+    assert [401, 401] == [call(n) for n in range(10, 12)]

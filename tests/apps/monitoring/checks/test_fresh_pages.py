@@ -1,0 +1,76 @@
+"""Newer pages, from an archive and from the site itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from django.conf import LazySettings
+
+from clustering.fetching.guard import networks
+from monitoring.services.checks.fresh_pages import FreshPage, Visitor, pages_of_source
+from tests.apps.clustering.api_cast import site_of
+from tests.apps.clustering.fake_host import Answer, FakeHost, page
+from vertex.core.models import Job, Site
+from vertex.core.services.jobs.jobs import JobRun, claim_job, create_job
+
+pytestmark = pytest.mark.django_db
+
+
+def run_at(site: Site) -> JobRun:
+    """Return a claimed job of a site."""
+    return claim_job(create_job(task="tests.fetch", queue=Job.Queue.CHECK, title="Fetch", site=site).pk)
+
+
+def nothing() -> None:
+    """Renew no lease."""
+
+
+def test_of_several_versions_the_newest_counts(tmp_path: Path) -> None:
+    site = site_of()
+    lines = []
+    for file, day in (("old", "01"), ("new", "03"), ("middle", "02")):
+        (tmp_path / f"{file}.html").write_text(f"<html><p>{file}</p></html>")
+        told = {"url": f"{site.root_url}p/1", "file": f"{file}.html"}
+        lines.append(json.dumps(told | {"fetched_at": f"2024-10-{day}T00:00:00Z"}))
+    (tmp_path / "manifest.jsonl").write_text(
+        "\n".join([*lines, "no json", '{"url": "x:y", "file": "old.html"}'])
+    )
+    pages = pages_of_source(tmp_path / "manifest.jsonl", site, renew=nothing)
+
+    assert {f"{site.root_url}p/1"} == set(pages)
+    assert b"new" in pages[f"{site.root_url}p/1"].body
+
+
+def test_only_what_is_wanted_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<html><p>a</p></html>")
+    (tmp_path / "b.html").write_text("<html><p>b</p></html>")
+    site = site_of()
+    wanted = {f"{site.root_url}a.html"}
+
+    assert wanted == set(pages_of_source(tmp_path, site, wanted, renew=nothing))
+    assert 2 == len(pages_of_source(tmp_path, site, renew=nothing))
+
+
+class TestNetwork:
+    def test_pages_are_fetched_with_their_status_and_robots_are_obeyed(self, settings: LazySettings) -> None:
+        settings.ALLOWED_NETWORKS = networks(["127.0.0.0/8"])
+        robots = Answer(b"User-agent: *\nDisallow: /private", headers={"Content-Type": "text/plain"})
+        with FakeHost({"/robots.txt": robots, "/a": page(text="a"), "/private": page(text="x")}) as host:
+            site = site_of(crawl_delay=0.0)
+            urls = [f"{host.url}/a", f"{host.url}/gone", f"{host.url}/private"]
+            with Visitor(site, run_at(site)) as visitor:
+                found = [visitor.visit(url) for url in urls]
+
+        assert [200, 404, "robots"] == [one.status if isinstance(one, FreshPage) else one for one in found]
+        assert "/private" not in {asked.path for asked in host.asked}
+
+    def test_a_private_address_is_not_asked(self, settings: LazySettings) -> None:
+        settings.ALLOWED_NETWORKS = []
+        site = site_of(crawl_delay=0.0)
+        with FakeHost({"/a": page(text="a")}) as host, Visitor(site, run_at(site)) as visitor:
+            found = visitor.visit(f"{host.url}/a")
+
+        assert isinstance(found, str)
+        assert not host.asked

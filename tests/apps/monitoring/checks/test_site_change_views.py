@@ -1,0 +1,183 @@
+"""The page of a site change: both pages side by side, the repair confirmed value by value, the report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from annotation.models import Sample
+from monitoring.models import Check, Proposal, SiteChange
+from monitoring.services.checks.checking import request_checks, run_checks
+from monitoring.services.repair.healing import heal_site, request_healing
+from monitoring.views.checks.change_rows import example_of, proposal_of
+from rules.models import Rule
+from tests.apps.monitoring.monitored_shop import redesigned
+from tests.apps.monitoring.shop_on_host import Shop
+from tests.apps.monitoring.watched_sites import changed, watched
+from tests.apps.rules.review_cast import person
+from vertex.core.models import Job, Role, Site
+from vertex.core.services.jobs.jobs import run_job
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+
+
+def client_of(role: Role) -> Client:
+    client = Client()
+    client.force_login(person(role.value, role))
+    return client
+
+
+@pytest.fixture
+def ops() -> Client:
+    return client_of(Role.OPERATOR)
+
+
+@pytest.fixture
+def shop(loopback: None) -> Iterator[Site]:
+    """Return a shop that was redesigned, checked, and for which a repair is proposed."""
+    one = Shop()
+    with one.host:
+        site = one.open()
+        one.make = redesigned
+        run_job(request_checks(site=site, rings=False).pk, run_checks)
+        run_job(request_healing(site=site, rings=False).pk, heal_site)
+        yield site
+
+
+def proposed() -> Proposal:
+    return Proposal.objects.get(decision=Proposal.Decision.PROPOSED)
+
+
+def page_of_change(client: Client) -> str:
+    change = SiteChange.objects.get()
+    answer = client.get(reverse("site_change", args=[change.site.name, change.pk]))
+    assert 200 == answer.status_code
+    return answer.content.decode()
+
+
+def say(client: Client, attribute: str, said: str) -> str:
+    address = reverse("decide_value", args=["shop", proposed().pk])
+    answer: Any = client.post(address, {"attribute": attribute, "said": said}, headers=HTMX)
+    return str(answer.content.decode())
+
+
+class TestSideBySide:
+    def test_each_value_stands_on_both_pages(self, ops: Client, shop: Site) -> None:
+        example = example_of(SiteChange.objects.get(), "")["example"]
+        marks = json.loads(example.marks)
+
+        assert example.old.pk != example.new.pk
+        assert {"name", "price"} <= {mark["label"] for mark in marks["old"]}
+        assert {"lost"} == {mark["kind"] for mark in marks["old"]}
+        assert {"found"} == {mark["kind"] for mark in marks["new"]}
+        name = next(row for row in example.values if row.name == "name")
+        assert (name.was, name.kind) == (name.found, "null_extraction")
+        page = page_of_change(ops)
+        assert 2 == page.count("data-page-frame=")
+        assert "Confirm all" in page
+
+    def test_the_repair_of_the_cluster_itself_comes_before_one_of_a_few_pages(self, shop: Site) -> None:
+        change, best = SiteChange.objects.get(), proposed()
+        of_few = Proposal.objects.get(pk=best.pk)
+        of_few.pk, of_few.cluster, of_few.name, of_few.field_test, of_few.n_urls = (
+            None,
+            None,
+            "new-2",
+            False,
+            1,
+        )
+        of_few.save()
+
+        assert best == proposal_of(change)
+
+    def test_any_affected_page_can_be_looked_at(self, shop: Site) -> None:
+        change = SiteChange.objects.get()
+        last = example_of(change, "")["pages"][-1]
+        assert last.page_id == example_of(change, str(last.page_id))["example"].checked.page_id
+        assert example_of(change, "0; drop")["example"].checked.page_id != last.page_id
+
+
+class TestConfirming:
+    def test_the_last_confirmed_value_brings_the_rule_into_force(self, ops: Client, shop: Site) -> None:
+        names = list(proposed().attributes)
+        for name in names[:-1]:
+            assert f'data-current="{name}"' not in say(ops, name, "confirmed")
+        assert not Job.objects.unfinished().filter(task="monitoring.heal_site").exists()
+        say(ops, names[-1], "confirmed")
+        run_job(Job.objects.unfinished().get(task="monitoring.heal_site").pk, heal_site)
+
+        assert ["retired", "published"] == list(
+            Rule.objects.order_by("version").values_list("state", flat=True)
+        )
+        assert SiteChange.End.REPAIRED == SiteChange.objects.get().end
+        page = page_of_change(ops)
+        assert "What it was" in page
+        assert "found again" in page
+
+    def test_all_are_confirmed_at_once(self, ops: Client, shop: Site) -> None:
+        answer = ops.post(reverse("accept_proposal", args=["shop", proposed().pk]), headers=HTMX)
+        assert "Mend shop" in answer.content.decode()
+        assert proposed().pk == Proposal.objects.waiting().get(decision="proposed").pk
+
+    def test_what_was_said_is_taken_back(self, ops: Client, shop: Site) -> None:
+        say(ops, "name", "gone")
+        assert "gone" == proposed().attributes["name"]["said"]
+        say(ops, "name", "")
+        assert "said" not in proposed().attributes["name"]
+
+    def test_nonsense_is_refused(self, ops: Client, shop: Site) -> None:
+        assert "has no attribute" in say(ops, "colour", "confirmed")
+        assert "Must be one of" in say(ops, "name", "perhaps")
+
+    def test_editors_only_look(self, shop: Site) -> None:
+        editor = client_of(Role.EDITOR)
+        assert "Confirm all" not in page_of_change(editor)
+        assert 403 == editor.post(reverse("accept_proposal", args=["shop", proposed().pk])).status_code
+
+    def test_a_value_in_another_place_leads_to_annotating_the_new_pages(
+        self, ops: Client, shop: Site
+    ) -> None:
+        answer = say(ops, "price", "elsewhere")
+        assert "Annotate the new pages" in answer
+        assert "Confirm all" not in answer
+        ops.post(reverse("annotate_instead", args=["shop", proposed().pk]))
+
+        assert (Proposal.State.REJECTED, "price is in another place") == (
+            proposed().state,
+            proposed().comment,
+        )
+        assert Job.objects.filter(task="annotation.draw_samples").exists()
+        latest = shop.pages.get(url__endswith="/p/1").latest_snapshot
+        assert latest is not None
+        assert latest.pk == latest.page.snapshots.order_by("-pk")[0].pk
+        assert not Sample.objects.filter(snapshot=latest).exists()
+
+
+class TestBeforeARepair:
+    def test_one_is_run_with_a_key(self, ops: Client) -> None:
+        change = changed(watched("shop"))
+        page = page_of_change(ops)
+        assert "No page to compare" in page
+        assert 'data-key="r"' in page
+        ops.post(reverse("run_repair", args=["shop", change.pk]))
+        assert "monitoring.heal_site" == Job.objects.latest("pk").task
+        assert "Mend shop" in page_of_change(ops)
+
+    def test_an_archive_that_is_gone_is_said(self, ops: Client) -> None:
+        change = changed(watched("shop"))
+        Check.objects.update(source="/nowhere/at.all")
+        answer = ops.post(reverse("run_repair", args=["shop", change.pk]), follow=True)
+        assert "/nowhere/at.all" in answer.content.decode()
+
+    def test_a_person_may_say_that_nothing_changed(self, ops: Client) -> None:
+        change = changed(watched("shop"))
+        ops.post(reverse("dismiss_change", args=["shop", change.pk]))
+        assert SiteChange.End.DISMISSED == SiteChange.objects.get().end
+        again = ops.post(reverse("dismiss_change", args=["shop", change.pk]), follow=True)
+        assert "over already" in again.content.decode()

@@ -1,0 +1,131 @@
+"""Repair of the rule of a list after a redesign."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from annotation.models import Annotation, Attribute
+from annotation.services import AttributePlan, assign_vertical, save_vertical
+from clustering.models import Cluster, Page, PageMembership
+from monitoring.algorithms.known_values import same_value
+from rules.models import Record, Rule
+from rules.services.learning.learning import learn_rule
+from rules.services.records.extracting import stored_lines
+from rules.services.review.publishing import publish_rule
+from tests.apps.clustering.api_cast import site_of
+from tests.apps.clustering.demo_sites import cluster, store
+from tests.apps.monitoring.monitored_shop import heal
+from tests.apps.rules.shop_cast import extract
+from vertex.core.models import Site
+from vertex.demo import sites
+from vertex.demo.sites import DemoPage
+
+pytestmark = pytest.mark.django_db
+NAME = "town-guide"
+KINDS = {"name": "text", "streetAddress": "text", "addressLocality": "text", "telephone": "phone"}
+
+
+def some_pages(edition: str = "1") -> list[DemoPage]:
+    """Return the lists of the guide and some pages of another type."""
+    pages = sites.load(NAME, edition).pages.values()
+    lists = [page for page in pages if page.type == "list"][:14]
+    return [*lists, *[page for page in pages if page.type == "listing"][:8]]
+
+
+def annotate(site: Site, demo: DemoPage) -> Cluster:
+    page = Page.objects.select_related("latest_snapshot").get(site=site, url=site.root_url + demo.path[1:])
+    said = {"page": page, "snapshot": page.latest_snapshot}
+    for number, record in enumerate(demo.records):
+        nodes = list(record.nodes)
+        Annotation.objects.create(**said, kind=Annotation.Kind.RECORD, record=nodes, position=number)
+        for name in KINDS:
+            if record.values.get(name):
+                Annotation.objects.create(
+                    **said,
+                    attribute=Attribute.objects.get(name=name),
+                    record=nodes,
+                    position=number,
+                    xpath=record.places[name][0],
+                    text=str(record.values[name]),
+                )
+    found = PageMembership.objects.current().select_related("cluster").get(page=page).cluster
+    assert found is not None
+    return found
+
+
+@pytest.fixture
+def guide() -> Site:
+    """A site with a published rule for its lists, learnt from one page."""
+    site = site_of(NAME)
+    store(site, [(page.path, page.body, page.content_type) for page in some_pages()])
+    plans = [
+        AttributePlan(name, kind, is_constant=True, is_mandatory=name == "name")
+        for name, kind in KINDS.items()
+    ]
+    vertical = save_vertical(name="place", attributes=plans, actor=None)
+    assign_vertical(site=site, vertical=vertical, actor=None)
+    cluster(site)
+    demo = max(some_pages()[:6], key=lambda page: len(page.records))
+    publish_rule(rule=learn_rule(cluster=annotate(site, demo)))
+    extract(site)
+    return site
+
+
+def archive(folder: Path, site: Site) -> str:
+    """Write the second edition of the same pages, and return the manifest."""
+    manifest = sites.load(NAME, "2").write(folder, site.root_url.rstrip("/"))
+    kept = {site.root_url + page.path.lstrip("/") for page in some_pages()}
+    lines = [line for line in manifest.read_text().splitlines() if json.loads(line)["url"] in kept]
+    manifest.write_text("\n".join(lines))
+    return str(manifest)
+
+
+def keys() -> set[tuple[str, str]]:
+    return set(Record.objects.there().values_list("page__url", "key"))
+
+
+def test_a_redesigned_list_is_repaired_from_its_golden_records(guide: Site, tmp_path: Path) -> None:
+    before = keys()
+    healed = heal(guide, archive(tmp_path, guide), accept=True)
+    (line,) = (one for one in healed if one["decision"] == "proposed")
+    extract(guide)
+
+    assert (True, True) == (line["field_test"], line["accepted"])
+    rule = Rule.objects.published().get(cluster__name=line["cluster"])
+    assert rule.definition["boundary"] is not None
+    truth = {page.path: page for page in some_pages("2") if page.type == "list"}
+    known = {page.path for page in some_pages() if page.type == "list"} & set(truth)
+    assert len(known) > 8
+    found: dict[str, list[dict[str, str]]] = {}
+    for one in stored_lines(guide):
+        found.setdefault("/" + str(one["url"]).removeprefix(guide.root_url), []).append(one["record"])
+    wanted = {path: [record.values for record in truth[path].records] for path in known}
+    assert {path: len(records) for path, records in wanted.items()} == {
+        path: len(found[path]) for path in known
+    }
+    wrong = [
+        (path, name, record.get(name), now.get(name))
+        for path, records in wanted.items()
+        for record, now in zip(records, found[path], strict=True)
+        for name, kind in KINDS.items()
+        if not same_value(kind, record.get(name), now.get(name))
+    ]
+    assert [] == wrong
+    assert len(before & keys()) > 0.5 * len(before)
+    live = Annotation.objects.live().filter(page__site=guide)
+    assert {True} == {row.snapshot_id == row.page.latest_snapshot_id for row in live.select_related("page")}
+    assert live.filter(kind=Annotation.Kind.RECORD).exists()
+
+
+def test_a_list_whose_values_are_gone_gets_no_rule(guide: Site, tmp_path: Path) -> None:
+    source = archive(tmp_path, guide)
+    lines = [json.loads(line) for line in Path(source).read_text().splitlines()]
+    for line in lines:
+        path = tmp_path / line["file"]
+        path.write_bytes(b"<html><body><p>We have moved.</p><ul><li>a<li>b<li>c</ul></body></html>")
+    heal(guide, source, accept=True)
+
+    assert not Rule.objects.published().exists()

@@ -1,0 +1,142 @@
+"""Running the published rules on the stored pages."""
+
+from __future__ import annotations
+
+import pytest
+
+from clustering.models import Page
+from clustering.services.clusters.cluster_changes import merge_clusters, move_pages
+from clustering.services.pages.stored_pages import stored_pages
+from rules.models import Extraction, Record, RecordVersion, Rule
+from rules.services.learning.learning import learn_rule
+from rules.services.records.extracting import extract_records, request_extraction, stored_lines
+from rules.services.records.records import ServedPage, store_served
+from rules.services.records.site_rules import rules_in_force
+from rules.services.review.publishing import publish_rule
+from tests.apps.clustering.demo_sites import articles, store
+from tests.apps.rules.shop_cast import extract, learnt_shop, product, products_of, shop
+from vertex.core.services.jobs.jobs import run_job
+
+pytestmark = pytest.mark.django_db
+
+
+def line(site_lines: list[dict[str, object]], end: str) -> dict[str, object]:
+    return next(one for one in site_lines if str(one["url"]).endswith(end))
+
+
+class TestRecords:
+    def test_every_page_has_a_record_or_a_reason(self) -> None:
+        site, rule = learnt_shop()
+        assert {"pages": 18, "new": 12, "changed": 0, "gone": 0, "same": 0} == extract(site)
+        lines = list(stored_lines(site))
+
+        found = line(lines, "/p/2")
+        assert {"name": "Rope 2", "price": "2.50 EUR", "weight": "25 g"} == found["record"]
+        assert ["weight"] == line(lines, "/p/3")["missing"]
+        assert f"{rule.cluster.name}@1" == found["rule"]
+        assert ("no_rule", None) == (line(lines, "/news/2")["reason"], line(lines, "/news/2")["rule"])
+
+    def test_nothing_is_done_again_while_nothing_is_new(self) -> None:
+        site, _ = learnt_shop()
+        extract(site)
+        numbers = set(Record.objects.values_list("pk", "change_number"))
+
+        assert 0 == extract(site)["pages"]
+        assert numbers == set(Record.objects.values_list("pk", "change_number"))
+
+    def test_a_changed_page_changes_its_record_and_keeps_what_it_was(self) -> None:
+        site, _ = learnt_shop()
+        extract(site)
+        store(site, [product(2, price="99.00")])
+        last = Record.objects.order_by("-change_number").first()
+
+        assert {"pages": 1, "new": 0, "changed": 1, "gone": 0, "same": 0} == extract(site)
+        record = Record.objects.get(page__url=f"{site.root_url}p/2")
+        assert "99.00 EUR" == record.values["price"]
+        assert ["2.50 EUR"] == [version.values["price"] for version in record.versions.all()]
+        assert last is not None
+        assert record.change_number > last.change_number
+
+    def test_a_page_that_is_no_product_any_more_loses_its_record_but_not_its_history(self) -> None:
+        site, _ = learnt_shop()
+        extract(site)
+        store(site, [("p/2", articles([2])[0][1], "text/html")])
+
+        assert 1 == extract(site)["gone"]
+        record = Record.objects.get(page__url=f"{site.root_url}p/2")
+        assert record.gone_at is not None
+        assert "no_rule" == line(list(stored_lines(site)), "/p/2")["reason"]
+        assert RecordVersion.objects.filter(record=record).exists()
+
+    def test_a_page_on_which_a_rule_was_stopped_keeps_its_record(self) -> None:
+        site, rule = learnt_shop()
+        extract(site)
+        page = Page.objects.get(url=f"{site.root_url}p/2")
+        stopped = {
+            "url": page.url,
+            "cluster": rule.cluster.name,
+            "rule": None,
+            "reason": "stopped",
+            "why": "slow",
+        }
+        store_served(
+            [ServedPage(next(iter(stored_pages(site, [page.pk]))), [stopped], agrees=True)],
+            site_id=site.pk,
+            rule_by_cluster={rule.cluster.name: rule},
+            mark=rules_in_force(site).mark,
+        )
+
+        assert Record.objects.get(page=page).gone_at is None
+        assert "stopped" == Extraction.objects.get(page=page).reason
+
+    def test_a_new_page_is_assigned_and_extracted(self) -> None:
+        site, _ = learnt_shop()
+        extract(site)
+        store(site, [product(20)])
+
+        assert 1 == extract(site)["new"]
+
+    def test_another_published_rule_lets_all_pages_be_extracted_again(self) -> None:
+        site, rule = learnt_shop()
+        extract(site)
+        publish_rule(rule=learn_rule(cluster=rule.cluster))
+
+        assert {"pages": 18, "same": 12, "new": 0, "changed": 0, "gone": 0} == extract(site)
+        assert {2} == set(Record.objects.values_list("rule__version", flat=True))
+
+    def test_change_numbers_are_unique_and_grow(self) -> None:
+        site, _ = learnt_shop()
+        extract(site)
+        numbers = sorted(Record.objects.values_list("change_number", flat=True))
+
+        assert list(range(1, 13)) == numbers
+
+    def test_without_a_published_rule_the_job_says_what_to_do(self) -> None:
+        job = run_job(request_extraction(site=shop(), rings=False).pk, extract_records)
+
+        assert "learn one first" in job.error
+
+
+class TestChangesByHand:
+    def test_a_page_that_a_person_moved_is_served_by_its_new_cluster(self) -> None:
+        site, rule = learnt_shop()
+        article = Page.objects.get(site=site, url=f"{site.root_url}news/1")
+        move_pages(site=site, pages=[article.pk], to=rule.cluster, actor=None)
+        extract(site)
+
+        assert rule.cluster == Extraction.objects.get(page=article).cluster
+        assert ["name", "price", "weight"] == line(list(stored_lines(site)), "/news/1")["missing"]
+
+    def test_merged_clusters_are_served_by_the_survivor(self) -> None:
+        site, rule = learnt_shop()
+        other = site.clusters.exclude(pk=rule.cluster_id).get()
+        merge_clusters(cluster=other, into=products_of(site), actor=None)
+
+        names = {name for names in _groups(rule) for name in names}
+        assert {rule.cluster.name} == names
+
+
+def _groups(rule: Rule) -> list[list[str]]:
+    grouping = rules_in_force(rule.cluster.site).rules.clusters.grouping
+    assert grouping is not None
+    return [list(names) for names in grouping.clusters_by_group.values()]

@@ -1,0 +1,145 @@
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import pytest
+from celery import current_app
+from django.db import OperationalError, connection
+from django.test import Client
+from django.utils import timezone
+
+from vertex.core.models import Heartbeat, Job
+from vertex.core.services.jobs import pulse
+from vertex.running import health
+
+pytestmark = pytest.mark.django_db
+
+
+class Usage(NamedTuple):
+    total: int
+    used: int
+    free: int
+
+
+@contextmanager
+def using_broker(url: str) -> Iterator[None]:
+    configured: Any = current_app.conf
+    before = configured.broker_url
+    configured.broker_url = url
+    try:
+        yield
+    finally:
+        configured.broker_url = before
+
+
+@pytest.fixture(autouse=True)
+def all_is_well(settings: Any) -> None:
+    """Let the clock tick and a worker serve each queue; what fails in a test is of its own making."""
+    for name in [pulse.CLOCK, *Job.Queue.values]:
+        Heartbeat.objects.create(name=name, at=timezone.now())
+    (settings.VAR_DIR / "broker").mkdir(parents=True, exist_ok=True)
+
+
+def checks() -> tuple[int, dict[str, Any]]:
+    response = Client().get("/readyz")
+    told = response.json()
+    assert (response.status_code == 200) == told["ready"]
+    return response.status_code, told["checks"]
+
+
+def test_a_living_process_says_so_and_asks_nobody(django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(0):
+        response = Client().get("/healthz")
+
+    assert (200, b"ok\n") == (response.status_code, response.content)
+    assert "no-store" in response["Cache-Control"]
+
+
+def test_all_is_well() -> None:
+    status, told = checks()
+
+    assert 200 == status
+    assert [] == [name for name, check in told.items() if not check["ok"]]
+    assert {"database", "migrations", "page_store", "disk", "broker", "workers", "overdue_jobs"} == set(told)
+    assert all(check["message"] for check in told.values())
+
+
+def test_a_full_disk_takes_the_installation_out_of_service(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    full = Usage(10**12, 10**12, (settings.MIN_FREE_MB - 1) * 2**20)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
+    status, told = checks()
+
+    assert (503, False) == (status, told["disk"]["ok"])
+    assert "Make room" in told["disk"]["message"]
+
+
+def test_migrations_that_are_not_applied_are_counted() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM django_migrations WHERE app = 'annotation'")
+    status, told = checks()
+
+    assert (503, False) == (status, told["migrations"]["ok"])
+    assert "manage.py migrate" in told["migrations"]["message"]
+
+
+def test_a_page_store_that_cannot_be_written_is_told(settings: Any, tmp_path: Any) -> None:
+    (tmp_path / "file").write_text("in the way")
+    settings.PAGE_STORE_DIR = tmp_path / "file" / "pages"
+    status, told = checks()
+
+    assert (503, False) == (status, told["page_store"]["ok"])
+
+
+def test_a_probe_leaves_nothing_in_the_page_store(settings: Any) -> None:
+    checks()
+
+    assert [] == [path for path in settings.PAGE_STORE_DIR.rglob("*") if path.is_file()]
+
+
+def test_a_database_that_is_gone_is_told_without_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> str:
+        raise OperationalError("connection to postgresql://vertex:swordfish@db.internal failed")
+
+    monkeypatch.setattr(health, "CHECKS", (health.Check("database", fail),))
+    status, told = checks()
+
+    assert (503, False) == (status, told["database"]["ok"])
+    assert "swordfish" not in json.dumps(told)
+
+
+def test_workers_that_are_gone_are_told_and_reading_goes_on() -> None:
+    Heartbeat.objects.all().delete()
+    status, told = checks()
+
+    assert (200, False, False) == (status, told["workers"]["ok"], told["workers"]["matters"])
+
+
+def test_overdue_jobs_are_counted() -> None:
+    Job.objects.create(
+        task="t", queue=Job.Queue.FETCH, title="Late", due_at=timezone.now() - pulse.OVERDUE_AFTER * 2
+    )
+    _, told = checks()
+
+    assert (False, "1 jobs are overdue.") == (told["overdue_jobs"]["ok"], told["overdue_jobs"]["message"])
+
+
+def test_a_broker_that_does_not_answer_is_told_at_once(settings: Any) -> None:
+    settings.CELERY_BROKER_URL = "amqp://guest:swordfish@127.0.0.1:9//"
+    with using_broker(settings.CELERY_BROKER_URL):
+        status, told = checks()
+
+    assert (200, False) == (status, told["broker"]["ok"])
+    assert "swordfish" not in json.dumps(told)
+
+
+@pytest.mark.redis
+def test_a_broker_that_answers_is_well(settings: Any, redis_url: str) -> None:
+    settings.CELERY_BROKER_URL = redis_url
+    with using_broker(redis_url):
+        _, told = checks()
+
+    assert told["broker"]["ok"]

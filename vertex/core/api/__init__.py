@@ -1,0 +1,1 @@
+"""The base of the API: callers, errors, formats, lists in pages."""

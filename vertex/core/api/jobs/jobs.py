@@ -1,0 +1,157 @@
+"""Routes of jobs and of what was refused on the way."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rest_framework import serializers
+from rest_framework.exceptions import NotFound
+
+from vertex.core.api.endpoints import ApiView, endpoint
+from vertex.core.api.errors import Conflict
+from vertex.core.api.paging import page_of
+from vertex.core.api.permissions import caller_of
+from vertex.core.api.serializers import ListQuery, RowSerializer, listed
+from vertex.core.models import Job, Refusal, Role, Scope, Site
+from vertex.core.services.jobs import jobs
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+
+JOB_STATES = [(str(value), label) for value, label in Job.State.choices]
+
+
+class JobRow(RowSerializer):
+    class Meta:
+        model = Job
+        fields = (
+            "id",
+            "task",
+            "queue",
+            "site",
+            "title",
+            "state",
+            "n_done",
+            "n_total",
+            "message",
+            "result",
+            "error",
+            "n_tries",
+            "due_at",
+            "cancel_requested_at",
+            "created_by",
+            "created_at",
+            "started_at",
+            "finished_at",
+        )
+
+    site = serializers.CharField(source="site.name", allow_null=True)
+    created_by = serializers.CharField(source="created_by.username", allow_null=True)
+    result = serializers.DictField(allow_null=True, help_text="Figures of a job that is done.")
+
+
+class RefusalRow(RowSerializer):
+    class Meta:
+        model = Refusal
+        fields = ("id", "site", "job", "subject", "code", "reason", "refused_at")
+
+    site = serializers.CharField(source="site.name", allow_null=True)
+    job = serializers.IntegerField(source="job_id", allow_null=True)
+
+
+class JobsQuery(ListQuery):
+    site = serializers.CharField(max_length=63, required=False, help_text="A site's name.")
+    state = serializers.ChoiceField(choices=JOB_STATES, required=False)
+    queue = serializers.ChoiceField(choices=Job.Queue.choices, required=False)
+    task = serializers.CharField(max_length=100, required=False, help_text="Such as clustering.crawl_site.")
+
+
+class RefusalsQuery(ListQuery):
+    site = serializers.CharField(max_length=63, required=False, help_text="A site's name.")
+    job = serializers.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
+    code = serializers.CharField(max_length=40, required=False, help_text="Such as robots or too_large.")
+
+
+class Jobs(ApiView):
+    @endpoint("list_jobs", scope=Scope.JOBS_READ, query=JobsQuery, answers=listed(JobRow), tags=["jobs"])
+    def get(self, request: Request, *, query: dict[str, Any], **_: object) -> dict[str, Any]:
+        """List jobs, the newest first."""
+        visible = Job.objects.visible_to(caller_of(request))
+        columns = {"site": "site__name", "state": "state", "queue": "queue", "task": "task"}
+        filters = {column: query[name] for name, column in columns.items() if name in query}
+        return page_of(visible.filter(**filters), row=JobRow, request=request, query=query, newest_first=True)
+
+
+class JobAddress(ApiView):
+    def find(self, request: Request, *, pk: int) -> Job:
+        job = Job.objects.visible_to(caller_of(request)).select_related("site").filter(pk=pk).first()
+        if job is None:
+            raise NotFound(f"There is no job {pk}, or it is not yours to see.")
+        return job
+
+    def site_of(self, subject: Job) -> Site | None:
+        return subject.site
+
+
+class JobView(JobAddress):
+    @endpoint("read_job", scope=Scope.JOBS_READ, needs=(Role.VIEWER, "there"), answers=JobRow, tags=["jobs"])
+    def get(self, _request: Request, *, subject: Job, **_: object) -> dict[str, Any]:
+        """Show a job and how far it is."""
+        return row_of_job(subject)
+
+
+class CancelJob(JobAddress):
+    @endpoint(
+        "cancel_job",
+        scope=Scope.JOBS_WRITE,
+        needs=(Role.OPERATOR, "there"),
+        answers=JobRow,
+        errors=(409,),
+        tags=["jobs"],
+    )
+    def post(self, request: Request, *, subject: Job, **_: object) -> dict[str, Any]:
+        """Stop a job: at once if it waits, at its next step if it runs."""
+        if subject.is_finished:
+            raise Conflict(f"Job {subject.pk} is {subject.get_state_display().lower()} already.")
+        jobs.cancel_job(job=subject, actor=caller_of(request))
+        return row_of_job(subject)
+
+
+class RetryJob(JobAddress):
+    @endpoint(
+        "retry_job",
+        scope=Scope.JOBS_WRITE,
+        needs=(Role.OPERATOR, "there"),
+        answers=JobRow,
+        errors=(409,),
+        tags=["jobs"],
+    )
+    def post(self, request: Request, *, subject: Job, **_: object) -> dict[str, Any]:
+        """Let a failed or cancelled job go on from where it stopped."""
+        if subject.state not in {Job.State.FAILED, Job.State.CANCELLED}:
+            raise Conflict(f"Job {subject.pk} is {subject.get_state_display().lower()}: nothing to retry.")
+        jobs.retry_job(job=subject, actor=caller_of(request))
+        return row_of_job(subject)
+
+
+class Refusals(ApiView):
+    @endpoint(
+        "list_refusals",
+        scope=Scope.PAGES_READ,
+        query=RefusalsQuery,
+        answers=listed(RefusalRow),
+        tags=["jobs"],
+    )
+    def get(self, request: Request, *, query: dict[str, Any], **_: object) -> dict[str, Any]:
+        """List what was not taken, and why: lines, pages, addresses; the newest first."""
+        visible = Refusal.objects.filter(site__in=Site.objects.visible_to(caller_of(request)))
+        columns = {"site": "site__name", "job": "job_id", "code": "code"}
+        filters = {column: query[name] for name, column in columns.items() if name in query}
+        return page_of(
+            visible.filter(**filters), row=RefusalRow, request=request, query=query, newest_first=True
+        )
+
+
+def row_of_job(job: Job) -> dict[str, Any]:
+    """Return a job as it is now."""
+    return JobRow.read(Job.objects.filter(pk=job.pk))[0]

@@ -1,0 +1,1 @@
+"""Routes of people: the audit trail."""

@@ -1,0 +1,5 @@
+"""Events that more than one app raises and that the interface answers alike."""
+
+
+class AlreadyExists(Exception):
+    """What should be made is already there: a site of that name, an unfinished job for the same work."""

@@ -1,0 +1,1 @@
+"""Forms of what every app stands on."""

@@ -1,0 +1,1 @@
+"""Commands of what every app stands on."""

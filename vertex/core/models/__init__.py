@@ -1,0 +1,19 @@
+"""Sites, people, jobs, and what was refused."""
+
+from vertex.core.models.jobs import Heartbeat, Job
+from vertex.core.models.people import AuditEntry, LogInAttempt, Membership, Role, Scope, Token, User
+from vertex.core.models.sites import Refusal, Site
+
+__all__ = [
+    "AuditEntry",
+    "Heartbeat",
+    "Job",
+    "LogInAttempt",
+    "Membership",
+    "Refusal",
+    "Role",
+    "Scope",
+    "Site",
+    "Token",
+    "User",
+]

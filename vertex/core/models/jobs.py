@@ -1,0 +1,162 @@
+"""Work as rows: the database is the truth, the broker only rings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+if TYPE_CHECKING:
+    from datetime import datetime, timedelta
+
+    from vertex.core.models.people import User
+
+
+class JobQuerySet(models.QuerySet["Job"]):
+    def unfinished(self) -> JobQuerySet:
+        return self.filter(state__in=[Job.State.DUE, Job.State.RUNNING])
+
+    def finished(self) -> JobQuerySet:
+        return self.exclude(state__in=[Job.State.DUE, Job.State.RUNNING])
+
+    def due(self, now: datetime) -> JobQuerySet:
+        return self.filter(state=Job.State.DUE, due_at__lte=now)
+
+    def overdue(self, now: datetime, by: timedelta) -> JobQuerySet:
+        """Return the jobs that somebody should have worked on for this long, and nobody does."""
+        waiting = Q(state=Job.State.DUE, due_at__lt=now - by)
+        left = Q(state=Job.State.RUNNING, leased_until__lt=now - by)
+        return self.filter(waiting | left)
+
+    def visible_to(self, user: User) -> JobQuerySet:
+        """Return the jobs of the user's sites; those of no site need a role everywhere."""
+        if not user.is_active:
+            return self.none()
+        if user.is_superuser or user.memberships.filter(site__isnull=True).exists():
+            return self
+        return self.filter(site__memberships__user=user)
+
+    def matching(self, text: str) -> JobQuerySet:
+        """Return those whose title, message or error contains each of the words."""
+        found = self
+        for word in text.split():
+            found = found.filter(
+                Q(title__icontains=word) | Q(message__icontains=word) | Q(error__icontains=word)
+            )
+        return found
+
+
+class Job(models.Model):
+    """A piece of work that one worker at a time holds by a lease."""
+
+    class State(models.TextChoices):
+        DUE = "due", "Waiting"
+        RUNNING = "running", "Running"
+        DONE = "done", "Done"
+        FAILED = "failed", "Failed"
+        CANCELLED = "cancelled", "Cancelled"
+
+    class Queue(models.TextChoices):
+        FETCH = "fetch", "Fetch"
+        LEARN = "learn", "Learn"
+        EXTRACT = "extract", "Extract"
+        CHECK = "check", "Check"
+        KEEP = "keep", "Keep"  # imports, exports, deletions, sweeping
+
+    task = models.CharField(max_length=100)  # the Celery task that does it
+    queue = models.CharField(max_length=10, choices=Queue)
+    site = models.ForeignKey(
+        "core.Site", null=True, blank=True, on_delete=models.CASCADE, related_name="jobs"
+    )
+    title = models.CharField(max_length=200)  # "Crawl alpine-shop"
+    params = models.JSONField(default=dict)
+    key = models.CharField(max_length=200, blank=True)  # only one unfinished job of a key
+    state = models.CharField(max_length=10, choices=State, default=State.DUE)
+    due_at = models.DateTimeField(default=timezone.now)
+    rung_at = models.DateTimeField(null=True, blank=True)  # the last ring that nobody has answered yet
+    n_done = models.PositiveBigIntegerField(default=0)
+    n_done_before = models.PositiveBigIntegerField(default=0)  # when the present worker took over
+    n_total = models.PositiveBigIntegerField(null=True, blank=True)
+    message = models.CharField(max_length=300, blank=True)
+    result = models.JSONField(null=True, blank=True)
+    error = models.TextField(blank=True)
+    n_tries = models.PositiveSmallIntegerField(default=0)  # since the last progress
+    max_tries = models.PositiveSmallIntegerField(default=5)
+    lease = models.CharField(max_length=64, blank=True)  # a random word of the worker that holds the job
+    leased_by = models.CharField(max_length=200, blank=True)  # the process: see services.processes
+    leased_until = models.DateTimeField(null=True, blank=True)
+    cancel_requested_at = models.DateTimeField(null=True, blank=True)
+    created_by = models.ForeignKey(
+        "core.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+    started_at = models.DateTimeField(null=True, blank=True)
+    claimed_at = models.DateTimeField(null=True, blank=True)  # by the present or last worker
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = JobQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["key"],
+                condition=Q(state__in=["due", "running"]) & ~Q(key=""),
+                name="one_unfinished_job_per_key",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state="running") | (Q(leased_until__isnull=False) & ~Q(lease="")),
+                name="running_job_has_lease",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["state", "due_at"], name="job_by_state"),
+            models.Index(fields=["finished_at"], name="job_by_end"),
+            models.Index(fields=["site", "-id"], name="job_by_site"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title
+
+    @property
+    def is_finished(self) -> bool:
+        return self.state in {self.State.DONE, self.State.FAILED, self.State.CANCELLED}
+
+    @property
+    def is_put_off(self) -> bool:
+        """Say whether it is due only later."""
+        return self.state == self.State.DUE and self.due_at > timezone.now()
+
+    @property
+    def share_done(self) -> float | None:
+        """Return how much is done, from 0 to 1; None while nobody knows how much there is to do."""
+        if self.state == self.State.DONE:
+            return 1.0
+        return min(1.0, self.n_done / self.n_total) if self.n_total else None
+
+    @property
+    def rate(self) -> float | None:
+        """Return the steps a second of the present worker; None before its first step."""
+        end = self.finished_at or timezone.now()
+        if self.claimed_at is None or self.n_done <= self.n_done_before or end <= self.claimed_at:
+            return None
+        return (self.n_done - self.n_done_before) / (end - self.claimed_at).total_seconds()
+
+    @property
+    def seconds_left(self) -> int | None:
+        """Return the remaining time at the present rate; None where it cannot be told."""
+        if self.state != self.State.RUNNING or self.n_total is None or not self.rate:
+            return None
+        return round(max(0, self.n_total - self.n_done) / self.rate)
+
+
+class Heartbeat(models.Model):
+    """The last sign of life of the clock or of a queue's workers."""
+
+    name = models.CharField(max_length=20, primary_key=True)
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name

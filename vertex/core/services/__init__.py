@@ -1,0 +1,1 @@
+"""Writes of what every app stands on, by room."""

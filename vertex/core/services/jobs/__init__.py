@@ -1,0 +1,1 @@
+"""Jobs: create, claim, run, sweep; and whether the machinery behind them is alive."""

@@ -1,0 +1,363 @@
+"""Run work that survives a crash: a row holds the truth, a lease says who works, the broker only rings."""
+
+from __future__ import annotations
+
+import errno
+import secrets
+import threading
+import time
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import structlog
+from celery import current_app
+from django.conf import settings
+from django.db import DatabaseError, IntegrityError, connection, transaction
+from django.db.models import F, Q
+from django.utils import timezone
+from kombu.exceptions import KombuError
+
+from vertex.core.exceptions import AlreadyExists
+from vertex.core.models import Job
+from vertex.core.services.jobs.processes import is_gone, this_process
+from vertex.core.services.people import audit
+from vertex.core.storage import DiskFull
+from vertex.core.texts import storable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kombu import Connection
+
+    from vertex.core.models import Site, User
+    from vertex.core.models.jobs import JobQuerySet
+
+LEASE = timedelta(seconds=60)
+WAIT_AFTER_FAILURE = timedelta(seconds=30)  # doubled with each failure
+LONGEST_WAIT = timedelta(hours=1)
+LONGEST_STEP = timedelta(hours=1)  # a step that is kept alive and takes longer is taken for hanging
+ERROR_LENGTH = 2000
+
+log = structlog.get_logger(__name__)
+
+
+class JobExists(AlreadyExists):
+    """A job of the same key is not finished yet."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(f"“{job.title}” is already {job.get_state_display().lower()} (job {job.pk})")
+        self.job = job
+
+
+class JobNotClaimed(Exception):
+    """The job is finished, or another worker holds it."""
+
+
+class JobCancelled(Exception):
+    """Somebody asked to stop the job."""
+
+
+class LeaseLost(Exception):
+    """Another worker took the job over; nothing may be written for it any more."""
+
+
+class JobFailed(Exception):
+    """The work cannot be done; trying again would not help."""
+
+
+@dataclass(slots=True)
+class JobRun:
+    """A claimed job while its work goes on."""
+
+    job: Job
+    lease: str
+
+    @property
+    def held(self) -> JobQuerySet:
+        """The job's row as long as the lease holds."""
+        return Job.objects.filter(pk=self.job.pk, lease=self.lease, state=Job.State.RUNNING)
+
+    def renew(
+        self, *, n_done: int | None = None, n_total: int | None = None, message: str | None = None
+    ) -> None:
+        """Keep the lease and tell the progress.
+
+        Call it inside the transaction that writes a step's results: the step then counts only if the
+        lease still holds. `n_done` counts over the whole job: when it grows beyond what the last worker
+        reached, the job is getting on and has all its tries again. Raises LeaseLost or JobCancelled.
+        """
+        told = {"n_done": n_done, "n_total": n_total, "message": message and storable(message, 300)}
+        changes: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
+        if n_done is not None and n_done > self.job.n_done_before:
+            changes["n_tries"] = 1
+        going_on = self.held.filter(cancel_requested_at__isnull=True)
+        if not going_on.update(leased_until=timezone.now() + LEASE, **changes):
+            raise JobCancelled if self.held.exists() else LeaseLost
+
+    def finish(self, result: dict[str, Any] | None = None) -> None:
+        """End the job as done inside the transaction that writes its last results.
+
+        Needed where doing the last step again would do harm; otherwise `run_job` ends the job.
+        Raises LeaseLost.
+        """
+        if not _end(self, Job.State.DONE, result=result or {}):
+            raise LeaseLost
+
+    @contextmanager
+    def kept_alive(self, at_most: timedelta = LONGEST_STEP) -> Iterator[None]:
+        """Renew the lease from a thread while one step takes longer than the lease.
+
+        Results belong into a transaction after it, with a `renew` of its own. Raises LeaseLost or
+        JobCancelled at the end of the step.
+        """
+        is_over = threading.Event()
+        thread = threading.Thread(target=_keep_alive, args=(self, is_over, at_most), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            thread.join()
+        self.renew()
+
+
+def create_job(
+    *,
+    task: str,
+    queue: Job.Queue,
+    title: str,
+    site: Site | None = None,
+    params: dict[str, Any] | None = None,
+    key: str = "",
+    actor: User | None = None,
+    due_at: datetime | None = None,
+    rings: bool = True,
+) -> Job:
+    """Create a job and ring for a worker when the transaction commits.
+
+    Without `rings` the caller does the work itself, at once. Raises JobExists if one of the same key is
+    unfinished.
+    """
+    now = timezone.now()
+    is_later = due_at is not None and due_at > now
+    try:
+        with transaction.atomic():
+            job = Job.objects.create(
+                task=task,
+                queue=queue,
+                title=storable(title, 200),
+                site=site,
+                params=params or {},
+                key=key,
+                created_by=actor,
+                due_at=due_at or now,
+                rung_at=None if is_later else now,
+            )
+    except IntegrityError:
+        unfinished = Job.objects.unfinished().filter(key=key).first() if key else None
+        if unfinished is None:
+            raise
+        raise JobExists(unfinished) from None
+    if rings and not is_later:
+        transaction.on_commit(lambda: ring(job), robust=True)
+    return job
+
+
+def ring(job: Job) -> bool:
+    """Tell the broker that a job is due, and return whether it heard; if not, the sweeper rings again."""
+    try:
+        current_app.send_task(job.task, args=[job.pk], queue=job.queue, retry=False)
+    except _broker_errors(current_app.connection_for_write()) as error:
+        log.warning("broker_unreachable", job=job.pk, error=str(error))
+        return False
+    return True
+
+
+def run_job(job_id: int, work: Callable[[JobRun], dict[str, Any] | None]) -> Job:
+    """Claim the job, do its work and write down how it ended.
+
+    Raises JobNotClaimed where there is nothing to do. What the work raises becomes the row's error.
+    """
+    run = claim_job(job_id)
+    try:
+        result = work(run)
+        _end(run, Job.State.DONE, result=result or {})  # no change where the work has finished the job
+    except JobCancelled:
+        _end(run, Job.State.CANCELLED)
+    except LeaseLost:
+        log.warning("lease_lost", job=job_id)
+    except JobFailed as error:
+        _end(run, Job.State.FAILED, error=str(error))
+    except KeyboardInterrupt:
+        _end(run, Job.State.CANCELLED, error="Stopped at the keyboard.")
+        raise
+    except SystemExit:  # the worker is being stopped: the next one goes on from here
+        _put_back(run, wait=timedelta(0), n_tries=F("n_tries") - 1)
+        raise
+    except Exception as error:  # the one place where a job may fail: the failure becomes its row
+        log.exception("job_failed", job=job_id)
+        if not connection.in_atomic_block:
+            connection.close_if_unusable_or_obsolete()  # the failure may be that of the connection
+        _fail_or_wait(run, error)
+    return Job.objects.filter(pk=job_id).first() or run.job  # it may have gone with its site
+
+
+def claim_job(job_id: int, *, now: datetime | None = None) -> JobRun:
+    """Take the lease of a job that is due or whose worker is gone."""
+    now = now or timezone.now()
+    job = Job.objects.filter(pk=job_id).first()
+    if job is not None and not end_hopeless(job, now):
+        lease = secrets.token_hex(16)
+        claimed = claimable(job, now).update(
+            state=Job.State.RUNNING,
+            lease=lease,
+            leased_by=this_process(),
+            leased_until=now + LEASE,
+            rung_at=None,
+            started_at=job.started_at or now,
+            claimed_at=now,
+            n_done_before=job.n_done,
+            n_tries=job.n_tries + 1,
+            error="",
+        )
+        if claimed:
+            job.refresh_from_db()
+            return JobRun(job, lease)
+    raise JobNotClaimed(f"job {job_id} is finished, not due yet, or held by another worker")
+
+
+def cancel_job(*, job: Job, actor: User | None) -> None:
+    """Stop a job: at once if it waits or its worker is gone, at its next step if it runs."""
+    now = timezone.now()
+    with transaction.atomic():
+        rows = Job.objects.filter(pk=job.pk)
+        ended = rows.filter(state=Job.State.DUE).update(
+            state=Job.State.CANCELLED, finished_at=now, cancel_requested_at=now
+        )
+        running = rows.filter(state=Job.State.RUNNING, cancel_requested_at__isnull=True)
+        if ended or running.update(cancel_requested_at=now):
+            audit.record(actor=actor, action="job.cancelled", subject=job.title, site=job.site)
+    held = rows.filter(state=Job.State.RUNNING).first()
+    if held is not None:
+        end_hopeless(held, now)
+
+
+def retry_job(*, job: Job, actor: User | None) -> None:
+    """Let a failed or cancelled job go on from where it stopped. Raises JobExists."""
+    now = timezone.now()
+    ended = Job.objects.filter(pk=job.pk, state__in=[Job.State.FAILED, Job.State.CANCELLED])
+    try:
+        with transaction.atomic():
+            changed = ended.update(
+                state=Job.State.DUE,
+                due_at=now,
+                rung_at=now,
+                cancel_requested_at=None,
+                finished_at=None,
+                n_tries=0,
+                error="",
+            )
+            if changed:
+                audit.record(actor=actor, action="job.retried", subject=job.title, site=job.site)
+                transaction.on_commit(lambda: ring(job), robust=True)
+    except IntegrityError:
+        unfinished = Job.objects.unfinished().filter(key=job.key).first()
+        if unfinished is None:
+            raise
+        raise JobExists(unfinished) from None
+
+
+def claimable(job: Job, now: datetime) -> JobQuerySet:
+    """Return the job's row if nobody has touched its lease since it was read and it can be taken."""
+    rows = Job.objects.filter(pk=job.pk, lease=job.lease)
+    if job.state == Job.State.RUNNING and is_gone(job.leased_by):
+        return rows.filter(state=Job.State.RUNNING)
+    left = Q(state=Job.State.RUNNING, leased_until__lt=now)
+    return rows.filter(left | Q(state=Job.State.DUE, due_at__lte=now))
+
+
+def end_hopeless(job: Job, now: datetime) -> bool:
+    """End a job that its worker left and nobody should take over; say whether it was one."""
+    if job.state != Job.State.RUNNING:
+        return False
+    if job.cancel_requested_at is not None:
+        end, error = Job.State.CANCELLED, ""
+    elif job.n_tries >= job.max_tries:
+        end, error = Job.State.FAILED, _lost(job)
+    else:
+        return False
+    left = claimable(job, now)
+    return bool(left.update(state=end, error=error, finished_at=now, lease="", leased_until=None))
+
+
+def _lost(job: Job) -> str:
+    return (
+        f"{job.n_tries} workers in a row were gone in the middle of this job without getting any further: "
+        f"killed, crashed or out of memory. The last one was {job.leased_by}. "
+        "See the workers' log, then retry the job."
+    )
+
+
+def _end(run: JobRun, state: Job.State, *, error: str = "", result: dict[str, Any] | None = None) -> bool:
+    """Write down how the job ended and give the lease back; say whether it still held."""
+    changes: dict[str, Any] = {
+        "state": state,
+        "finished_at": timezone.now(),
+        "error": storable(error, ERROR_LENGTH),
+    }
+    if result is not None:
+        changes["result"] = result
+    with transaction.atomic():  # a result that the database refuses leaves the connection usable
+        return bool(run.held.update(lease="", leased_until=None, **changes))
+
+
+def _put_back(run: JobRun, *, wait: timedelta, **changes: object) -> None:
+    """Let the job wait for its next try; one that somebody wants to stop ends instead."""
+    if run.held.filter(cancel_requested_at__isnull=False).exists():
+        _end(run, Job.State.CANCELLED)
+    due_at = timezone.now() + wait
+    run.held.update(state=Job.State.DUE, due_at=due_at, rung_at=None, lease="", leased_until=None, **changes)
+
+
+def _fail_or_wait(run: JobRun, error: Exception) -> None:
+    """Give the work another try later, unless it has had enough of them or the disk is full."""
+    n_tries, max_tries = run.held.values_list("n_tries", "max_tries").first() or (0, 0)
+    told = f"{type(error).__name__}: {error}"
+    if _is_disk_full(error):
+        room = f"Have at least {settings.MIN_FREE_MB} MB free in {settings.VAR_DIR}, then retry the job."
+        _end(run, Job.State.FAILED, error=f"The disk is full: {error}. {room}")
+    elif n_tries >= max_tries:
+        _end(run, Job.State.FAILED, error=told)
+    else:
+        _put_back(
+            run,
+            wait=min(WAIT_AFTER_FAILURE * 2 ** (n_tries - 1), LONGEST_WAIT),
+            error=storable(told, ERROR_LENGTH),
+        )
+
+
+def _is_disk_full(error: Exception) -> bool:
+    if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return True
+    return isinstance(error, DiskFull) or (isinstance(error, DatabaseError) and "disk is full" in str(error))
+
+
+def _keep_alive(run: JobRun, is_over: threading.Event, at_most: timedelta) -> None:
+    until = time.monotonic() + at_most.total_seconds()
+    try:
+        while not is_over.wait(LEASE.total_seconds() / 3) and time.monotonic() < until:
+            try:
+                run.renew()
+            except DatabaseError as error:  # a lock, most likely: there is time for two more
+                log.warning("lease_not_renewed", job=run.job.pk, error=str(error))
+    except (LeaseLost, JobCancelled):
+        return  # told at the end of the step
+    finally:
+        connection.close()  # this thread's own
+
+
+def _broker_errors(broker: Connection) -> tuple[type[BaseException], ...]:
+    """Return what the broker's client raises when it cannot reach the server."""
+    return (OSError, KombuError, *broker.connection_errors, *broker.channel_errors)

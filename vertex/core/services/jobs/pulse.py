@@ -1,0 +1,78 @@
+"""Say whether the machinery behind the jobs is alive: the clock, and a worker for each queue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+from django.utils.timesince import timesince
+
+from vertex.core.models import Heartbeat, Job
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CLOCK = "clock"
+ALIVE_WITHIN = timedelta(minutes=2)
+OVERDUE_AFTER = timedelta(minutes=2)
+
+
+@dataclass(frozen=True)
+class Pulse:
+    """What is known of the clock and the workers at one moment."""
+
+    n_overdue: int
+    swept_at: datetime | None  # the clock's last tick that a worker answered
+    seen_at: Mapping[str, datetime] = field(default_factory=dict)  # last sign of life by queue
+    problems: tuple[str, ...] = ()  # sentences for an operator
+
+    @property
+    def is_well(self) -> bool:
+        return not self.problems
+
+
+def show_life(name: str, *, now: datetime | None = None) -> None:
+    """Write down that the clock or a queue's worker is alive."""
+    Heartbeat.objects.update_or_create(name=name, defaults={"at": now or timezone.now()})
+
+
+def take_pulse(*, now: datetime | None = None) -> Pulse:
+    """Look at the signs of life of the clock and of each queue's workers."""
+    now = now or timezone.now()
+    beats = dict(Heartbeat.objects.values_list("name", "at"))
+    # A worker that is busy with a long job answers no tick, but it keeps its lease.
+    busy = Job.objects.filter(state=Job.State.RUNNING, leased_until__gte=now).values_list("queue", flat=True)
+    seen = {queue: beats[queue] for queue in Job.Queue.values if queue in beats} | dict.fromkeys(busy, now)
+    swept_at = beats.get(CLOCK)
+    return Pulse(
+        n_overdue=Job.objects.overdue(now, OVERDUE_AFTER).count(),
+        swept_at=swept_at,
+        seen_at=seen,
+        problems=tuple(_problems(seen, swept_at, now)),
+    )
+
+
+def _problems(seen: Mapping[str, datetime], swept_at: datetime | None, now: datetime) -> list[str]:
+    silent = [queue for queue in Job.Queue.values if not _is_recent(seen.get(queue), now)]
+    problems = []
+    if not _is_recent(swept_at, now):
+        problems.append(
+            f"The clock stands still ({_when(swept_at, now)}): start beat and a worker for the queue {CLOCK}."
+        )
+    if len(silent) == len(Job.Queue):
+        problems.append("No worker is running: jobs wait until one is started.")
+    elif silent:
+        problems.append(
+            f"No worker serves the queue {', '.join(silent)}: its jobs wait until one is started."
+        )
+    return problems
+
+
+def _is_recent(at: datetime | None, now: datetime) -> bool:
+    return at is not None and now - at <= ALIVE_WITHIN
+
+
+def _when(at: datetime | None, now: datetime) -> str:
+    return "it has never ticked" if at is None else f"last tick {timesince(at, now)} ago"

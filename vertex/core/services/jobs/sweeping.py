@@ -1,0 +1,82 @@
+"""Look after jobs that nobody works on: ring again, end what cannot go on, drop what ended long ago."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django.db.models import SET_NULL
+from django.db.models.fields.reverse_related import ForeignObjectRel
+from django.utils import timezone
+
+from vertex.core.models import Job
+from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.processes import is_gone
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+RINGS_AT_ONCE = 200  # of a queue: with more jobs waiting, its workers have enough to do
+LONGEST_SILENCE = timedelta(minutes=15)  # between two rings for one job
+KEPT = timedelta(days=90)  # finished jobs
+DROPPED_AT_ONCE = 500
+ROWS_AT_ONCE = 5_000
+
+
+def sweep_jobs(*, now: datetime | None = None) -> int:
+    """Ring again for jobs that are due or whose worker is gone, and return how many.
+
+    Jobs that cannot go on are ended: cancelled ones, and those that lost too many workers.
+    """
+    now = now or timezone.now()
+    n_rings = 0
+    for job in _unattended(now):
+        if jobs.end_hopeless(job, now) or not _may_ring(job, now):
+            continue
+        # Written before the ring: the worker that answers it clears the time.
+        if not jobs.claimable(job, now).filter(rung_at=job.rung_at).update(rung_at=now):
+            continue
+        if not jobs.ring(job):
+            Job.objects.filter(pk=job.pk, rung_at=now).update(rung_at=job.rung_at)
+            break  # the broker is away: each further ring would only wait for it
+        n_rings += 1
+    return n_rings
+
+
+def drop_old_jobs(*, now: datetime | None = None) -> int:
+    """Delete jobs that ended long ago, and return how many."""
+    old = Job.objects.finished().filter(finished_at__lt=(now or timezone.now()) - KEPT)
+    n_dropped = 0
+    while batch := list(old.values_list("pk", flat=True)[:DROPPED_AT_ONCE]):
+        _detach_rows(batch)
+        Job.objects.filter(pk__in=batch).delete()
+        n_dropped += len(batch)
+    return n_dropped
+
+
+def _detach_rows(dropped: list[int]) -> None:
+    """Detach rows of any app from old jobs in batches, so that no statement locks millions of rows."""
+    for relation in Job._meta.get_fields(include_hidden=True):
+        if not isinstance(relation, ForeignObjectRel) or relation.on_delete is not SET_NULL:
+            continue
+        name, manager = relation.field.name, relation.related_model._default_manager
+        rows = manager.filter(**{f"{name}__in": dropped}).values_list("pk", flat=True)
+        while batch := list(rows[:ROWS_AT_ONCE]):
+            manager.filter(pk__in=batch).update(**{name: None})
+
+
+def _unattended(now: datetime) -> Iterator[Job]:
+    """Yield the jobs whose worker is gone, then the oldest of those that wait in each queue."""
+    for job in Job.objects.filter(state=Job.State.RUNNING).order_by("due_at"):
+        if (job.leased_until is not None and job.leased_until < now) or is_gone(job.leased_by):
+            yield job
+    for queue in Job.Queue:
+        yield from Job.objects.due(now).filter(queue=queue).order_by("due_at", "pk")[:RINGS_AT_ONCE]
+
+
+def _may_ring(job: Job, now: datetime) -> bool:
+    """Leave more and more time between the rings for one job: no broker without workers fills up."""
+    if job.rung_at is None:
+        return True
+    waiting_for = now - (job.leased_until or job.due_at)
+    return now - job.rung_at >= max(jobs.LEASE, min(waiting_for / 4, LONGEST_SILENCE))

@@ -1,0 +1,1 @@
+"""People: accounts and roles, log-in, tokens, the audit trail."""

@@ -1,0 +1,44 @@
+"""Record who changed what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from vertex.core.models import AuditEntry
+from vertex.core.texts import storable
+
+if TYPE_CHECKING:
+    from vertex.core.models import Site, User
+
+COMMAND_LINE = "command line"
+
+
+def record(
+    *,
+    actor: User | None,
+    action: str,
+    subject: object,
+    site: Site | None = None,
+    detail: dict[str, Any] | None = None,
+) -> AuditEntry:
+    """Write an audit row; `actor` is None where the command line acts on the operator's authority."""
+    return AuditEntry.objects.create(
+        actor=actor,
+        actor_name=actor.username if actor else COMMAND_LINE,
+        action=action,
+        subject=storable(str(subject), 300),
+        site=site,
+        detail=_storable(detail or {}),
+        request_id=storable(structlog.contextvars.get_contextvars().get("request_id", ""), 64),
+    )
+
+
+def _storable(value: Any) -> Any:  # noqa: ANN401  # any JSON value
+    """Return the value with all its texts fit for the database."""
+    if isinstance(value, dict):
+        return {storable(str(name)): _storable(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_storable(part) for part in value]
+    return storable(value) if isinstance(value, str) else value

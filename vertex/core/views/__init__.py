@@ -1,0 +1,1 @@
+"""The base of the pages: who may open one, lists, toasts."""

@@ -1,0 +1,1 @@
+"""Pages of jobs and of what was refused."""

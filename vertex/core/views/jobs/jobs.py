@@ -1,0 +1,175 @@
+"""Work that goes on: its progress, its end, and the ways to stop it and to try again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.contrib import messages
+from django.db.models import Count
+from django.http import FileResponse, Http404
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_GET, require_POST
+
+from vertex.core.models import Job, Membership, Role, Site
+from vertex.core.services.jobs import jobs as job_services
+from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.views.access import check_role, check_role_at, needs_role, user_of
+from vertex.core.views.lists import chosen, list_part, words
+from vertex.core.views.toasts import tell
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+    from django.http.response import HttpResponseBase
+
+    from vertex.core.models import User
+
+EXPORTS = ("clustering.export_site", "rules.export_records")  # their jobs leave a file
+PARAMS_SHOWN = ("entry", "max_pages", "delay", "strategy", "base_url")
+LIVE_EVERY, QUIET_EVERY = 2, 10  # seconds between two looks, while something is at work and otherwise
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def jobs(request: HttpRequest) -> HttpResponse:
+    user = user_of(request)
+    visible = Job.objects.visible_to(user)
+    filters = {
+        "state": chosen(request, "state", Job.State.values),
+        "queue": chosen(request, "queue", Job.Queue.values),
+    }
+    name = words(request, "site")
+    query = words(request)
+    listed = visible.matching(query).filter(**{field: value for field, value in filters.items() if value})
+    if name:
+        listed = listed.filter(site__name=name)
+    part = list_part(request, listed.select_related("site", "created_by"), order=["-id"])
+    context = {
+        "page": part,
+        "operated": operated_sites(user, part.rows),
+        "query": query,
+        "site_name": name,
+        "sites": Site.objects.visible_to(user).values_list("name", flat=True)[:200],
+        "states": Job.State.choices,
+        "queues": Job.Queue.choices,
+        "is_live": True,
+        "live_every": LIVE_EVERY if any(not job.is_finished for job in part.rows) else QUIET_EVERY,
+        "is_narrowed": bool(name or query or any(filters.values())),
+        **filters,
+    }
+    return render(request, "core/jobs/jobs.html", context)
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def job(request: HttpRequest, pk: int) -> HttpResponse:
+    user = user_of(request)
+    visible = Job.objects.visible_to(user).select_related("site", "created_by")
+    shown = get_object_or_404(visible, pk=pk)
+    code, query = words(request, "code"), words(request)
+    refused = shown.refusals.matching(query)
+    if code:
+        refused = refused.filter(code=code)
+    context = {
+        "job": shown,
+        "site": shown.site,
+        "can_operate": may_operate(user, shown),
+        "figures": figures_of(shown),
+        "params_shown": PARAMS_SHOWN,
+        "is_live": not shown.is_finished,
+        "live_every": LIVE_EVERY,
+        "file": _file_of(shown),
+        "codes": shown.refusals.order_by("code").values_list("code").annotate(n=Count("pk")),
+        "page": list_part(request, refused, order=["id"]),
+        "code": code,
+        "query": query,
+    }
+    return render(request, "core/jobs/job.html", context)
+
+
+@needs_role(Role.VIEWER)
+@require_POST
+def cancel_job(request: HttpRequest, pk: int) -> HttpResponse:
+    stopped = _operated_job(request, pk)
+    if stopped.is_finished:
+        messages.info(request, f"{stopped.title} is {stopped.get_state_display().lower()} already.")
+        return _back(request, stopped)
+    job_services.cancel_job(job=stopped, actor=user_of(request))
+    stopped.refresh_from_db()
+    word = "cancelled" if stopped.is_finished else "stops at its next step"
+    again = reverse("retry_job", args=[pk]) if stopped.is_finished else ""
+    tell(request, f"{stopped.title}: {word}.", undo_url=again)
+    return _back(request, stopped)
+
+
+@needs_role(Role.VIEWER)
+@require_POST
+def retry_job(request: HttpRequest, pk: int) -> HttpResponse:
+    failed = _operated_job(request, pk)
+    try:
+        job_services.retry_job(job=failed, actor=user_of(request))
+    except JobExists as error:
+        messages.info(request, f"{error}.")
+        return redirect("job", pk=error.job.pk)
+    tell(request, f"{failed.title} goes on where it stopped.", undo_url=reverse("cancel_job", args=[pk]))
+    return _back(request, failed)
+
+
+@needs_role(Role.VIEWER)
+@require_GET
+def job_file(request: HttpRequest, pk: int) -> HttpResponseBase:
+    """Hand out the file that an export made."""
+    made = _operated_job(request, pk)
+    name = _file_of(made)
+    if not name:
+        raise Http404("The file of this job is not there any more. Export the site again.")
+    return FileResponse((settings.EXPORT_DIR / name).open("rb"), as_attachment=True, filename=name)
+
+
+def operated_sites(user: User, listed: list[Job]) -> set[int | None]:
+    """Return those of the listed jobs that the user may stop and retry."""
+    if user.has_role(Role.OPERATOR):
+        return {job.pk for job in listed}
+    operated = Membership.objects.filter(user=user, role__in=Role.OPERATOR.and_higher())
+    sites = set(operated.values_list("site_id", flat=True))
+    return {job.pk for job in listed if job.site_id and job.site_id in sites}
+
+
+def may_operate(user: User, job: Job) -> bool:
+    return user.has_role(Role.OPERATOR, job.site)
+
+
+def figures_of(job: Job) -> list[tuple[str, object]]:
+    """Return a job's result as words and values; what is nested is told by its own words."""
+    result = job.result if isinstance(job.result, dict) else {}
+    told: list[tuple[str, object]] = []
+    for word, value in result.items():
+        nested = value.items() if isinstance(value, dict) else [("", value)]
+        told += [(f"{word} {under}".strip().replace("_", " ").capitalize(), each) for under, each in nested]
+    return told
+
+
+def _file_of(job: Job) -> str:
+    """Return the name of the file that an export made, if it is still there."""
+    name = job.result.get("file", "") if job.task in EXPORTS and isinstance(job.result, dict) else ""
+    return name if name and "/" not in name and (settings.EXPORT_DIR / name).is_file() else ""
+
+
+def _operated_job(request: HttpRequest, pk: int) -> Job:
+    """Return a job that the viewer may stop and retry; 404 or 403 otherwise."""
+    user = user_of(request)
+    found = get_object_or_404(Job.objects.visible_to(user).select_related("site"), pk=pk)
+    if found.site:
+        check_role_at(user, Role.OPERATOR, found.site.name)
+    else:
+        check_role(user, Role.OPERATOR, everywhere=True)
+    return found
+
+
+def _back(request: HttpRequest, job: Job) -> HttpResponse:
+    """Return to where the button was pressed."""
+    here = request.POST.get("next", "")
+    is_own = url_has_allowed_host_and_scheme(here, allowed_hosts={request.get_host()})
+    return redirect(here) if is_own else redirect("job", pk=job.pk)

@@ -1,0 +1,1 @@
+"""Pages of people: account, people and roles, tokens, the audit trail."""

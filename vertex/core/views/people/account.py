@@ -1,0 +1,135 @@
+"""Log-in, log-out, and what a person may change about themselves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.contrib.auth import login, logout, update_session_auth_hash
+from django.shortcuts import redirect, render, resolve_url
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from vertex.core.forms.people import AccountForm, LogInForm, PasswordForm
+from vertex.core.services.people import logging_in, people
+from vertex.core.views.access import needs_log_in, user_of
+from vertex.core.views.toasts import tell
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+    from vertex.core.models import User
+
+DEVICE_COOKIE = "vertex_device"
+ENTRIES = ["first_name", "last_name", "email", "time_zone"]
+
+
+@never_cache
+@sensitive_post_parameters("password")
+@require_http_methods(["GET", "POST"])
+def log_in(request: HttpRequest) -> HttpResponse:
+    if request.user.is_authenticated:
+        return redirect(_safe_next(request))
+    form = LogInForm(request.POST or None)
+    if not form.is_valid():
+        return _log_in_page(request, form)
+    username, password = form.cleaned_data["username"], form.cleaned_data["password"]
+    origin = _origin_of(request, username)
+    try:
+        user = logging_in.check_log_in(username=username, password=password, origin=origin)
+    except logging_in.WrongPassword as error:
+        form.add_error(None, str(error))
+        return _log_in_page(request, form)
+    except logging_in.TooManyAttempts as error:
+        form.add_error(None, str(error))
+        return _log_in_page(request, form, wait=error.seconds)
+    login(request, user)
+    return _remember_device(redirect(_safe_next(request)), user)
+
+
+@require_POST
+def log_out(request: HttpRequest) -> HttpResponse:
+    logout(request)
+    return redirect("log_in")
+
+
+@needs_log_in
+@require_http_methods(["GET", "POST"])
+def account(request: HttpRequest) -> HttpResponse:
+    user = user_of(request)
+    form = AccountForm(request.POST or None, initial={name: getattr(user, name) for name in ENTRIES})
+    if form.is_valid():
+        people.change_user(user=user, actor=user, **form.cleaned_data)
+        tell(request, "Saved.")
+        return redirect("account")
+    roles = user.memberships.select_related("site").order_by("site__name")
+    return render(request, "core/people/account.html", {"form": form, "roles": roles})
+
+
+@never_cache
+@sensitive_post_parameters()
+@needs_log_in
+@require_http_methods(["GET", "POST"])
+def change_password(request: HttpRequest) -> HttpResponse:
+    user = user_of(request)
+    is_forced = user.must_change_password
+    form = PasswordForm(request.POST or None, user=user)
+    if form.is_valid() and _is_current_password_right(request, form):
+        people.change_password(user=user, password=form.cleaned_data["new"], actor=user)
+        update_session_auth_hash(request, user)
+        tell(request, "Your password is changed. All other sessions have ended.")
+        return redirect("sites" if is_forced else "account")
+    context = {"form": form, "is_forced": is_forced}
+    return render(request, "core/people/change_password.html", context)
+
+
+def _is_current_password_right(request: HttpRequest, form: PasswordForm) -> bool:
+    """Check the current password with the same patience as a log-in, and say what is wrong."""
+    username = user_of(request).username
+    origin = _origin_of(request, username)
+    try:
+        logging_in.check_log_in(username=username, password=form.cleaned_data["current"], origin=origin)
+    except logging_in.WrongPassword:
+        form.add_error("current", "This is not your current password.")
+    except logging_in.TooManyAttempts as error:
+        form.add_error("current", str(error))
+    else:
+        return True
+    return False
+
+
+def _log_in_page(request: HttpRequest, form: LogInForm, *, wait: int = 0) -> HttpResponse:
+    context = {"form": form, "next": request.POST.get("next", request.GET.get("next", "")), "wait": wait}
+    response = render(request, "core/people/log_in.html", context, status=429 if wait else 200)
+    if wait:
+        response["Retry-After"] = str(wait)
+    return response
+
+
+def _safe_next(request: HttpRequest) -> str:
+    """Return where to go after log-in: never to another host."""
+    wanted = request.POST.get("next", request.GET.get("next", ""))
+    is_safe = url_has_allowed_host_and_scheme(
+        wanted, allowed_hosts={request.get_host()}, require_https=request.is_secure()
+    )
+    return wanted if is_safe else resolve_url(settings.LOGIN_REDIRECT_URL)
+
+
+def _origin_of(request: HttpRequest, username: str) -> logging_in.Origin:
+    device = logging_in.known_device(request.COOKIES.get(DEVICE_COOKIE, ""), username)
+    address = logging_in.network_of(request.META.get("REMOTE_ADDR", ""))
+    return logging_in.Origin(address=address, device=device)
+
+
+def _remember_device(response: HttpResponse, user: User) -> HttpResponse:
+    response.set_cookie(
+        DEVICE_COOKIE,
+        logging_in.name_device(user),
+        max_age=logging_in.DEVICE_KNOWN_FOR,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response

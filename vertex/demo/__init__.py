@@ -1,0 +1,1 @@
+"""The demo: four sites of its own, and the tour that takes them through everything."""

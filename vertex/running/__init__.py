@@ -1,0 +1,1 @@
+"""Running an installation: broker, worker logs, web server, supervision, health, metrics, logs, traces."""

@@ -1,0 +1,142 @@
+"""Whether the process lives, whether it can serve, and what stands in the way."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import structlog
+from celery import current_app
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpResponse, JsonResponse
+from django.views.decorators.cache import never_cache
+from kombu.exceptions import OperationalError
+
+from vertex.core.services.jobs.pulse import take_pulse
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.http import HttpRequest
+
+BROKER_WITHIN = 2  # seconds
+
+log = structlog.get_logger(__name__)
+
+
+class NotReady(Exception):
+    """A check failed; the message is for whoever runs the installation and holds no secret."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that has to be well; one that does not matter is shown and keeps nobody from serving."""
+
+    name: str
+    look: Callable[[], str]
+    matters: bool = True
+
+
+@never_cache
+def healthz(_request: HttpRequest) -> HttpResponse:
+    """Say that the process answers; it asks nothing of anything else."""
+    return HttpResponse("ok\n", content_type="text/plain")
+
+
+@never_cache
+def readyz(_request: HttpRequest) -> JsonResponse:
+    """Say check by check whether the installation can serve; status 503 if one that matters fails."""
+    checks = {check.name: _outcome(check) for check in CHECKS}
+    is_ready = all(outcome["ok"] for outcome in checks.values() if outcome["matters"])
+    return JsonResponse({"ready": is_ready, "checks": checks}, status=200 if is_ready else 503)
+
+
+def _outcome(check: Check) -> dict[str, object]:
+    try:
+        message, is_ok = check.look(), True
+    except NotReady as problem:
+        message, is_ok = str(problem), False
+    except (DatabaseError, OSError) as error:  # its text may hold addresses and names: the log only
+        log.warning("check_failed", check=check.name, error=str(error))
+        message, is_ok = f"{type(error).__name__}; the log says more.", False
+    return {"ok": is_ok, "matters": check.matters, "message": message}
+
+
+def _database() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return f"{connection.vendor} answers."
+
+
+def _migrations() -> str:
+    executor = MigrationExecutor(connection)
+    if missing := executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        raise NotReady(f"{len(missing)} migrations are not applied; run manage.py migrate.")
+    return "All are applied."
+
+
+def _page_store() -> str:
+    folder = settings.PAGE_STORE_DIR
+    folder.mkdir(parents=True, exist_ok=True)
+    probe = folder / f".probe-{uuid.uuid4().hex}"
+    try:
+        probe.write_bytes(b"ok")
+    finally:
+        probe.unlink(missing_ok=True)
+    return "Can be written."
+
+
+def _disk() -> str:
+    free = shutil.disk_usage(settings.VAR_DIR).free // 2**20
+    if free < settings.MIN_FREE_MB:
+        raise NotReady(f"{free:,} MB are free, {settings.MIN_FREE_MB:,} are needed. Make room.")
+    return f"{free:,} MB are free."
+
+
+def _broker() -> str:
+    if settings.CELERY_BROKER_URL.startswith("filesystem:"):
+        return _folder_broker()
+    try:
+        with current_app.connection_for_write(connect_timeout=BROKER_WITHIN) as broker:
+            broker.ensure_connection(max_retries=0, timeout=BROKER_WITHIN)
+    except (OperationalError, OSError) as error:
+        log.warning("broker_unreachable", error=str(error))
+        raise NotReady("The broker does not answer: jobs wait. Look at BROKER_URL and the broker.") from None
+    return "Answers."
+
+
+def _folder_broker() -> str:
+    folder = settings.VAR_DIR / "broker"
+    if not os.access(folder, os.W_OK):
+        raise NotReady("The broker's folder cannot be written: jobs wait.")
+    return "Its folder can be written."
+
+
+def _workers() -> str:
+    pulse = take_pulse()
+    if pulse.problems:
+        raise NotReady(" ".join(pulse.problems))
+    return "The clock ticks, and every queue has a worker."
+
+
+def _overdue_jobs() -> str:
+    if n_overdue := take_pulse().n_overdue:
+        raise NotReady(f"{n_overdue:,} jobs are overdue.")
+    return "None."
+
+
+# A web process without workers still serves what is stored, so these are told and keep it in service.
+CHECKS = (
+    Check("database", _database),
+    Check("migrations", _migrations),
+    Check("page_store", _page_store),
+    Check("disk", _disk),
+    Check("broker", _broker, matters=False),
+    Check("workers", _workers, matters=False),
+    Check("overdue_jobs", _overdue_jobs, matters=False),
+)
