@@ -113,7 +113,9 @@ class AttributeRows(BaseFormSet):  # type: ignore[type-arg]  # generic in the st
     def in_order(self) -> list[AttributeForm]:
         """Return all rows as they were put in order, for showing them again."""
         places = {form: str(form["ORDER"].value() or "") for form in self.forms}
-        return sorted(self.forms, key=lambda form: int(places[form]) if places[form].isdecimal() else 0)
+        return sorted(
+            self.forms, key=lambda form: int(places[form]) if places[form].isdecimal() else 0
+        )
 
     @property
     def plans(self) -> list[AttributePlan]:
@@ -167,5 +169,7 @@ def read_plan(text: bytes) -> services.VerticalPlan:
         plan = services.read_vertical(text)
         services.check_vertical(plan)
     except services.BadVertical as error:
-        raise ValidationError([f"{problem[0].upper()}{problem[1:]}." for problem in error.problems]) from None
+        raise ValidationError(
+            [f"{problem[0].upper()}{problem[1:]}." for problem in error.problems]
+        ) from None
     return plan

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from django.urls import path
+from django.urls import URLPattern, URLResolver, path
 
 from annotation.views.annotations import comments, effort, second
 from annotation.views.page import annotating, gestures
 from annotation.views.samples import queue
 from annotation.views.verticals import keys, verticals
-
-if TYPE_CHECKING:
-    from django.urls import URLPattern, URLResolver
 
 VERTICAL = "settings/verticals/<str:vertical_name>"
 SITE = "sites/<name:name>"

@@ -13,16 +13,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from playwright.sync_api import Browser, Page
 
 from benchmarks.report import markdown_table
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Browser, Page
 
 TITLE = "Annotating"
 ROOT = Path(__file__).resolve().parent.parent
@@ -78,14 +76,23 @@ document.addEventListener("htmx:afterSettle", ({ detail }) => {
 def run(data: Path | None) -> str:  # noqa: ARG001 - this one makes its own pages
     """Annotate the demo sites and return the figures."""
     with tempfile.TemporaryDirectory() as folder:
-        environ = {name: value for name, value in os.environ.items() if not name.startswith("VERTEX_")}
+        environ = {
+            name: value for name, value in os.environ.items() if not name.startswith("VERTEX_")
+        }
         environ |= {"VERTEX_VAR": folder, "DJANGO_ALLOW_ASYNC_UNSAFE": "1"}
         child = [sys.executable, "-m", "benchmarks.annotating"]
         told = subprocess.run(child, env=environ, cwd=ROOT, check=True, stdout=subprocess.PIPE)
     figures = json.loads(told.stdout.splitlines()[-1])
     mean = statistics.mean(one["pages"] for one in figures["clusters"].values())
     rows = [
-        [name, one["attributes"], N_SAMPLES, one["pages"], one["keys"], ", ".join(one["corrected"]) or "none"]
+        [
+            name,
+            one["attributes"],
+            N_SAMPLES,
+            one["pages"],
+            one["keys"],
+            ", ".join(one["corrected"]) or "none",
+        ]
         for name, one in figures["clusters"].items()
     ]
     return (
@@ -130,7 +137,10 @@ def measure() -> None:
     expect.set_options(timeout=PATIENCE)
     with serve() as server, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        figures = {**accept_pages(browser, server), "clusters": annotate_sites(browser, server.address)}
+        figures = {
+            **accept_pages(browser, server),
+            "clusters": annotate_sites(browser, server.address),
+        }
         browser.close()
     sys.stdout.write(f"\n{json.dumps(figures)}\n")
 
@@ -144,7 +154,10 @@ class Server(NamedTuple):
     def processor_time(self) -> float:
         """Return the milliseconds of processor time that the server's processes spent so far."""
         tick = os.sysconf("SC_CLK_TCK")
-        stats = [path.read_text().rpartition(")")[2].split() for path in Path("/proc").glob("[0-9]*/stat")]
+        stats = [
+            path.read_text().rpartition(")")[2].split()
+            for path in Path("/proc").glob("[0-9]*/stat")
+        ]
         # After the name: the state, the parent, the group; processor time stands at 11 and 12.
         own = [stat for stat in stats if int(stat[2]) == self.pid]
         return 1000 * sum(int(stat[11]) + int(stat[12]) for stat in own) / tick
@@ -159,7 +172,10 @@ def serve() -> Iterator[Server]:
     with listen("127.0.0.1", 0) as listener:
         port = listener.getsockname()[1]
         process = subprocess.Popen(
-            web_server(listener.fileno()), pass_fds=[listener.fileno()], start_new_session=True, cwd=ROOT
+            web_server(listener.fileno()),
+            pass_fds=[listener.fileno()],
+            start_new_session=True,
+            cwd=ROOT,
         )
         try:
             while not answers(listener.family, "127.0.0.1", port):
@@ -198,7 +214,8 @@ def accept_pages(browser: Browser, server: Server) -> dict[str, list[float]]:
     paced = [_accept_cluster(browser, server, f"paced-{n}", PAUSE) for n in range(N_PACED)]
     hurried = _accept_cluster(browser, server, "hurried", 0)
     joined = {
-        name: [time for one in paced for time in one[name]] for name in ("accepted", "panels", "processor")
+        name: [time for one in paced for time in one[name]]
+        for name in ("accepted", "panels", "processor")
     }
     return {
         "paced": joined["accepted"],
@@ -208,7 +225,9 @@ def accept_pages(browser: Browser, server: Server) -> dict[str, list[float]]:
     }
 
 
-def _accept_cluster(browser: Browser, server: Server, name: str, pause: int) -> dict[str, list[float]]:
+def _accept_cluster(
+    browser: Browser, server: Server, name: str, pause: int
+) -> dict[str, list[float]]:
     from tests.browser.annotating_stage import set_annotating_stage
 
     stage = set_annotating_stage(
@@ -226,7 +245,11 @@ def _accept_cluster(browser: Browser, server: Server, name: str, pause: int) -> 
         if pause:
             page.wait_for_function(IS_AT_REST)
         worked.append(server.processor_time() - before)
-    found = {"accepted": page.evaluate("accepted"), "panels": page.evaluate("panels"), "processor": worked}
+    found = {
+        "accepted": page.evaluate("accepted"),
+        "panels": page.evaluate("panels"),
+        "processor": worked,
+    }
     page.context.close()
     return found
 

@@ -8,14 +8,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from benchmarks.report import markdown_table
 from vertex.demo import sites
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TITLE = "Clustering stored pages"
 ROOT = Path(__file__).resolve().parent.parent
@@ -66,4 +63,6 @@ def pages() -> Iterator[tuple[str, bytes, str]]:
 
 def command(environment: dict[str, str], *arguments: str) -> bytes:
     called = [sys.executable, "manage.py", *arguments]
-    return subprocess.run(called, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE).stdout
+    return subprocess.run(
+        called, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE
+    ).stdout

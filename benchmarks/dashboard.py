@@ -9,19 +9,16 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
+from django.test import Client
 
 from benchmarks.report import markdown_table
 from tests.servers import postgres
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from django.test import Client
 
 TITLE = "Dashboards of a thousand sites"
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,10 +42,16 @@ def run(_data: Path | None) -> str:
     with postgres() as url:
         environment = {**os.environ, "DATABASE_URL": url}
         command = [sys.executable, "-m", "benchmarks.dashboard"]
-        done = subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE)
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE
+        )
     told = orjson.loads(done.stdout.splitlines()[-1])
     rows = [
-        [name, *(f"{told[name][key]:.0f}" for key in ("median", "p95", "processor")), told[name]["queries"]]
+        [
+            name,
+            *(f"{told[name][key]:.0f}" for key in ("median", "p95", "processor")),
+            told[name]["queries"],
+        ]
         for name in PATHS
     ]
     planned = told["planned"]
@@ -81,7 +84,9 @@ def make() -> None:
         Site(name=f"site-{n:04}", root_url=f"https://s{n}.example/") for n in range(N_SITES)
     )
     clusters = Cluster.objects.bulk_create(
-        Cluster(site=site, name=f"c{n}", title=f"Cluster {n}") for site in sites for n in range(N_CLUSTERS)
+        Cluster(site=site, name=f"c{n}", title=f"Cluster {n}")
+        for site in sites
+        for n in range(N_CLUSTERS)
     )
     rules = Rule.objects.bulk_create(
         Rule(
@@ -98,17 +103,22 @@ def make() -> None:
     for day in range(N_DAYS):
         at = now - timedelta(days=day, hours=1)
         told: dict[str, Any] = {"clusters": lines, "n_pages": 150, "n_reachable": 150}
-        Check.objects.bulk_create(Check(site=site, made_at=at, started_at=at, **told) for site in sites)
+        Check.objects.bulk_create(
+            Check(site=site, made_at=at, started_at=at, **told) for site in sites
+        )
         Coverage.objects.bulk_create(
             [
-                Coverage(site_id=site_id, rule=rule, day=at.date(), n_pages=30, n_served=28, n_records=28)
+                Coverage(
+                    site_id=site_id, rule=rule, day=at.date(), n_pages=30, n_served=28, n_records=28
+                )
                 for site_id, rule in _by_site(clusters, rules)
             ],
             batch_size=5_000,
         )
     kinds = ["site_changed", "unreachable", "warning"]
     Alert.objects.bulk_create(
-        Alert(site=site, kind=chance.choice(kinds), text="as it was before") for site in sites[:N_ALERTS]
+        Alert(site=site, kind=chance.choice(kinds), text="as it was before")
+        for site in sites[:N_ALERTS]
     )
     SiteChange.objects.bulk_create(
         SiteChange(
@@ -170,7 +180,7 @@ def measure(client: Client, path: str) -> dict[str, float]:
     return told | {"queries": n_queries}
 
 
-def time_now() -> Any:  # noqa: ANN401 - Django is set up first
+def time_now() -> Any:
     from django.utils import timezone
 
     return timezone.now()
@@ -178,11 +188,16 @@ def time_now() -> Any:  # noqa: ANN401 - Django is set up first
 
 def _line(number: int) -> dict[str, Any]:
     shares = {"shingle_share": 0.0, "field_share": 0.0, "structure_share": 0.0, "coverage": None}
-    told = {"cluster": f"c{number}", "is_broken": False, "is_changed_for_the_paper": False, "warnings": []}
+    told = {
+        "cluster": f"c{number}",
+        "is_broken": False,
+        "is_changed_for_the_paper": False,
+        "warnings": [],
+    }
     return {**told, **shares, "reason": "as it was", "n_reachable": 15, "n_pages": 15}
 
 
-def _by_site(clusters: Any, rules: Any) -> Iterator[tuple[int, Any]]:  # noqa: ANN401 - rows
+def _by_site(clusters: Any, rules: Any) -> Iterator[tuple[int, Any]]:
     yield from ((cluster.site_id, rule) for cluster, rule in zip(clusters, rules, strict=True))
 
 
@@ -210,7 +225,7 @@ def main() -> int:
     return 0
 
 
-def _ada() -> Any:  # noqa: ANN401 - Django is set up first
+def _ada() -> Any:
     from vertex.core.models import User
 
     return User.objects.get(username="ada")

@@ -9,9 +9,13 @@ import importlib
 import importlib.util
 import random
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from lxml import etree, html
+from lxml.etree import _Element
+from lxml.html import HtmlElement
 
 from benchmarks.report import markdown_table
 from clustering.algorithms.grouping import RawPage
@@ -19,19 +23,12 @@ from clustering.algorithms.published.shingles import shingle_vector
 from clustering.dom.page import parse_page
 from rules.algorithms.learning.learner import learn_cluster
 from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
+from rules.algorithms.rule.rule import ClusterRule
 from rules.algorithms.running.matching import BY_SIGNATURE, ClusterProfile, Clusters, match_page
-from rules.algorithms.running.run_rule import AttributeType, RunnableRule, transform
+from rules.algorithms.running.records import AttributeType, RunnableRule
+from rules.algorithms.running.run_rule import transform
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from rules.bundle.extraction import extract
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from lxml.etree import _Element
-    from lxml.html import HtmlElement
-
-    from rules.algorithms.rule.rule import ClusterRule
 
 TITLE = "Extraction"
 N_PAGES, N_ROUNDS, N_ANNOTATED, N_SAMPLES = 40, 5, 3, 20
@@ -47,7 +44,10 @@ FIELDS = {
     "rating": "//span[@class='rating']",
     "reviews": "//span[@class='n-reviews']",
     "stock": "//*[@id='stock']",
-    **{label.lower(): f"//th[normalize-space()='{label}:']/following-sibling::td" for label in LABELS},
+    **{
+        label.lower(): f"//th[normalize-space()='{label}:']/following-sibling::td"
+        for label in LABELS
+    },
 }
 
 
@@ -74,8 +74,12 @@ def run(_data: Path | None) -> str:
 
 def made_page(numbers: random.Random, number: int) -> bytes:
     """Return a product page of about 100 KB and 1,000 tags."""
-    rows = "".join(f"\n<tr>\n <th>{label}:</th>\n <td>{words(numbers, 2)}</td>\n</tr>" for label in LABELS)
-    menu = "".join(f'\n<li class="item"><a href="/c/{n}">{words(numbers, 2)}</a></li>' for n in range(80))
+    rows = "".join(
+        f"\n<tr>\n <th>{label}:</th>\n <td>{words(numbers, 2)}</td>\n</tr>" for label in LABELS
+    )
+    menu = "".join(
+        f'\n<li class="item"><a href="/c/{n}">{words(numbers, 2)}</a></li>' for n in range(80)
+    )
     cards = "".join(
         f'\n<div class="card c{n % 3}">\n <a class="t" href="/p/{n}">{words(numbers, 5)}</a>\n'
         f' <span class="old">{n} EUR</span>\n <p>{words(numbers, 40)}</p>\n</div>'
@@ -95,7 +99,9 @@ def made_page(numbers: random.Random, number: int) -> bytes:
 
 
 def words(numbers: random.Random, n: int) -> str:
-    return " ".join("".join(numbers.choices("aeioulmnrst", k=numbers.randint(3, 9))) for _ in range(n))
+    return " ".join(
+        "".join(numbers.choices("aeioulmnrst", k=numbers.randint(3, 9))) for _ in range(n)
+    )
 
 
 def tree_of(body: bytes) -> HtmlElement:
@@ -127,24 +133,32 @@ def costs(bodies: list[bytes], rule: ClusterRule, fields: set[str]) -> list[list
     """Return processor time by step: the least of interleaved rounds."""
     attributes = tuple(one for one in rule.attributes if one.attribute in fields)
     stylesheet = stylesheet_of(type(rule)(attributes))
-    runnable = RunnableRule("c", 1, stylesheet, tuple(AttributeType(one.attribute) for one in attributes))
+    runnable = RunnableRule(
+        "c", 1, stylesheet, tuple(AttributeType(one.attribute) for one in attributes)
+    )
     xpaths = [xpath for name, xpath in FIELDS.items() if name in fields]
     profile = ClusterProfile("c", signature=f"{shingle_vector(bodies[0]):016x}")
     clusters = Clusters((profile,), variant=BY_SIGNATURE)
     steps: dict[str, Callable[[bytes], object]] = {
-        "lxml parsing alone": lambda body: etree.fromstring(body, etree.HTMLParser(encoding="utf-8")),
+        "lxml parsing alone": lambda body: etree.fromstring(
+            body, etree.HTMLParser(encoding="utf-8")
+        ),
         "parse_page": parse_page,
         "bytes to result tree": lambda body: transform(stylesheet, tree_of(body), votes=False),
         "bytes to record": lambda body: extract(body, "", URL, runnable, votes=False),
         "the same with matching by signature": lambda body: matched(body, clusters, runnable),
         "bytes to record with the losers' votes": lambda body: extract(body, "", URL, runnable),
-        "bytes to record with votes and places": lambda body: extract(body, "", URL, runnable, nodes=True),
+        "bytes to record with votes and places": lambda body: extract(
+            body, "", URL, runnable, nodes=True
+        ),
         "text, lxml, element.xpath for each field": lambda body: by_hand(body.decode(), xpaths),
         **peers(xpaths, bodies[0]),
     }
     rounds = [[milliseconds(step, bodies) for step in steps.values()] for _ in range(N_ROUNDS)]
     best = [min(times) for times in zip(*rounds, strict=True)]
-    return [[name, f"{ms:.2f}", f"{ms / best[0]:.2f}"] for name, ms in zip(steps, best, strict=True)]
+    return [
+        [name, f"{ms:.2f}", f"{ms / best[0]:.2f}"] for name, ms in zip(steps, best, strict=True)
+    ]
 
 
 def matched(body: bytes, clusters: Clusters, rule: RunnableRule) -> object:
@@ -172,7 +186,7 @@ def peers(xpaths: list[str], body: bytes) -> dict[str, Callable[[bytes], object]
     return found
 
 
-def by_parsel(selector: Any, xpaths: list[str]) -> list[Any]:  # noqa: ANN401  # parsel may be absent
+def by_parsel(selector: Any, xpaths: list[str]) -> list[Any]:  # parsel may be absent
     return [selector.xpath(f"string({xpath})").get() for xpath in xpaths]
 
 
@@ -181,7 +195,9 @@ def absent() -> str:
     if not missing:
         return ""
     install = "pip install -r benchmarks/requirements.txt"
-    return f"Not installed here, so not measured: {', '.join(missing)}. Install them with `{install}`."
+    return (
+        f"Not installed here, so not measured: {', '.join(missing)}. Install them with `{install}`."
+    )
 
 
 def milliseconds(step: Callable[[bytes], object], bodies: list[bytes]) -> float:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import psutil
 from django.core.management import call_command
@@ -27,10 +29,6 @@ from rules.services.records.record_rows import record_rows
 from rules.services.records.record_upserts import upsert_by_copy
 from vertex.core.api.formats import FastJSONRenderer
 from vertex.core.models import Site
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 TITLE = "Storing records"
 N_RECORDS, AT_ONCE, N_FIELDS, API_PAGE = 10_000, 1_000, 14, 1_000
@@ -53,7 +51,9 @@ class Plain(serializers.ModelSerializer[Record]):
 def run(_data: Path | None) -> str:
     """Return the section of docs/benchmarks.md."""
     if connection.vendor != "postgresql":
-        return "Left out: COPY needs PostgreSQL. Run it under `python -m tests.servers --postgres --`."
+        return (
+            "Left out: COPY needs PostgreSQL. Run it under `python -m tests.servers --postgres --`."
+        )
     call_command("migrate", verbosity=0)
     sections = []
     with transaction.atomic():
@@ -99,15 +99,24 @@ def rows_of(place: dict[str, int], numbers: range, word: str) -> list[dict[str, 
     for number in numbers:
         values = dict.fromkeys(sure, f"{word} of record {number}")
         empty: dict[str, Any] = {"normalized": {}, "missing": [], "failed": {}, "nodes": {}}
-        said = {"values": values, "raw": values, "confidence": sure, "least_confidence": 1.0, "index": number}
+        said = {
+            "values": values,
+            "raw": values,
+            "confidence": sure,
+            "least_confidence": 1.0,
+            "index": number,
+        }
         rows.append({**place, "key": str(number), **said, **empty})
     return rows
 
 
-def bulk_upsert(rows: list[dict[str, Any]], *, pages: list[int], now: Any) -> dict[str, int]:  # noqa: ANN401
+def bulk_upsert(rows: list[dict[str, Any]], *, pages: list[int], now: Any) -> dict[str, int]:
     """Write records by Django's own upsert: no history, no comparison."""
     del pages
-    last = Record.objects.order_by("-change_number").values_list("change_number", flat=True).first() or 0
+    last = (
+        Record.objects.order_by("-change_number").values_list("change_number", flat=True).first()
+        or 0
+    )
     records = [
         Record(**row, change_number=last + number, first_seen_at=now, changed_at=now)
         for number, row in enumerate(rows, 1)
@@ -134,7 +143,9 @@ def upserts(place: dict[str, int]) -> str:
                  for kind, n in enumerate(told))]
         for name, told in speeds.items()
     ]  # fmt: skip
-    told = f"Records of {N_FIELDS} fields a second, {AT_ONCE:,} in a statement, {N_RECORDS:,} in all."
+    told = (
+        f"Records of {N_FIELDS} fields a second, {AT_ONCE:,} in a statement, {N_RECORDS:,} in all."
+    )
     return f"{told}\n\n" + markdown_table(["way", "new", "changed", "the same"], rows)
 
 
@@ -154,7 +165,9 @@ def speed(upsert: Callable[..., Any], place: dict[str, int], word: str) -> float
 def fill(place: dict[str, int], n: int) -> None:
     for start in range(0, n, 10_000):
         upsert_by_copy(
-            rows_of(place, range(start, min(n, start + 10_000)), "Value"), pages=[], now=timezone.now()
+            rows_of(place, range(start, min(n, start + 10_000)), "Value"),
+            pages=[],
+            now=timezone.now(),
         )
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE rules_record")
@@ -162,7 +175,9 @@ def fill(place: dict[str, int], n: int) -> None:
 
 def api_pages() -> str:
     """Return what a page of the API costs beside a plain serializer, at the beginning and at the end."""
-    last = Record.objects.order_by("-change_number").values_list("change_number", flat=True)[API_PAGE]
+    last = Record.objects.order_by("-change_number").values_list("change_number", flat=True)[
+        API_PAGE
+    ]
 
     def plain(after: int) -> bytes:
         joined = Record.objects.select_related("site", "page", "cluster", "rule__vertical")
@@ -171,14 +186,20 @@ def api_pages() -> str:
         return rendered
 
     def ours(after: int) -> bytes:
-        return FastJSONRenderer().render(record_rows(Record.objects.changed_since(after)[:API_PAGE]))
+        return FastJSONRenderer().render(
+            record_rows(Record.objects.changed_since(after)[:API_PAGE])
+        )
 
     rows = []
     for name, after in (("the first page", 0), ("the last page", last)):
         times = [best(partial(read, after)) for read in (ours, plain)]
-        rows.append([name, *(f"{1000 * one:.1f} ms" for one in times), f"{times[1] / times[0]:.1f}"])
+        rows.append(
+            [name, *(f"{1000 * one:.1f} ms" for one in times), f"{times[1] / times[0]:.1f}"]
+        )
     told = f"A page of {API_PAGE:,} of {Record.objects.count():,} records."
-    return f"{told}\n\n" + markdown_table(["page", "ours", "a plain ModelSerializer", "ratio"], rows)
+    return f"{told}\n\n" + markdown_table(
+        ["page", "ours", "a plain ModelSerializer", "ratio"], rows
+    )
 
 
 def best(work: Callable[[], bytes]) -> float:
@@ -200,7 +221,13 @@ def exports() -> str:
         seconds = time.perf_counter() - began
         sizes = [f"{one / MIB:,.0f} MiB" for one in (n_bytes, memory[0], memory[1])]
         rows.append([form, f"{N_EXPORTED / seconds:,.0f}", *sizes])
-    header = ["form", "records a second", "file", "most memory in the first 100 MiB", "most memory in all"]
+    header = [
+        "form",
+        "records a second",
+        "file",
+        "most memory in the first 100 MiB",
+        "most memory in all",
+    ]
     told = f"Export of {N_EXPORTED:,} records; memory above that before the export."
     return f"{told}\n\n" + markdown_table(header, rows)
 

@@ -12,9 +12,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.report import markdown_table
 from clustering.fetching.client import Fetcher
@@ -23,9 +24,6 @@ from clustering.fetching.refusals import Refused
 from tests.apps.clustering.fake_host import canary
 from tests.apps.clustering.fetching.test_fetching_decoding import ALL_BOMBS, BOMB
 from tests.apps.clustering.fetching.test_fetching_guard import SPELLINGS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 TITLE = "Fetching"
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,11 +37,23 @@ N_ROUNDS = 3
 def run(_data: Path | None) -> str:
     """Return the section of docs/benchmarks.md."""
     rows: list[list[object]] = [
-        ["Pages a second, site of 1,000 pages of 10 KB, no delay, SQLite", f"{crawl_speed():.0f}", "≥ 100"],
+        [
+            "Pages a second, site of 1,000 pages of 10 KB, no delay, SQLite",
+            f"{crawl_speed():.0f}",
+            "≥ 100",
+        ],
         ["Speed kept by four hosts while a fifth hangs", f"{kept_speed():.0%}", "≥ 90 %"],
         [f"Connections to a canary, {len(SPELLINGS)} spellings of its address", n_reached(()), "0"],
-        ["… with its network allowed (positive control)", n_reached(("127.0.0.0/8", "::1/128")), "> 0"],
-        [f"Memory for a bomb of 256 MiB, worst of {len(ALL_BOMBS)}", f"{worst_bomb()} MiB", "< 64 MiB"],
+        [
+            "… with its network allowed (positive control)",
+            n_reached(("127.0.0.0/8", "::1/128")),
+            "> 0",
+        ],
+        [
+            f"Memory for a bomb of 256 MiB, worst of {len(ALL_BOMBS)}",
+            f"{worst_bomb()} MiB",
+            "< 64 MiB",
+        ],
     ]
     return markdown_table(["measure", "figure", "bar"], rows)
 
@@ -64,9 +74,13 @@ def kept_speed() -> float:
         alone = [f"127.0.0.{n}:{port}" for n in range(1, N_HOSTS)]
         ratios = []
         for _ in range(N_ROUNDS):
-            calm = speed_of(crawl(f"http://127.0.0.1:{port}/hosts/4/0", alone, n_lines=4 * N_PAGES_OF_A_HOST))
+            calm = speed_of(
+                crawl(f"http://127.0.0.1:{port}/hosts/4/0", alone, n_lines=4 * N_PAGES_OF_A_HOST)
+            )
             five = [*alone, f"{HANGING}:{port}"]
-            beside = crawl(f"http://127.0.0.1:{port}/hosts/5/0", five, n_lines=4 * N_PAGES_OF_A_HOST)
+            beside = crawl(
+                f"http://127.0.0.1:{port}/hosts/5/0", five, n_lines=4 * N_PAGES_OF_A_HOST
+            )
             ratios.append(speed_of(beside) / calm)
     return sorted(ratios)[N_ROUNDS // 2]
 
@@ -83,7 +97,10 @@ def crawl(entry: str, extra_hosts: list[str] | None = None, n_lines: int = N_PAG
         manage = [sys.executable, "manage.py"]
         subprocess.run([*manage, "migrate", "-v0"], cwd=ROOT, env=environ, check=True)
         subprocess.run(
-            [*manage, "shell", "-v0", "-c", new_site(entry, extra_hosts)], cwd=ROOT, env=environ, check=True
+            [*manage, "shell", "-v0", "-c", new_site(entry, extra_hosts)],
+            cwd=ROOT,
+            env=environ,
+            check=True,
         )
         command = [*manage, "crawl_site", "site", "--delay", "0", "--entry", entry]
         with subprocess.Popen(
@@ -162,7 +179,9 @@ def page_at(path: str, host: str, port: int) -> bytes:
     links = [f"/{folder}/{each}" for each in range(10 * number + 1, min(10 * number + 11, n_pages))]
     links += [f"/{folder}/{each}" for each in range(1, 31)]
     if words[0] == "hosts" and number == 0 and host == "127.0.0.1":
-        links = [f"http://127.0.0.{each}:{port}/{folder}/0" for each in range(2, int(words[1]) + 1)] + links
+        links = [
+            f"http://127.0.0.{each}:{port}/{folder}/0" for each in range(2, int(words[1]) + 1)
+        ] + links
     menu = "".join(f'<li><a href="{link}">to {link}</a></li>' for link in links)
     text = "".join(
         f"<div class=t><p>Line {line} of page {number}: some words, as pages have.</p></div>"

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING
 
 from lxml import html
 
 from benchmarks.report import markdown_table
-from benchmarks.rule_learning import Judge, compared, demo_clusters, swde_clusters
+from benchmarks.rule_learning import Judge, LabelledCluster, compared, demo_clusters, swde_clusters
 from clustering.dom.page import parse_page
 from rules.algorithms.learning.evaluating import values_on
+from rules.algorithms.rule.rule import ClusterRule
 from rules.algorithms.running.run_rule import transform
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from benchmarks.rule_learning import LabelledCluster
-    from rules.algorithms.rule.rule import ClusterRule
 
 TITLE = "Precision and recall by attribute (Figure 4)"
 MOST_ANNOTATED = 4
@@ -88,7 +83,9 @@ def validate(cluster: LabelledCluster, learner: str) -> Validated:
     return Validated(vertical, len(annotated), figures, milliseconds_of(cluster, rule, test))
 
 
-def figures_of(judge: Judge, rule: ClusterRule, name: str, pages: Sequence[str]) -> tuple[float, float]:
+def figures_of(
+    judge: Judge, rule: ClusterRule, name: str, pages: Sequence[str]
+) -> tuple[float, float]:
     """Return precision and recall of an attribute; 1 where there is nothing to find."""
     attribute = next(one for one in rule.attributes if one.attribute == name)
     n_right = n_found = n_wanted = 0
@@ -132,7 +129,9 @@ def summary(found: dict[str, list[Validated]]) -> str:
 
 def by_attribute(found: dict[str, list[Validated]]) -> str:
     """Return the table of attributes, the mean of the clusters of a vertical."""
-    told: dict[tuple[str, str], dict[str, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
+    told: dict[tuple[str, str], dict[str, list[tuple[float, float]]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for learner, clusters in found.items():
         for one in clusters:
             for name, figures in one.figures.items():

@@ -6,11 +6,13 @@ import os
 import random
 import statistics
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Error, sync_playwright
+from lxml.etree import _Element
+from playwright.sync_api import Browser, Error, Page, Route, sync_playwright
 
 from benchmarks.report import markdown_table
 from clustering.dom.frame.rendering import Files, FrameScript, number_elements, render_page
@@ -18,14 +20,7 @@ from clustering.dom.frame.stylesheets import clean_stylesheet
 from clustering.dom.page import MAX_BYTES, parse_page
 from tests.browser import frame_stage
 from vertex.demo import sites
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.etree import _Element
-    from playwright.sync_api import Browser, Page, Route
-
-    from vertex.demo.sites import DemoSite
+from vertex.demo.sites import DemoSite
 
 TITLE = "Clicks in the frame"
 HOST = "http://frames.example"
@@ -92,7 +87,9 @@ def demo_cases() -> Iterator[Case]:
 
 def real_cases(data: Path) -> Iterator[Case]:
     for folder in sorted(path for path in data.iterdir() if path.is_dir()):
-        files = sorted(path for path in folder.rglob("*.htm*") if path.stat().st_size < MAX_BYTES // 10)
+        files = sorted(
+            path for path in folder.rglob("*.htm*") if path.stat().st_size < MAX_BYTES // 10
+        )
         for path in random.Random(7).sample(files, min(PAGES_EACH, len(files))):
             yield Case(folder.name, str(path.relative_to(data)), path.read_bytes(), "text/html")
 
@@ -115,7 +112,9 @@ def measure(browser: Browser, case: Case) -> Figures | None:
         print(f"{case.name}: {error}", flush=True)
         is_exact, n_clicks, n_wrong = False, 1, 1
     context.close()
-    return Figures(case.group, len(number_elements(tree)), is_exact, n_clicks, n_wrong, seconds, len(shown))
+    return Figures(
+        case.group, len(number_elements(tree)), is_exact, n_clicks, n_wrong, seconds, len(shown)
+    )
 
 
 def click(page: Page, case: Case, tree: _Element) -> tuple[bool, int, int]:
@@ -159,13 +158,18 @@ def answer(route: Route, shown: bytes, case: Case) -> None:
     if path == "/":
         route.fulfill(body=AROUND, content_type="text/html")
     elif path == "/frame":
-        headers = {"Content-Type": "application/xhtml+xml; charset=utf-8", "Content-Security-Policy": POLICY}
+        headers = {
+            "Content-Type": "application/xhtml+xml; charset=utf-8",
+            "Content-Security-Policy": POLICY,
+        }
         route.fulfill(body=shown, headers=headers)
     elif path.startswith("/js/"):
         route.fulfill(body=(SCRIPTS / name).read_bytes(), content_type="text/javascript")
     else:
         found = [
-            one for at, one in (case.site.assets if case.site else {}).items() if at.endswith(f"/{name}")
+            one
+            for at, one in (case.site.assets if case.site else {}).items()
+            if at.endswith(f"/{name}")
         ]
         if found:
             route.fulfill(body=found[0].body, content_type=found[0].content_type)
@@ -180,7 +184,17 @@ def section(found: list[Figures]) -> str:
     if real:
         rows.append(row_of("all real pages", real))
     table = markdown_table(
-        ["pages", "pages", "elements", "exact trees", "clicks", "right", "rendering, median ms", "KB"], rows
+        [
+            "pages",
+            "pages",
+            "elements",
+            "exact trees",
+            "clicks",
+            "right",
+            "rendering, median ms",
+            "KB",
+        ],
+        rows,
     )
     return (
         "For each element that the browser finds at some point of its boxes, the mouse is pressed at such a "

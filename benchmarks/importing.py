@@ -59,7 +59,16 @@ class Measure:
 def run(data: Path | None) -> str:  # noqa: ARG001 - every benchmark takes the folder of given pages; these are made here
     """Import small and large sources and return the figures."""
     measures = [measure(n_pages) for n_pages in SIZES]
-    heads = ["pages", "raw MiB", "seconds", "pages/s", "CPU s", "links a page", "page store", "peak MiB"]
+    heads = [
+        "pages",
+        "raw MiB",
+        "seconds",
+        "pages/s",
+        "CPU s",
+        "links a page",
+        "page store",
+        "peak MiB",
+    ]
     rows: list[list[object]] = [
         [
             f"{one.n_pages:,}",
@@ -85,7 +94,12 @@ def measure(n_pages: int) -> Measure:
         call(environment, "add_site", "bench", "--url", "http://bench.example/")
         began = time.perf_counter()
         peak, cpu_seconds = call(
-            environment, "import_pages", "bench", str(folder / "pages"), "--output", str(folder / "out.jsonl")
+            environment,
+            "import_pages",
+            "bench",
+            str(folder / "pages"),
+            "--output",
+            str(folder / "out.jsonl"),
         )
         seconds = time.perf_counter() - began
         lines = (folder / "out.jsonl").read_bytes().splitlines()
@@ -135,7 +149,9 @@ def write_pages(folder: Path, n_pages: int) -> int:
             (folder / f"{number}.html").write_bytes(body)
             url = f"http://bench.example/products/{number}-{'-'.join(numbers.choices(WORDS, k=3))}"
             manifest.write(
-                orjson.dumps({"url": url, "file": f"{number}.html"}, option=orjson.OPT_APPEND_NEWLINE)
+                orjson.dumps(
+                    {"url": url, "file": f"{number}.html"}, option=orjson.OPT_APPEND_NEWLINE
+                )
             )
     return n_bytes
 
@@ -210,7 +226,9 @@ MENU_ITEM = """
   <li class="menu__item menu__item--{level}"><a class="menu__link" href="/c/{word}">{word}</a></li>"""
 MENU_ITEMS = "".join(MENU_ITEM.format(level=n % 3, word=word) for n, word in enumerate(WORDS[:30]))
 MENU = f'<header class="site-header"><nav class="menu"><ul>{MENU_ITEMS}</ul></nav></header>\n'
-FOOT_LINKS = "".join(f'<a class="site-footer__link" href="/help/{word}">{word}</a> ' for word in WORDS[:12])
+FOOT_LINKS = "".join(
+    f'<a class="site-footer__link" href="/help/{word}">{word}</a> ' for word in WORDS[:12]
+)
 FOOT = f"""
 </main><footer class="site-footer">{FOOT_LINKS}
 <p>Prices include taxes. Delivery within three working days.</p></footer>

@@ -11,8 +11,9 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +23,6 @@ from clustering.algorithms.grouping import Click, Evidence, RawPage
 from clustering.algorithms.published.attributed_paths import PathPage, hash_step, hash_term
 from clustering.algorithms.published.keyclus import assign, assign_bytes, cluster_pages, observe
 from clustering.dom.page import parse_page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 TITLE = "KeyClus"
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,7 +37,11 @@ def run(data: Path | None = None) -> str:  # noqa: ARG001 - the pages are made h
     """Return the figures as a section in Markdown."""
     cluster, observed = (in_child(part) for part in ("cluster", "observe"))
     rows: list[list[object]] = [
-        [f"cluster {N_PAGES:,} pages", f"{cluster['seconds']:.1f} s", f"{cluster['peak']:,.0f} MiB"],
+        [
+            f"cluster {N_PAGES:,} pages",
+            f"{cluster['seconds']:.1f} s",
+            f"{cluster['peak']:,.0f} MiB",
+        ],
         [
             f"observe {N_OBSERVED:,} pages of 100 KB",
             f"{observed['observe']:.1f} ms a page ({observed['observe'] / observed['parse']:.1f} x parse)",
@@ -70,7 +72,10 @@ def measure_clustering() -> dict[str, float]:
     grouping = cluster_pages(urls, pages, Evidence(clicks=clicks))
     seconds = time.perf_counter() - began
     assert len(grouping.groups) >= N_TYPES
-    return {"seconds": seconds, "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MIB}
+    return {
+        "seconds": seconds,
+        "peak": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / MIB,
+    }
 
 
 def make_site(chance: random.Random) -> tuple[list[PathPage], list[Click]]:
@@ -93,7 +98,10 @@ def make_site(chance: random.Random) -> tuple[list[PathPage], list[Click]]:
         ends[0] = 2
         starts = np.concatenate([[0], ends[:-1]])
         spans = np.array(
-            [(0, 0, N_TERMS), *zip(range(1, len(chosen) + 1), starts.tolist(), ends.tolist(), strict=True)]
+            [
+                (0, 0, N_TERMS),
+                *zip(range(1, len(chosen) + 1), starts.tolist(), ends.tolist(), strict=True),
+            ]
         )
         pages.append(
             PathPage(
@@ -103,7 +111,9 @@ def make_site(chance: random.Random) -> tuple[list[PathPage], list[Click]]:
                 steps="\n".join(["html", *(steps[place] for place in chosen)]),
                 terms=terms,
                 spans=spans[spans[:, 1] < spans[:, 2]].astype(np.int32),
-                pagelets=np.array([(first, first + 20) for first in range(0, N_TERMS, 20)], dtype=np.int32),
+                pagelets=np.array(
+                    [(first, first + 20) for first in range(0, N_TERMS, 20)], dtype=np.int32
+                ),
                 shingles=numbers.integers(0, 10**9, N_TERMS // 20).astype(np.uint64),
                 marks=np.sort(np.array([paths[place] for place in chosen[:150]], dtype=np.uint64)),
             )
@@ -116,7 +126,9 @@ def make_site(chance: random.Random) -> tuple[list[PathPage], list[Click]]:
 def measure_observing() -> dict[str, float]:
     numbers = random.Random(11)
     bodies = [importing.page(numbers, number).encode() for number in range(N_OBSERVED)]
-    pages = [RawPage(f"http://bench.example/p/{number}", body) for number, body in enumerate(bodies)]
+    pages = [
+        RawPage(f"http://bench.example/p/{number}", body) for number, body in enumerate(bodies)
+    ]
     base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     kept = []
     times = []

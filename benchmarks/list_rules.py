@@ -7,9 +7,13 @@ import html
 import json
 import random
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+from lxml.html import HtmlElement
 
 from benchmarks.report import markdown_table
 from benchmarks.rule_learning import texts_at
@@ -20,15 +24,10 @@ from rules.algorithms.learning.samples import read_samples
 from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
 from rules.algorithms.learning.universe import number_nodes
 from rules.algorithms.rule.xpaths import shown
-from rules.algorithms.running.run_rule import AttributeType, RunnableRule, extract_tree
+from rules.algorithms.running.records import AttributeType, RunnableRule
+from rules.algorithms.running.run_rule import extract_tree
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from vertex.demo import sites
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from lxml.html import HtmlElement
 
 TITLE = "Rules for lists"
 BAR = 0.98
@@ -85,7 +84,9 @@ class Score:
     @property
     def f1(self) -> float:
         told = [
-            2 * right / (given + wanted) for right, given, wanted in self.fields.values() if given + wanted
+            2 * right / (given + wanted)
+            for right, given, wanted in self.fields.values()
+            if given + wanted
         ]
         return sum(told) / len(told) if told else 0.0
 
@@ -113,15 +114,26 @@ def table_of(title: str, clusters: Iterable[ListCluster]) -> str:
     for cluster in clusters:
         plain, dropped = judge(cluster)
         scores = (plain, dropped)
-        rows.append([cluster.name, plain.n_records, *(cell for one in scores for cell in _cells(one))])
+        rows.append(
+            [cluster.name, plain.n_records, *(cell for one in scores for cell in _cells(one))]
+        )
         for number, one in enumerate(scores):
             means[number].append(one.f1)
         misaligned += plain.n_misaligned + dropped.n_misaligned
-    header = ["lists", "records", "F1", "misaligned", "F1, fields dropped", "misaligned, fields dropped"]
+    header = [
+        "lists",
+        "records",
+        "F1",
+        "misaligned",
+        "F1, fields dropped",
+        "misaligned, fields dropped",
+    ]
     told = [sum(one) / len(one) for one in means.values()]
     n_good = sum(one >= BAR for one in means[0])
     last = f"Mean F1 {told[0]:.3f}, with fields dropped {told[1]:.3f}; {n_good} of {len(rows)} reach {BAR}; "
-    return f"### {title}\n\n{markdown_table(header, rows)}\n\n{last}misaligned records: {misaligned}."
+    return (
+        f"### {title}\n\n{markdown_table(header, rows)}\n\n{last}misaligned records: {misaligned}."
+    )
 
 
 def _cells(score: Score) -> list[str]:
@@ -141,7 +153,9 @@ def judge(cluster: ListCluster) -> tuple[Score, Score]:
         "sample", sample.tree, dict(marks), records=[one.nodes for one in sample.records]
     )
     samples = read_samples([annotated], [page.tree for page in others[:N_UNANNOTATED]])
-    rule = learn_list(samples, [AttributeSpec(name, is_multi=name in cluster.multi) for name in names])
+    rule = learn_list(
+        samples, [AttributeSpec(name, is_multi=name in cluster.multi) for name in names]
+    )
     types = [AttributeType(name, is_multi=name in cluster.multi) for name in names]
     ready = RunnableRule(cluster.name, 1, stylesheet_of(rule), types)
     plain, dropped = Score(), Score()
@@ -154,7 +168,10 @@ def judge(cluster: ListCluster) -> tuple[Score, Score]:
 
 def add(score: Score, page: ListPage, rule: RunnableRule) -> None:
     """Add to a score what a rule makes of a page."""
-    found = [_values(record.raw) for record in extract_tree(page.tree, "https://list.example/", rule).records]
+    found = [
+        _values(record.raw)
+        for record in extract_tree(page.tree, "https://list.example/", rule).records
+    ]
     names = [attribute.name for attribute in rule.attributes]
     of_page: dict[str, set[str]] = defaultdict(set)
     for labelled in page.records:
@@ -166,7 +183,9 @@ def add(score: Score, page: ListPage, rule: RunnableRule) -> None:
         for name in names:
             if record is not None and name in record.unknown:
                 continue
-            wanted = set() if record is None else {_squeezed(one) for one in record.values.get(name, [])}
+            wanted = (
+                set() if record is None else {_squeezed(one) for one in record.values.get(name, [])}
+            )
             given = {_squeezed(one) for one in got.get(name, [])}
             counts = score.fields[name]
             counts[0] += len(wanted & given)
@@ -212,15 +231,20 @@ def without_some(page: ListPage, chance: random.Random) -> ListPage:
     records, doomed = [], []
     for record in page.records:
         kept = dict(record.values)
-        owners = {name: [_owner(tree, mark) for mark in marks] for name, marks in record.marks.items()}
+        owners = {
+            name: [_owner(tree, mark) for mark in marks] for name, marks in record.marks.items()
+        }
         for name in sorted(owners)[1:]:
             is_alone = all(
-                other == name or not (set(owners[name]) & set(one.iterancestors()) or one in owners[name])
+                other == name
+                or not (set(owners[name]) & set(one.iterancestors()) or one in owners[name])
                 for other, some in owners.items()
                 for one in some
             )
             roots = set(_selected(tree, record.nodes))
-            is_part = all(one not in roots and roots & set(one.iterancestors()) for one in owners[name])
+            is_part = all(
+                one not in roots and roots & set(one.iterancestors()) for one in owners[name]
+            )
             if is_alone and is_part and chance.random() < DROPPED:
                 doomed += owners[name]
                 del kept[name]
@@ -233,7 +257,7 @@ def without_some(page: ListPage, chance: random.Random) -> ListPage:
     return ListPage(tree, records)
 
 
-def _owner(tree: HtmlElement, mark: MarkedNode) -> Any:  # noqa: ANN401 - an element
+def _owner(tree: HtmlElement, mark: MarkedNode) -> Any:
     found: Any = tree.xpath(str(mark.node))
     return owner_of(found[0])
 
@@ -252,11 +276,15 @@ def demo_clusters() -> Iterator[ListCluster]:
         for edition in ("1", "2"):
             for kind in LISTS[name]:
                 cluster = ListCluster(f"{name} {edition}, {kind}")
-                demos = [one for one in sites.load(name, edition).pages.values() if one.type == kind]
+                demos = [
+                    one for one in sites.load(name, edition).pages.values() if one.type == kind
+                ]
                 for demo in demos:
                     tree = parse_page(demo.body, demo.content_type).tree
                     if tree is not None and len(demo.records) > 1:
-                        cluster.pages.append(ListPage(tree, [_demo_record(one) for one in demo.records]))
+                        cluster.pages.append(
+                            ListPage(tree, [_demo_record(one) for one in demo.records])
+                        )
                 cluster.multi = {
                     attribute
                     for demo in demos
@@ -275,7 +303,9 @@ def _demo_record(record: sites.Record) -> LabelledRecord:
         if value not in (None, [])
     }
     marks = {
-        name: [MarkedNode(path, text) for path, text in zip(record.places[name], texts, strict=False)]
+        name: [
+            MarkedNode(path, text) for path, text in zip(record.places[name], texts, strict=False)
+        ]
         for name, texts in values.items()
     }
     return LabelledRecord(list(record.nodes), marks, values)
@@ -287,7 +317,9 @@ def wien_clusters(folder: Path) -> Iterator[ListCluster]:
     for line in (folder / "truth.jsonl").read_text("utf-8").splitlines():
         told = json.loads(line)
         tree = parse_page((folder / told["file"]).read_bytes()).tree
-        cluster = by_site.setdefault(told["file"].split("/")[0], ListCluster(told["file"].split("/")[0]))
+        cluster = by_site.setdefault(
+            told["file"].split("/")[0], ListCluster(told["file"].split("/")[0])
+        )
         if tree is not None and len(told["records"] or ()) > 1:
             records = wien_records(tree, told["records"])
             if records:
@@ -321,11 +353,15 @@ def wien_records(
     for number, nodes in enumerate(runs_of(tree, marks)):
         unknown = frozenset(f"field{n}" for n in range(width)) - set(values[number])
         if nodes:
-            records.append(LabelledRecord(nodes, dict(marks[number]), dict(values[number]), unknown))
+            records.append(
+                LabelledRecord(nodes, dict(marks[number]), dict(values[number]), unknown)
+            )
     return records
 
 
-def _next_with(text: str, places: Sequence[tuple[str, str]], at: int, behind: int) -> tuple[int, int] | None:
+def _next_with(
+    text: str, places: Sequence[tuple[str, str]], at: int, behind: int
+) -> tuple[int, int] | None:
     """Return the next place with a text, and where the text ends there."""
     for number in range(at, len(places)) if text else ():
         start = places[number][1].find(text, behind if number == at else 0)
@@ -334,7 +370,9 @@ def _next_with(text: str, places: Sequence[tuple[str, str]], at: int, behind: in
     return None
 
 
-def runs_of(tree: HtmlElement, marks: Sequence[Mapping[str, Sequence[MarkedNode]]]) -> list[list[str]]:
+def runs_of(
+    tree: HtmlElement, marks: Sequence[Mapping[str, Sequence[MarkedNode]]]
+) -> list[list[str]]:
     """Return the elements of each record as an editor draws them: from its first field to its last."""
     owned: list[list[Any]] = []
     for record in marks:
@@ -346,7 +384,9 @@ def runs_of(tree: HtmlElement, marks: Sequence[Mapping[str, Sequence[MarkedNode]
             for element in (owner_of(node), *owner_of(node).iterancestors()):
                 number_of[element].add(number)
     shared = [
-        next((e for e in (owner_of(n), *owner_of(n).iterancestors()) if len(number_of[e]) > 1), None)
+        next(
+            (e for e in (owner_of(n), *owner_of(n).iterancestors()) if len(number_of[e]) > 1), None
+        )
         for nodes in owned
         for n in nodes[:1]
     ]

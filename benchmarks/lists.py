@@ -9,16 +9,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from django.http.response import HttpResponseBase
 
 from benchmarks.report import markdown_table
 from tests.servers import postgres
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.http.response import HttpResponseBase
 
 TITLE = "Lists"
 ROOT = Path(__file__).resolve().parent.parent
@@ -68,7 +66,9 @@ def run(data: Path | None) -> str:  # noqa: ARG001 - this one makes its own rows
         told = subprocess.run(child, env=environ, cwd=ROOT, check=True, stdout=subprocess.PIPE)
     figures = json.loads(told.stdout)
     rows = [[name, *(f"{figure:.0f}" for figure in row)] for name, row in figures["lists"].items()]
-    of_sites = [row for name, row in figures["lists"].items() if name.partition(": ")[2].startswith("sites")]
+    of_sites = [
+        row for name, row in figures["lists"].items() if name.partition(": ")[2].startswith("sites")
+    ]
     slowest = max(p95 for _, p95 in of_sites)
     return (
         f"{N_SITES:,} sites and {N_PAGES:,} pages with a snapshot each; {N_ROUNDS} requests a list, "
@@ -162,7 +162,9 @@ def callers() -> list[tuple[Any, dict[str, str]]]:
     Membership.objects.create(user=administrator, role=Role.ADMINISTRATOR)
     viewer = User.objects.create_user("vic")
     sites = Site.objects.order_by("name")[::2]
-    Membership.objects.bulk_create(Membership(user=viewer, site=site, role=Role.VIEWER) for site in sites)
+    Membership.objects.bulk_create(
+        Membership(user=viewer, site=site, role=Role.VIEWER) for site in sites
+    )
     keys = [
         create_token(user=user, name="bench", scopes=Scope.reading(), actor=None)[1]
         for user in (administrator, viewer)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+from lxml.html import HtmlElement
 
 from benchmarks.report import line_chart, markdown_table
 from benchmarks.site_model import reference_schemas
@@ -17,11 +19,6 @@ from clustering.fetching.client import Fetcher
 from clustering.fetching.guard import Guard, networks
 from vertex.demo import sites
 from vertex.demo.sites.server import DemoServer
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from lxml.html import HtmlElement
 
 TITLE = "UXClust against a live crawl"
 SHARES = (0.1, 0.2, 0.4, 0.7, 1.0)  # of the site, fetched, at which the pages are grouped
@@ -91,12 +88,18 @@ def run(_data: Path | None) -> str:
     for name in sites.NAMES:
         site = sites.load(name)
         for share, (rand, quality, n_clusters) in zip(SHARES, crawled(site), strict=True):
-            rows.append([f"{name}, {share:.0%} fetched", f"{rand:.2f}", f"{quality:.2f}", n_clusters])
+            rows.append(
+                [f"{name}, {share:.0%} fetched", f"{rand:.2f}", f"{quality:.2f}", n_clusters]
+            )
             drawn.setdefault(name, []).append(quality)
     head = ["site, share", "adjusted Rand", "Q", "clusters"]
     shares = [f"{share:.0%}" for share in SHARES]
     return "\n\n".join(
-        [EXPLAINED, markdown_table(head, rows), line_chart("Q against the share fetched", shares, drawn)]
+        [
+            EXPLAINED,
+            markdown_table(head, rows),
+            line_chart("Q against the share fetched", shares, drawn),
+        ]
     )
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from annotation.algorithms.sampling import draw, observe
 from annotation.algorithms.suggestions.suggestions import suggest
@@ -18,14 +20,9 @@ from benchmarks.suggestions import types_of
 from rules.algorithms.learning.learner import learn_cluster
 from rules.algorithms.learning.novelty import richest
 from rules.algorithms.learning.stopping import Hint, SamplePage, look_at
+from rules.algorithms.learning.targets import AttributeSpec
+from rules.algorithms.rule.rule import ClusterRule
 from vertex.demo import sites
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from rules.algorithms.learning.targets import AttributeSpec
-    from rules.algorithms.rule.rule import ClusterRule
 
 TITLE = "Pages needed"
 N_SAMPLES: Final = 20
@@ -57,10 +54,15 @@ def run(data: Path | None = None) -> str:
         groups["SWDE"] = list(swde_clusters(data / "swde"))
     rows: list[list[object]] = []
     for name, clusters in groups.items():
-        told = [(annotate(cluster, hints=False), annotate(cluster, hints=True)) for cluster in clusters]
-        rows.append(_row(f"**{name}, mean**", [one for one, _ in told], [other for _, other in told]))
+        told = [
+            (annotate(cluster, hints=False), annotate(cluster, hints=True)) for cluster in clusters
+        ]
+        rows.append(
+            _row(f"**{name}, mean**", [one for one, _ in told], [other for _, other in told])
+        )
         rows += [
-            _row(cluster.name, [one], [other]) for cluster, (one, other) in zip(clusters, told, strict=True)
+            _row(cluster.name, [one], [other])
+            for cluster, (one, other) in zip(clusters, told, strict=True)
         ]
     left_out = "" if "SWDE" in groups else "\n\nSWDE: left out, its pages are not in the folder."
     heads = ["cluster", "pages, without", "F1", "pages, with suggestions", "F1", "longest look"]
@@ -71,7 +73,10 @@ def _row(name: str, without: Sequence[Told], having: Sequence[Told]) -> list[obj
     told: list[object] = [name]
     for group in (without, having):
         n = len(group)
-        told += [f"{sum(one.n_pages for one in group) / n:.2f}", f"{sum(one.f1 for one in group) / n:.4f}"]
+        told += [
+            f"{sum(one.n_pages for one in group) / n:.2f}",
+            f"{sum(one.f1 for one in group) / n:.4f}",
+        ]
     return [*told, f"{max(one.seconds for one in (*without, *having)):.2f} s"]
 
 
@@ -111,7 +116,9 @@ class Desk:
         known = sites.load(name).vertical["attributes"] if name in sites.NAMES else []
         mandatory = {one["name"] for one in known if one.get("mandatory")}
         return [
-            replace(spec, type=self.types.get(spec.name, "text"), is_mandatory=spec.name in mandatory)
+            replace(
+                spec, type=self.types.get(spec.name, "text"), is_mandatory=spec.name in mandatory
+            )
             for spec in self.cluster.specs
         ]
 
@@ -134,7 +141,10 @@ class Desk:
         """Return the sample that the panel asks for, None at the stop sign."""
         pages = [
             SamplePage(
-                page, self.judge.bits[page], self._said(page) if page in annotated else None, self.hints[page]
+                page,
+                self.judge.bits[page],
+                self._said(page) if page in annotated else None,
+                self.hints[page],
             )
             for page in self.samples
         ]
@@ -157,5 +167,7 @@ class Desk:
             read = ReadPage(self.cluster.trees[page], f"https://site.example/{page}", others)
             its = found[page] = {}
             for one in suggest(read, read_declared(self.cluster.trees[page]), wanted):
-                its.setdefault(one.attribute, Hint(tuple(m.text for m in one.marks), one.confidence))
+                its.setdefault(
+                    one.attribute, Hint(tuple(m.text for m in one.marks), one.confidence)
+                )
         return found

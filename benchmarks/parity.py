@@ -9,22 +9,20 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lxml import etree
 
 from benchmarks.report import markdown_table
 from benchmarks.rule_learning import DETAIL_TYPES
 from clustering.dom.page import parse_page
-from rules.algorithms.running.run_rule import RawRecord, read_result, transform
+from rules.algorithms.running.records import RawRecord
+from rules.algorithms.running.run_rule import read_result, transform
 from rules.algorithms.stylesheet.tree_as_xml import tree_as_xml
 from vertex.demo import sites
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from vertex.demo.sites import DemoSite
+from vertex.demo.sites import DemoSite
 
 TITLE = "Parity"
 ROOT = Path(__file__).resolve().parent.parent
@@ -74,7 +72,7 @@ class Parity:
         bundle = self.folder / "bundle"
         self.command("export_rules", self.site.name, "--output", str(bundle))
         arguments = [str(bundle), str(self.folder / "pages.jsonl")]
-        run_by_bundle = [sys.executable, "-m", "rules.bundle.bundle", *arguments]
+        run_by_bundle = [sys.executable, "-m", "rules.bundle", *arguments]
         by_bundle = _raw_by_url(_lines(_run(run_by_bundle, self.environment)))
         counts = Counter(pages=len(self.page_by_url))
         for url, lines in stored.items():
@@ -131,7 +129,9 @@ class Parity:
                 for text, place in zip(_as_list(value), page.places.get(name) or [], strict=False):
                     yield json.dumps(head | {"xpath": place, "text": text}) + "\n"
 
-    def by_engine(self, url: str, stylesheet: Path) -> Iterable[tuple[str, list[dict[str, list[str]]]]]:
+    def by_engine(
+        self, url: str, stylesheet: Path
+    ) -> Iterable[tuple[str, list[dict[str, list[str]]]]]:
         """Yield what each engine finds with a stylesheet on the bytes of a page."""
         page = self.page_by_url[url]
         tree = parse_page(page.body, page.content_type).tree
@@ -141,7 +141,10 @@ class Parity:
             html.write_bytes(page.body)
             yield "xsltproc on the tree", _by_xsltproc(stylesheet, xml)
             yield "xsltproc --html", _by_xsltproc(stylesheet, html, "--html")
-            yield "lxml", _values_in(read_result(transform(stylesheet.read_text("utf-8"), tree).getroot()))
+            yield (
+                "lxml",
+                _values_in(read_result(transform(stylesheet.read_text("utf-8"), tree).getroot())),
+            )
 
     def command(self, *arguments: str) -> bytes:
         return _run([sys.executable, "manage.py", *arguments], self.environment)
@@ -159,7 +162,9 @@ def _lines(told: bytes) -> list[Line]:
 
 
 def _by_xsltproc(stylesheet: Path, page: Path, *options: str) -> list[dict[str, list[str]]]:
-    done = subprocess.run(["xsltproc", *options, stylesheet, page], capture_output=True, check=False)
+    done = subprocess.run(
+        ["xsltproc", *options, stylesheet, page], capture_output=True, check=False
+    )
     try:
         return _values_in(read_result(etree.fromstring(done.stdout)))
     except etree.XMLSyntaxError:
@@ -167,7 +172,10 @@ def _by_xsltproc(stylesheet: Path, page: Path, *options: str) -> list[dict[str, 
 
 
 def _values_in(records: Iterable[RawRecord]) -> list[dict[str, list[str]]]:
-    return [{name: [one.text for one in some] for name, some in record.values.items()} for record in records]
+    return [
+        {name: [one.text for one in some] for name, some in record.values.items()}
+        for record in records
+    ]
 
 
 def _raw_by_url(lines: Iterable[Line]) -> dict[str, list[dict[str, list[str]]]]:
@@ -178,7 +186,7 @@ def _raw_by_url(lines: Iterable[Line]) -> dict[str, list[dict[str, list[str]]]]:
     return found
 
 
-def _as_list(value: Any) -> list[str]:  # noqa: ANN401 - a text, a list of texts, or nothing
+def _as_list(value: Any) -> list[str]:
     return value if isinstance(value, list) else [value] if value else []
 
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import random
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from lxml import etree
 from lxml.html import HTMLParser
@@ -17,10 +19,6 @@ from benchmarks.report import markdown_table
 from clustering.dom.links import find_links
 from clustering.dom.page import MAX_BYTES, PageTooLarge, has_too_many_attributes, parse_page
 from clustering.dom.paths import walk_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 TITLE = "Parsing"
 N_PAGES = 100
@@ -47,7 +45,15 @@ def run(data: Path | None) -> str:
     if data:
         sets["real"] = real_pages(data)
     steps = [[name, len(bodies), *costs(bodies)] for name, bodies in sets.items()]
-    header = ["pages", "number", "lxml alone, ms", "attribute scan", "parse_page", "find_links", "walk_paths"]
+    header = [
+        "pages",
+        "number",
+        "lxml alone, ms",
+        "attribute scan",
+        "parse_page",
+        "find_links",
+        "walk_paths",
+    ]
     hostile: list[list[object]] = [[name, *outcome(body)] for name, body in HOSTILE.items()]
     return "\n\n".join(
         [

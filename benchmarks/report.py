@@ -5,11 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
 OPENING = """# Benchmarks
@@ -44,11 +41,14 @@ def bar_chart(title: str, figures: Mapping[str, float]) -> str:
     return "\n".join([*lines, f"    x-axis [{names}]", f"    bar [{values}]", "```"])
 
 
-def line_chart(title: str, x_axis: Sequence[object], lines_by_name: Mapping[str, Sequence[float]]) -> str:
+def line_chart(
+    title: str, x_axis: Sequence[object], lines_by_name: Mapping[str, Sequence[float]]
+) -> str:
     """Return a chart of lines in Mermaid's notation; their names stand in the title, in order."""
     names = ", ".join(f'"{place}"' for place in x_axis)
     drawn = [
-        f"    line [{', '.join(f'{figure:.3f}' for figure in figures)}]" for figures in lines_by_name.values()
+        f"    line [{', '.join(f'{figure:.3f}' for figure in figures)}]"
+        for figures in lines_by_name.values()
     ]
     head = ["```mermaid", "xychart-beta", f'    title "{title}: {", ".join(lines_by_name)}"']
     return "\n".join([*head, f"    x-axis [{names}]", *drawn, "```"])

@@ -7,8 +7,12 @@ import json
 import random
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
+
+from lxml.etree import _Element
 
 from annotation.algorithms.sampling import draw, observe
 from benchmarks.report import markdown_table
@@ -16,20 +20,12 @@ from clustering.dom.page import parse_page
 from rules.algorithms.learning.columns import Columns
 from rules.algorithms.learning.evaluating import values_on
 from rules.algorithms.learning.learner import learn_cluster
-from rules.algorithms.learning.page_nodes import ITSELF, TAIL
+from rules.algorithms.learning.page_nodes import ITSELF, TAIL, Node
 from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
 from rules.algorithms.learning.universe import Universe, number_nodes
+from rules.algorithms.rule.rule import ClusterRule
 from rules.algorithms.rule.xpaths import shown
 from vertex.demo import sites
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from lxml.etree import _Element
-
-    from rules.algorithms.learning.page_nodes import Node
-    from rules.algorithms.rule.rule import ClusterRule
 
 TITLE = "Rule learning"
 LEARNERS = ("default", "published")
@@ -135,7 +131,9 @@ def editor_table(clusters: Sequence[LabelledCluster]) -> str:
         rows.append([learner, f"{pages:.2f}", f"{f1:.4f}", f"{seconds:.2f} s"])
     return (
         "The first page is the first that `draw_samples` chooses; then the first that is wrong.\n\n"
-        + markdown_table(["learner", "pages annotated", "F1 on other pages", "seconds a learning"], rows)
+        + markdown_table(
+            ["learner", "pages annotated", "F1 on other pages", "seconds a learning"], rows
+        )
     )
 
 
@@ -189,7 +187,9 @@ class Judge:
                 n_right += len(found & wanted)
                 n_found += len(found)
                 n_wanted += len(wanted)
-            scores[attribute.attribute] = 2 * n_right / (n_found + n_wanted) if n_found + n_wanted else 1.0
+            scores[attribute.attribute] = (
+                2 * n_right / (n_found + n_wanted) if n_found + n_wanted else 1.0
+            )
         return scores
 
     def annotate_until_right(self, learner: str) -> tuple[float, float, float]:
@@ -200,7 +200,9 @@ class Judge:
         scores = self.f1_by_attribute(rule, [page for page in self.pages if page not in annotated])
         return float(len(annotated)), sum(scores.values()) / len(scores), seconds
 
-    def annotate(self, samples: Sequence[str], learner: str, most: int) -> tuple[ClusterRule, list[str]]:
+    def annotate(
+        self, samples: Sequence[str], learner: str, most: int
+    ) -> tuple[ClusterRule, list[str]]:
         """Annotate the first sample, then the first that is wrong, until none is or `most` are annotated."""
         annotated = list(samples[:1])
         while True:
@@ -214,7 +216,8 @@ class Judge:
     def is_wrong(self, rule: ClusterRule, page: str) -> bool:
         truth = self.cluster.truth[page]
         return any(
-            compared(values_on(self.columns, one, self.bits[page])) != compared(truth.get(one.attribute, []))
+            compared(values_on(self.columns, one, self.bits[page]))
+            != compared(truth.get(one.attribute, []))
             for one in rule.attributes
         )
 
@@ -237,7 +240,9 @@ def demo_clusters() -> Iterator[LabelledCluster]:
                 ):
                     cluster.trees[page.path] = tree
                     values = {
-                        a: v if isinstance(v, list) else [v] for a, v in page.values.items() if v is not None
+                        a: v if isinstance(v, list) else [v]
+                        for a, v in page.values.items()
+                        if v is not None
                     }
                     cluster.truth[page.path] = {a: values.get(a, []) for a in page.values}
                     cluster.marks[page.path] = {
@@ -248,15 +253,21 @@ def demo_clusters() -> Iterator[LabelledCluster]:
 
 
 def swde_clusters(folder: Path) -> Iterator[LabelledCluster]:
-    for vertical in sorted(path for path in folder.iterdir() if path.is_dir() and path.name != "groundtruth"):
+    for vertical in sorted(
+        path for path in folder.iterdir() if path.is_dir() and path.name != "groundtruth"
+    ):
         for site in sorted(path for path in vertical.iterdir() if path.is_dir()):
             name = site.name.split("(")[0]
-            parsed = {path.stem: parse_page(path.read_bytes()).tree for path in sorted(site.glob("*.htm"))}
+            parsed = {
+                path.stem: parse_page(path.read_bytes()).tree for path in sorted(site.glob("*.htm"))
+            }
             trees = {page: tree for page, tree in parsed.items() if tree is not None}
             truth = read_swde(folder / "groundtruth" / vertical.name, name, trees)
             attributes = {a for values in truth.values() for a in values}
             multi = {
-                a for a in attributes if sum(len(v.get(a, [])) > 1 for v in truth.values()) > len(trees) / 20
+                a
+                for a in attributes
+                if sum(len(v.get(a, [])) > 1 for v in truth.values()) > len(trees) / 20
             }
             yield LabelledCluster(name, trees, truth, mark_texts(trees, truth), frozenset(multi))
 
@@ -282,11 +293,15 @@ def mark_texts(
     pages_by_path: dict[str, Counter[str]] = defaultdict(Counter)
     for page, values in truth.items():
         for attribute, texts in values.items():
-            pages_by_path[attribute].update({path for t in texts for _, path in places[page].get(t, [])})
+            pages_by_path[attribute].update(
+                {path for t in texts for _, path in places[page].get(t, [])}
+            )
     return {
         page: {
             attribute: [
-                MarkedNode(xpath_of(max(found, key=lambda one: pages_by_path[attribute][one[1]])[0]))
+                MarkedNode(
+                    xpath_of(max(found, key=lambda one: pages_by_path[attribute][one[1]])[0])
+                )
                 for text in texts
                 if (found := places[page].get(text))
             ]
@@ -322,8 +337,11 @@ def xpath_of(node: Node) -> str:
     path = owner.getroottree().getpath(owner)
     if part == ITSELF:
         return path
-    texts = owner.xpath("text()")
-    is_it = [one.is_tail and one.getparent() is element if part == TAIL else one.is_text for one in texts]  # type: ignore[union-attr]
+    texts: Any = owner.xpath("text()")  # strings that know where they stand
+    is_it = [
+        text.is_tail and text.getparent() is element if part == TAIL else text.is_text
+        for text in texts
+    ]
     return f"{path}/text()[{is_it.index(True) + 1}]"
 
 

@@ -23,14 +23,20 @@ NOT_BENCHMARKS = {"run", "report"}
 
 def main(arguments: list[str]) -> int:
     """Run the named benchmarks, or all, one after the other."""
-    names = sorted({module.name for module in pkgutil.iter_modules(benchmarks.__path__)} - NOT_BENCHMARKS)
+    names = sorted(
+        {module.name for module in pkgutil.iter_modules(benchmarks.__path__)} - NOT_BENCHMARKS
+    )
     parser = argparse.ArgumentParser(prog="python -m benchmarks.run", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or more of: {', '.join(names)}")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"one or more of: {', '.join(names)}"
+    )
     parser.add_argument("--data", metavar="DIR", default="", help="a folder of real pages")
     options = parser.parse_args(arguments)
     unknown = set(options.names) - set(names)
     if unknown:
-        parser.error(f"no benchmark named {', '.join(sorted(unknown))}; there are: {', '.join(names)}")
+        parser.error(
+            f"no benchmark named {', '.join(sorted(unknown))}; there are: {', '.join(names)}"
+        )
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "vertex.settings")
     django.setup()
     for name in options.names or names:

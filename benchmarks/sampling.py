@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,10 +23,6 @@ from annotation.algorithms.sampling import (
 from benchmarks.report import markdown_table
 from clustering.dom.page import parse_page
 from vertex.demo import sites
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 TITLE = "Sampling"
 SEEDS = 20
@@ -69,8 +67,12 @@ def run(data: Path | None) -> str:
                 f"{attributes} of {PAPER_TOTAL}",
             ]
         )
-    labelled = [weighted_greedy(measure(one.pages, prefer_unseen=True), len(one.pages)) for one in clusters]
-    firsts = sum(len(one.shown[drawn[0].page]) for one, drawn in zip(clusters, labelled, strict=True))
+    labelled = [
+        weighted_greedy(measure(one.pages, prefer_unseen=True), len(one.pages)) for one in clusters
+    ]
+    firsts = sum(
+        len(one.shown[drawn[0].page]) for one, drawn in zip(clusters, labelled, strict=True)
+    )
     covered = f"{mean(map(len, labelled)):.1f}"
     rows.append(["weighted, `--prefer-unseen`", covered, f"{firsts} of {n_attributes}", "", ""])
     header = [
@@ -110,7 +112,10 @@ def _missed(clusters: list[AnnotatedCluster]) -> str:
         for prefers in (False, True):
             drawn = [
                 frozenset().union(
-                    *(cluster.shown[p] for p, _ in draw(cluster.pages, size=k, prefer_unseen=prefers))
+                    *(
+                        cluster.shown[p]
+                        for p, _ in draw(cluster.pages, size=k, prefer_unseen=prefers)
+                    )
                 )
                 for cluster in clusters
             ]
@@ -147,7 +152,10 @@ def _demo_clusters() -> Iterable[AnnotatedCluster]:
                 yield AnnotatedCluster(
                     f"{name} {kind}",
                     [observe(parse_page(page.body, page.content_type).tree) for page in kept],
-                    [frozenset(a for a, value in page.values.items() if value is not None) for page in kept],
+                    [
+                        frozenset(a for a, value in page.values.items() if value is not None)
+                        for page in kept
+                    ],
                 )
 
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import random
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from lxml.html import document_fromstring
@@ -16,10 +18,6 @@ from clustering.algorithms.grouping import Evidence, SiteLink
 from clustering.algorithms.published import shingles, uxclust
 from clustering.dom.page import parse_page
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
 TITLE = "Signatures"
 N_PAGES, N_ROUNDS = 60, 5
 N_VECTORS, N_TEMPLATES = (1_000_000 if os.environ.get("VERTEX_FULL") else 100_000), 40
@@ -29,7 +27,10 @@ SAMPLE_PAGE = b"<html><body><div class=a><p>x</p></div></body></html>"
 
 def run(data: Path | None) -> str:
     """Return the figures as a section in Markdown."""
-    rows = [[f"signature from bytes, {name}", *signature_cost(bodies)] for name, bodies in page_sets(data)]
+    rows = [
+        [f"signature from bytes, {name}", *signature_cost(bodies)]
+        for name, bodies in page_sets(data)
+    ]
     rows.append([f"Algorithm 1 on {N_VECTORS:,} signatures", *algorithm_1()])
     rows.append([f"UXClust, {N_LINKS:,} links", *grouping_links()])
     return markdown_table(["what", "figure", "bar"], rows)
@@ -40,7 +41,9 @@ def page_sets(data: Path | None) -> list[tuple[str, list[bytes]]]:
     numbers = random.Random(1)
     sets = [("pages made here", [made_page(numbers, number).encode() for number in range(N_PAGES)])]
     if data is not None and (folder := data / "stackoverflow_pageclustering").is_dir():
-        sets.append(("real pages", [path.read_bytes() for path in sorted(folder.glob("*.html"))[:N_PAGES]]))
+        sets.append(
+            ("real pages", [path.read_bytes() for path in sorted(folder.glob("*.html"))[:N_PAGES]])
+        )
     return sets
 
 
@@ -51,7 +54,10 @@ def signature_cost(bodies: Sequence[bytes]) -> list[str]:
         for _ in range(N_ROUNDS)
     ]
     parse, signature = (min(times) / len(bodies) for times in zip(*rounds, strict=True))
-    return [f"{signature / parse:.2f} x parse ({signature:.2f} of {parse:.2f} ms)", "<= 0.25 x parse"]
+    return [
+        f"{signature / parse:.2f} x parse ({signature:.2f} of {parse:.2f} ms)",
+        "<= 0.25 x parse",
+    ]
 
 
 def milliseconds(call: Callable[[bytes], object], bodies: Sequence[bytes]) -> float:
@@ -81,7 +87,9 @@ def similar_vectors(numbers: np.random.Generator) -> np.ndarray[Any, Any]:
     """Make signatures of several templates, some bytes of which vary."""
     templates = numbers.integers(0, 256, (N_TEMPLATES, 8), dtype=np.uint8)
     vectors = templates[numbers.integers(0, N_TEMPLATES, N_VECTORS)]
-    varies = numbers.random((N_VECTORS, 8)) < numbers.choice([0.0, 0.02, 0.1], N_VECTORS)[:, np.newaxis]
+    varies = (
+        numbers.random((N_VECTORS, 8)) < numbers.choice([0.0, 0.02, 0.1], N_VECTORS)[:, np.newaxis]
+    )
     vectors = np.where(varies, numbers.integers(0, 2, (N_VECTORS, 8), dtype=np.uint8), vectors)
     packed: np.ndarray[Any, Any] = vectors.astype(np.uint8).view(">u8").ravel().astype(np.uint64)
     return packed

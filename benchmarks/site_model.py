@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from benchmarks.report import line_chart, markdown_table
 from clustering.algorithms.measures import schema_quality
+from clustering.algorithms.published.exploration import Progress
+from clustering.algorithms.published.link_queue import Strategy
 from clustering.algorithms.published.page_classes import PageLinks, collect_links, find_collections
-from clustering.algorithms.published.site_model import explore
+from clustering.algorithms.published.site_model import Stop, explore
 from clustering.dom.links import find_links
 from clustering.dom.page import parse_page
 from clustering.fetching.client import Fetcher
 from clustering.fetching.guard import Guard, networks
 from vertex.demo import sites
 from vertex.demo.sites.server import DemoServer
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from clustering.algorithms.published.exploration import Progress
-    from clustering.algorithms.published.link_queue import Strategy
-    from clustering.algorithms.published.site_model import Stop
 
 TITLE = "Site model against a live site"
 STRATEGIES: tuple[Strategy, ...] = ("densest_first", "sparsest_first")
@@ -92,7 +87,14 @@ def run(_data: Path | None) -> str:
                 if stop == "empty":
                     drawn[strategy] = [done.quality_at(mark) for mark in MARKS]
         charts.append(line_chart(f"Q against pages fetched, {name}", MARKS, drawn))
-    head = ["site, strategy, stop rule", "pages fetched", "share of the site", "requests", "types found", "Q"]
+    head = [
+        "site, strategy, stop rule",
+        "pages fetched",
+        "share of the site",
+        "requests",
+        "types found",
+        "Q",
+    ]
     return "\n\n".join([EXPLAINED, markdown_table(head, rows), *charts])
 
 
@@ -102,7 +104,9 @@ its `peak`. Types count where a page of theirs was fetched. The bar is all types
 pages, with an empty queue."""
 
 
-def explored(site: sites.DemoSite, strategy: Strategy, stop: Stop, reference: list[set[str]]) -> Exploration:
+def explored(
+    site: sites.DemoSite, strategy: Strategy, stop: Stop, reference: list[set[str]]
+) -> Exploration:
     with (
         DemoServer(site) as server,
         Fetcher("Vertex/benchmark", Guard(networks(("127.0.0.0/8",)))) as fetcher,
@@ -117,7 +121,13 @@ def figures(site: sites.DemoSite, done: Exploration) -> list[object]:
     n_found = len(wanted & set(done.types.values()))
     share = len(done.types) / len(site.pages)
     q = done.quality[-1][1]
-    return [len(done.types), f"{share:.1%}", done.n_requests, f"{n_found} of {len(wanted)}", f"{q:.2f}"]
+    return [
+        len(done.types),
+        f"{share:.1%}",
+        done.n_requests,
+        f"{n_found} of {len(wanted)}",
+        f"{q:.2f}",
+    ]
 
 
 def reference_schemas(site: sites.DemoSite) -> list[set[str]]:
@@ -126,5 +136,7 @@ def reference_schemas(site: sites.DemoSite) -> list[set[str]]:
     for page in site.pages.values():
         tree = parse_page(page.body, page.content_type).tree
         if tree is not None:
-            by_type.setdefault(page.type, set()).update(find_collections(tree, site.default_url + page.path))
+            by_type.setdefault(page.type, set()).update(
+                find_collections(tree, site.default_url + page.path)
+            )
     return list(by_type.values())

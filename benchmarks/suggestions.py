@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
 
-from annotation.algorithms.suggestions.suggestions import suggest
+from annotation.algorithms.suggestions.suggestions import Suggestion, suggest
 from annotation.algorithms.suggestions.suggestions_declared import read_declared
 from annotation.algorithms.suggestions.suggestions_evidence import Wanted
 from annotation.algorithms.suggestions.suggestions_pages import ReadPage
@@ -14,12 +16,6 @@ from benchmarks.hold_out.sites import clusters as hold_out_clusters
 from benchmarks.report import markdown_table
 from benchmarks.rule_learning import LabelledCluster, compared, demo_clusters, swde_clusters
 from vertex.demo import sites
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from annotation.algorithms.suggestions.suggestions import Suggestion
 
 TITLE = "Suggestions"
 N_PAGES: Final = 8  # of each cluster
@@ -67,7 +63,9 @@ def judge(cluster: LabelledCluster) -> Counter[str]:
     """Count what the suggestions for some pages of a cluster come to."""
     pages = list(cluster.trees)[:N_PAGES]
     types = types_of(cluster)
-    wanted = [Wanted(name, types.get(name, "text"), name in cluster.multi) for name in cluster.attributes]
+    wanted = [
+        Wanted(name, types.get(name, "text"), name in cluster.multi) for name in cluster.attributes
+    ]
     told: Counter[str] = Counter()
     prints = {page: ReadPage(cluster.trees[page]).print() for page in pages}
     for page in pages:

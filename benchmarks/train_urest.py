@@ -11,32 +11,36 @@ import datetime as dt
 import json
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.svm import LinearSVC
 
 from benchmarks.records import labelled, published
+from benchmarks.records.labelled import LabelledPage
 from benchmarks.records.scoring import GOOD, f_score
 from clustering.algorithms.records import record_ranker
-from clustering.algorithms.records.record_candidates import find_candidates
+from clustering.algorithms.records.record_candidates import Candidate, find_candidates
 from clustering.algorithms.records.record_features import FULL_NAMES, QUICK_NAMES, deep_features
-from clustering.algorithms.records.record_ranker import Model, Ranker, complete, places_of_best, preselect
+from clustering.algorithms.records.record_page import PageModel
+from clustering.algorithms.records.record_ranker import (
+    Model,
+    Ranker,
+    Row,
+    Tree,
+    complete,
+    places_of_best,
+    preselect,
+)
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from benchmarks.records.labelled import LabelledPage
-    from clustering.algorithms.records.record_candidates import Candidate
-    from clustering.algorithms.records.record_page import PageModel
-    from clustering.algorithms.records.record_ranker import Row, Tree
-
-Told: TypeAlias = tuple[str, float, bool]  # a page's kind, its best score, whether its best list is right
+Told: TypeAlias = tuple[
+    str, float, bool
+]  # a page's kind, its best score, whether its best list is right
 
 TITLE = "Weights of the record ranker"
 SEED = 7
@@ -72,7 +76,9 @@ class Measured:
         chosen = places_of_best(list(scores_of(quick, np.array(self.quick))), N_BEST)
         kept = [self.candidates[number] for number in chosen]
         rows = complete(self.page, kept, [self.quick[number] for number in chosen], self.deep)
-        return Completed(self, kept, np.array(rows), np.array([self.right[number] for number in chosen]))
+        return Completed(
+            self, kept, np.array(rows), np.array([self.right[number] for number in chosen])
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +101,8 @@ def measure(labelled_page: LabelledPage) -> Measured:
     page = labelled_page.model()
     candidates, quick = preselect(page, find_candidates(page), None)
     right = [
-        f_score(labelled_page.truth, [page.interval(region) for region in one.regions]) for one in candidates
+        f_score(labelled_page.truth, [page.interval(region) for region in one.regions])
+        for one in candidates
     ]
     return Measured(labelled_page, page, candidates, quick, right)
 
@@ -106,7 +113,11 @@ def train(pages: Sequence[Measured]) -> Ranker:
     rows = np.array([row for one in pages for row in one.quick])
     right = np.array([f for one in pages for f in one.right])
     shares = np.array(
-        [weight / len(one.quick) for one, weight in zip(pages, weights, strict=True) for _ in one.quick]
+        [
+            weight / len(one.quick)
+            for one, weight in zip(pages, weights, strict=True)
+            for _ in one.quick
+        ]
     )
     quick = fit(list(QUICK_NAMES), rows, right, shares, N_QUICK_TREES)
     looked_at = [one.completed(quick) for one in pages]
@@ -134,14 +145,18 @@ def choose_least(looked_at: Sequence[Completed]) -> float:
     sources = sorted({source_of(page.one) for page in looked_at})
     for fold in range(N_SPLITS):
         seen = [page for page in looked_at if sources.index(source_of(page.one)) % N_SPLITS != fold]
-        judged = [page for page in looked_at if sources.index(source_of(page.one)) % N_SPLITS == fold]
+        judged = [
+            page for page in looked_at if sources.index(source_of(page.one)) % N_SPLITS == fold
+        ]
         if not seen or not judged:
             continue
         model = fit_full(seen, BAG[:1])
         for page in judged:
             scores = scores_of(model, page.rows)
             best = int(scores.argmax())
-            told.append((page.one.labelled.kind, float(scores[best]), bool(page.right[best] >= GOOD)))
+            told.append(
+                (page.one.labelled.kind, float(scores[best]), bool(page.right[best] >= GOOD))
+            )
     return best_least(told)
 
 
@@ -159,15 +174,21 @@ def _share_right(told: Sequence[Told], least: float) -> float:
     right_by_kind: dict[str, list[bool]] = {}
     for kind, score, is_right in told:
         is_told = score >= least
-        right_by_kind.setdefault(kind, []).append(is_right and is_told if kind != NO_LIST else not is_told)
-    return sum(sum(right) / len(right) for right in right_by_kind.values()) / max(len(right_by_kind), 1)
+        right_by_kind.setdefault(kind, []).append(
+            is_right and is_told if kind != NO_LIST else not is_told
+        )
+    return sum(sum(right) / len(right) for right in right_by_kind.values()) / max(
+        len(right_by_kind), 1
+    )
 
 
 def scores_of(model: Model, rows: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return what `Model.score` gives for each of many rows."""
     scaled = (rows - np.array(model.means)) / np.array(model.scales)
     margins = np.clip(scaled @ np.array(model.weights), -30, 30)
-    scores: NDArray[np.float64] = model.share / (1 + np.exp(-margins)) + (1 - model.share) * model.base
+    scores: NDArray[np.float64] = (
+        model.share / (1 + np.exp(-margins)) + (1 - model.share) * model.base
+    )
     for tree in model.trees:
         scores += (1 - model.share) * _leaves_of(np.array(tree), rows)
     return scores
@@ -201,13 +222,21 @@ def fit(
     shares = shares * len(shares) / shares.sum()
     means, scales = rows.mean(axis=0), rows.std(axis=0)
     scales[scales < 1e-9] = 1.0
-    svm = LinearSVC(C=0.01, class_weight="balanced", dual=False, random_state=SEED, fit_intercept=False)
+    svm = LinearSVC(
+        C=0.01, class_weight="balanced", dual=False, random_state=SEED, fit_intercept=False
+    )
     svm.fit((rows - means) / scales, right >= GOOD, sample_weight=shares)
     bag = [grow(rows, right, shares, n_trees, seed) for seed in seeds]
     base = sum(one[0] for one in bag) / len(bag)
     grown = [_as_lists(nodes, len(bag)) for _, trees in bag for nodes in trees]
     return Model(
-        names, _plain(means), _plain(scales), _plain(svm.coef_[0]), SHARE_OF_SVM, round(base, DECIMALS), grown
+        names,
+        _plain(means),
+        _plain(scales),
+        _plain(svm.coef_[0]),
+        SHARE_OF_SVM,
+        round(base, DECIMALS),
+        grown,
     )
 
 
@@ -278,9 +307,15 @@ def run(_data: Path | None) -> str:
 def main(arguments: list[str]) -> int:
     """Train on all pages that there are, and write the weights."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.train_urest", description=__doc__)
-    parser.add_argument("--data", metavar="DIR", type=Path, required=True, help="a folder of labelled pages")
     parser.add_argument(
-        "--output", metavar="DIR", type=Path, default=ROOT, help="the repository, or a copy of its folders"
+        "--data", metavar="DIR", type=Path, required=True, help="a folder of labelled pages"
+    )
+    parser.add_argument(
+        "--output",
+        metavar="DIR",
+        type=Path,
+        default=ROOT,
+        help="the repository, or a copy of its folders",
     )
     options = parser.parse_args(arguments)
     pages = labelled.read_all(options.data)

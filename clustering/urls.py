@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from django.urls import path
+from django.urls import URLPattern, URLResolver, path
 
 from clustering.views.clusters import cluster_changes, cluster_reviews, clusterings, clusters
 from clustering.views.looks import frames
 from clustering.views.pages import pages, snapshots
 from clustering.views.sites import sites
-
-if TYPE_CHECKING:
-    from django.urls import URLPattern, URLResolver
 
 SITE = "sites/<name:name>"
 PAGE = f"{SITE}/pages/<id:pk>"
@@ -32,7 +27,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{SITE}/page-states/", pages.page_states, name="page_states"),
     path(f"{PAGE}/", pages.page, name="page"),
     path(f"{PAGE}/snapshots/<id:snapshot_pk>/", snapshots.snapshot_source, name="snapshot_source"),
-    path(f"{PAGE}/snapshots/<id:snapshot_pk>/bytes/", snapshots.snapshot_body, name="snapshot_body"),
+    path(
+        f"{PAGE}/snapshots/<id:snapshot_pk>/bytes/", snapshots.snapshot_body, name="snapshot_body"
+    ),
     path(f"{PAGE}/snapshots/<id:snapshot_pk>/look/", frames.snapshot_look, name="snapshot_look"),
     path(
         f"{PAGE}/compare/<id:older>/<id:newer>/",
@@ -65,7 +62,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{CLUSTERING}/", clusterings.clustering, name="clustering"),
     path(f"{CLUSTERING}/make-current/", clusterings.make_current, name="make_current"),
     path(f"{CLUSTERING}/drop/", clusterings.drop_clustering, name="drop_clustering"),
-    path(f"{SITE}/compare-clusterings/", clusterings.compare_clusterings, name="compare_clusterings"),
+    path(
+        f"{SITE}/compare-clusterings/", clusterings.compare_clusterings, name="compare_clusterings"
+    ),
     path(f"{SITE}/site-model/", clusterings.site_model, name="site_model"),
     path(f"{SITE}/thumbnails/", clusterings.draw_thumbnails, name="draw_thumbnails"),
     path(f"{SITE}/thumbnails/<slug:body>/", clusters.thumbnail, name="thumbnail"),

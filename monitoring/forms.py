@@ -85,7 +85,9 @@ class ChannelForm(forms.Form):
     target = forms.CharField(
         label="Where to",
         max_length=LONGEST_TARGET,
-        widget=forms.TextInput(attrs={"class": "mono", "autocomplete": "off", "spellcheck": "false"}),
+        widget=forms.TextInput(
+            attrs={"class": "mono", "autocomplete": "off", "spellcheck": "false"}
+        ),
         help_text=lazy(_where_to, str)(),
     )
     alert_kinds = forms.MultipleChoiceField(

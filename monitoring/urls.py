@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from django.urls import path
+from django.urls import URLPattern, path
 
 from monitoring.views.checks import checks, history, overview, site_changes, sites, watching
 from monitoring.views.notices import alert_changes
 from monitoring.views.repair import repairs
-
-if TYPE_CHECKING:
-    from django.urls import URLPattern
 
 SITE = "sites/<name:name>"
 ALERT = f"{SITE}/alerts/<id:pk>"
@@ -32,7 +27,9 @@ urlpatterns: list[URLPattern] = [
     path(f"{SITE}/monitoring/settings/", watching.watching, name="watching"),
     path(f"{SITE}/monitoring/schedule/", watching.save_schedule, name="save_schedule"),
     path(f"{SITE}/monitoring/thresholds/", watching.choose_thresholds, name="choose_thresholds"),
-    path(f"{SITE}/monitoring/thresholds/usual/", watching.usual_thresholds, name="usual_thresholds"),
+    path(
+        f"{SITE}/monitoring/thresholds/usual/", watching.usual_thresholds, name="usual_thresholds"
+    ),
     path(f"{SITE}/monitoring/hindsight/", watching.hindsight, name="hindsight"),
     path(f"{SITE}/monitoring/channels/", watching.add_channel, name="add_channel"),
     path(f"{CHANNEL}/switch/", watching.switch_channel, name="switch_channel"),

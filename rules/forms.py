@@ -33,7 +33,11 @@ class WebhookForm(forms.Form):
         label="Address",
         max_length=LONGEST_URL,
         widget=forms.TextInput(
-            attrs={"inputmode": "url", "placeholder": "https://example.com/hooks/vertex", "class": "mono"}
+            attrs={
+                "inputmode": "url",
+                "placeholder": "https://example.com/hooks/vertex",
+                "class": "mono",
+            }
         ),
         help_text="It gets a signed POST within a minute of each change of records.",
     )
@@ -66,7 +70,9 @@ class WholeListForm(forms.Form):
     """How much of a list is to be crawled."""
 
     follows_pages = forms.BooleanField(label="All pages of the list", required=False, initial=True)
-    follows_details = forms.BooleanField(label="The page of each record", required=False, initial=True)
+    follows_details = forms.BooleanField(
+        label="The page of each record", required=False, initial=True
+    )
     max_pages = forms.IntegerField(
         label="Pages at most", min_value=1, max_value=MAX_PAGES, initial=USUAL_PAGES
     )
@@ -81,7 +87,12 @@ class AcceptForm(forms.Form):
         max_length=63,
         validators=[ATTRIBUTE_NAME],
         widget=forms.TextInput(
-            attrs={"autocomplete": "off", "spellcheck": "false", "class": "mono", "list": "verticals"}
+            attrs={
+                "autocomplete": "off",
+                "spellcheck": "false",
+                "class": "mono",
+                "list": "verticals",
+            }
         ),
         help_text="What a record is: a new name makes a vertical of these columns, that of an existing one"
         " adds the columns that it lacks.",
@@ -103,7 +114,9 @@ class ColumnForm(forms.Form):
         max_length=63,
         required=False,
         validators=[ATTRIBUTE_NAME],
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "class": "mono"}),
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "spellcheck": "false", "class": "mono"}
+        ),
     )
     type = forms.ChoiceField(choices=Attribute.Type.choices)
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from django.urls import path
+from django.urls import URLPattern, path
 
 from rules.views.learning import economics, hand_edits, panel, rule_changes, rules
 from rules.views.lists import tables
 from rules.views.records import records, webhooks
 from rules.views.review import policies, reviews
-
-if TYPE_CHECKING:
-    from django.urls import URLPattern
 
 SITE = "sites/<name:name>"
 CLUSTER = f"{SITE}/clusters/<slug:cluster_name>"
@@ -47,8 +42,12 @@ urlpatterns: list[URLPattern] = [
     path(f"{SITE}/settings/review/", policies.review_policy, name="review_policy"),
     path(f"{SITE}/settings/webhooks/", webhooks.webhooks, name="webhooks"),
     path(f"{SITE}/settings/webhooks/<id:pk>/", webhooks.webhook, name="webhook"),
-    path(f"{SITE}/settings/webhooks/<id:pk>/remove/", webhooks.remove_webhook, name="remove_webhook"),
-    path(f"{SITE}/settings/webhooks/<id:pk>/resume/", webhooks.resume_webhook, name="resume_webhook"),
+    path(
+        f"{SITE}/settings/webhooks/<id:pk>/remove/", webhooks.remove_webhook, name="remove_webhook"
+    ),
+    path(
+        f"{SITE}/settings/webhooks/<id:pk>/resume/", webhooks.resume_webhook, name="resume_webhook"
+    ),
     path(
         f"{SITE}/settings/webhooks/<id:pk>/deliveries/<id:delivery_pk>/retry/",
         webhooks.retry_delivery,

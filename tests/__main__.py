@@ -20,7 +20,11 @@ from rich.table import Table
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 # Debian's package of each program that some tests drive.
-PACKAGE_BY_PROGRAM = {"redis-server": "redis-server", "xsltproc": "xsltproc", "chromium": "chromium"}
+PACKAGE_BY_PROGRAM = {
+    "redis-server": "redis-server",
+    "xsltproc": "xsltproc",
+    "chromium": "chromium",
+}
 DATABASE_TESTS = ["tests/apps", "tests/journeys"]
 console = Console(stderr=True)
 
@@ -61,7 +65,9 @@ def main(arguments: list[str]) -> int:
         summary.add_row(step.name, result, f"{time.monotonic() - begun:.0f}")
     console.print(summary)
     for program in missing_programs():
-        console.print(f"[yellow]{program} is not on this machine: the tests that drive it were skipped")
+        console.print(
+            f"[yellow]{program} is not on this machine: the tests that drive it were skipped"
+        )
     return int(failed)
 
 
@@ -70,7 +76,9 @@ def environment() -> dict[str, str]:
     private = {"DATABASE_URL", "BROKER_URL", "DJANGO_SETTINGS_MODULE"}
     kept = {name: value for name, value in os.environ.items() if name not in private}
     return {name: value for name, value in kept.items() if not name.startswith("VERTEX_")} | {
-        name: value for name, value in kept.items() if name.startswith(("VERTEX_TEST_", "VERTEX_FULL"))
+        name: value
+        for name, value in kept.items()
+        if name.startswith(("VERTEX_TEST_", "VERTEX_FULL"))
     }
 
 

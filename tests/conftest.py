@@ -8,6 +8,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import hypothesis
@@ -17,20 +18,28 @@ from django.conf import settings as django_settings
 from tests import servers
 
 # Settings are read from the environment at the first look at them, so this comes before.
-INSTALLATION = Path(tempfile.mkdtemp(prefix=f"vertex-tests-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}-"))
+INSTALLATION = Path(
+    tempfile.mkdtemp(prefix=f"vertex-tests-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}-")
+)
 atexit.register(shutil.rmtree, INSTALLATION, ignore_errors=True)
 KEPT = ("VERTEX_TEST_", "VERTEX_FULL", "VERTEX_CHROMIUM")
-for name in [name for name in os.environ if name.startswith("VERTEX_") and not name.startswith(KEPT)]:
+for name in [
+    name for name in os.environ if name.startswith("VERTEX_") and not name.startswith(KEPT)
+]:
     del os.environ[name]
 os.environ.pop("BROKER_URL", None)
 os.environ["VERTEX_VAR"] = str(INSTALLATION / "var")
 os.environ["DJANGO_SETTINGS_MODULE"] = "vertex.settings"
-os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"  # Playwright keeps an event loop running beside the tests
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = (
+    "1"  # Playwright keeps an event loop running beside the tests
+)
 
-import vertex.celery  # noqa: E402, F401 - Celery looks for the name of the settings when its app is made
+import_module("vertex.celery")  # Celery looks for the name of the settings when its app is made
 
 if INSTALLATION not in django_settings.VAR_DIR.parents:
-    raise pytest.UsageError("unset DJANGO_SETTINGS_MODULE: the tests make an installation of their own")
+    raise pytest.UsageError(
+        "unset DJANGO_SETTINGS_MODULE: the tests make an installation of their own"
+    )
 # xdist's workers inherit it and would read settings before this file.
 del os.environ["DJANGO_SETTINGS_MODULE"]
 DATABASE = django_settings.DATABASES["default"]
@@ -60,7 +69,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(
         key=lambda item: "journeys" not in item.path.parts
     )  # the longest first, so that none is left over
-    reasons = {"postgres": _why_not_postgres(), "redis": _why_not(servers.find_redis, servers.REDIS_URL)}
+    reasons = {
+        "postgres": _why_not_postgres(),
+        "redis": _why_not(servers.find_redis, servers.REDIS_URL),
+    }
     for item in items:
         for marker, reason in reasons.items():
             if reason and item.get_closest_marker(marker):
@@ -125,4 +137,6 @@ def own_folders(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
 def loopback(request: pytest.FixtureRequest) -> None:
     """Let the fetcher reach servers on this machine, which it refuses otherwise."""
     settings = request.getfixturevalue("settings")
-    settings.ALLOWED_NETWORKS = [ipaddress.ip_network(network) for network in ("127.0.0.0/8", "::1/128")]
+    settings.ALLOWED_NETWORKS = [
+        ipaddress.ip_network(network) for network in ("127.0.0.0/8", "::1/128")
+    ]

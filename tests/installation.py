@@ -79,7 +79,9 @@ class Installation:
         if self.database_url:
             with psycopg.connect(self.database_url) as connection:
                 return connection.execute(sql).fetchall()
-        with closing(sqlite3.connect(self.var / "vertex.sqlite3", timeout=20)) as connection_to_file:
+        with closing(
+            sqlite3.connect(self.var / "vertex.sqlite3", timeout=20)
+        ) as connection_to_file:
             return connection_to_file.execute(sql).fetchall()
 
     def stop(self) -> None:
@@ -88,7 +90,9 @@ class Installation:
 
 
 @contextmanager
-def installation(var: Path, *, database_url: str = "", broker_url: str = "") -> Iterator[Installation]:
+def installation(
+    var: Path, *, database_url: str = "", broker_url: str = ""
+) -> Iterator[Installation]:
     """Yield a migrated installation; its processes end with the context."""
     var.mkdir(parents=True, exist_ok=True)
     with _own_database(database_url) as url:

@@ -55,7 +55,20 @@ def postgres() -> Iterator[str]:
     with _folder() as folder:
         binaries = _readable_binaries(find_postgres(), folder)
         run = _command_runner(folder)
-        run([binaries / "initdb", "-D", folder / "data", "-U", "vertex", "-A", "trust", "-E", "UTF8", "-N"])
+        run(
+            [
+                binaries / "initdb",
+                "-D",
+                folder / "data",
+                "-U",
+                "vertex",
+                "-A",
+                "trust",
+                "-E",
+                "UTF8",
+                "-N",
+            ]
+        )
         port = _free_port()
         settings = {
             "listen_addresses": "127.0.0.1",
@@ -150,7 +163,9 @@ def find_redis() -> Path:
 
 def find_rabbitmq() -> Path:
     """Return the path of the script that starts RabbitMQ as any user, which Debian's own wrapper refuses."""
-    for found in sorted(Path("/usr/lib/rabbitmq/lib").glob("rabbitmq_server-*/sbin/rabbitmq-server")):
+    for found in sorted(
+        Path("/usr/lib/rabbitmq/lib").glob("rabbitmq_server-*/sbin/rabbitmq-server")
+    ):
         return found
     if found_in_path := shutil.which("rabbitmq-server"):
         return Path(found_in_path)
@@ -186,7 +201,9 @@ def _server(
         _stop(process, stop)
 
 
-def _wait_until_ready(process: subprocess.Popen[bytes], is_ready: Callable[[], object], log: Path) -> None:
+def _wait_until_ready(
+    process: subprocess.Popen[bytes], is_ready: Callable[[], object], log: Path
+) -> None:
     deadline = time.monotonic() + READY_WITHIN
     while True:
         try:
@@ -204,7 +221,9 @@ def _stop(process: subprocess.Popen[bytes], first: signal.Signals) -> None:
     """End the server and whatever it started in its process group."""
     for wanted in (first, signal.SIGKILL):
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, wanted) if wanted == signal.SIGKILL else process.send_signal(wanted)
+            os.killpg(process.pid, wanted) if wanted == signal.SIGKILL else process.send_signal(
+                wanted
+            )
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(STOPS_WITHIN)
     with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -234,7 +253,9 @@ def _base_folder() -> Path:
     for candidate in (Path(tempfile.gettempdir()), Path("/tmp"), Path("/var/tmp")):
         if os.geteuid() != 0 or all(_is_open(folder) for folder in (candidate, *candidate.parents)):
             return candidate
-    raise ServerFailed("no temporary folder can be entered by other users; set TMPDIR to one that can")
+    raise ServerFailed(
+        "no temporary folder can be entered by other users; set TMPDIR to one that can"
+    )
 
 
 def _is_open(folder: Path) -> bool:
@@ -248,7 +269,9 @@ def _readable_binaries(binaries: Path, folder: Path) -> Path:
     prefix, package = binaries.parent, binaries.parent.parent
     copy = folder / package.name / prefix.name
     shutil.copytree(prefix, copy, symlinks=True)
-    libraries = package.with_name(f"{package.name}.libs")  # where a wheel keeps what its binaries load
+    libraries = package.with_name(
+        f"{package.name}.libs"
+    )  # where a wheel keeps what its binaries load
     if libraries.is_dir():
         shutil.copytree(libraries, folder / libraries.name, symlinks=True)
     return copy / binaries.name

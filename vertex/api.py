@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from vertex.core.api.authentication import SessionAuthentication
-
-if TYPE_CHECKING:
-    from django.urls import URLPattern, URLResolver
 
 
 @cache
@@ -24,7 +21,7 @@ def schema_of_routes() -> dict[str, Any]:
 
 
 class FixedGenerator(SchemaGenerator):
-    def get_schema(self, *_: Any, **__: Any) -> dict[str, Any]:  # noqa: ANN401 - what decides is the same for all
+    def get_schema(self, *_: Any, **__: Any) -> dict[str, Any]:
         return schema_of_routes()
 
 
@@ -33,7 +30,9 @@ class Schema(SpectacularAPIView):
 
 
 class Docs(SpectacularSwaggerView):
-    authentication_classes = (SessionAuthentication,)  # so that the page is that of whoever looks at it
+    authentication_classes = (
+        SessionAuthentication,
+    )  # so that the page is that of whoever looks at it
     template_name = "vertex/api_docs.html"
     url_name = "schema"
 

@@ -16,9 +16,16 @@ from vertex.running.file_broker import use_folder
 
 WORK_QUEUES = ("fetch", "learn", "extract", "check", "keep")
 CLOCK_QUEUE = "clock"  # for a worker of its own: long jobs must not hold up the sweeper
-LONGEST_TASK = timedelta(days=7)  # a broker waits this long for an answer; a second ring does no harm
+LONGEST_TASK = timedelta(
+    days=7
+)  # a broker waits this long for an answer; a second ring does no harm
 # A ring comes from a request that somebody waits for, and the sweeper repeats it: no use in trying for long.
-PATIENCE = {"max_retries": 1, "interval_start": 0, "interval_step": 0.2, "connect_retries_timeout": 2}
+PATIENCE = {
+    "max_retries": 1,
+    "interval_start": 0,
+    "interval_step": 0.2,
+    "connect_retries_timeout": 2,
+}
 
 
 def is_rabbitmq(broker: str) -> bool:
@@ -30,7 +37,9 @@ def queue_of(name: str, broker: str) -> Queue:
     milliseconds = int(LONGEST_TASK.total_seconds() * 1000)
     quorum = {"x-queue-type": "quorum", "x-delivery-limit": 5, "x-consumer-timeout": milliseconds}
     arguments = quorum if is_rabbitmq(broker) else None
-    return Queue(name, Exchange("vertex", type="direct"), routing_key=name, queue_arguments=arguments)
+    return Queue(
+        name, Exchange("vertex", type="direct"), routing_key=name, queue_arguments=arguments
+    )
 
 
 def transport_options(broker: str) -> dict[str, Any]:
@@ -67,7 +76,9 @@ worker_logs.connect(app)
 app.conf.task_queues = [queue_of(name, BROKER) for name in (*WORK_QUEUES, CLOCK_QUEUE)]
 app.conf.task_default_queue = "keep"
 app.conf.broker_transport_options = transport_options(BROKER)
-app.conf.broker_connection_max_retries = None  # a worker waits for its broker, however long it is away
+app.conf.broker_connection_max_retries = (
+    None  # a worker waits for its broker, however long it is away
+)
 app.conf.worker_detect_quorum_queues = True
 app.conf.worker_max_tasks_per_child = 500  # what leaks ends with the process
 app.conf.worker_max_memory_per_child = 1_500_000  # KiB
@@ -87,12 +98,15 @@ app.conf.beat_schedule = {
     "forget_old_findings": tick("monitoring.forget_old_findings", 24 * 3600.0, "keep"),
     "tell_people": tick("monitoring.tell_people", 30.0, "keep"),
     "tell_webhooks": tick("rules.tell_webhooks", 30.0, "keep"),
-    **{f"show_life_{queue}": tick("clustering.show_life", 30.0, queue, queue) for queue in WORK_QUEUES},
+    **{
+        f"show_life_{queue}": tick("clustering.show_life", 30.0, queue, queue)
+        for queue in WORK_QUEUES
+    },
 }
 
 
 @worker_ready.connect
-def warn_of_old_rabbitmq(sender: Any, **_kwargs: object) -> None:  # noqa: ANN401 - Celery's consumer
+def warn_of_old_rabbitmq(sender: Any, **_kwargs: object) -> None:
     """Tell of a RabbitMQ that closes the channel of a worker whose job takes longer than 30 minutes."""
     if not is_rabbitmq(BROKER):
         return
@@ -108,7 +122,7 @@ def warn_of_old_rabbitmq(sender: Any, **_kwargs: object) -> None:  # noqa: ANN40
 
 
 @worker_ready.connect
-def show_life(sender: Any, **_kwargs: object) -> None:  # noqa: ANN401 - Celery's consumer
+def show_life(sender: Any, **_kwargs: object) -> None:
     """Let a new worker show life at once, not only at the next tick."""
     for queue in sender.app.amqp.queues.consume_from:
         if queue in WORK_QUEUES:

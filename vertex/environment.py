@@ -83,7 +83,9 @@ def database(name: str, default: str | None) -> dict[str, Any]:
     try:
         return dict(dj_database_url.parse(value, conn_max_age=60, conn_health_checks=True))
     except (ValueError, KeyError):  # the value is not shown: it may hold a password
-        raise BadSetting(name, "is not an address like postgresql://user:password@host:5432/name") from None
+        raise BadSetting(
+            name, "is not an address like postgresql://user:password@host:5432/name"
+        ) from None
 
 
 def mail_server(name: str) -> tuple[str, int, str, str, bool, bool]:

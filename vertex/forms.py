@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django import forms
+from django.http import QueryDict
 
 from annotation.models import Vertical
 from clustering.forms.sites import NewSiteForm, SiteSettingsForm
-
-if TYPE_CHECKING:
-    from django.http import QueryDict
 
 
 class VerticalForm(forms.Form):
@@ -24,7 +20,9 @@ class VerticalForm(forms.Form):
         help_text="What most pages of the site describe; a cluster may say otherwise.",
     )
 
-    def __init__(self, data: QueryDict | None = None, *, initial: dict[str, object] | None = None) -> None:
+    def __init__(
+        self, data: QueryDict | None = None, *, initial: dict[str, object] | None = None
+    ) -> None:
         super().__init__(data, initial=initial)
         if not Vertical.objects.exists():
             del self.fields["vertical"]

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import time
 import zoneinfo
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import logout
-from django.http import HttpResponse, JsonResponse
+from django.contrib.sessions.backends.base import SessionBase
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.utils import timezone
 
 from vertex.core.api.errors import API_PREFIX, shaped
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.contrib.sessions.backends.base import SessionBase
-    from django.http import HttpRequest
-    from django.http.response import HttpResponseBase
-
-    GetResponse = Callable[[HttpRequest], HttpResponseBase]
+GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
 STARTED, SEEN = "started_at", "seen_at"  # in the session, as seconds since 1970
 SEEN_NOTED_EVERY = 60  # seconds, so that reading pages does not write a row for each
@@ -76,7 +71,9 @@ class AskForNewPassword:
             told = shaped(403, "Change your password first.", code="password_change_needed")
             return JsonResponse(told, status=403)
         if request.headers.get("HX-Request") == "true":
-            return HttpResponse(status=204, headers={"HX-Redirect": redirect("change_password").url})
+            return HttpResponse(
+                status=204, headers={"HX-Redirect": redirect("change_password").url}
+            )
         return redirect("change_password")
 
 

@@ -30,7 +30,9 @@ SESSION_HOURS = environment.integer("VERTEX_SESSION_HOURS", default=12, minimum=
 SESSION_IDLE_MINUTES = environment.integer("VERTEX_SESSION_IDLE_MINUTES", default=120, minimum=1)
 MAX_UPLOAD_MB = environment.integer("VERTEX_MAX_UPLOAD_MB", default=2048, minimum=1)
 METRICS_TOKEN = environment.text("VERTEX_METRICS_TOKEN", "")
-API_RATE = environment.integer("VERTEX_API_RATE", default=3000, minimum=1)  # requests a minute and caller
+API_RATE = environment.integer(
+    "VERTEX_API_RATE", default=3000, minimum=1
+)  # requests a minute and caller
 API_RATE_ANONYMOUS = environment.integer("VERTEX_API_RATE_ANONYMOUS", default=120, minimum=1)
 # How many proxies stand before the application; none are believed that are not counted here.
 PROXIES = environment.integer("VERTEX_PROXIES", default=1 if PRODUCTION else 0)
@@ -56,7 +58,9 @@ def _development_key() -> str:
 
 SECRET_KEY = environment.secret("VERTEX_SECRET_KEY") if PRODUCTION else _development_key()
 DEBUG = False
-ALLOWED_HOSTS = environment.words("VERTEX_ALLOWED_HOSTS", None if PRODUCTION else "localhost,127.0.0.1,[::1]")
+ALLOWED_HOSTS = environment.words(
+    "VERTEX_ALLOWED_HOSTS", None if PRODUCTION else "localhost,127.0.0.1,[::1]"
+)
 CSRF_TRUSTED_ORIGINS = environment.words("VERTEX_TRUSTED_ORIGINS")
 
 # Applications
@@ -134,7 +138,8 @@ DATABASES = {
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     if PRODUCTION:
         raise environment.BadSetting(
-            "DATABASE_URL", "SQLite is for one machine and trying out; name a PostgreSQL: postgresql://…"
+            "DATABASE_URL",
+            "SQLite is for one machine and trying out; name a PostgreSQL: postgresql://…",
         )
     DATABASES["default"] |= {
         "CONN_MAX_AGE": None,

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from django.urls import include, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from vertex import views
 from vertex.running import health, metrics
-
-if TYPE_CHECKING:
-    from django.urls import URLPattern, URLResolver
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", views.home, name="home"),

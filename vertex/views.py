@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import structlog
 from django.core.exceptions import BadRequest, ValidationError
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.templatetags.static import static
@@ -23,15 +23,10 @@ from clustering.services.sites import sites
 from clustering.views.clusters.cluster_rows import site_clusters
 from monitoring.views.checks.site_rows import site_checks
 from rules.views.records.records import site_records
-from vertex.core.models import Job, Role, Site
+from vertex.core.models import Job, Role, Site, User
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
 from vertex.forms import AddSiteForm, SettingsForm
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
-
-    from vertex.core.models import User
 
 JOBS_SHOWN = REFUSALS_SHOWN = 6
 NOT_POSTED = (None, False, "")  # what a form leaves out
@@ -59,7 +54,10 @@ def site(request: HttpRequest, name: str) -> HttpResponse:
     last = next((job for job in latest_jobs if job.is_finished), None)
     context = {
         "site": shown,
-        "assignment": Assignment.objects.defaults().filter(site=shown).select_related("vertical").first(),
+        "assignment": Assignment.objects.defaults()
+        .filter(site=shown)
+        .select_related("vertical")
+        .first(),
         "at_work": at_work or next((job for job in latest_jobs if not job.is_finished), None),
         "last_failed": last if last and last.state == Job.State.FAILED else None,
         "jobs": latest_jobs,
@@ -162,7 +160,9 @@ def _as_posted(settings: dict[str, Any]) -> list[tuple[str, str]]:
     """Return settings as the fields of a form that sets them again."""
     fields = ((bound.html_name, bound.value()) for bound in SettingsForm(initial=settings))
     return [
-        (name, "on" if value is True else str(value)) for name, value in fields if value not in NOT_POSTED
+        (name, "on" if value is True else str(value))
+        for name, value in fields
+        if value not in NOT_POSTED
     ]
 
 

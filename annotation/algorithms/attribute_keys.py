@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from string import ascii_lowercase, ascii_uppercase
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 RESERVED = frozenset("gjkux")  # what they do is the same on every page
 
@@ -20,7 +17,11 @@ def keys_of(names: Iterable[str]) -> dict[str, str]:
     key_by_name: dict[str, str] = {}
     taken: set[str] = set()
     for name in names:
-        wanted = [letter for letter in name.lower() if letter in ascii_lowercase and letter not in RESERVED]
+        wanted = [
+            letter
+            for letter in name.lower()
+            if letter in ascii_lowercase and letter not in RESERVED
+        ]
         others = [letter for letter in ascii_lowercase if letter not in RESERVED]
         capitals = [letter for letter in ascii_uppercase if letter not in {"U", "X"}]
         key = next((key for key in (*wanted, *others, *capitals) if key not in taken), "")

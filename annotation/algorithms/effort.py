@@ -6,11 +6,9 @@ somebody went for a coffee. A page's own sums hold all that was done on it, thos
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
 
 LONGEST_PAUSE: Final = 60.0  # seconds
 OPENED, DONE, KEY, CLICK = "page_opened", "page_done", "key", "click"

@@ -23,21 +23,18 @@ Cost:       One walk a page; then one product of a sparse matrix and a vector fo
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import xxhash
+from lxml.etree import _Element
+from numpy.typing import NDArray
 from scipy import sparse
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from lxml.etree import _Element
-    from numpy.typing import NDArray
-
-    Hashes: TypeAlias = NDArray[np.uint64]
-    Weights: TypeAlias = NDArray[np.float64]
+Hashes: TypeAlias = NDArray[np.uint64]
+Weights: TypeAlias = NDArray[np.float64]
 
 SAMPLE_SIZE = 20
 MAX_ITEMS = 20_000
@@ -144,7 +141,9 @@ def draw(
     drawn: list[Chosen] = []
     while len(left) and len(drawn) < size:
         part = Incidence(incidence.matrix[left], incidence.weights)
-        found = SCHEMES[scheme](part, size - len(drawn)) or [Chosen(0, 0.0)]  # pages without any XPath
+        found = SCHEMES[scheme](part, size - len(drawn)) or [
+            Chosen(0, 0.0)
+        ]  # pages without any XPath
         is_first = not drawn
         drawn += [Chosen(int(left[p]), gain if is_first else 0.0) for p, gain in found]
         left = np.delete(left, [p for p, _ in found])
@@ -174,7 +173,9 @@ def informativeness(pages: Sequence[SeenPage], matrix: sparse.csr_matrix) -> Wei
     sum_F = np.bincount(column, minlength=n_paths)
     # Column and content in one number, sorted: ten times faster than `np.unique`.
     n_bits = np.uint64(64 - n_paths.bit_length())
-    contents = np.concatenate([page.contents for page in pages]) & ((np.uint64(1) << n_bits) - np.uint64(1))
+    contents = np.concatenate([page.contents for page in pages]) & (
+        (np.uint64(1) << n_bits) - np.uint64(1)
+    )
     pairs = np.sort((column.astype(np.uint64) << n_bits) | contents)
     distinct = pairs[np.append(True, pairs[1:] != pairs[:-1])]
     n_T = np.bincount((distinct >> n_bits).astype(np.int64), minlength=n_paths)
@@ -218,7 +219,11 @@ def _walk(tree: _Element) -> Iterator[tuple[int, str, list[str]]]:
             path = step_hashes[parent, tag] = _hash(f"{parent}/{tag}")
         texts = [element.text or "", *(child.tail or "" for child in element)]
         classes = element.get("class")
-        yield path, " ".join("".join(texts).split()), classes.split()[:MAX_TOKENS] if classes else []
+        yield (
+            path,
+            " ".join("".join(texts).split()),
+            classes.split()[:MAX_TOKENS] if classes else [],
+        )
         stack.extend((child, path) for child in reversed(element))
 
 

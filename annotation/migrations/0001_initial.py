@@ -284,7 +284,9 @@ class Migration(migrations.Migration):
             options={
                 "ordering": ["page", "attribute", "position"],
                 "indexes": [
-                    models.Index(fields=["page", "attribute", "revision"], name="annotation_by_page")
+                    models.Index(
+                        fields=["page", "attribute", "revision"], name="annotation_by_page"
+                    )
                 ],
                 "constraints": [
                     models.UniqueConstraint(
@@ -293,14 +295,18 @@ class Migration(migrations.Migration):
                         name="annotation_value_once",
                     ),
                     models.UniqueConstraint(
-                        condition=models.Q(("attribute__isnull", True), ("superseded_at__isnull", True)),
+                        condition=models.Q(
+                            ("attribute__isnull", True), ("superseded_at__isnull", True)
+                        ),
                         fields=("page", "position"),
                         name="annotation_record_once",
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
                             models.Q(("attribute__isnull", True), ("kind", "record")),
-                            models.Q(("attribute__isnull", False), ("kind__in", ["value", "absent"])),
+                            models.Q(
+                                ("attribute__isnull", False), ("kind__in", ["value", "absent"])
+                            ),
                             models.Q(("kind", "cleared"), ("superseded_at__isnull", False)),
                             _connector="OR",
                         ),
@@ -432,13 +438,17 @@ class Migration(migrations.Migration):
                 (
                     "site",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="efforts", to="core.site"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="efforts",
+                        to="core.site",
                     ),
                 ),
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(fields=("page", "attribute", "person"), name="effort_once"),
+                    models.UniqueConstraint(
+                        fields=("page", "attribute", "person"), name="effort_once"
+                    ),
                     models.UniqueConstraint(
                         condition=models.Q(("attribute", None)),
                         fields=("page", "person"),
@@ -461,7 +471,11 @@ class Migration(migrations.Migration):
                 (
                     "scheme",
                     models.CharField(
-                        choices=[("weighted", "Weighted greedy"), ("greedy", "Greedy"), ("random", "Random")],
+                        choices=[
+                            ("weighted", "Weighted greedy"),
+                            ("greedy", "Greedy"),
+                            ("random", "Random"),
+                        ],
                         max_length=10,
                     ),
                 ),
@@ -495,8 +509,12 @@ class Migration(migrations.Migration):
             options={
                 "ordering": ["rank"],
                 "constraints": [
-                    models.UniqueConstraint(fields=("cluster", "rank"), name="sample_rank_once_per_cluster"),
-                    models.UniqueConstraint(fields=("cluster", "page"), name="sample_page_once_per_cluster"),
+                    models.UniqueConstraint(
+                        fields=("cluster", "rank"), name="sample_rank_once_per_cluster"
+                    ),
+                    models.UniqueConstraint(
+                        fields=("cluster", "page"), name="sample_page_once_per_cluster"
+                    ),
                 ],
             },
         ),
@@ -591,7 +609,9 @@ class Migration(migrations.Migration):
             options={
                 "ordering": ["page", "attribute"],
                 "constraints": [
-                    models.UniqueConstraint(fields=("page", "attribute"), name="second_annotation_once"),
+                    models.UniqueConstraint(
+                        fields=("page", "attribute"), name="second_annotation_once"
+                    ),
                     models.CheckConstraint(
                         condition=models.Q(
                             ("resolution", ""), ("resolved_at__isnull", False), _connector="OR"
@@ -617,6 +637,8 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="assignment",
-            constraint=models.UniqueConstraint(fields=("cluster",), name="one_vertical_per_cluster"),
+            constraint=models.UniqueConstraint(
+                fields=("cluster",), name="one_vertical_per_cluster"
+            ),
         ),
     ]

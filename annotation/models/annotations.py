@@ -8,18 +8,13 @@ of them refers is never dropped on its own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
 from annotation.models.verticals import Attribute
 from clustering.models import Cluster, Page, PageMembership, Snapshot
-from vertex.core.models import Site
-
-if TYPE_CHECKING:
-    from vertex.core.models import User
+from vertex.core.models import Site, User
 
 
 class SampleQuerySet(models.QuerySet["Sample"]):
@@ -40,7 +35,9 @@ class Sample(models.Model):
         GREEDY = "greedy", "Greedy"
         RANDOM = "random", "Random"
 
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="samples", db_index=False)
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="samples", db_index=False
+    )
     page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="samples")
     snapshot = models.ForeignKey(Snapshot, on_delete=models.RESTRICT, related_name="samples")
     rank = models.PositiveIntegerField()  # from 1
@@ -53,8 +50,12 @@ class Sample(models.Model):
     class Meta:
         ordering = ["rank"]
         constraints = [
-            models.UniqueConstraint(fields=["cluster", "rank"], name="sample_rank_once_per_cluster"),
-            models.UniqueConstraint(fields=["cluster", "page"], name="sample_page_once_per_cluster"),
+            models.UniqueConstraint(
+                fields=["cluster", "rank"], name="sample_rank_once_per_cluster"
+            ),
+            models.UniqueConstraint(
+                fields=["cluster", "page"], name="sample_page_once_per_cluster"
+            ),
         ]
 
 
@@ -87,23 +88,31 @@ class Annotation(models.Model):
         FILE = "file", "From a file"
         SUGGESTION = "suggestion", "An accepted suggestion"
 
-    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="annotations", db_index=False)
+    page = models.ForeignKey(
+        Page, on_delete=models.CASCADE, related_name="annotations", db_index=False
+    )
     snapshot = models.ForeignKey(Snapshot, on_delete=models.RESTRICT, related_name="annotations")
     # None for the boundary of a record.
     attribute = models.ForeignKey(
         Attribute, null=True, blank=True, on_delete=models.PROTECT, related_name="annotations"
     )
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.VALUE)
-    position = models.PositiveIntegerField(default=0)  # among the values of the attribute, or the records
+    position = models.PositiveIntegerField(
+        default=0
+    )  # among the values of the attribute, or the records
     # The anchor, see `annotation.algorithms.anchors.anchoring`. The XPath may end in /text()[n] or /@name.
     xpath = models.TextField(blank=True)
     end_xpath = models.TextField(blank=True)  # where a value that runs on over other nodes ends
     text = models.TextField(blank=True)  # the value as displayed
-    start = models.PositiveIntegerField(null=True, blank=True)  # null: from the beginning of the node
+    start = models.PositiveIntegerField(
+        null=True, blank=True
+    )  # null: from the beginning of the node
     end = models.PositiveIntegerField(null=True, blank=True)  # null: to its end
     prefix = models.CharField(max_length=64, blank=True)
     suffix = models.CharField(max_length=64, blank=True)
-    text_position = models.PositiveIntegerField(null=True, blank=True)  # in the displayed text of the page
+    text_position = models.PositiveIntegerField(
+        null=True, blank=True
+    )  # in the displayed text of the page
     record = models.JSONField(default=list, blank=True)  # XPaths of the elements of the record
     author = models.ForeignKey(
         "core.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

@@ -23,17 +23,23 @@ class CommentQuerySet(models.QuerySet["Comment"]):
 class Comment(models.Model):
     """A remark at a node of a page; it stays, and can be settled."""
 
-    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="comments", db_index=False)
+    page = models.ForeignKey(
+        Page, on_delete=models.CASCADE, related_name="comments", db_index=False
+    )
     snapshot = models.ForeignKey(Snapshot, on_delete=models.RESTRICT, related_name="+")
     attribute = models.ForeignKey(
         Attribute, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     xpath = models.TextField(blank=True)  # blank: the page as a whole
     text = models.TextField()
-    author = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    author = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     made_at = models.DateTimeField(default=timezone.now)
     resolved_at = models.DateTimeField(null=True, blank=True)
-    resolved_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    resolved_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
 
     objects = CommentQuerySet.as_manager()
 

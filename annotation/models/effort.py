@@ -36,6 +36,8 @@ class Effort(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["page", "attribute", "person"], name="effort_once"),
             models.UniqueConstraint(
-                fields=["page", "person"], condition=Q(attribute=None), name="effort_once_for_the_page"
+                fields=["page", "person"],
+                condition=Q(attribute=None),
+                name="effort_once_for_the_page",
             ),
         ]

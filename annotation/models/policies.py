@@ -16,5 +16,7 @@ class ReviewPolicy(models.Model):
         ANYBODY = "anybody", "Anybody who may publish, also who made it"
 
     site = models.OneToOneField(Site, on_delete=models.CASCADE, related_name="review_policy")
-    publishing = models.CharField(max_length=20, choices=Publishing, default=Publishing.WHERE_POSSIBLE)
+    publishing = models.CharField(
+        max_length=20, choices=Publishing, default=Publishing.WHERE_POSSIBLE
+    )
     second_share = models.PositiveSmallIntegerField(default=10)  # percent of the annotated pages

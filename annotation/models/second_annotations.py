@@ -18,7 +18,9 @@ class SecondAnnotationQuerySet(models.QuerySet["SecondAnnotation"]):
 
     def disagreeing(self) -> SecondAnnotationQuerySet:
         """Return those that differ from the first annotation and that nobody has settled yet."""
-        return self.compared().exclude(agreement=SecondAnnotation.Agreement.SAME).filter(resolution="")
+        return (
+            self.compared().exclude(agreement=SecondAnnotation.Agreement.SAME).filter(resolution="")
+        )
 
     def visible_to(self, user: User) -> SecondAnnotationQuerySet:
         """Return those of the sites at which the user has any role."""
@@ -47,13 +49,23 @@ class SecondAnnotation(models.Model):
     snapshot = models.ForeignKey(Snapshot, on_delete=models.RESTRICT, related_name="+")
     attribute = models.ForeignKey(Attribute, on_delete=models.PROTECT, related_name="+")
     marks = models.JSONField(default=list)  # anchors; empty: not on this page
-    author = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    author = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     made_at = models.DateTimeField(default=timezone.now)
-    agreement = models.CharField(max_length=10, choices=Agreement, default=Agreement.OPEN, blank=True)
-    first_revision = models.PositiveIntegerField(default=0)  # of the annotation that it was compared with
-    resolution = models.CharField(max_length=10, choices=Resolution, default=Resolution.OPEN, blank=True)
+    agreement = models.CharField(
+        max_length=10, choices=Agreement, default=Agreement.OPEN, blank=True
+    )
+    first_revision = models.PositiveIntegerField(
+        default=0
+    )  # of the annotation that it was compared with
+    resolution = models.CharField(
+        max_length=10, choices=Resolution, default=Resolution.OPEN, blank=True
+    )
     resolved_at = models.DateTimeField(null=True, blank=True)
-    resolved_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    resolved_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
 
     objects = SecondAnnotationQuerySet.as_manager()
 
@@ -62,6 +74,7 @@ class SecondAnnotation(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["page", "attribute"], name="second_annotation_once"),
             models.CheckConstraint(
-                condition=Q(resolution="") | Q(resolved_at__isnull=False), name="resolution_has_time"
+                condition=Q(resolution="") | Q(resolved_at__isnull=False),
+                name="resolution_has_time",
             ),
         ]

@@ -26,7 +26,9 @@ class VerticalQuerySet(models.QuerySet["Vertical"]):
                 vertical=models.OuterRef("pk"), name__icontains=word
             )
             found = found.filter(
-                Q(name__icontains=word) | Q(description__icontains=word) | models.Exists(has_attribute)
+                Q(name__icontains=word)
+                | Q(description__icontains=word)
+                | models.Exists(has_attribute)
             )
         return found
 
@@ -82,7 +84,9 @@ class Attribute(models.Model):
     vertical = models.ForeignKey(Vertical, on_delete=models.CASCADE, related_name="attributes")
     name = models.CharField(max_length=63, validators=[ATTRIBUTE_NAME])
     type = models.CharField(max_length=10, choices=Type, default=Type.TEXT)
-    is_constant = models.BooleanField(default=False)  # the value of a page does not change with time
+    is_constant = models.BooleanField(
+        default=False
+    )  # the value of a page does not change with time
     is_mandatory = models.BooleanField(default=False)
     is_multi = models.BooleanField(default=False)
     regex = models.CharField(max_length=512, blank=True)  # of RE2
@@ -111,7 +115,11 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
     def vertical_of(self, site: Site, cluster: Cluster | None = None) -> Vertical | None:
         """Return the vertical of a cluster: its own, or else the site's."""
         found = self.filter(site=site).filter(Q(cluster__isnull=True) | Q(cluster=cluster))
-        best = found.select_related("vertical").order_by(models.F("cluster").desc(nulls_last=True)).first()
+        best = (
+            found.select_related("vertical")
+            .order_by(models.F("cluster").desc(nulls_last=True))
+            .first()
+        )
         return best.vertical if best else None
 
 
@@ -130,7 +138,9 @@ class Assignment(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(
-                fields=["site"], condition=Q(cluster__isnull=True), name="one_default_vertical_per_site"
+                fields=["site"],
+                condition=Q(cluster__isnull=True),
+                name="one_default_vertical_per_site",
             ),
             models.UniqueConstraint(fields=["cluster"], name="one_vertical_per_cluster"),
         ]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.clustering import coverage, measuring, typed_sites
 from benchmarks.report import bar_chart, markdown_table
 from clustering.algorithms.clusterers import CLUSTERERS
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TITLE = "Clustering"
 IS_FULL = bool(os.environ.get("VERTEX_FULL"))
@@ -82,7 +80,9 @@ def pairs(figures: Figures, algorithms: list[str]) -> str:
         ]
         for name, by in figures.items()
     ]
-    return "### Pair precision / pair recall / clusters\n\n" + markdown_table(["site", *algorithms], rows)
+    return "### Pair precision / pair recall / clusters\n\n" + markdown_table(
+        ["site", *algorithms], rows
+    )
 
 
 def costs(figures: Figures, algorithms: list[str]) -> str:
@@ -126,7 +126,9 @@ def growth() -> str:
     ]
     largest = {
         algorithm: max(
-            cell["seconds"] / n * 1000 for n, cell in zip(SIZES, cells, strict=True) if "seconds" in cell
+            cell["seconds"] / n * 1000
+            for n, cell in zip(SIZES, cells, strict=True)
+            if "seconds" in cell
         )
         for algorithm, cells in grown.items()
     }
@@ -163,7 +165,10 @@ def steady(data: Path | None) -> str:
         for algorithm in ("auto", "keyclus", "shingles", "common_paths"):
             figures = coverage.steadiness(site, algorithm)
             rows.append(
-                [f"{name}, {algorithm}", *(f"{figures[key]:.3f}" for key in ("mean", "deviation", "least"))]
+                [
+                    f"{name}, {algorithm}",
+                    *(f"{figures[key]:.3f}" for key in ("mean", "deviation", "least")),
+                ]
             )
     return (
         f"### Steadiness\n\nAdjusted Rand over {coverage.N_SEEDS} random choices of four fifths of "

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import random
 from statistics import mean, pstdev
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from benchmarks.clustering.typed_sites import TypedSite
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.grouping import Evidence
 from clustering.algorithms.measures import compare
 from clustering.algorithms.published import shingles
-
-if TYPE_CHECKING:
-    from benchmarks.clustering.typed_sites import TypedSite
 
 N_DRAWS = 5
 N_SEEDS = 20
@@ -28,16 +26,22 @@ def coverage(site: TypedSite, share: float) -> float | None:
     vectors = [shingles.observe(page) for page in site.pages]
     everything = shingles.cluster_pages(site.urls, vectors, Evidence())
     least = max(min(LARGE, len(vectors) // 10), LARGE_SHARE * len(vectors))
-    large = [page for group in everything.groups if len(group.members) > least for page in group.members]
+    large = [
+        page for group in everything.groups if len(group.members) > least for page in group.members
+    ]
     if not large:
         return None
     figures = []
     for seed in range(N_DRAWS):
-        sample = random.Random(seed).sample(range(len(vectors)), max(2, round(share * len(vectors))))
+        sample = random.Random(seed).sample(
+            range(len(vectors)), max(2, round(share * len(vectors)))
+        )
         model = shingles.cluster_pages(
             [site.urls[page] for page in sample], [vectors[page] for page in sample], Evidence()
         ).model
-        figures.append(mean(shingles.assign(model, vectors[page], "") is not None for page in large))
+        figures.append(
+            mean(shingles.assign(model, vectors[page], "") is not None for page in large)
+        )
     return mean(figures)
 
 
@@ -47,7 +51,9 @@ def steadiness(site: TypedSite, algorithm: str) -> dict[str, Any]:
     observations = [clusterer.observe(page) if clusterer.observe else None for page in site.pages]
     figures = []
     for seed in range(N_SEEDS):
-        kept = random.Random(seed).sample(range(len(site.pages)), round(SHARE_KEPT * len(site.pages)))
+        kept = random.Random(seed).sample(
+            range(len(site.pages)), round(SHARE_KEPT * len(site.pages))
+        )
         urls = [site.urls[page] for page in kept]
         within = set(urls)
         whole = site.evidence(seed=seed)

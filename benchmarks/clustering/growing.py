@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import random
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from benchmarks.clustering import memory
-from clustering.algorithms.grouping import Click, Evidence, RawPage, SiteLink
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from clustering.algorithms.grouping import Clusterer
+from clustering.algorithms.grouping import Click, Clusterer, Evidence, RawPage, SiteLink
 
 N_TYPES = 12
 WORDS = [
-    f"{a}{b}" for a in ("ka", "lo", "mi", "ne", "ru", "sa", "ti") for b in ("ba", "den", "lor", "nix", "pe")
+    f"{a}{b}"
+    for a in ("ka", "lo", "mi", "ne", "ru", "sa", "ti")
+    for b in ("ba", "den", "lor", "nix", "pe")
 ]
 
 
@@ -27,7 +25,8 @@ def measure(clusterer: Clusterer, n_pages: int) -> dict[str, Any]:
     base = memory.start()
     began = time.process_time()
     observations = [
-        clusterer.observe(page_of(number)) if clusterer.observe else None for number in range(n_pages)
+        clusterer.observe(page_of(number)) if clusterer.observe else None
+        for number in range(n_pages)
     ]
     observed = time.process_time() - began
     evidence = Evidence(links=links, clicks=clicks, read=lambda url: page_of(number_of(url)).tree)

@@ -6,19 +6,21 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.clustering import growing, memory, typed_sites
+from benchmarks.clustering.typed_sites import TypedSite
 from clustering.algorithms.clusterers import CLUSTERERS
-from clustering.algorithms.grouping import EvidenceMissing, RawPage, TooManyPages
+from clustering.algorithms.grouping import (
+    Clusterer,
+    Evidence,
+    EvidenceMissing,
+    RawPage,
+    TooManyPages,
+)
 from clustering.algorithms.measures import compare
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from benchmarks.clustering.typed_sites import TypedSite
-    from clustering.algorithms.grouping import Clusterer, Evidence
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LONGEST = 900  # seconds that one algorithm may take for one site

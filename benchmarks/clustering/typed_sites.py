@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from clustering.algorithms.grouping import Click, Evidence, RawPage, SiteLink
 from clustering.algorithms.published.derived_log import derive_clicks
 from clustering.dom.links import find_links
 from vertex.demo import sites
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 BASE_URL = re.compile(rb'<base href="([^"]*)"')
 BASE_SEARCHED = 2_000  # bytes
@@ -55,7 +52,9 @@ class TypedSite:
 
 def names(data: Path | None) -> list[str]:
     """Return the names of the sites that can be loaded."""
-    real = [name for name, (folder, _) in REAL.items() if data is not None and (data / folder).is_dir()]
+    real = [
+        name for name, (folder, _) in REAL.items() if data is not None and (data / folder).is_dir()
+    ]
     return real + [f"{name} {edition}" for name in sites.NAMES for edition in ("1", "2")]
 
 
@@ -82,7 +81,10 @@ def _listed(folder: Path) -> TypedSite:
     rows = [line.split("\t")[:2] for line in (folder / "pages.tsv").read_text().splitlines()[1:]]
     found = [(path, type_) for path, type_ in rows if (folder / path).is_file()]
     return _typed(
-        [RawPage(f"https://site.example/{path}", (folder / path).read_bytes()) for path, _ in found],
+        [
+            RawPage(f"https://site.example/{path}", (folder / path).read_bytes())
+            for path, _ in found
+        ],
         [type_ for _, type_ in found],
     )
 
@@ -112,7 +114,9 @@ def _mixed(folder: Path) -> TypedSite:
     for path in paths:
         body = path.read_bytes()
         base = BASE_URL.search(body, 0, BASE_SEARCHED)
-        pages.append(RawPage(base[1].decode() if base else f"https://site.example/{path.name}", body))
+        pages.append(
+            RawPage(base[1].decode() if base else f"https://site.example/{path.name}", body)
+        )
     return _typed(pages, [path.parent.name for path in paths])
 
 
@@ -120,7 +124,9 @@ def _demo(name: str, edition: str) -> TypedSite:
     site = sites.load(name, edition)
     shown = list(site.pages.values())
     pages = [RawPage(site.default_url + page.path, page.body, page.content_type) for page in shown]
-    clicks = [Click(query.query, site.default_url + query.path, query.clicks) for query in site.queries]
+    clicks = [
+        Click(query.query, site.default_url + query.path, query.clicks) for query in site.queries
+    ]
     return TypedSite(pages, {site.default_url + page.path: page.type for page in shown}, clicks)
 
 

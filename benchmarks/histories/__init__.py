@@ -13,13 +13,11 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.report import markdown_table
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 TITLE = "Checks over generated histories"
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -33,8 +31,12 @@ def run(_data: Path | None) -> str:
     weeks = play(N_HISTORIES, N_WEEKS)
     counts = Counter((week["kind"], said(week)) for week in weeks)
     rows = [[kind, *(counts[kind, one] for one in SAID)] for kind in WEEKS]
-    table = markdown_table(["what happened", "site changed", "a warning on values", "nothing"], rows)
-    return f"{__doc__.split(chr(10) * 2, 1)[1].strip()}\n\n{table}\n\n{markdown_table(*bars(weeks))}"
+    table = markdown_table(
+        ["what happened", "site changed", "a warning on values", "nothing"], rows
+    )
+    return (
+        f"{__doc__.split(chr(10) * 2, 1)[1].strip()}\n\n{table}\n\n{markdown_table(*bars(weeks))}"
+    )
 
 
 def bars(weeks: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[object]]]:
@@ -53,7 +55,11 @@ def bars(weeks: Sequence[dict[str, Any]]) -> tuple[list[str], list[list[object]]
         ["redesigns after which all values come out", "", len(of_kind["redesign"]) - len(harmful)],
         ["swapped values found", "0.90", share(n_swaps, len(of_kind["swap"]))],
         ["false alarms in 100 site-weeks", "1", f"{100 * n_false / max(len(calm), 1):.2f}"],
-        ["false warnings on values in 100 site-weeks", "", f"{100 * n_warned / max(len(calm), 1):.2f}"],
+        [
+            "false warnings on values in 100 site-weeks",
+            "",
+            f"{100 * n_warned / max(len(calm), 1):.2f}",
+        ],
         ["outages taken for redesigns", "0", n_outages],
     ]
 

@@ -7,10 +7,11 @@ import os
 import random
 import re
 import sys
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import django
 import time_machine
@@ -27,9 +28,6 @@ from benchmarks.histories.shops import (
     make_values,
 )
 from benchmarks.histories.walls import Answer, answer, draw_outage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 BEGAN = datetime(2026, 1, 5, tzinfo=UTC)
 N_THINGS, N_LISTS, N_ANNOTATED = 24, 6, 3
@@ -76,11 +74,15 @@ def history(seed: int, n_weeks: int, folder: Path) -> Iterator[dict[str, Any]]:
             happened = end
             week.is_swapped = end == "swap"
             look = draw_look(kind, chance) if end == "redesign" else look
-        answers = {url: Answer(200, page) for url, page in pages_of(kind, look, things, week, site).items()}
+        answers = {
+            url: Answer(200, page) for url, page in pages_of(kind, look, things, week, site).items()
+        }
         if happened == "outage":
             detail, share = draw_outage(chance)
             met = {url for url in answers if chance.random() < share}
-            answers = {url: answer(detail, one.body) if url in met else one for url, one in answers.items()}
+            answers = {
+                url: answer(detail, one.body) if url in met else one for url, one in answers.items()
+            }
         verdict = check(site, folder, answers)
         yield {"site": site, "week": number, "kind": happened, "detail": detail, **verdict}
 
@@ -114,7 +116,9 @@ def pages_of(
         f"{home}/d/{number}": detail_page(kind, look, values, week, number)
         for number, values in enumerate(things)
     }
-    lists = {f"{home}/list/{n}": listing_page(look, things[n : n + 9], week, n) for n in range(N_LISTS)}
+    lists = {
+        f"{home}/list/{n}": listing_page(look, things[n : n + 9], week, n) for n in range(N_LISTS)
+    }
     return details | lists
 
 
@@ -170,7 +174,11 @@ def check(site: str, folder: Path, answers: Mapping[str, Answer]) -> dict[str, A
         call("import_pages", site, write_pages(folder, good))
         call("extract_records", site)
     suspicious = line.get("suspicious", [])
-    told = {"site_changed": line["site_changed"], "suspicious": bool(suspicious), "reason": line["reason"]}
+    told = {
+        "site_changed": line["site_changed"],
+        "suspicious": bool(suspicious),
+        "reason": line["reason"],
+    }
     return told | {"n_failed": sum(len(test["failed"]) for test in tests)}
 
 

@@ -9,11 +9,34 @@ from typing import Final, NamedTuple
 
 WORDS: Final = (
     *("amber", "birch", "cedar", "delta", "ember", "fjord", "grove", "harbor", "island", "juniper"),
-    *("kestrel", "lantern", "meadow", "north", "opal", "prairie", "quartz", "river", "summit", "timber"),
+    *(
+        "kestrel",
+        "lantern",
+        "meadow",
+        "north",
+        "opal",
+        "prairie",
+        "quartz",
+        "river",
+        "summit",
+        "timber",
+    ),
     *("upland", "valley", "willow", "yarrow", "zephyr", "anchor", "bridge", "canyon", "dawn"),
 )
 AD_WORDS: Final = (
-    *("sale", "now", "click", "winter", "offer", "save", "today", "best", "deal", "subscribe", "club"),
+    *(
+        "sale",
+        "now",
+        "click",
+        "winter",
+        "offer",
+        "save",
+        "today",
+        "best",
+        "deal",
+        "subscribe",
+        "club",
+    ),
     *("free", "gift"),
 )
 
@@ -135,11 +158,17 @@ class Week:
 def detail_page(kind: str, look: Look, values: dict[str, str], week: Week, number: int) -> str:
     """Return a page on which each value's element carries data-v with the name of its attribute."""
     chance = random.Random(f"{week.seed}-{number}")
-    main = [_title(kind, look, values), *_sections(chance, week, 0), _fields(kind, look, values, week)]
+    main = [
+        _title(kind, look, values),
+        *_sections(chance, week, 0),
+        _fields(kind, look, values, week),
+    ]
     main += [f'<div class="{look.prefix}-text">{escape(words(chance, 30))}</div>']
     main += _sections(chance, week, 1)
     if week.has_reviews:
-        reviews = [f"<li><b>{words(chance, 1)}</b> {words(chance, 12)}</li>" for _ in range(number % 4 + 1)]
+        reviews = [
+            f"<li><b>{words(chance, 1)}</b> {words(chance, 12)}</li>" for _ in range(number % 4 + 1)
+        ]
         main.append(f'<ul class="{look.prefix}-reviews">{"".join(reviews)}</ul>')
     inner = "".join(main)
     for level in range(look.n_wrappers):
@@ -153,7 +182,9 @@ def listing_page(look: Look, things: list[dict[str, str]], week: Week, number: i
         f'<li><a href="/d/{place}">{escape(next(iter(one.values())))}</a> <i>{one["price"]}</i></li>'
         for place, one in enumerate(things)
     ]
-    inner = f'<h2>{words(chance, 1).title()}</h2><ol class="{look.prefix}-list">{"".join(rows)}</ol>'
+    inner = (
+        f'<h2>{words(chance, 1).title()}</h2><ol class="{look.prefix}-list">{"".join(rows)}</ol>'
+    )
     return frame(look, week, inner, f"List {number}", chance)
 
 
@@ -165,7 +196,9 @@ def frame(look: Look, week: Week, inner: str, title: str, chance: random.Random)
     aside = f'<div class="{look.prefix}-side">{side}</div>'
     main = f'<div id="{look.prefix}main" class="{look.prefix}-main{week.extra_class}">{inner}</div>'
     body = aside + main if look.has_sidebar_first else main + aside
-    banner = f'<div class="banner{week.seed % 7}">{words(chance, 4)}</div>' if week.has_banner else ""
+    banner = (
+        f'<div class="banner{week.seed % 7}">{words(chance, 4)}</div>' if week.has_banner else ""
+    )
     links = "".join(f'<li><a href="/{word}">{word}</a></li>' for word in WORDS[:5])
     return (
         f"<!DOCTYPE html><html><head><title>{escape(title)}</title>"

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    import random
+import random
+from typing import Final, NamedTuple
 
 
 class Answer(NamedTuple):
@@ -17,10 +15,10 @@ def _page(title: str, text: str) -> str:
     return f"<!DOCTYPE html><html><head><title>{title}</title></head><body><div>{text}</div></body></html>"
 
 
-LOGIN: Final = (
-    '<form action="/login"><input name="user"><input type="password" name="p"><button>Log in</button></form>'
+LOGIN: Final = '<form action="/login"><input name="user"><input type="password" name="p"><button>Log in</button></form>'
+CAPTCHA: Final = (
+    '<div class="g-recaptcha"></div><p>Please verify that you are a human to continue.</p>'
 )
-CAPTCHA: Final = '<div class="g-recaptcha"></div><p>Please verify that you are a human to continue.</p>'
 CONSENT: Final = (
     "<h1>Before you continue</h1><p>We and our partners use cookies.</p><button>Accept all</button>"
 )
@@ -37,7 +35,9 @@ ANSWERS: Final[dict[str, Answer | None]] = {
     ),
     "soft 404": Answer(200, _page("Sorry", "<h2>We could not find what you were looking for</h2>")),
     "empty": Answer(200, ""),
-    "home page": Answer(200, _page("Welcome", "<h1>Welcome</h1><p>News of the week</p><ul><li>a<li>b</ul>")),
+    "home page": Answer(
+        200, _page("Welcome", "<h1>Welcome</h1><p>News of the week</p><ul><li>a<li>b</ul>")
+    ),
     "truncated": None,  # the page itself, cut
 }
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from benchmarks.hold_out.sites import clusters
 from benchmarks.report import markdown_table
 from benchmarks.rule_learning import KS, LEARNERS, Judge
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 TITLE = "Rules on other kinds of sites"
 
@@ -23,11 +20,15 @@ def run(_data: Path | None) -> str:
         for learner in LEARNERS:
             n_pages, _, _ = judge.annotate_until_right(learner)
             figures = [*(judge.mean(learner, k, drawn=True) for k in KS), n_pages]
-            rows.append([f"{name}, {learner}", *(f"{one:.3f}" for one in figures[:-1]), f"{n_pages:.0f}"])
+            rows.append(
+                [f"{name}, {learner}", *(f"{one:.3f}" for one in figures[:-1]), f"{n_pages:.0f}"]
+            )
             sums[learner] = [total + one for total, one in zip(sums[learner], figures, strict=True)]
     for learner in LEARNERS:
         *means, n_pages = (total / len(told) for total in sums[learner])
-        rows.append([f"**mean, {learner}**", *(f"**{one:.3f}**" for one in means), f"**{n_pages:.1f}**"])
+        rows.append(
+            [f"**mean, {learner}**", *(f"**{one:.3f}**" for one in means), f"**{n_pages:.1f}**"]
+        )
     header = ["site, learner", *(f"k = {k}" for k in KS), "pages until right"]
     return (
         "Generated pages of eight kinds of sites: optional attributes, layouts, labels in tables, lists and "

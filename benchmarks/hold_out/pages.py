@@ -4,34 +4,31 @@ A value stands between marks in the text or attribute that shows it; an element 
 the attribute `data-truth`. Both are taken out before anything else sees the page.
 """
 
-# ruff: noqa: E501, SIM905 - words stand in one line
+# ruff: noqa: SIM905 - words stand in one line
 from __future__ import annotations
 
 import json
 import random
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+
+from lxml.etree import _Element
 
 from benchmarks.rule_learning import LabelledCluster
 from clustering.dom.page import parse_page
 from rules.algorithms.learning.targets import MarkedNode
 from rules.algorithms.rule.xpaths import shown
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from lxml.etree import _Element
-
 BEGIN, MIDDLE, END = "\ue000", "\ue001", "\ue002"
 _MARKED = re.compile(f"{BEGIN}(.*?){MIDDLE}(.*?){END}", re.DOTALL)
 WORDS = "amber basil cedar delta ember fable grove harbor island jasper kettle linen meadow nectar olive pepper quartz river saffron timber umber velvet willow yarrow zephyr anchor breeze candle drift echo".split()  # fmt: skip
-NAMES = (
-    "Ada Bela Cleo Dora Emil Fred Gita Hugo Iris Jan Kira Lena Milo Nora Otto Paul Rosa Sven Tara Uma".split()
-)
+NAMES = "Ada Bela Cleo Dora Emil Fred Gita Hugo Iris Jan Kira Lena Milo Nora Otto Paul Rosa Sven Tara Uma".split()
 FAMILIES = "Adler Brandt Costa Dvorak Egger Fischer Gomez Huber Ivanov Jensen Kovac Lindt Moser Novak".split()
 TOWNS = "Arlen Bexhill Corvo Dunmore Eastry Farnham Gorleston Hexham Ilminster Keswick Ludlow Malton".split()
-MONTHS = "January February March April May June July August September October November December".split()
+MONTHS = (
+    "January February March April May June July August September October November December".split()
+)
 
 
 class Maker:
@@ -86,7 +83,11 @@ def cluster_of(
         for attribute, node, value in list(_take_marks(tree)):
             marks[attribute].append(node)
             truth[attribute].append(shown(value))
-        cluster.trees[page], cluster.marks[page], cluster.truth[page] = tree, dict(marks), dict(truth)
+        cluster.trees[page], cluster.marks[page], cluster.truth[page] = (
+            tree,
+            dict(marks),
+            dict(truth),
+        )
     return cluster
 
 

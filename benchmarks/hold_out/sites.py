@@ -1,16 +1,11 @@
 """The kinds of sites: each function makes one page, with what makes real sites hard."""
 
-# ruff: noqa: E501 - markup reads better in one line
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from benchmarks.hold_out.pages import MONTHS, TOWNS, WORDS, Maker, cluster_of, json_ld, v
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from benchmarks.rule_learning import LabelledCluster
+from benchmarks.rule_learning import LabelledCluster
 
 
 def clusters() -> Iterator[LabelledCluster]:
@@ -61,7 +56,11 @@ def recipe(make: Maker, number: int) -> str:
         f"<div class=teaser><h3><a href=/r/{n}>{make.title()}</a></h3><p>by {make.person()}</p></div>"
         for n in range(make.number(2, 4))
     )
-    tip = f"<div class=tip><h2>Tip</h2><p>{v('tip', make.sentence())}</p></div>" if make.is_so(0.4) else ""
+    tip = (
+        f"<div class=tip><h2>Tip</h2><p>{v('tip', make.sentence())}</p></div>"
+        if make.is_so(0.4)
+        else ""
+    )
     if number % 5 == 4:
         body = (
             f"<div class=sponsored><span>Sponsored</span></div><div class=story><h2 class=head>{v('name', title)}</h2>"
@@ -72,7 +71,9 @@ def recipe(make: Maker, number: int) -> str:
             f"<main><h1>{v('name', title)}</h1>{by}<p class=times>{times}</p><div class=cols><section><h2>Ingredients</h2>"
             f"<ul>{items}</ul></section><section><h2>Method</h2><ol>{steps}</ol></section></div>{tip}</main>"
         )
-    return _page(title, json_ld(data), f"{body}<aside><h2>You may like</h2>{related}</aside>", "Spoon")
+    return _page(
+        title, json_ld(data), f"{body}<aside><h2>You may like</h2>{related}</aside>", "Spoon"
+    )
 
 
 def event(make: Maker, _number: int) -> str:
@@ -162,7 +163,9 @@ def estate(make: Maker, number: int) -> str:
     ]
     pairs += [pair for pair in optional if make.is_so(0.6)]
     cells = "".join(
-        "<tr>" + "".join(f"<td>{label}</td><td>{value}</td>" for label, value in pairs[at : at + 2]) + "</tr>"
+        "<tr>"
+        + "".join(f"<td>{label}</td><td>{value}</td>" for label, value in pairs[at : at + 2])
+        + "</tr>"
         for at in range(0, len(pairs), 2)
     )
     price = (
@@ -171,7 +174,8 @@ def estate(make: Maker, number: int) -> str:
         else f"<div class=pr>{v('price', f'{make.number(90, 900)},000 EUR')} <small>excl. fees</small></div>"
     )
     features = ", ".join(
-        v("feature", one) for one in make.some(["balcony", "cellar", "lift", "garage", "garden"], 1, 4)
+        v("feature", one)
+        for one in make.some(["balcony", "cellar", "lift", "garage", "garden"], 1, 4)
     )
     near = "".join(
         f"<div class=card><div class=pr>{make.number(90, 900)},000 EUR</div><table><tr><td>Rooms</td><td>{make.number(1, 6)}</td></tr></table></div>"
@@ -203,7 +207,9 @@ def book(make: Maker, _number: int) -> str:
     rows += f"<tr><th>Description</th><td>{v('pages', make.number(80, 700))} p. ; {make.number(18, 30)} cm</td></tr>"
     if make.is_so(0.7):
         rows += f"<tr><th>ISBN</th><td>{v('isbn', f'978-0-{make.number(100000, 999999)}-{make.number(10, 99)}-1')}</td></tr>"
-    subjects = "".join(f"<li><a href=/s>{v('subject', one)}</a></li>" for one in make.some(WORDS, 1, 4))
+    subjects = "".join(
+        f"<li><a href=/s>{v('subject', one)}</a></li>" for one in make.some(WORDS, 1, 4)
+    )
     rows += f"<tr><th>Subjects</th><td><ul>{subjects}</ul></td></tr>"
     copies = "".join(
         f"<tr><td>{make.chance.choice(TOWNS)} branch</td><td>{make.number(100, 999)}.{make.number(1, 9)} ADL</td><td>{make.chance.choice(['on shelf', 'on loan'])}</td></tr>"
@@ -225,7 +231,9 @@ def car(make: Maker, _number: int) -> str:
     if make.is_so(0.6):
         rows.append(f"<li><strong>Owners:</strong> {v('owners', make.number(1, 5))}</li>")
     if make.is_so(0.5):
-        rows.append(f"<li><strong>Colour:</strong> {v('colour', make.chance.choice(WORDS))} metallic</li>")
+        rows.append(
+            f"<li><strong>Colour:</strong> {v('colour', make.chance.choice(WORDS))} metallic</li>"
+        )
     make.chance.shuffle(rows)
     fitted = "".join(
         f"<span class=tag>{v('equipment', one)}</span> "
@@ -280,7 +288,9 @@ def profile(make: Maker, number: int) -> str:
         div("mini", f"{make.person()}<span>{make.number(1, 99)} followers</span>") for _ in range(3)
     )
     top = div("card", div("name", v("name", name)) + job + place + web + div("stats", stats) + bio)
-    return _page(name, "", f"{top}{div('skills', skills)}{div('foot', since)}{div('people', people)}", "Folk")
+    return _page(
+        name, "", f"{top}{div('skills', skills)}{div('foot', since)}{div('people', people)}", "Folk"
+    )
 
 
 def association(make: Maker, _number: int) -> str:
@@ -293,7 +303,9 @@ def association(make: Maker, _number: int) -> str:
     parts += f"<h3>Kontakt</h3><p>Tel.: {v('phone', f'0{make.number(30, 99)} / {make.number(10000, 99999)}')}"
     if make.is_so(0.6):
         parts += f"<br>Fax: {v('fax', f'0{make.number(30, 99)} / {make.number(10000, 99999)}')}"
-    parts += f"<br>E-Mail: <a href='mailto:x'>{v('mail', f'info@{make.words(1, 1)}.example')}</a></p>"
+    parts += (
+        f"<br>E-Mail: <a href='mailto:x'>{v('mail', f'info@{make.words(1, 1)}.example')}</a></p>"
+    )
     hours = "".join(
         f"<tr><td>{day}</td><td>{v('hours', f'{make.number(8, 10)}:00 - {make.number(12, 18)}:00')}</td></tr>"
         for day in make.some(["Mo", "Di", "Mi", "Do", "Fr"], 1, 4)

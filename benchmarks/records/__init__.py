@@ -6,14 +6,17 @@ import os
 import statistics
 import time
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from benchmarks import train_urest
 from benchmarks.records import labelled, published
 from benchmarks.records.scoring import GOOD, f_score
 from benchmarks.report import markdown_table
+from benchmarks.train_urest import Measured
 from clustering.algorithms.published.urest import (
+    LinearMargin,
     cluster_subtrees,
     decompose,
     largest_coverage,
@@ -21,16 +24,9 @@ from clustering.algorithms.published.urest import (
 )
 from clustering.algorithms.records import mdr, omini
 from clustering.algorithms.records.record_finding import find_records
+from clustering.algorithms.records.record_page import Region
+from clustering.algorithms.records.record_ranker import Ranker
 from clustering.dom.page import parse_page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from benchmarks.train_urest import Measured
-    from clustering.algorithms.published.urest import LinearMargin
-    from clustering.algorithms.records.record_page import Region
-    from clustering.algorithms.records.record_ranker import Ranker
 
 TITLE = "Records without a teacher"
 N_FOLDS = 20 if os.environ.get("VERTEX_FULL") else 4
@@ -45,7 +41,9 @@ of one true record and of no other. The ceiling takes the best candidate."""
 
 def run(data: Path | None) -> str:
     """Return the section of docs/benchmarks.md."""
-    pages = [one for page in labelled.read_all(data) if (one := train_urest.measure(page)).candidates]
+    pages = [
+        one for page in labelled.read_all(data) if (one := train_urest.measure(page)).candidates
+    ]
     figures: Figures = defaultdict(lambda: defaultdict(list))
     n_false, n_empty = 0, 0
     for fold in range(N_FOLDS):
@@ -59,7 +57,9 @@ def run(data: Path | None) -> str:
                 judge(one, ranker, phi, psi, figures[one.labelled.kind])
     told = f"Of {n_empty} pages without a list, {n_empty - n_false} are told to have none."
     left_out = (
-        "" if data else "Only the demo lists were there; name a folder of labelled pages with --data.\n\n"
+        ""
+        if data
+        else "Only the demo lists were there; name a folder of labelled pages with --data.\n\n"
     )
     return "\n\n".join([EXPLAINED, left_out + table(figures), told, times(pages)])
 
@@ -67,14 +67,20 @@ def run(data: Path | None) -> str:
 def dealt(pages: Sequence[Measured], fold: int) -> tuple[list[Measured], list[Measured]]:
     """Return the pages to learn from and those to judge; a demo site's empty pages go with its lists."""
     kind_of = {train_urest.NO_LIST: "demo lists"}
-    keys = [(kind_of.get(one.labelled.kind, one.labelled.kind), one.labelled.source) for one in pages]
+    keys = [
+        (kind_of.get(one.labelled.kind, one.labelled.kind), one.labelled.source) for one in pages
+    ]
     number_by_key: dict[tuple[str, str], int] = {}
     n_by_kind: dict[str, int] = defaultdict(int)
     for key in sorted(set(keys)):
         number_by_key[key] = n_by_kind[key[0]]
         n_by_kind[key[0]] += 1
-    seen = [one for one, key in zip(pages, keys, strict=True) if number_by_key[key] % N_FOLDS != fold]
-    judged = [one for one, key in zip(pages, keys, strict=True) if number_by_key[key] % N_FOLDS == fold]
+    seen = [
+        one for one, key in zip(pages, keys, strict=True) if number_by_key[key] % N_FOLDS != fold
+    ]
+    judged = [
+        one for one, key in zip(pages, keys, strict=True) if number_by_key[key] % N_FOLDS == fold
+    ]
     return seen, judged
 
 
@@ -87,7 +93,11 @@ def first_of(one: Measured, ranker: Ranker) -> Sequence[Region]:
 
 
 def judge(
-    one: Measured, ranker: Ranker, phi: LinearMargin, psi: LinearMargin, f_by_name: dict[str, list[float]]
+    one: Measured,
+    ranker: Ranker,
+    phi: LinearMargin,
+    psi: LinearMargin,
+    f_by_name: dict[str, list[float]],
 ) -> None:
     """Add the F of each algorithm on a page."""
 
@@ -103,7 +113,9 @@ def judge(
         "U-REST as published": lambda: [(element, element) for element in published_best],
         "Omini-like": partial(omini.extract_objects, one.page),
         "MDR-like": partial(mdr.extract_region, one.page),
-        "coverage baseline": lambda: [(element, element) for element in largest_coverage(one.page, clusters)],
+        "coverage baseline": lambda: [
+            (element, element) for element in largest_coverage(one.page, clusters)
+        ],
     }
     for name, find in found.items():
         f_by_name[name].append(score(find()))
@@ -138,13 +150,23 @@ def times(pages: Sequence[Measured]) -> str:
     rows = [["100 records", f"{len(page) / 1000:.0f} KB", f"{seconds(page):.2f}"]]
     bodies = sorted({one.labelled.body for one in pages}, key=len)[-20:]
     slowest = max(((seconds(body), len(body)) for body in bodies), default=(0.0, 0))
-    rows.append(["the slowest of the 20 largest", f"{slowest[1] / 1000:.0f} KB", f"{slowest[0]:.2f}"])
+    rows.append(
+        ["the slowest of the 20 largest", f"{slowest[1] / 1000:.0f} KB", f"{slowest[0]:.2f}"]
+    )
     table_page = (
         b"<table>"
-        + b"".join(b"<tr><td>%d<td><a href=/%d>name %d</a><td>x" % (n, n, n) for n in range(110_000))
+        + b"".join(
+            b"<tr><td>%d<td><a href=/%d>name %d</a><td>x" % (n, n, n) for n in range(110_000)
+        )
         + b"</table>"
     )
-    rows.append(["a table of 110,000 rows", f"{len(table_page) / 1000:.0f} KB", f"{seconds(table_page):.2f}"])
+    rows.append(
+        [
+            "a table of 110,000 rows",
+            f"{len(table_page) / 1000:.0f} KB",
+            f"{seconds(table_page):.2f}",
+        ]
+    )
     return markdown_table(["page", "size", "CPU seconds from the parsed tree"], rows)
 
 

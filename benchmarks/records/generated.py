@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator
 
 N_OF_A_LAYOUT = 5
 N_EMPTY = 24
@@ -108,7 +105,8 @@ def _cards(make: Maker) -> str:
 def _cards_of_several(make: Maker) -> str:
     def inner() -> str:
         rows = "".join(
-            f"<li><b>{make.words(1, 2)}</b> {make.words(2, 12)}</li>" for _ in range(make.number(0, 5))
+            f"<li><b>{make.words(1, 2)}</b> {make.words(2, 12)}</li>"
+            for _ in range(make.number(0, 5))
         )
         return f"<ul{make.named('inner')}>{rows}</ul>"
 
@@ -132,7 +130,8 @@ def _rows(make: Maker) -> str:
     lines = [
         f"<tr{marked(n)}><td>{make.title()}"
         + "".join(
-            f"<td>{make.words(1, 3) if make.is_so(0.5) else make.number(1, 900)}" for _ in range(n_columns)
+            f"<td>{make.words(1, 3) if make.is_so(0.5) else make.number(1, 900)}"
+            for _ in range(n_columns)
         )
         for n in range(make.n_records)
     ]
@@ -252,7 +251,11 @@ def _furnished(make: Maker, body: str) -> str:
     """Return a page around a body: menus, a sidebar, a pager, a foot."""
     menu = _menu(make, make.number(4, 9))
     side = _menu(make, make.number(5, 40), counted=True) if make.is_so(0.5) else ""
-    pager = "".join(make.link(str(n)) + " " for n in range(1, make.number(3, 9))) if make.is_so(0.5) else ""
+    pager = (
+        "".join(make.link(str(n)) + " " for n in range(1, make.number(3, 9)))
+        if make.is_so(0.5)
+        else ""
+    )
     foot = " | ".join(make.link(make.words(1, 2)) for _ in range(make.number(2, 8)))
     lead = f"<h1>{make.words(1, 4)}</h1><p>{make.words(3, 30)}</p>" if make.is_so(0.6) else ""
     form = "<form><input name=q><button>Search</button></form>" if make.is_so(0.5) else ""
@@ -271,7 +274,11 @@ def _menu(make: Maker, n: int, *, counted: bool = False) -> str:
 
     match make.number(0, 2):
         case 0:
-            return f"<ul{make.named('menu')}>" + "".join(f"<li>{entry()}</li>" for _ in range(n)) + "</ul>"
+            return (
+                f"<ul{make.named('menu')}>"
+                + "".join(f"<li>{entry()}</li>" for _ in range(n))
+                + "</ul>"
+            )
         case 1:
             return "<table><tr>" + "".join(f"<td>{entry()}" for _ in range(n)) + "</table>"
         case _:
@@ -284,13 +291,14 @@ def _without_a_list(make: Maker) -> str:
             return "".join(f"<p>{make.words(15, 90)}</p>" for _ in range(make.number(2, 9)))
         case 1:
             rows = "".join(
-                f"<tr><th>{make.words(1, 2)}<td>{make.words(1, 3)}" for _ in range(make.number(3, 9))
+                f"<tr><th>{make.words(1, 2)}<td>{make.words(1, 3)}"
+                for _ in range(make.number(3, 9))
             )
-            return (
-                f"<h1>{make.words(2, 4)}</h1><img src=a.png><p>{make.words(20, 70)}</p><table>{rows}</table>"
-            )
+            return f"<h1>{make.words(2, 4)}</h1><img src=a.png><p>{make.words(20, 70)}</p><table>{rows}</table>"
         case 2:
-            fields = "".join(f"<label>{make.words(1, 2)}<input></label>" for _ in range(make.number(2, 9)))
+            fields = "".join(
+                f"<label>{make.words(1, 2)}<input></label>" for _ in range(make.number(2, 9))
+            )
             return f"<form>{fields}<button>Send</button></form>"
         case 3:
             return f"<p>Nothing was found for {make.words(1, 2)}.</p><p>{make.words(5, 25)}</p>"

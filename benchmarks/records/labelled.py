@@ -6,25 +6,19 @@ import hashlib
 import json
 import re
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from lxml import etree
+from lxml.etree import _Element
 
 from benchmarks.records.generated import MARK, made_pages
-from benchmarks.records.scoring import Truth
-from clustering.algorithms.records.record_page import model_page
+from benchmarks.records.scoring import Interval, Truth
+from clustering.algorithms.records.record_page import PageModel, model_page
 from clustering.dom.page import parse_page
 from vertex.demo import sites
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from lxml.etree import _Element
-
-    from benchmarks.records.scoring import Interval
-    from clustering.algorithms.records.record_page import PageModel
 
 LISTS = {
     "alpine-shop": {"list", "tag", "brand", "search", "reviews"},
@@ -100,7 +94,7 @@ def select(tree: _Element, path: str) -> list[_Element]:
     found = tree.getroottree().xpath(path)
     if not isinstance(found, list):
         raise TypeError(path)
-    return [one for one in found if isinstance(one, etree._Element)]  # noqa: SLF001 - lxml has no public name
+    return [one for one in found if isinstance(one, etree._Element)]
 
 
 def tree_of(body: bytes, content_type: str = "") -> tuple[_Element, PageModel] | None:
@@ -113,7 +107,12 @@ def test_bed(data: Path) -> Iterator[LabelledPage]:
     folder = data / "record_testbeds"
     for line in read_lines(folder / "zhao3.truth.jsonl"):
         note = line["note"] or ""
-        if not line["exact"] or note not in {"", "title only", "link only", "results don't have links"}:
+        if not line["exact"] or note not in {
+            "",
+            "title only",
+            "link only",
+            "results don't have links",
+        }:
             continue
         body = (folder / line["file"]).read_bytes()
         found = tree_of(body)
@@ -127,7 +126,11 @@ def test_bed(data: Path) -> Iterator[LabelledPage]:
         records = _in_order(page, line["record_texts_html5lib"])
         if len(nodes) == line["n_truth"] and note == "":
             number_by_node = {node: number for number, node in enumerate(page.nodes)}
-            exact = [page.interval((number_by_node[node],) * 2) for node in nodes if node in number_by_node]
+            exact = [
+                page.interval((number_by_node[node],) * 2)
+                for node in nodes
+                if node in number_by_node
+            ]
             # An element that lxml did not close holds what follows it.
             records = records if len(records) == len(nodes) else exact
         if len(records) >= SHARE_FOUND * line["n_truth"] and len(records) > 1:
@@ -153,7 +156,11 @@ def search_results(data: Path) -> Iterator[LabelledPage]:
     n_by_engine: Counter[str] = Counter()
     for line in read_lines(folder / "truth.jsonl"):
         n_by_engine[line["engine"]] += 1
-        if not line["annotated"] or len(line["results"]) < 2 or n_by_engine[line["engine"]] > N_OF_AN_ENGINE:
+        if (
+            not line["annotated"]
+            or len(line["results"]) < 2
+            or n_by_engine[line["engine"]] > N_OF_AN_ENGINE
+        ):
             continue
         body = (folder / line["file"]).read_bytes()
         found = tree_of(body, line["content_type"] or "")
@@ -195,16 +202,21 @@ def old_pages(data: Path) -> Iterator[LabelledPage]:
             continue
         body = (folder / line["file"]).read_bytes()
         records = _marked(
-            body, [[(one["start"], one["end"]) for one in record if one] for record in line["records"]]
+            body,
+            [[(one["start"], one["end"]) for one in record if one] for record in line["records"]],
         )
         if len(records) >= SHARE_FOUND * len(line["records"]):
             source = line["file"].partition("/")[0]
-            yield LabelledPage("1990s", source, line["file"], body, "", Truth(tuple(records), False))
+            yield LabelledPage(
+                "1990s", source, line["file"], body, "", Truth(tuple(records), False)
+            )
 
 
 def _marked(body: bytes, records: list[list[Interval]]) -> list[Interval]:
     """Return where byte intervals stand in the text, by marks written into the page."""
-    places = sorted((at, number) for number, fields in enumerate(records) for one in fields for at in one)
+    places = sorted(
+        (at, number) for number, fields in enumerate(records) for one in fields for at in one
+    )
     pieces, before = [], 0
     for at, number in places:
         pieces += [body[before:at], b"QZX%05dXZQ" % number]
@@ -230,7 +242,12 @@ def questions(data: Path) -> Iterator[LabelledPage]:
             ]
             if len(records) > 1 and int(re.findall(r"\d+", path.name)[0]) <= 4:
                 yield LabelledPage(
-                    "listings", "questions", path.name, path.read_bytes(), "", Truth(tuple(records), True)
+                    "listings",
+                    "questions",
+                    path.name,
+                    path.read_bytes(),
+                    "",
+                    Truth(tuple(records), True),
                 )
 
 
@@ -259,7 +276,9 @@ def _demo_site(name: str, edition: str) -> Iterator[LabelledPage]:
             records.append(page.interval((nodes[0], nodes[-1])))
         kind = "demo lists" if is_list else "no list"
         truth = Truth(tuple(records), True)
-        yield LabelledPage(kind, name, f"{name} {edition} {demo.path}", demo.body, demo.content_type, truth)
+        yield LabelledPage(
+            kind, name, f"{name} {edition} {demo.path}", demo.body, demo.content_type, truth
+        )
 
 
 def generated() -> Iterator[LabelledPage]:
@@ -273,9 +292,13 @@ def generated() -> Iterator[LabelledPage]:
         for element, node in enumerate(page.nodes):
             if mark := node.get(MARK):
                 elements.setdefault(mark, []).append(element)
-        records = tuple((page.starts[min(those)], page.stops[max(those)]) for those in elements.values())
+        records = tuple(
+            (page.starts[min(those)], page.stops[max(those)]) for those in elements.values()
+        )
         kind, source = (
-            ("generated", layout) if layout else ("no list", f"generated {number % N_EMPTY_SOURCES}")
+            ("generated", layout)
+            if layout
+            else ("no list", f"generated {number % N_EMPTY_SOURCES}")
         )
         yield LabelledPage(
             kind, source, f"generated {layout} {number}", body, content_type, Truth(records, True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.svm import LinearSVC
 
+from benchmarks.records.labelled import LabelledPage
 from benchmarks.records.scoring import GOOD, f_score
 from clustering.algorithms.published.urest import (
     LinearMargin,
@@ -18,13 +20,8 @@ from clustering.algorithms.published.urest import (
     phi_features,
     psi_features,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from benchmarks.records.labelled import LabelledPage
-    from clustering.algorithms.records.record_candidates import Candidate
-    from clustering.algorithms.records.record_page import PageModel
+from clustering.algorithms.records.record_candidates import Candidate
+from clustering.algorithms.records.record_page import PageModel
 
 SEED = 7
 SURE = 0.9  # the F from which single elements count as a page's true records

@@ -34,7 +34,9 @@ def matched(truth: Truth, found: list[Interval]) -> set[int]:
     for interval in found:
         touched = range(bisect_right(stops, interval[0]), bisect_left(starts, interval[1]))
         if truth.is_whole:
-            right |= {number for number in touched if _overlap(truth.records[number], interval) >= OVERLAP}
+            right |= {
+                number for number in touched if _overlap(truth.records[number], interval) >= OVERLAP
+            }
         elif len(touched) == 1 and _common(truth.records[touched[0]], interval) >= 0.9 * _length(
             truth.records[touched[0]]
         ):

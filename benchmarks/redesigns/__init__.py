@@ -17,15 +17,13 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from benchmarks.report import markdown_table
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    Told = dict[str, Any]
+Told = dict[str, Any]
 
 TITLE = "Redesigns and their repair"
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -50,13 +48,22 @@ def run(data: Path | None) -> str:
         markdown_table(*attribute_table(played)),
     ]
     left_out = "\n\nThe three snapshots are left out: their pages are not in the folder."
-    return "\n\n".join(parts) + ("" if any(one["group"] == "snapshots" for one in played) else left_out)
+    return "\n\n".join(parts) + (
+        "" if any(one["group"] == "snapshots" for one in played) else left_out
+    )
 
 
 def play(data: Path | None, names: Sequence[str] = ()) -> list[Told]:
     """Return what came of each site, from an installation of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        called = [sys.executable, "-m", "benchmarks.redesigns.playing", folder, str(data or ""), *names]
+        called = [
+            sys.executable,
+            "-m",
+            "benchmarks.redesigns.playing",
+            folder,
+            str(data or ""),
+            *names,
+        ]
         environment = {**os.environ, "VERTEX_VAR": f"{folder}/var"}
         environment.pop("DATABASE_URL", None)
         done = subprocess.run(called, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE)
@@ -89,7 +96,9 @@ def _decisions(edition: Told) -> str:
     for row in edition["clusters"]:
         if decision := row.get("decision"):
             told = decision.replace("_", " ")
-            counts[told if decision != "proposed" or row["accepted"] else "proposed, field test fails"] += 1
+            counts[
+                told if decision != "proposed" or row["accepted"] else "proposed, field test fails"
+            ] += 1
     return ", ".join(f"{n} {told}" for told, n in sorted(counts.items())) or NONE
 
 
@@ -115,9 +124,17 @@ def bars(played: Sequence[Told]) -> tuple[list[str], list[list[object]]]:
         ["untouched clusters that keep their rule", "all", share(n_kept, len(kept))],
         ["redesigned clusters that have a rule again", "", share(len(repaired), len(broken))],
         ["constant attributes: precision of the values found again", "0.97", proposed],
-        ["constant attributes: precision after the repair", "0.97", ratio(constant, "right", "given")],
+        [
+            "constant attributes: precision after the repair",
+            "0.97",
+            ratio(constant, "right", "given"),
+        ],
         ["constant attributes: recall after the repair", "0.90", ratio(constant, "right", "there")],
-        ["keystrokes for each cluster repaired (`j`, `⏎`, `c`)", "3", f"{keys / max(1, len(repaired)):.1f}"],
+        [
+            "keystrokes for each cluster repaired (`j`, `⏎`, `c`)",
+            "3",
+            f"{keys / max(1, len(repaired)):.1f}",
+        ],
     ]
 
 
@@ -148,7 +165,9 @@ def attribute_table(played: Sequence[Told]) -> tuple[list[str], list[list[object
 
 def values_of(played: Sequence[Told]) -> list[Told]:
     """Return what was counted for each attribute of each redesigned type."""
-    return [row for one in played for edition in one["editions"] for row in edition.get("values", [])]
+    return [
+        row for one in played for edition in one["editions"] for row in edition.get("values", [])
+    ]
 
 
 def total(rows: Iterable[Told]) -> Counter[str]:

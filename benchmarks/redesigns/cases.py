@@ -5,30 +5,34 @@ from __future__ import annotations
 import csv
 import random
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from lxml import html
+from lxml.html import HtmlElement
 
 from benchmarks.histories.playing import said_of
-from benchmarks.histories.shops import KINDS, Week, detail_page, draw_look, drifted, listing_page, make_values
+from benchmarks.histories.shops import (
+    KINDS,
+    Week,
+    detail_page,
+    draw_look,
+    drifted,
+    listing_page,
+    make_values,
+)
 from benchmarks.hold_out.sites import clusters as generated_clusters
 from benchmarks.redesigns.looks import draw_template, listing
+from benchmarks.rule_learning import LabelledCluster
 from monitoring.algorithms.site_change import without_positions
 from vertex.demo import sites
+from vertex.demo.sites import DemoPage, DemoSite
 from vertex.demo.sites.site import annotation_lines
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from lxml.html import HtmlElement
-
-    from benchmarks.rule_learning import LabelledCluster
-    from vertex.demo.sites import DemoPage, DemoSite
-
-    Values = Mapping[str, Sequence[str]]
-    Line = dict[str, Any]
+Values = Mapping[str, Sequence[str]]
+Line = dict[str, Any]
 
 FIRST_SHOP, N_SHOPS, N_THINGS = 5_000, 8, 24
 FEWEST_PAGES: Final = 5  # of a type of a real site
@@ -96,7 +100,9 @@ def _demo_edition(site: DemoSite) -> Edition:
         values = {name: _as_list(value) for name, value in page.values.items()}
         if page.type == site.untouched:
             lines, values = _heading_of(page, heading)
-        edition[path] = PageVersion(page.body, page.type, values, lines, page.content_type, page.status)
+        edition[path] = PageVersion(
+            page.body, page.type, values, lines, page.content_type, page.status
+        )
     return edition
 
 
@@ -105,7 +111,9 @@ def _heading_of(page: DemoPage, name: str) -> tuple[list[Line], dict[str, list[s
     tree = html.document_fromstring(page.body)
     node = next((one for one in _body(tree).iter("h1", "h2", "h3", "b") if _text(one)), _body(tree))
     text = _text(node)
-    return [{"attribute": name, "xpath": tree.getroottree().getpath(node), "text": text}], {name: [text]}
+    return [{"attribute": name, "xpath": tree.getroottree().getpath(node), "text": text}], {
+        name: [text]
+    }
 
 
 def shop(seed: int) -> Case:
@@ -120,7 +128,12 @@ def shop(seed: int) -> Case:
     things = [drifted(values, chance, 0.1) for values in things]
     last = _shop_edition(kind, later_look, things, Week(seed + 2, has_ads=True))
     attributes = [
-        {"name": one.name, "type": one.type, "constant": one.is_constant, "mandatory": one.is_mandatory}
+        {
+            "name": one.name,
+            "type": one.type,
+            "constant": one.is_constant,
+            "mandatory": one.is_mandatory,
+        }
         for one in KINDS[kind]
     ]
     vertical = {"name": kind, "attributes": attributes}
@@ -128,7 +141,7 @@ def shop(seed: int) -> Case:
     return Case(f"shop-{seed}", "shops", vertical, first, later, frozenset({"detail"}), kind)
 
 
-def _shop_edition(kind: str, look: Any, things: list[dict[str, str]], week: Week) -> Edition:  # noqa: ANN401 - a Look
+def _shop_edition(kind: str, look: Any, things: list[dict[str, str]], week: Week) -> Edition:
     edition = {}
     for number, values in enumerate(things):
         page = detail_page(kind, look, values, week, number)
@@ -161,10 +174,14 @@ def _pair(site: str, changed: LabelledCluster, kept: LabelledCluster) -> Case:
     old, stays = _labelled_edition(changed), _labelled_edition(kept)
     shown = [page.values for page in old.values()]
     template = draw_template(changed.name, shown, changed.multi, random.Random(site))
-    new = {path: PageVersion(template.page(one.values), one.type, one.values) for path, one in old.items()}
+    new = {
+        path: PageVersion(template.page(one.values), one.type, one.values)
+        for path, one in old.items()
+    }
     names = [str(next(iter(one.values["name"]))) for one in old.values()]
     lists = {
-        f"/list/{n}": PageVersion(listing(names[n * 5 : n * 5 + 12], is_new=False), "list") for n in range(8)
+        f"/list/{n}": PageVersion(listing(names[n * 5 : n * 5 + 12], is_new=False), "list")
+        for n in range(8)
     }
     new_lists = {
         path: PageVersion(listing(names[n * 5 : n * 5 + 12], is_new=True), "list")
@@ -186,7 +203,13 @@ def _pair(site: str, changed: LabelledCluster, kept: LabelledCluster) -> Case:
     }
     later = {"redesign": new | stays | new_lists}
     return Case(
-        site, "generated", vertical, old | stays | lists, later, frozenset({changed.name}), changed.name
+        site,
+        "generated",
+        vertical,
+        old | stays | lists,
+        later,
+        frozenset({changed.name}),
+        changed.name,
     )
 
 
@@ -209,7 +232,8 @@ def _labelled_edition(cluster: LabelledCluster) -> Edition:
 def snapshots(folder: Path) -> Iterator[Case]:
     """Yield the steps from one snapshot of a real site to a later one; the last is another template."""
     by_date = {
-        place.name.removeprefix("snap_"): _read_snapshot(place) for place in sorted(folder.glob("snap_*"))
+        place.name.removeprefix("snap_"): _read_snapshot(place)
+        for place in sorted(folder.glob("snap_*"))
     }
     dates = list(by_date)
     for old, new in ((dates[0], dates[1]), (dates[1], dates[2]), (dates[0], dates[2])):
@@ -220,7 +244,15 @@ def snapshots(folder: Path) -> Iterator[Case]:
             "attributes": [{"name": name, "type": "text", "constant": True} for name in names],
         }
         moved = frozenset(_moved_types(first, later))
-        yield Case(f"snapshot-{old}-to-{new}", "snapshots", vertical, first, {new: later}, moved, "snapshots")
+        yield Case(
+            f"snapshot-{old}-to-{new}",
+            "snapshots",
+            vertical,
+            first,
+            {new: later},
+            moved,
+            "snapshots",
+        )
 
 
 def _moved_types(first: Edition, later: Edition) -> Iterator[str]:
@@ -234,7 +266,9 @@ def _moved_types(first: Edition, later: Edition) -> Iterator[str]:
         shapes = _shapes(page)
         for name in page.values.keys() & later[path].values.keys():
             n_pages[page.type, name] += 1
-            n_moved[page.type, name] += places.get(shapes[name], ("", ""))[1] != page.values[name][0]
+            n_moved[page.type, name] += (
+                places.get(shapes[name], ("", ""))[1] != page.values[name][0]
+            )
     yield from {kind for (kind, name), n in n_pages.items() if n_moved[kind, name] > n / 2}
 
 
@@ -246,7 +280,10 @@ def _shapes(page: PageVersion) -> dict[str, str]:
 def _read_snapshot(folder: Path) -> Edition:
     with (folder / "pages.tsv").open() as lines:
         rows = list(csv.DictReader(lines, delimiter="\t"))
-    return {f"/{row['path']}": PageVersion((folder / row["path"]).read_bytes(), row["type"]) for row in rows}
+    return {
+        f"/{row['path']}": PageVersion((folder / row["path"]).read_bytes(), row["type"])
+        for row in rows
+    }
 
 
 def _with_same_fields(old: Edition, new: Edition) -> tuple[Edition, Edition]:
@@ -272,10 +309,14 @@ def _with_same_fields(old: Edition, new: Edition) -> tuple[Edition, Edition]:
 
 def _described(page: PageVersion, name: str, text: str, line: Line | None) -> PageVersion:
     lines = [*page.lines, line] if line else page.lines
-    return PageVersion(page.body, page.type, {**page.values, name: [text]}, lines, page.content_type)
+    return PageVersion(
+        page.body, page.type, {**page.values, name: [text]}, lines, page.content_type
+    )
 
 
-def _fields(leaves: Mapping[str, Mapping[str, tuple[str, str]]], shown: Mapping[str, set[str]]) -> list[str]:
+def _fields(
+    leaves: Mapping[str, Mapping[str, tuple[str, str]]], shown: Mapping[str, set[str]]
+) -> list[str]:
     """Return the shapes whose texts stand on nearly all pages, tell them apart, and are there later."""
     n_same: Counter[str] = Counter()
     texts: defaultdict[str, set[str]] = defaultdict(set)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from benchmarks.hold_out.pages import Maker
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 FORMS: Final = ("rows", "terms", "labelled", "cards")
 LONG: Final = 60  # characters from which a value is a paragraph of its own
@@ -34,7 +32,9 @@ class Template:
         """Return a page that shows these values."""
         title = values["name"][0]
         make = Maker(f"{self.seed}-{title}")
-        names = sorted((name for name in values if name != "name"), key=lambda name: _rank(self.seed, name))
+        names = sorted(
+            (name for name in values if name != "name"), key=lambda name: _rank(self.seed, name)
+        )
         single = [name for name in names if name not in self.sections]
         facts = "".join(self._fact(name, values[name][0]) for name in single)
         outer = {"rows": "table", "terms": "dl", "labelled": "ul", "cards": "div"}[self.form]
@@ -53,7 +53,11 @@ class Template:
         ).encode()
 
     def _fact(self, name: str, value: str) -> str:
-        label, mark, text = _label(name), f'class="{self.prefix}-{_rank(self.seed, name):x}"', escape(value)
+        label, mark, text = (
+            _label(name),
+            f'class="{self.prefix}-{_rank(self.seed, name):x}"',
+            escape(value),
+        )
         return {
             "rows": f"<tr><td>{label}</td><td {mark}>{text}</td></tr>",
             "terms": f"<dt>{label}</dt><dd {mark}>{text}</dd>",
@@ -72,10 +76,18 @@ class Template:
 
 
 def draw_template(
-    kind: str, pages: Iterable[Mapping[str, Sequence[str]]], multi: Collection[str], chance: random.Random
+    kind: str,
+    pages: Iterable[Mapping[str, Sequence[str]]],
+    multi: Collection[str],
+    chance: random.Random,
 ) -> Template:
     """Return a template by chance for pages with these values."""
-    long = {name for values in pages for name, own in values.items() if max(map(len, own), default=0) >= LONG}
+    long = {
+        name
+        for values in pages
+        for name, own in values.items()
+        if max(map(len, own), default=0) >= LONG
+    }
     return Template(
         kind,
         "".join(chance.choice("bcdfghjklmnpqrst") for _ in range(4)),
@@ -92,8 +104,14 @@ def draw_template(
 def listing(names: Sequence[str], *, is_new: bool) -> bytes:
     """Return a page that lists things."""
     rows = "".join(f"<li><a href='/x/{n}'>{escape(name)}</a></li>" for n, name in enumerate(names))
-    shown = f"<main><section class=all><ol>{rows}</ol></section></main>" if is_new else f"<ul>{rows}</ul>"
-    return f"<!doctype html><html><head><title>All</title></head><body>{shown}</body></html>".encode()
+    shown = (
+        f"<main><section class=all><ol>{rows}</ol></section></main>"
+        if is_new
+        else f"<ul>{rows}</ul>"
+    )
+    return (
+        f"<!doctype html><html><head><title>All</title></head><body>{shown}</body></html>".encode()
+    )
 
 
 def _label(name: str) -> str:

@@ -6,17 +6,15 @@ import json
 import os
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import django
 from django.core.management.base import CommandError
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from benchmarks.redesigns.cases import Case, Edition
+from benchmarks.redesigns.cases import Case, Edition
 
 N_ANNOTATED = 5  # pages of each type
 KEPT = 250  # characters of a value found again that are compared
@@ -61,7 +59,9 @@ def play(case: Case, folder: Path) -> dict[str, Any]:
         said: dict[str, Any] = {"name": name, "clusters": clusters, "reason": line["reason"]}
         if is_last:
             for row in clusters:
-                row["urls"] = {url for url, cluster in cluster_by_url.items() if cluster == row["cluster"]}
+                row["urls"] = {
+                    url for url, cluster in cluster_by_url.items() if cluster == row["cluster"]
+                }
             said["values"] = repair(case, edition, clusters, manifest)
         told["editions"].append(said)
     return told
@@ -92,7 +92,9 @@ def begin(case: Case, folder: Path) -> tuple[dict[str, str | None], dict[str, st
     return cluster_by_url, {cluster: types[cluster].most_common(1)[0][0] for cluster in ruled}
 
 
-def said_of_samples(case: Case, cluster_by_url: Mapping[str, str | None]) -> Iterator[dict[str, Any]]:
+def said_of_samples(
+    case: Case, cluster_by_url: Mapping[str, str | None]
+) -> Iterator[dict[str, Any]]:
     """Yield what an editor says of the first samples of each cluster that are described."""
     n_by_cluster: Counter[str] = Counter()
     samples = [line["url"].removeprefix(home(case)) for line in call("draw_samples", case.site)]
@@ -113,7 +115,9 @@ def repair(
     healed = call("heal_site", case.site, "--source", manifest, "--accept")
     for row in clusters:
         # Two clusters may have become one: what counts is how the most of its pages are served now.
-        best = max(healed, key=lambda line: len(row["urls"].intersection(line["urls"])), default=None)
+        best = max(
+            healed, key=lambda line: len(row["urls"].intersection(line["urls"])), default=None
+        )
         del row["urls"]
         row["decision"] = best["decision"] if best else "needs_annotation"
         row["accepted"] = bool(best and best.get("accepted"))
@@ -133,7 +137,9 @@ def count(
     """Yield for each attribute how many values there are, how many are given, and how many are right."""
     from monitoring.algorithms.known_values import same_value
 
-    learnt = {line["attribute"] for page in case.first.values() for line in page.lines if "xpath" in line}
+    learnt = {
+        line["attribute"] for page in case.first.values() for line in page.lines if "xpath" in line
+    }
     for attribute in case.vertical["attributes"]:
         name, kind = attribute["name"], attribute.get("type", "text")
         n: Counter[str] = Counter()
@@ -154,12 +160,18 @@ def count(
             if not is_right and (given or truth):
                 wrong.append([url, truth, given])
         if n["there"] or n["given"]:
-            counted = {key: n[key] for key in ("there", "given", "right", "proposed", "proposed right")}
-            told = {"kind": case.kind, "attribute": name, "is_constant": bool(attribute.get("constant"))}
+            counted = {
+                key: n[key] for key in ("there", "given", "right", "proposed", "proposed right")
+            }
+            told = {
+                "kind": case.kind,
+                "attribute": name,
+                "is_constant": bool(attribute.get("constant")),
+            }
             yield told | counted | {"wrong": wrong[:4]}
 
 
-def is_same(kind: str, truth: list[str], found: list[str], same_value: Any) -> bool:  # noqa: ANN401 - a function
+def is_same(kind: str, truth: list[str], found: list[str], same_value: Any) -> bool:
     """Say whether two lists hold the same values, whatever their order."""
     if len(truth) == 1 and len(found) == 1:
         return bool(same_value(kind, truth[0], found[0]))
@@ -186,7 +198,11 @@ def write_pages(folder: Path, case: Case, edition: Edition) -> str:
     with (folder / "manifest.jsonl").open("w") as lines:
         for number, (path, page) in enumerate(edition.items()):
             (place / f"{number}.html").write_bytes(page.body)
-            entry = {"url": home(case) + path, "file": f"pages/{number}.html", "status": page.status}
+            entry = {
+                "url": home(case) + path,
+                "file": f"pages/{number}.html",
+                "status": page.status,
+            }
             lines.write(json.dumps(entry | {"content_type": page.content_type}) + "\n")
     return f"{folder}/manifest.jsonl"
 

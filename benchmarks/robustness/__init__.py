@@ -5,7 +5,11 @@ from __future__ import annotations
 import copy
 import random
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from lxml.html import HtmlElement
 
 from benchmarks.report import line_chart, markdown_table
 from benchmarks.robustness.edits import EDITS
@@ -14,15 +18,8 @@ from benchmarks.rule_learning import Judge, compared, demo_clusters
 from rules.algorithms.learning.columns import Columns
 from rules.algorithms.learning.evaluating import values_on
 from rules.algorithms.learning.universe import number_nodes
+from rules.algorithms.rule.rule import ClusterRule
 from rules.algorithms.rule.xpaths import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from lxml.html import HtmlElement
-
-    from rules.algorithms.rule.rule import ClusterRule
 
 TITLE = "Robustness"
 N_ANNOTATED = 2
@@ -41,7 +38,8 @@ class EditedCluster:
         samples = judge.drawn()
         self.judge = judge
         self.rules = {
-            name: judge.learn(name, samples, samples[:N_ANNOTATED]) for name in ("default", "published")
+            name: judge.learn(name, samples, samples[:N_ANNOTATED])
+            for name in ("default", "published")
         }
         self.pages = [page for page in judge.pages if page not in samples[:N_ANNOTATED]][:N_PAGES]
         self.right = {name: self._right(rule) for name, rule in self.rules.items()}
@@ -53,7 +51,9 @@ class EditedCluster:
         for page in self.pages:
             for one in rule.attributes:
                 found = compared(values_on(self.judge.columns, one, self.judge.bits[page]))
-                if found and found == compared(self.judge.cluster.truth[page].get(one.attribute, [])):
+                if found and found == compared(
+                    self.judge.cluster.truth[page].get(one.attribute, [])
+                ):
                     right[page][one.attribute] = found
         return right
 
@@ -63,19 +63,26 @@ class EditedCluster:
         found = []
         for marks in self.judge.cluster.marks[page].values():
             for mark in marks[:1]:
-                found_there: Any = tree.xpath(mark.node) if isinstance(mark.node, str) else [mark.node]
+                found_there: Any = (
+                    tree.xpath(mark.node) if isinstance(mark.node, str) else [mark.node]
+                )
                 node = found_there[0]
                 element = node if hasattr(node, "tag") else node.getparent()
                 value = shown(mark.text or str(element.xpath("string()")))
                 if value in shown(str(element.xpath("string()"))):
-                    found.append((value, absolute(element), robula_plus(cast("HtmlElement", element))))
+                    found.append(
+                        (value, absolute(element), robula_plus(cast("HtmlElement", element)))
+                    )
         return found
 
     def survive(self, edit: Callable[[HtmlElement, random.Random], None], n: int) -> Survived:
         """Return what is found after `n` edits of each page that was right before."""
         trees = []
         for page in self.pages:
-            chance, tree = random.Random(f"{page} {n}"), copy.deepcopy(self.judge.cluster.trees[page])
+            chance, tree = (
+                random.Random(f"{page} {n}"),
+                copy.deepcopy(self.judge.cluster.trees[page]),
+            )
             for _ in range(n):
                 edit(cast("HtmlElement", tree), chance)
             trees.append(cast("HtmlElement", tree))
@@ -87,7 +94,8 @@ class EditedCluster:
         columns = Columns(number_nodes(trees))
         for name, rule in self.rules.items():
             survived[name] = [
-                compared(values_on(columns, one, columns.universe.page_bits[number])) == right[one.attribute]
+                compared(values_on(columns, one, columns.universe.page_bits[number]))
+                == right[one.attribute]
                 for number, page in enumerate(self.pages)
                 for right in [self.right[name][page]]
                 for one in rule.attributes

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import random
+from collections.abc import Callable, Mapping
+from typing import Final
 
 from lxml import html
+from lxml.html import HtmlElement
 
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable, Mapping
-
-    from lxml.html import HtmlElement
-
-    Edit = Callable[[HtmlElement, random.Random], None]
+Edit = Callable[[HtmlElement, random.Random], None]
 
 # Children of these cannot be wrapped or get a neighbour of another tag.
-STRICT: Final = frozenset({"html", "head", "table", "tbody", "thead", "tr", "ul", "ol", "dl", "select"})
+STRICT: Final = frozenset(
+    {"html", "head", "table", "tbody", "thead", "tr", "ul", "ol", "dl", "select"}
+)
 
 
 def _elements(tree: HtmlElement) -> list[HtmlElement]:
     body = tree.find("body")
-    return [one for one in (tree if body is None else body).iterdescendants() if isinstance(one.tag, str)]
+    return [
+        one
+        for one in (tree if body is None else body).iterdescendants()
+        if isinstance(one.tag, str)
+    ]
 
 
 def _replace(old: HtmlElement, new: HtmlElement) -> None:

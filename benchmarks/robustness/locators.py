@@ -9,15 +9,12 @@ are the values that differ from page to page.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from itertools import combinations
-from typing import TYPE_CHECKING
+
+from lxml.html import HtmlElement
 
 from rules.algorithms.rule.xpaths import literal
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.html import HtmlElement
 
 PREFERRED = ("name", "class", "title", "alt", "value")
 REFUSED = frozenset(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from clustering.algorithms.automatic import auto
+from clustering.algorithms.grouping import Clusterer
 from clustering.algorithms.published import (
     common_paths,
     keyclus,
@@ -16,9 +16,6 @@ from clustering.algorithms.published import (
     site_model,
     uxclust,
 )
-
-if TYPE_CHECKING:
-    from clustering.algorithms.grouping import Clusterer
 
 CLUSTERERS: dict[str, Clusterer] = {
     clusterer.name: clusterer

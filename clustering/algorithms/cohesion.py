@@ -12,16 +12,13 @@ Cost:       Linear in the paths of the pages.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from clustering.algorithms.path_sets import Hashes
+from clustering.algorithms.path_sets import Hashes
 
 MOST_PATHS = 5_000
 
@@ -39,7 +36,9 @@ def centre_of(path_sets: Sequence[Hashes]) -> Centre:
     >>> centre_of([np.array([1, 2], np.uint64), np.array([2], np.uint64)]).shares.tolist()
     [0.5, 1.0]
     """
-    paths, counts = np.unique(np.concatenate([np.zeros(0, np.uint64), *path_sets]), return_counts=True)
+    paths, counts = np.unique(
+        np.concatenate([np.zeros(0, np.uint64), *path_sets]), return_counts=True
+    )
     if len(paths) > MOST_PATHS:
         commonest = np.sort(np.argsort(-counts, kind="stable")[:MOST_PATHS])
         paths, counts = paths[commonest], counts[commonest]

@@ -12,15 +12,14 @@ Cost:       Linear in the pages, but for sorting the pairs that share any.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 MOST = 0.5
 
 
-def find_successors(cluster_by_page: Mapping[int, int], group_by_page: Mapping[int, str]) -> dict[str, int]:
+def find_successors(
+    cluster_by_page: Mapping[int, int], group_by_page: Mapping[int, str]
+) -> dict[str, int]:
     """Return the old cluster that each new group goes on as; groups without one are new.
 
     >>> find_successors({1: 7, 2: 7, 3: 8}, {1: "a", 2: "a", 3: "b", 4: "b"})

@@ -9,16 +9,14 @@ comes later.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
+
+from lxml.html import HtmlElement
 
 from clustering.dom.page import parse_page
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from lxml.html import HtmlElement
 
 Observation: TypeAlias = Any  # each algorithm has a kind of its own
 Model: TypeAlias = dict[str, Any]  # JSON values only
@@ -114,7 +112,9 @@ class Clusterer:
     title: str
     observe: Callable[[RawPage], Observation] | None  # None: the pages themselves are not read
     cluster_pages: Callable[[Sequence[str], Sequence[Observation], Evidence], Grouping]
-    assign: Callable[[Model, Observation, str], str | None]  # the group of a later page, with its URL
+    assign: Callable[
+        [Model, Observation, str], str | None
+    ]  # the group of a later page, with its URL
     needs: frozenset[str] = frozenset()  # "links", "clicks"
     max_pages: int | None = None  # where the algorithm is quadratic
     sentence: str = ""  # what a variant does; of the others the first sentence of the card says it
@@ -135,7 +135,12 @@ def grouping_of(
             members.setdefault(label, []).append(page)
     ordered = sorted(members.items(), key=lambda item: (-len(item[1]), item[0]))
     groups = [
-        Group(name, tuple(pages), (importance or {}).get(name, float(len(pages))), (whys or {}).get(name, ""))
+        Group(
+            name,
+            tuple(pages),
+            (importance or {}).get(name, float(len(pages))),
+            (whys or {}).get(name, ""),
+        )
         for name, pages in ordered
     ]
     unassigned = tuple(page for page, label in enumerate(label_by_page) if label is None)

@@ -12,10 +12,8 @@ Cost:       Linear in the edges, n log n in the nodes.
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 WIDEST = 5  # nodes side by side
 
@@ -87,7 +85,9 @@ def _rows(layers: Sequence[Sequence[str]], parent_by_node: Mapping[str, str]) ->
     rows: list[list[str]] = []
     share_by_node: dict[str, float] = {}  # from 0 at the left to 1 at the right
     for layer in layers:
-        ordered = sorted(layer, key=lambda node: share_by_node.get(parent_by_node.get(node, ""), 1.0))
+        ordered = sorted(
+            layer, key=lambda node: share_by_node.get(parent_by_node.get(node, ""), 1.0)
+        )
         for place, node in enumerate(ordered):
             share_by_node[node] = (place + 1) / (len(ordered) + 1)
         rows += [ordered[start : start + WIDEST] for start in range(0, len(ordered), WIDEST)]

@@ -18,13 +18,10 @@ Cost:       Linear in pages plus the cells of the confusion matrix that are not 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +123,9 @@ def f_star(table: Confusion) -> float:
 def entropy(table: Confusion) -> float:
     """Return the entropy of the types within each cluster, weighted by the clusters' sizes."""
     return (
-        -sum(e * log(e / table.n_by_cluster[cluster]) for (_, cluster), e in table.e.items()) / table.n + 0.0
+        -sum(e * log(e / table.n_by_cluster[cluster]) for (_, cluster), e in table.e.items())
+        / table.n
+        + 0.0
     )
 
 
@@ -140,8 +139,13 @@ def purity(table: Confusion) -> float:
 
 def entropy_measures(table: Confusion) -> tuple[float, float]:
     """Return homogeneity (clusters hold one type) and completeness (types stay in one cluster)."""
-    H_types, H_clusters = _entropy_of(table.n_by_type.values()), _entropy_of(table.n_by_cluster.values())
-    H_clusters_given_types = -sum(e * log(e / table.n_by_type[t]) for (t, _), e in table.e.items()) / table.n
+    H_types, H_clusters = (
+        _entropy_of(table.n_by_type.values()),
+        _entropy_of(table.n_by_cluster.values()),
+    )
+    H_clusters_given_types = (
+        -sum(e * log(e / table.n_by_type[t]) for (t, _), e in table.e.items()) / table.n
+    )
     homogeneity = 1 - entropy(table) / H_types if H_types else 1.0
     completeness = 1 - H_clusters_given_types / H_clusters if H_clusters else 1.0
     return homogeneity, completeness

@@ -11,22 +11,17 @@ from __future__ import annotations
 
 import pickle
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import BinaryIO
+
+from lxml.html import HtmlElement
 
 from clustering.algorithms.automatic.page_features import MAX_HEADING, PageFeatures
 from clustering.algorithms.clusterers import CLUSTERERS
-from clustering.algorithms.path_sets import all_paths
+from clustering.algorithms.grouping import Observation, RawPage
+from clustering.algorithms.path_sets import Hashes, all_paths
 from clustering.algorithms.published.shingles import shingle_vector
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import BinaryIO
-
-    from lxml.html import HtmlElement
-
-    from clustering.algorithms.grouping import Observation, RawPage
-    from clustering.algorithms.path_sets import Hashes
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +45,11 @@ def observe_page(algorithm: str, page: RawPage) -> ObservedPage:
         title, heading = observation.title, observation.heading
         labels = frozenset(observation.labels.split("\n")) - {""}
     else:
-        title, heading, labels = _text_of(page.tree, "title"), _text_of(page.tree, "h1"), frozenset()
+        title, heading, labels = (
+            _text_of(page.tree, "title"),
+            _text_of(page.tree, "h1"),
+            frozenset(),
+        )
     return ObservedPage(observation, vector, all_paths(page.tree), title, heading, labels)
 
 
@@ -68,7 +67,10 @@ def answer_batches(requests: BinaryIO | None = None, answers: BinaryIO | None = 
     while True:
         try:
             algorithm, pages = pickle.load(requests)  # noqa: S301 - written by the process that started this one
-        except (EOFError, pickle.UnpicklingError):  # the parent is gone, perhaps in the middle of a batch
+        except (
+            EOFError,
+            pickle.UnpicklingError,
+        ):  # the parent is gone, perhaps in the middle of a batch
             return
         pickle.dump(observe_pages(algorithm, pages), answers, pickle.HIGHEST_PROTOCOL)
         answers.flush()

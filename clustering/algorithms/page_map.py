@@ -12,19 +12,15 @@ Cost:       Quadratic in the pages; half a second for 1,500.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from clustering.algorithms.path_sets import Hashes
+from clustering.algorithms.path_sets import Hashes
 
 MOST_PAGES = 1_500
 N_AXES = 2
@@ -53,17 +49,23 @@ def _longest_axes(B: NDArray[np.float64]) -> NDArray[np.float64]:
     n = len(B)
     try:
         start = np.cos(np.arange(n, dtype=np.float64))  # any vector, always the same
-        values, vectors = eigsh(B, N_AXES, v0=start) if n > FEW else eigh(B, subset_by_index=[n - 2, n - 1])
+        values, vectors = (
+            eigsh(B, N_AXES, v0=start) if n > FEW else eigh(B, subset_by_index=[n - 2, n - 1])
+        )
     except ArpackNoConvergence:
         values, vectors = eigh(B, subset_by_index=[n - N_AXES, n - 1])
     longest_first = np.argsort(-values, kind="stable")
-    axes: NDArray[np.float64] = vectors[:, longest_first] * np.sqrt(np.maximum(values[longest_first], 0))
+    axes: NDArray[np.float64] = vectors[:, longest_first] * np.sqrt(
+        np.maximum(values[longest_first], 0)
+    )
     return axes
 
 
 def _weighed(path_sets: Sequence[Hashes]) -> csr_array:
     """Return a row of length 1 for each page; what all pages have, or one alone, weighs nothing."""
-    paths, columns = np.unique(np.concatenate([np.zeros(0, np.uint64), *path_sets]), return_inverse=True)
+    paths, columns = np.unique(
+        np.concatenate([np.zeros(0, np.uint64), *path_sets]), return_inverse=True
+    )
     sizes = [len(paths) for paths in path_sets]
     n_pages_by_path = np.bincount(columns, minlength=len(paths))
     rarity = np.log(len(path_sets) / np.maximum(n_pages_by_path, 1))

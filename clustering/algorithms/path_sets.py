@@ -15,32 +15,32 @@ Cost:       `join_similar` compares all pairs; `join_similar_fast` compares a se
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import xxhash
+from lxml.html import HtmlElement
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from clustering.algorithms.grouping import Model
 from clustering.dom.paths import walk_tag_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from lxml.html import HtmlElement
-    from numpy.typing import NDArray
-
-    from clustering.algorithms.grouping import Model
 
 Hashes: TypeAlias = "NDArray[np.uint64]"
 # Similarities of one set of `size` elements with others, from what they have in common and their sizes.
-Similarity: TypeAlias = "Callable[[NDArray[np.float64], int, NDArray[np.float64]], NDArray[np.float64]]"
+Similarity: TypeAlias = (
+    "Callable[[NDArray[np.float64], int, NDArray[np.float64]], NDArray[np.float64]]"
+)
 
 EXACT_IN_JSON = (1 << 52) - 1
 N_EXAMPLES = 5
 
 
-def jaccard(common: NDArray[np.float64], size: int, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+def jaccard(
+    common: NDArray[np.float64], size: int, sizes: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return |P_1 ∩ P_2| / |P_1 ∪ P_2|."""
     return common / (size + sizes - common)
 
@@ -52,7 +52,9 @@ def share_of_larger(
     return common / np.maximum(size, sizes)
 
 
-def share_of_both(common: NDArray[np.float64], size: int, sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+def share_of_both(
+    common: NDArray[np.float64], size: int, sizes: NDArray[np.float64]
+) -> NDArray[np.float64]:
     """Return 2 |P_1 ∩ P_2| / (|P_1| + |P_2|)."""
     return 2 * common / (size + sizes)
 
@@ -81,7 +83,9 @@ def join_similar(sets: Sequence[Hashes], similarity: Similarity, threshold: floa
     return [find(i) for i in range(len(sets))]
 
 
-def join_similar_fast(sets: Sequence[Hashes], similarity: Similarity, threshold: float) -> list[int]:
+def join_similar_fast(
+    sets: Sequence[Hashes], similarity: Similarity, threshold: float
+) -> list[int]:
     """Return what `join_similar` returns; equal sets are compared once, joined ones no more."""
     first_by_bytes: dict[bytes, int] = {}
     first = [first_by_bytes.setdefault(s.tobytes(), i) if len(s) else i for i, s in enumerate(sets)]
@@ -120,14 +124,18 @@ def _components(sets: Sequence[Hashes], similarity: Similarity, threshold: float
 
 def _incidence(sets: Sequence[Hashes]) -> csr_array:
     """Return a row for each set and a column for each element."""
-    elements, columns = np.unique(np.concatenate([*sets, np.empty(0, dtype=np.uint64)]), return_inverse=True)
+    elements, columns = np.unique(
+        np.concatenate([*sets, np.empty(0, dtype=np.uint64)]), return_inverse=True
+    )
     ends = np.cumsum([0, *(len(s) for s in sets)])
     return csr_array((np.ones(len(columns)), columns, ends), shape=(len(sets), len(elements)))
 
 
 def all_paths(tree: HtmlElement | None) -> Hashes:
     """Return the tag paths of all elements of a page."""
-    return hash_paths(path for _, path in walk_tag_paths(tree)) if tree is not None else hash_paths([])
+    return (
+        hash_paths(path for _, path in walk_tag_paths(tree)) if tree is not None else hash_paths([])
+    )
 
 
 def leaf_paths(tree: HtmlElement | None) -> Hashes:
@@ -183,13 +191,17 @@ def examples_of(sets: Sequence[Hashes], names: Sequence[str | None]) -> Model:
     return {
         name: [
             np.frombuffer(packed, dtype=np.uint64).tolist()
-            for packed, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:N_EXAMPLES]
+            for packed, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[
+                :N_EXAMPLES
+            ]
         ]
         for name, counts in sorted(sets_by_name.items())
     }
 
 
-def nearest_example(examples: Model, s: Hashes, similarity: Similarity, threshold: float) -> str | None:
+def nearest_example(
+    examples: Model, s: Hashes, similarity: Similarity, threshold: float
+) -> str | None:
     """Return the group with the example most like a set, None where none is more alike than the threshold."""
     found = [
         (similarity_of(np.array(example, dtype=np.uint64), s, similarity), name)

@@ -21,11 +21,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
 from urllib.parse import parse_qsl, unquote, urlsplit
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 RAREST_WORD, RAREST_WORD_SHARE = 3, 0.01  # on fewer pages a word in an address is peculiar to them
 RAREST_MIXED_SHARE = 0.1  # a word with numbers in it stays only where so many pages share it
@@ -70,7 +67,9 @@ def address_patterns(urls: Sequence[str]) -> list[str]:
     return patterns
 
 
-def _extended(patterns: Sequence[str], words: Sequence[str | None], least: float, mark: str) -> list[str]:
+def _extended(
+    patterns: Sequence[str], words: Sequence[str | None], least: float, mark: str
+) -> list[str]:
     """Extend each pattern by its next word, or by a wild card where the word is peculiar."""
     masked = [None if word is None else _NUMBER.sub("#", unquote(word)) for word in words]
     n_by_pattern = Counter(
@@ -116,7 +115,9 @@ def pattern_among(url: str, patterns: Collection[str], prefixes: Collection[str]
     pattern = parts.netloc
     for word in parts.path.split("/")[1 : MOST_SEGMENTS + 1]:
         pattern = _extended_by(pattern, word, "/", prefixes)
-    pairs = sorted(parse_qsl("&".join(parts.query.split("&")[:MOST_FIELDS]), keep_blank_values=True))
+    pairs = sorted(
+        parse_qsl("&".join(parts.query.split("&")[:MOST_FIELDS]), keep_blank_values=True)
+    )
     without = [[pair for pair in pairs if pair is not left_out] for left_out in pairs]
     for some in [pairs, *without, []]:
         found = pattern + ("?" + ",".join(key for key, _ in some) if some else "")
@@ -149,7 +150,10 @@ def _extended_by(pattern: str, word: str, mark: str, prefixes: Collection[str]) 
 
 def _needed_pairs(patterns: Sequence[str], queries: Sequence[str]) -> list[list[tuple[str, str]]]:
     """Return the keys and values of each query, sorted, without the keys that other pages do without."""
-    pairs = [parse_qsl("&".join(query.split("&")[:MOST_FIELDS]), keep_blank_values=True) for query in queries]
+    pairs = [
+        parse_qsl("&".join(query.split("&")[:MOST_FIELDS]), keep_blank_values=True)
+        for query in queries
+    ]
     keys = [frozenset(key for key, _ in row) for row in pairs]
     known = set(zip(patterns, keys, strict=True))
     return [
@@ -254,7 +258,7 @@ def _is_within_limits(runs: Sequence[str]) -> bool:
 
 def _without_weakest(runs: list[str]) -> list[str]:
     """Give up the shortest run between two wild cards, else the last run, else the first."""
-    if len(runs) > 2:  # noqa: PLR2004  # more than a beginning and an end
+    if len(runs) > 2:  # more than a beginning and an end
         weakest = min(
             range(1, len(runs) - 1),
             key=lambda place: (_SAYING.search(runs[place]) is not None, len(runs[place]), -place),

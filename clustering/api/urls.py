@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from django.urls import path, register_converter
+from django.urls import URLPattern, path, register_converter
 
 from clustering.api.clusters import cluster_changes, clusterings
 from clustering.api.pages import incoming, pages
 from clustering.api.sites import sites
 from vertex.core.converters import NameConverter
-
-if TYPE_CHECKING:
-    from django.urls import URLPattern
 
 
 class ClusterConverter(NameConverter):
@@ -45,7 +40,9 @@ urlpatterns: list[URLPattern] = [
     path(f"{SITE}clusters/", clusterings.Clusters.as_view(), name="clusters"),
     path(CLUSTER, clusterings.ClusterView.as_view(), name="cluster"),
     path(f"{CLUSTER}pages/", clusterings.ClusterPages.as_view(), name="cluster_pages"),
-    path(f"{SITE}cluster-changes/", cluster_changes.ClusterChanges.as_view(), name="cluster_changes"),
+    path(
+        f"{SITE}cluster-changes/", cluster_changes.ClusterChanges.as_view(), name="cluster_changes"
+    ),
     path(f"{CHANGE}undo/", cluster_changes.UndoChange.as_view(), name="undo_cluster_change"),
     path(f"{CHANGE}redo/", cluster_changes.RedoChange.as_view(), name="redo_cluster_change"),
     path(f"{CLUSTER}review/", cluster_changes.ClusterReview.as_view(), name="cluster_review"),

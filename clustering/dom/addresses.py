@@ -8,15 +8,13 @@ only where it is needed. The order of the query stays as it is: it may mean some
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256
 from ipaddress import IPv6Address, ip_address
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import idna
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MAX_LENGTH = 2048
 DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -37,7 +35,8 @@ _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 
 # Session ids: names that mean nothing else, and names that mean a session only with a long random value.
 _SESSION_NAME = re.compile(
-    r"jsessionid|phpsessid|aspsessionid[a-z]{8}|asp\.net_sessionid|cfid|cftoken|oscsid|zenid", re.IGNORECASE
+    r"jsessionid|phpsessid|aspsessionid[a-z]{8}|asp\.net_sessionid|cfid|cftoken|oscsid|zenid",
+    re.IGNORECASE,
 )
 _PERHAPS_SESSION_NAME = re.compile(r"sid|s_?id|sess(?:ion)?_?id|session", re.IGNORECASE)
 _RANDOM = re.compile(r"(?=[A-Za-z]*[0-9])(?=[0-9]*[A-Za-z])[A-Za-z0-9,-]{12,}|[0-9]{16,}")
@@ -186,7 +185,7 @@ def _split_netloc(url: str, netloc: str) -> tuple[str, int | None]:
         raise BadAddress(url, "names no host")
     if not port:
         return _normalise_host(host), None
-    if not (port.isascii() and port.isdigit() and len(port) <= 10 and 0 < int(port) < 65536):  # noqa: PLR2004 - ports
+    if not (port.isascii() and port.isdigit() and len(port) <= 10 and 0 < int(port) < 65536):
         raise BadAddress(url, f"{port!r} is no port")
     return _normalise_host(host), int(port)
 
@@ -201,7 +200,7 @@ def _normalise_host(host: str) -> str:
         except idna.IDNAError as error:
             raise BadAddress(host, f"not an international host name: {error}") from None
     host = host.lower().removesuffix(".")
-    if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in host.split(".")):  # noqa: PLR2004 - of DNS
+    if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in host.split(".")):
         raise BadAddress(host, "no host name")
     if _is_number(host.rpartition(".")[2]):
         return _normalise_ipv4(host)
@@ -226,7 +225,9 @@ def _normalise_ipv6(host: str) -> str:
     except ValueError:
         raise BadAddress(host, "no IPv6 address") from None
     if address.scope_id is not None:
-        raise BadAddress(host, "an IPv6 address with a zone, which means nothing outside its machine")
+        raise BadAddress(
+            host, "an IPv6 address with a zone, which means nothing outside its machine"
+        )
     return address.compressed
 
 
@@ -342,7 +343,9 @@ def _plain_netloc(url: str) -> str:
 
 def _covers_netloc(extra: str, netloc: str) -> bool:
     extra = extra.lower().removeprefix("www.")
-    return netloc == extra or (":" not in extra.rpartition("]")[2] and _without_port(netloc) == extra)
+    return netloc == extra or (
+        ":" not in extra.rpartition("]")[2] and _without_port(netloc) == extra
+    )
 
 
 def _without_port(netloc: str) -> str:

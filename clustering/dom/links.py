@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from lxml.html import HtmlElement
 
 from clustering.dom.addresses import BadAddress, join_url, normalise_url
 from clustering.dom.paths import element_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.html import HtmlElement
 
 MAX_LINKS = 2000
 MAX_TEXT = 200
@@ -43,7 +41,9 @@ def find_links(tree: HtmlElement, base_url: str, encoding: str = "utf-8") -> lis
     paths = element_paths([element for element, _, _ in found])
     return [
         FoundLink(position, path, url, written, link_text(element))
-        for position, (path, (element, written, url)) in enumerate(zip(paths, found, strict=True), 1)
+        for position, (path, (element, written, url)) in enumerate(
+            zip(paths, found, strict=True), 1
+        )
     ]
 
 
@@ -59,7 +59,9 @@ def find_base(tree: HtmlElement, base_url: str) -> str:
 def link_text(element: HtmlElement) -> str:
     """Return what a link shows: its text, else the words of an image or a title within it."""
     if len(element):
-        text = " ".join([piece[:MAX_TEXT_NODE] for piece in islice(element.itertext(), MAX_TEXT_NODES)])
+        text = " ".join(
+            [piece[:MAX_TEXT_NODE] for piece in islice(element.itertext(), MAX_TEXT_NODES)]
+        )
     else:
         text = (element.text or "")[:MAX_TEXT_NODE]
     return (" ".join(text.split()) or _replacement_text(element))[:MAX_TEXT]

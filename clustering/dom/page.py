@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import webencodings
 from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HtmlProcessingInstruction
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 MAX_BYTES = 10 * 1024 * 1024
 MAX_ATTRIBUTES = 1000
@@ -30,9 +27,15 @@ TRUNCATED = "truncated"
 EMPTY = "empty"
 TOO_MANY_ATTRIBUTES = "too_many_attributes"
 
-_BOMS = [(codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be")]
+_BOMS = [
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16le"),
+    (codecs.BOM_UTF16_BE, "utf-16be"),
+]
 _CHARSET = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;\"'/>]+))", re.IGNORECASE)
-_XML_DECLARATION = re.compile(rb"\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._:-]+)[\"']")
+_XML_DECLARATION = re.compile(
+    rb"\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._:-]+)[\"']"
+)
 # A comment, a meta tag with its attributes, any other tag: in this order, so that no comment is looked into.
 _TAG = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(meta)[\s/]((?:[^>\"']|\"[^\"]*\"|'[^']*')*)|</?[a-z](?:[^>\"']|\"[^\"]*\"|'[^']*')*",
@@ -229,7 +232,9 @@ def _replace_undecodable(error: UnicodeError) -> tuple[str, int]:
         raise error
     wrong = error.object[error.start : error.end]
     if error.encoding == "charmap":
-        return "".join(chr(byte) if byte < FIRST_AFTER_C1 else REPLACEMENT for byte in wrong), error.end
+        return "".join(
+            chr(byte) if byte < FIRST_AFTER_C1 else REPLACEMENT for byte in wrong
+        ), error.end
     return REPLACEMENT, error.end
 
 

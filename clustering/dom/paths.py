@@ -7,15 +7,11 @@ read (`o:p`, `p,q`), the step is `*[n]`, so that every path selects its element.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from lxml import etree
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from lxml.etree import _Element
+from lxml.etree import _Element
 
 FEW = 100  # paths, which are quick to find on the largest page
 
@@ -54,7 +50,11 @@ def walk_tag_paths(tree: _Element) -> Iterator[tuple[_Element, str]]:
         yield element, path
         if len(element):
             stack.extend(
-                [(child, f"{path}/{tag}") for child in reversed(element) if isinstance(tag := child.tag, str)]
+                [
+                    (child, f"{path}/{tag}")
+                    for child in reversed(element)
+                    if isinstance(tag := child.tag, str)
+                ]
             )
 
 
@@ -73,7 +73,8 @@ def _placed_children(
             if wanted is None or child in wanted:
                 steps.append((child, tag, number, nth))
     return [
-        (child, f"{path}/{_step(tag, number, nth, count_by_tag[tag])}") for child, tag, number, nth in steps
+        (child, f"{path}/{_step(tag, number, nth, count_by_tag[tag])}")
+        for child, tag, number, nth in steps
     ]
 
 

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import ssl
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import sleep
-from typing import TYPE_CHECKING, Final, Self
+from types import TracebackType
+from typing import Final, Self
 
 import httpcore
 from django.conf import settings
-from tenacity import Retrying, retry_if_exception, retry_if_result, stop_after_attempt, wait_exponential
+from tenacity import (
+    Retrying,
+    retry_if_exception,
+    retry_if_result,
+    stop_after_attempt,
+    wait_exponential,
+)
 
-from clustering.dom.addresses import BadAddress, join_url, normalise_url
+from clustering.dom.addresses import Address, BadAddress, join_url, normalise_url
 from clustering.fetching import deadlines
 from clustering.fetching.connections import SILENCE, Network, trusted_certificates
 from clustering.fetching.deadlines import Deadline
@@ -19,21 +29,22 @@ from clustering.fetching.decoding import ACCEPTED, TooLarge, decode, encodings
 from clustering.fetching.guard import Guard, read_url
 from clustering.fetching.refusals import Refused
 
-if TYPE_CHECKING:
-    import ssl
-    import threading
-    from collections.abc import Callable, Iterator, Mapping
-    from types import TracebackType
-
-    from clustering.dom.addresses import Address
-
 MAX_BYTES: Final = 10 * 1024 * 1024
 MAX_REDIRECTS: Final = 5
 PAGE_SECONDS: Final = 60.0
 IDLE_SECONDS: Final = 15.0  # how long an unused connection is kept
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 KEPT_HEADERS: Final = frozenset(
-    {"content-language", "content-type", "date", "etag", "last-modified", "location", "retry-after", "server"}
+    {
+        "content-language",
+        "content-type",
+        "date",
+        "etag",
+        "last-modified",
+        "location",
+        "retry-after",
+        "server",
+    }
 )
 HEADER_CHARACTERS: Final = 2000  # kept of each
 
@@ -76,7 +87,11 @@ class Fetched:
         """
         written = self.headers.get("location", "") if self.status in REDIRECTS else ""
         try:
-            return normalise_url(join_url(self.final_url, _as_browsers_read(written))) if written else ""
+            return (
+                normalise_url(join_url(self.final_url, _as_browsers_read(written)))
+                if written
+                else ""
+            )
         except BadAddress as error:
             raise RedirectRefused(f"redirects to {written[:200]!r}: {error}") from None
 
@@ -116,7 +131,10 @@ class Fetcher:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -168,7 +186,11 @@ class Fetcher:
             while True:
                 seen.append(str(target))
                 answer = self._ask_once(target, ask, seen)
-                if ask.max_redirects == 0 or ask.method not in {"GET", "HEAD"} or not answer.location:
+                if (
+                    ask.max_redirects == 0
+                    or ask.method not in {"GET", "HEAD"}
+                    or not answer.location
+                ):
                     return answer
                 origin = target.origin
                 target = _next_target(answer, seen, ask.max_redirects)
@@ -178,7 +200,9 @@ class Fetcher:
     def _ask_once(self, target: Address, ask: _Ask, seen: list[str]) -> Fetched:
         request = httpcore.Request(
             ask.method,
-            httpcore.URL(scheme=target.scheme, host=target.host, port=target.port, target=target.target),
+            httpcore.URL(
+                scheme=target.scheme, host=target.host, port=target.port, target=target.target
+            ),
             headers=self._headers(target, ask),
             content=ask.content or None,
             extensions={"timeout": {"read": self.silence, "write": self.silence}},
@@ -223,7 +247,9 @@ class _Ask:
 
     def without_headers(self) -> _Ask:
         """Return the same for another origin, which must not see what was meant for the first."""
-        return _Ask(self.method, {}, b"", self.max_redirects, self.max_bytes, self.is_cut, self.takes)
+        return _Ask(
+            self.method, {}, b"", self.max_redirects, self.max_bytes, self.is_cut, self.takes
+        )
 
 
 def _next_target(answer: Fetched, seen: list[str], max_redirects: int) -> Address:
@@ -231,7 +257,9 @@ def _next_target(answer: Fetched, seen: list[str], max_redirects: int) -> Addres
     if str(target) in seen:
         raise RedirectRefused(f"redirects in a circle: {str(target)[:200]}")
     if len(seen) > max_redirects:
-        raise RedirectRefused(f"more than {max_redirects} redirects, the last one to {str(target)[:200]}")
+        raise RedirectRefused(
+            f"more than {max_redirects} redirects, the last one to {str(target)[:200]}"
+        )
     return target
 
 
@@ -287,4 +315,4 @@ def _is_transient(error: BaseException) -> bool:
 
 
 def _is_trouble(answer: Fetched) -> bool:
-    return answer.status >= 500  # noqa: PLR2004 (server error)
+    return answer.status >= 500

@@ -5,20 +5,17 @@ from __future__ import annotations
 import select
 import socket
 import ssl
+from collections.abc import Iterable
 from functools import lru_cache
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import httpcore
 import httpx
 
 from clustering.fetching import deadlines
+from clustering.fetching.guard import Guard
 from clustering.fetching.refusals import Refused
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from clustering.fetching.guard import Guard
 
 SILENCE: Final = 15.0  # seconds without a byte
 QUICK_ACKNOWLEDGEMENT: Final = getattr(socket, "TCP_QUICKACK", None)  # Linux; it holds for one read
@@ -78,7 +75,10 @@ class Stream(httpcore.NetworkStream):
         self._socket.close()
 
     def start_tls(
-        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,
     ) -> httpcore.NetworkStream:
         self._socket.settimeout(deadlines.current().share(timeout or SILENCE))
         try:
@@ -93,7 +93,7 @@ class Stream(httpcore.NetworkStream):
             self.close()
             raise httpcore.ConnectError(str(error)) from error
 
-    def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 (the signature of the library)
+    def get_extra_info(self, info: str) -> Any:
         if info == "is_readable":
             poll = select.poll()
             poll.register(self._socket.fileno(), CLOSED)
@@ -113,7 +113,7 @@ class Network(httpcore.NetworkBackend):
         self,
         host: str,
         port: int,
-        timeout: float | None = None,  # noqa: ARG002 (the deadline decides)
+        timeout: float | None = None,  # noqa: ARG002 - the signature is the library's
         local_address: str | None = None,  # noqa: ARG002 (the kernel chooses)
         socket_options: Iterable[Any] | None = None,  # noqa: ARG002 (the guard sets them)
     ) -> httpcore.NetworkStream:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from clustering.fetching.refusals import Refused, Stopped
-
-if TYPE_CHECKING:
-    import threading
-    from collections.abc import Iterator
 
 SLICE: Final = 0.25  # seconds between two looks at whether the work was called off
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import brotli
 import zstandard
 
 from clustering.fetching.refusals import Refused
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
 ACCEPTED: Final = "gzip, deflate, br, zstd"
 MAX_ENCODINGS: Final = 2  # one over another
 PIECE: Final = 64 * 1024
-ZSTD_SLICE: Final = 128  # bytes in: at most 4 MiB come out, since four bytes can stand for a block of 128 KiB
+ZSTD_SLICE: Final = (
+    128  # bytes in: at most 4 MiB come out, since four bytes can stand for a block of 128 KiB
+)
 ZSTD_WINDOW: Final = 8 * 1024 * 1024  # what RFC 9659 lets servers ask for
 GZIP, ZLIB, RAW_DEFLATE = 31, 15, -15  # zlib's names for the three wrappings
 
@@ -37,7 +37,9 @@ class TooLarge(Refused):
         super().__init__(f"the body is larger than {max_bytes / 2**20:.3g} MiB")
 
 
-def decode(chunks: Iterable[bytes], content_encoding: str, max_bytes: int, *, is_cut: bool = False) -> bytes:
+def decode(
+    chunks: Iterable[bytes], content_encoding: str, max_bytes: int, *, is_cut: bool = False
+) -> bytes:
     """Return the decoded body, or raise TooLarge as soon as it, or a layer of it, exceeds the bound.
 
     With `is_cut` the start of a longer body is returned instead.
@@ -70,7 +72,9 @@ def encodings(content_encoding: str) -> list[str]:
         if name not in DECODERS:
             raise EncodingRefused(f"Content-Encoding {name[:40]!r} is not one of {ACCEPTED}")
     if len(names) > MAX_ENCODINGS:
-        raise EncodingRefused(f"{len(names)} encodings over one another, {MAX_ENCODINGS} are allowed")
+        raise EncodingRefused(
+            f"{len(names)} encodings over one another, {MAX_ENCODINGS} are allowed"
+        )
     return names
 
 
@@ -105,7 +109,9 @@ def _inflate(chunks: Iterable[bytes]) -> Iterator[bytes]:
     for chunk in chunks:
         head += chunk
         if stream is None and len(head) > 1:
-            is_wrapped = head[0] & 0x0F == zlib.DEFLATED and int.from_bytes(head[:2], "big") % 31 == 0
+            is_wrapped = (
+                head[0] & 0x0F == zlib.DEFLATED and int.from_bytes(head[:2], "big") % 31 == 0
+            )
             stream = zlib.decompressobj(ZLIB if is_wrapped else RAW_DEFLATE)
         if stream is not None:
             yield from _pieces(stream, head)
@@ -119,7 +125,9 @@ def _pieces(stream: zlib._Decompress, chunk: bytes) -> Iterator[bytes]:
     rest = chunk
     piece = b""
     try:
-        while not stream.eof and (rest or len(piece) == PIECE):  # a full piece may have left more behind
+        while not stream.eof and (
+            rest or len(piece) == PIECE
+        ):  # a full piece may have left more behind
             piece = stream.decompress(rest, PIECE)
             rest = stream.unconsumed_tail
             yield piece
@@ -136,7 +144,9 @@ def _unbrotli(chunks: Iterable[bytes]) -> Iterator[bytes]:
             piece = stream.process(chunk, output_buffer_limit=PIECE)
             while piece:  # an empty one: all that came in has come out
                 yield piece
-                piece = b"" if stream.is_finished() else stream.process(b"", output_buffer_limit=PIECE)
+                piece = (
+                    b"" if stream.is_finished() else stream.process(b"", output_buffer_limit=PIECE)
+                )
     except brotli.error as error:
         raise EncodingRefused(f"the compressed body is broken: {error}") from None
     _check_complete(is_complete=stream.is_finished())

@@ -9,19 +9,15 @@ from __future__ import annotations
 import ipaddress
 import socket
 import threading
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from clustering.dom.addresses import BadAddress, parse_url
+from clustering.dom.addresses import Address, BadAddress, parse_url
+from clustering.fetching.deadlines import Deadline
 from clustering.fetching.refusals import Refused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from clustering.dom.addresses import Address
-    from clustering.fetching.deadlines import Deadline
 
 IpAddress: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -189,7 +185,9 @@ class Guard:
         _wait_for(look_up, deadline)
         if errors:
             again = isinstance(errors[0], socket.gaierror) and errors[0].errno == socket.EAI_AGAIN
-            raise (NameNotAnswered if again else NameNotFound)(f"{host} has no address: {_why(errors[0])}")
+            raise (NameNotAnswered if again else NameNotFound)(
+                f"{host} has no address: {_why(errors[0])}"
+            )
         if not answers:
             raise NameNotAnswered(f"{host}: no name server answered in time")
         if not answers[0]:
@@ -225,7 +223,7 @@ def kind_of(address: IpAddress) -> str:
 
 def is_own(address: IpAddress, port: int) -> bool:
     """Say whether an address is this machine's own: the kernel would then send from the same one."""
-    family = socket.AF_INET if address.version == 4 else socket.AF_INET6  # noqa: PLR2004 (IPv4)
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:  # connecting it sends nothing
             probe.connect((str(address), port))
@@ -240,7 +238,7 @@ def networks(words: Iterable[str]) -> tuple[Network, ...]:
 
 
 def _connect(address: IpAddress, port: int, deadline: Deadline) -> socket.socket:
-    family = socket.AF_INET if address.version == 4 else socket.AF_INET6  # noqa: PLR2004 (IPv4)
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     with ExitStack() as unless_connected:
         connection = unless_connected.enter_context(socket.socket(family, socket.SOCK_STREAM))
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from protego import Protego
 
+from clustering.fetching.client import Fetcher
 from clustering.fetching.refusals import Refused
-
-if TYPE_CHECKING:
-    from clustering.fetching.client import Fetcher
 
 MAX_ROBOTS_BYTES: Final = 500 * 1024  # more is not read, as RFC 9309 says
 MAX_CRAWL_DELAY: Final = 60.0  # seconds; a host that asks for more is fetched this slowly
@@ -74,9 +72,11 @@ def fetch_robots(fetcher: Fetcher, origin: str) -> RobotsFile:
     if answer.status >= SERVER_ERROR or answer.status == TOO_MANY_REQUESTS:
         told = f"{origin}/robots.txt answers {answer.status}: nothing is fetched for now"
         raise RobotsUnavailable(told, answer.headers.get("retry-after", ""))
-    if answer.status != 200:  # noqa: PLR2004 (OK)
+    if answer.status != 200:
         return RobotsFile(answer.status, "")
-    return RobotsFile(answer.status, answer.body.decode("utf-8-sig", errors="replace").replace("\x00", ""))
+    return RobotsFile(
+        answer.status, answer.body.decode("utf-8-sig", errors="replace").replace("\x00", "")
+    )
 
 
 def product_token(user_agent: str) -> str:

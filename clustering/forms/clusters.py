@@ -15,7 +15,9 @@ NUMBER = re.compile(r"[0-9]{1,18}")
 
 class ClusterSiteForm(forms.Form):
     algorithm = forms.ChoiceField(
-        label="Algorithm", choices=[(name, one.title) for name, one in CLUSTERERS.items()], initial="auto"
+        label="Algorithm",
+        choices=[(name, one.title) for name, one in CLUSTERERS.items()],
+        initial="auto",
     )
     n_sample = forms.IntegerField(
         label="Pages in the sample",
@@ -63,11 +65,15 @@ class MovePagesForm(forms.Form):
 
 
 class RenameForm(forms.Form):
-    title = forms.CharField(max_length=LONGEST_TITLE, error_messages={"required": "A cluster needs a title."})
+    title = forms.CharField(
+        max_length=LONGEST_TITLE, error_messages={"required": "A cluster needs a title."}
+    )
 
 
 class MergeForm(forms.Form):
-    into = forms.CharField(max_length=61, error_messages={"required": "Choose the cluster to merge into."})
+    into = forms.CharField(
+        max_length=61, error_messages={"required": "Choose the cluster to merge into."}
+    )
 
 
 class VerdictForm(forms.Form):

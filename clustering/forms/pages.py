@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django import forms
+from django.db.models.fields.files import FieldFile
 
 from clustering.forms.sites import MAX_DELAY, MAX_PAGES, USUAL_PAGES, read_address
 from clustering.services.crawl.crawling import Strategy
-
-if TYPE_CHECKING:
-    from django.db.models.fields.files import FieldFile
 
 
 class ManyFilesInput(forms.ClearableFileInput):
@@ -47,7 +43,8 @@ class ImportForm(forms.Form):
 
 class SearchLogForm(forms.Form):
     file = forms.FileField(
-        label="File", help_text="Lines of query, address and number of clicks, with a tab between them."
+        label="File",
+        help_text="Lines of query, address and number of clicks, with a tab between them.",
     )
 
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 from urllib.parse import urlsplit
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.http import QueryDict
 
 from clustering.dom.addresses import BadAddress, normalise_url
 from vertex.core.models import Site
 from vertex.core.models.sites import SITE_NAME
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from django.http import QueryDict
 
 MAX_PAGES = 1_000_000
 USUAL_PAGES = 1_000
@@ -42,16 +39,21 @@ def propose_name(address: str, taken: Iterable[str] | None = None) -> str:
         return ""
     name = host.removeprefix("www.") + (f"-{port}" if port else "")
     kept = "".join(
-        letter if letter.isascii() and (letter.isalnum() or letter in ".-_") else "-" for letter in name
+        letter if letter.isascii() and (letter.isalnum() or letter in ".-_") else "-"
+        for letter in name
     )
     kept = kept.strip(".-_")[:58]
     if not kept:
         return ""
     used = set(
-        Site.objects.filter(name__startswith=kept).values_list("name", flat=True) if taken is None else taken
+        Site.objects.filter(name__startswith=kept).values_list("name", flat=True)
+        if taken is None
+        else taken
     )
     return next(
-        name for n in range(1, len(used) + 2) if (name := kept if n == 1 else f"{kept}-{n}") not in used
+        name
+        for n in range(1, len(used) + 2)
+        if (name := kept if n == 1 else f"{kept}-{n}") not in used
     )
 
 
@@ -87,7 +89,9 @@ class NewSiteForm(forms.Form):
         max_length=63,
         required=False,
         validators=[SITE_NAME],
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "class": "mono"}),
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "spellcheck": "false", "class": "mono"}
+        ),
         help_text="Short and unique; it stands in addresses and commands. Blank: made from the address.",
     )
     crawls_at_once = forms.BooleanField(label="Crawl at once", required=False, initial=True)
@@ -133,7 +137,9 @@ class SiteSettingsForm(forms.Form):
         help_text="Seconds for each host. 0 only for sites of your own.",
     )
     obey_robots = forms.BooleanField(
-        label="Obey robots.txt", required=False, help_text="Leave out what the site asks robots not to fetch."
+        label="Obey robots.txt",
+        required=False,
+        help_text="Leave out what the site asks robots not to fetch.",
     )
     renders = forms.BooleanField(
         label="Render pages",
@@ -158,7 +164,9 @@ class DeleteSiteForm(forms.Form):
     typed_name = forms.CharField(
         label="Name of the site",
         max_length=63,
-        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "class": "mono"}),
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "spellcheck": "false", "class": "mono"}
+        ),
     )
 
     def __init__(self, data: QueryDict | None, *, site: Site) -> None:

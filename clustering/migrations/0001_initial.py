@@ -205,7 +205,8 @@ class Migration(migrations.Migration):
                 (
                     "verdict",
                     models.CharField(
-                        choices=[("one_type", "One type"), ("mixed", "Several types")], max_length=10
+                        choices=[("one_type", "One type"), ("mixed", "Several types")],
+                        max_length=10,
                     ),
                 ),
                 ("pages", models.JSONField(default=list)),
@@ -547,10 +548,14 @@ class Migration(migrations.Migration):
                 (
                     "kind",
                     models.CharField(
-                        choices=[("sheet", "Style sheet"), ("image", "Image"), ("font", "Font")], max_length=5
+                        choices=[("sheet", "Style sheet"), ("image", "Image"), ("font", "Font")],
+                        max_length=5,
                     ),
                 ),
-                ("body", vertex.core.models.bodies.BodyField(blank=True, db_index=True, max_length=64)),
+                (
+                    "body",
+                    vertex.core.models.bodies.BodyField(blank=True, db_index=True, max_length=64),
+                ),
                 ("n_bytes", models.PositiveIntegerField(default=0)),
                 ("content_type", models.CharField(blank=True, max_length=100)),
                 ("problem", models.CharField(blank=True, max_length=300)),
@@ -568,13 +573,17 @@ class Migration(migrations.Migration):
             ],
             options={
                 "constraints": [
-                    models.UniqueConstraint(fields=("site", "url_hash", "body"), name="asset_once_per_site")
+                    models.UniqueConstraint(
+                        fields=("site", "url_hash", "body"), name="asset_once_per_site"
+                    )
                 ],
             },
         ),
         migrations.AddConstraint(
             model_name="cluster",
-            constraint=models.UniqueConstraint(fields=("site", "name"), name="cluster_name_once_per_site"),
+            constraint=models.UniqueConstraint(
+                fields=("site", "name"), name="cluster_name_once_per_site"
+            ),
         ),
         migrations.AddIndex(
             model_name="clusterchange",
@@ -604,15 +613,21 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="link",
-            constraint=models.UniqueConstraint(fields=("page", "position"), name="link_once_per_place"),
+            constraint=models.UniqueConstraint(
+                fields=("page", "position"), name="link_once_per_place"
+            ),
         ),
         migrations.AddIndex(
             model_name="pagemembership",
-            index=models.Index(fields=["clustering", "cluster", "page"], name="membership_by_cluster"),
+            index=models.Index(
+                fields=["clustering", "cluster", "page"], name="membership_by_cluster"
+            ),
         ),
         migrations.AddIndex(
             model_name="pagemembership",
-            index=models.Index(fields=["clustering", "cluster", "distance"], name="membership_by_distance"),
+            index=models.Index(
+                fields=["clustering", "cluster", "distance"], name="membership_by_distance"
+            ),
         ),
         migrations.AddConstraint(
             model_name="pagemembership",
@@ -636,7 +651,9 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="page",
-            index=models.Index(fields=["crawl", "host", "state", "depth", "id"], name="page_frontier"),
+            index=models.Index(
+                fields=["crawl", "host", "state", "depth", "id"], name="page_frontier"
+            ),
         ),
         migrations.AddIndex(
             model_name="page",
@@ -656,6 +673,8 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="page",
-            constraint=models.UniqueConstraint(fields=("site", "url_hash"), name="page_once_per_site"),
+            constraint=models.UniqueConstraint(
+                fields=("site", "url_hash"), name="page_once_per_site"
+            ),
         ),
     ]

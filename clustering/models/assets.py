@@ -31,7 +31,9 @@ class Asset(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["site", "url_hash", "body"], name="asset_once_per_site"),
+            models.UniqueConstraint(
+                fields=["site", "url_hash", "body"], name="asset_once_per_site"
+            ),
         ]
 
     def __str__(self) -> str:

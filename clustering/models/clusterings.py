@@ -7,8 +7,6 @@ knows of a cluster is an extent; which pages it put there are memberships.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import F, Q
@@ -16,10 +14,8 @@ from django.db.models.fields.json import KeyTransform
 from django.utils import timezone
 
 from clustering.models.pages import Page
+from vertex.core.models.people import User
 from vertex.core.models.sites import Site
-
-if TYPE_CHECKING:
-    from vertex.core.models.people import User
 
 CLUSTER_NAME = RegexValidator(
     r"^[a-z0-9][a-z0-9-]{0,60}\Z",
@@ -44,11 +40,15 @@ class ClusteringQuerySet(models.QuerySet["Clustering"]):
 class Clustering(models.Model):
     """What one algorithm made of a site's pages at one time."""
 
-    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="clusterings", db_index=False)
+    site = models.ForeignKey(
+        Site, on_delete=models.CASCADE, related_name="clusterings", db_index=False
+    )
     algorithm = models.CharField(max_length=40)
     params = models.JSONField(default=dict)  # sample size, seed, threshold
     why = models.TextField(blank=True)  # on what evidence it was decided, in one sentence
-    evidence = models.JSONField(default=dict)  # how many pages, links, clicks there were, and of what kind
+    evidence = models.JSONField(
+        default=dict
+    )  # how many pages, links, clicks there were, and of what kind
     measures = models.JSONField(default=dict)  # coverage, cohesion
     model = models.JSONField(default=dict)  # what assigns a later page
     map = models.JSONField(default=list)  # [page, x, y] of some pages, from 0 to 1
@@ -61,7 +61,9 @@ class Clustering(models.Model):
     made_by = models.ForeignKey(
         "core.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
-    job = models.ForeignKey("core.Job", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    job = models.ForeignKey(
+        "core.Job", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     assigned_at = models.DateTimeField(default=timezone.now)  # when new pages were last looked for
 
     objects = ClusteringQuerySet.as_manager()
@@ -70,7 +72,9 @@ class Clustering(models.Model):
         ordering = ["-id"]
         constraints = [
             models.UniqueConstraint(
-                fields=["site"], condition=Q(is_current=True), name="one_current_clustering_per_site"
+                fields=["site"],
+                condition=Q(is_current=True),
+                name="one_current_clustering_per_site",
             )
         ]
         indexes = [models.Index(fields=["site", "-id"], name="clustering_by_site")]
@@ -92,18 +96,26 @@ class ClusterQuerySet(models.QuerySet["Cluster"]):
 class Cluster(models.Model):
     """Pages of a site that one template makes; it keeps its name from one clustering to the next."""
 
-    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="clusters", db_index=False)
+    site = models.ForeignKey(
+        Site, on_delete=models.CASCADE, related_name="clusters", db_index=False
+    )
     name = models.CharField(max_length=61, validators=[CLUSTER_NAME])
     title = models.CharField(max_length=200)
-    has_own_title = models.BooleanField(default=False)  # given by a person: no clustering changes it
-    is_hand_made = models.BooleanField(default=False)  # no algorithm finds it; it lives by changes alone
+    has_own_title = models.BooleanField(
+        default=False
+    )  # given by a person: no clustering changes it
+    is_hand_made = models.BooleanField(
+        default=False
+    )  # no algorithm finds it; it lives by changes alone
     made_at = models.DateTimeField(default=timezone.now)
 
     objects = ClusterQuerySet.as_manager()
 
     class Meta:
         ordering = ["name"]
-        constraints = [models.UniqueConstraint(fields=["site", "name"], name="cluster_name_once_per_site")]
+        constraints = [
+            models.UniqueConstraint(fields=["site", "name"], name="cluster_name_once_per_site")
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -116,19 +128,25 @@ class Extent(models.Model):
         Clustering, on_delete=models.CASCADE, related_name="extents", db_index=False
     )
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="extents")
-    group = models.CharField(max_length=100, blank=True)  # the algorithm's own name, which its model answers
+    group = models.CharField(
+        max_length=100, blank=True
+    )  # the algorithm's own name, which its model answers
     n_pages = models.PositiveIntegerField(default=0)
     signature = models.CharField(max_length=40, blank=True)  # eight bytes, "*" for one that varies
     importance = models.FloatField(default=0.0)
     url_pattern = models.TextField(blank=True)
-    cohesion = models.FloatField(null=True, blank=True)  # mean likeness of its pages to its centre, 0 to 1
+    cohesion = models.FloatField(
+        null=True, blank=True
+    )  # mean likeness of its pages to its centre, 0 to 1
     why = models.TextField(blank=True)
     examples = models.JSONField(default=list)  # pages that show what it is, the most typical first
 
     class Meta:
         ordering = ["-n_pages", "cluster__name"]
         constraints = [
-            models.UniqueConstraint(fields=["clustering", "cluster"], name="extent_once_per_clustering")
+            models.UniqueConstraint(
+                fields=["clustering", "cluster"], name="extent_once_per_clustering"
+            )
         ]
 
 
@@ -150,13 +168,17 @@ class PageMembership(models.Model):
     )
     page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="memberships")
     # What the algorithm found; None where it put the page nowhere.
-    found = models.ForeignKey(Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    found = models.ForeignKey(
+        Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+    )
     # Where the page is, after what people changed.
     cluster = models.ForeignKey(
         Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="memberships"
     )
     distance = models.FloatField(null=True, blank=True)  # from the cluster's centre, 0 to 1
-    snapshot_seen = models.PositiveBigIntegerField(null=True, blank=True)  # the one that it was judged by
+    snapshot_seen = models.PositiveBigIntegerField(
+        null=True, blank=True
+    )  # the one that it was judged by
 
     objects = MembershipQuerySet.as_manager()
 
@@ -166,7 +188,9 @@ class PageMembership(models.Model):
         ]
         indexes = [
             models.Index(fields=["clustering", "cluster", "page"], name="membership_by_cluster"),
-            models.Index(fields=["clustering", "cluster", "distance"], name="membership_by_distance"),
+            models.Index(
+                fields=["clustering", "cluster", "distance"], name="membership_by_distance"
+            ),
         ]
 
 
@@ -187,12 +211,19 @@ class ClusterChange(models.Model):
     class Kind(models.TextChoices):
         MOVE = "move", "Move pages"  # {"pages": [page, …]} to `cluster`
         MERGE = "merge", "Merge"  # `cluster` into `into`
-        SPLIT = "split", "Split"  # {"parts": {cluster: [page, …]}, "model": …, "groups": {group: cluster}}
+        SPLIT = (
+            "split",
+            "Split",
+        )  # {"parts": {cluster: [page, …]}, "model": …, "groups": {group: cluster}}
 
-    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="cluster_changes", db_index=False)
+    site = models.ForeignKey(
+        Site, on_delete=models.CASCADE, related_name="cluster_changes", db_index=False
+    )
     kind = models.CharField(max_length=10, choices=Kind)
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="changes")
-    into = models.ForeignKey(Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="+")
+    into = models.ForeignKey(
+        Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="+"
+    )
     detail = models.JSONField(default=dict)
     made_at = models.DateTimeField(default=timezone.now)
     made_by = models.ForeignKey(
@@ -218,7 +249,9 @@ class ClusterVerdict(models.Model):
     clustering = models.ForeignKey(Clustering, on_delete=models.CASCADE, related_name="verdicts")
     verdict = models.CharField(max_length=10, choices=Verdict)
     pages = models.JSONField(default=list)  # those that were shown
-    strangers = models.JSONField(default=list)  # those of them that the person marked as another type
+    strangers = models.JSONField(
+        default=list
+    )  # those of them that the person marked as another type
     comment = models.TextField(blank=True)
     given_at = models.DateTimeField(default=timezone.now)
     given_by = models.ForeignKey(

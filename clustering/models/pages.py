@@ -16,7 +16,9 @@ class Host(models.Model):
     leased_until = models.DateTimeField(null=True, blank=True)
     leased_by = models.CharField(max_length=100, blank=True)
     next_fetch_at = models.DateTimeField(null=True, blank=True)
-    retry_after = models.DateTimeField(null=True, blank=True)  # the host asked to be left alone until then
+    retry_after = models.DateTimeField(
+        null=True, blank=True
+    )  # the host asked to be left alone until then
     robots_text = models.TextField(blank=True)
     robots_status = models.PositiveIntegerField(null=True, blank=True)
     robots_fetched_at = models.DateTimeField(null=True, blank=True)
@@ -46,9 +48,13 @@ class Page(models.Model):
     reason = models.CharField(max_length=300, blank=True)  # why the state is not "stored"
     depth = models.PositiveIntegerField(default=0)  # links from the entry
     n_tries = models.PositiveSmallIntegerField(default=0)
-    crawl = models.ForeignKey("core.Job", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    crawl = models.ForeignKey(
+        "core.Job", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     # Where a crawl asks for it; None where no crawl did yet.
-    host = models.ForeignKey(Host, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    host = models.ForeignKey(
+        Host, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     redirects_to = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -59,7 +65,9 @@ class Page(models.Model):
     visited_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["site", "url_hash"], name="page_once_per_site")]
+        constraints = [
+            models.UniqueConstraint(fields=["site", "url_hash"], name="page_once_per_site")
+        ]
         indexes = [
             models.Index(fields=["crawl", "host", "state", "depth", "id"], name="page_frontier"),
             models.Index(fields=["site", "state", "id"], name="page_by_state"),
@@ -82,7 +90,9 @@ class Snapshot(models.Model):
         TOO_MANY_ATTRIBUTES = "too_many_attributes", "Too many attributes"
 
     # No index of their own for the pages of snapshots and links: others begin with the page.
-    page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="snapshots", db_index=False)
+    page = models.ForeignKey(
+        Page, on_delete=models.CASCADE, related_name="snapshots", db_index=False
+    )
     body = BodyField()
     n_bytes = models.PositiveIntegerField()
     status = models.PositiveSmallIntegerField(default=200)
@@ -113,7 +123,9 @@ class Link(models.Model):
     text = models.CharField(max_length=200, blank=True)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["page", "position"], name="link_once_per_place")]
+        constraints = [
+            models.UniqueConstraint(fields=["page", "position"], name="link_once_per_place")
+        ]
         indexes = [models.Index(fields=["url_hash"], name="link_by_target")]
 
 
@@ -128,5 +140,7 @@ class SearchClick(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["site", "query", "url_hash"], name="click_once_per_query")
+            models.UniqueConstraint(
+                fields=["site", "query", "url_hash"], name="click_once_per_query"
+            )
         ]

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.template import Library
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
-if TYPE_CHECKING:
-    from django.utils.safestring import SafeString
-
-    from clustering.models import Page
+from clustering.models import Page
 
 register = Library()
 

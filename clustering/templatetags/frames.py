@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from django.template import Library
+from django.template import Context, Library
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from clustering.models import Snapshot
 from clustering.services.looks import frames
-
-if TYPE_CHECKING:
-    from django.template import Context
-
-    from clustering.models import Snapshot
 
 register = Library()
 

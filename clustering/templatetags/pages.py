@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.template import Library
+from django.utils.safestring import SafeString
 
-from clustering.models import Page
+from clustering.models import Page, Snapshot
 from vertex.core.templatetags.interface import Tone, badge, icon
-
-if TYPE_CHECKING:
-    from django.utils.safestring import SafeString
-
-    from clustering.models import Snapshot
 
 register = Library()
 

@@ -35,7 +35,9 @@ _NAMES = """
 12 декабр дек dec déc dez dic gru
 """
 _MONTH_BY_NAME = {
-    name: int(number) for number, *names in map(str.split, _NAMES.strip().splitlines()) for name in names
+    name: int(number)
+    for number, *names in map(str.split, _NAMES.strip().splitlines())
+    for name in names
 }
 
 _ISO = re.compile(
@@ -70,7 +72,9 @@ def read_date(text: str, language: str = "") -> str | None:
     >>> read_date("Posted March 5, 2024 at 4:30 pm"), read_date("5. März 2024"), read_date("May 1999")
     ('2024-03-05T16:30:00', '2024-03-05', '1999-05')
     """
-    return _read_iso(text) or _read_numeric(text, language) or _read_named(text) or _read_partial(text)
+    return (
+        _read_iso(text) or _read_numeric(text, language) or _read_named(text) or _read_partial(text)
+    )
 
 
 def _read_iso(text: str) -> str | None:
@@ -158,7 +162,9 @@ def month_of_name(name: str) -> int | None:
     exact = _MONTH_BY_NAME.get(word)
     if exact or word.isascii():
         return exact
-    return next((_MONTH_BY_NAME[word[:n]] for n in (7, 6, 5, 4, 3, 2) if word[:n] in _MONTH_BY_NAME), None)
+    return next(
+        (_MONTH_BY_NAME[word[:n]] for n in (7, 6, 5, 4, 3, 2) if word[:n] in _MONTH_BY_NAME), None
+    )
 
 
 def _timed(dated: str | None, rest: str) -> str | None:
@@ -174,7 +180,7 @@ def _timed(dated: str | None, rest: str) -> str | None:
 
 def _full_year(digits: str) -> int:
     year = int(digits)
-    return year if len(digits) > 2 else year + (1900 if year >= FIRST_OF_SHORT_YEARS else 2000)  # noqa: PLR2004 (a short year has two)
+    return year if len(digits) > 2 else year + (1900 if year >= FIRST_OF_SHORT_YEARS else 2000)
 
 
 def _joined(year: int, month: int, day: int) -> str | None:

@@ -6,8 +6,9 @@ What cannot be read has no normalised form; the displayed value stays, nothing i
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from clustering.dom.addresses import BadAddress, join_url
 from clustering.values.dates import read_date
@@ -15,9 +16,6 @@ from clustering.values.numbers import find_number, plain
 from clustering.values.phones import read_phone
 from clustering.values.prices import read_price
 from clustering.values.ratings import read_rating
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 Normalised: TypeAlias = object  # a JSON value
 

@@ -11,7 +11,8 @@ import re
 FEWEST_DIGITS, MOST_DIGITS = 5, 15  # E.164 allows fifteen
 
 _EXTENSION = re.compile(
-    r"[;,]?\s*(?<![^\W\d_])(?:extension|extn|ext|x|durchwahl|poste)[.:=\s]*(\d{1,7})\s*$", re.IGNORECASE
+    r"[;,]?\s*(?<![^\W\d_])(?:extension|extn|ext|x|durchwahl|poste)[.:=\s]*(\d{1,7})\s*$",
+    re.IGNORECASE,
 )
 _NUMBER = re.compile(r"(?:\+|\b00|\(\+?)?\s?\d[\d\s().\-\u2010-\u2015/]*(?:[A-Z]{3,}[A-Z\-]*)?")
 _TRUNK = re.compile(r"\(0\)")
@@ -35,5 +36,9 @@ def read_phone(text: str) -> str | None:
         if is_international:
             digits = digits.removeprefix("00")
         if FEWEST_DIGITS <= len(digits) <= MOST_DIGITS:
-            return ("+" if is_international else "") + digits + (f";ext={extension[1]}" if extension else "")
+            return (
+                ("+" if is_international else "")
+                + digits
+                + (f";ext={extension[1]}" if extension else "")
+            )
     return None

@@ -8,12 +8,10 @@ Readings:   A sign that several currencies share stands for the best known of th
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypedDict
+from decimal import Decimal
+from typing import TypedDict
 
 from clustering.values.numbers import find_number_place, is_negative, plain, read_number
-
-if TYPE_CHECKING:
-    from decimal import Decimal
 
 _CODES = (
     "AED|ARS|AUD|BGN|BHD|BRL|CAD|CHF|CLP|CNY|COP|CZK|DKK|EGP|EUR|GBP|GEL|HKD|HRK|HUF|IDR|ILS|INR|ISK|JPY|KES|"
@@ -62,7 +60,8 @@ CURRENCY_BY_SIGN = {
     "$": "USD",
 }
 FREE = re.compile(
-    r"(?:free|gratis|gratuito?|gratuit|kostenlos|kostenfrei|for free)[.!]?(?: of charge)?", re.IGNORECASE
+    r"(?:free|gratis|gratuito?|gratuit|kostenlos|kostenfrei|for free)[.!]?(?: of charge)?",
+    re.IGNORECASE,
 )
 
 _CENTS = -2  # the exponent of an amount with two decimals
@@ -116,7 +115,9 @@ def _amounts(text: str) -> list[tuple[int, int, Decimal]]:
         start, end = place
         value = read_number(text[start:end], point_parts_thousands=True)
         if value is not None:
-            amounts.append((start, end, -value if is_negative(text, _before_sign(text, start)) else value))
+            amounts.append(
+                (start, end, -value if is_negative(text, _before_sign(text, start)) else value)
+            )
         place = find_number_place(text, end)
     return amounts
 

@@ -34,17 +34,23 @@ def check_regex(pattern: str) -> None:
 
 
 @lru_cache(maxsize=1024)
-def compile_regex(pattern: str) -> Any:  # noqa: ANN401 (re2 has no types)
+def compile_regex(pattern: str) -> Any:
     """Return the compiled expression. Raises BadRegex."""
     if len(pattern) > MAX_PATTERN:
-        raise BadRegex(f"the regex has {len(pattern)} characters; at most {MAX_PATTERN} are allowed")
+        raise BadRegex(
+            f"the regex has {len(pattern)} characters; at most {MAX_PATTERN} are allowed"
+        )
     options = re2.Options()
     options.max_mem = MAX_MEMORY
     options.log_errors = False
     try:
         return re2.compile(pattern, options)
     except re2.error as error:
-        told = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
+        told = (
+            error.args[0].decode("utf-8", "replace")
+            if isinstance(error.args[0], bytes)
+            else str(error)
+        )
         raise BadRegex(f"the regex {pattern!r} cannot be read: {told}{_advice(pattern)}") from None
 
 
@@ -59,7 +65,9 @@ def select(pattern: str, text: str) -> str | None:
     found = compile_regex(pattern).search(text[:MAX_TEXT])
     if found is None:
         return None
-    selected = next((group for group in found.groups() if group is not None), found.group(0)).strip()
+    selected = next(
+        (group for group in found.groups() if group is not None), found.group(0)
+    ).strip()
     return selected or None
 
 

@@ -13,10 +13,8 @@ Cost:       Linear in the days and thresholds.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, NamedTuple
 
 THRESHOLDS: Final = (0.1, 0.2, 0.3, 0.4, 0.5)
 

@@ -11,12 +11,10 @@ Cost:       Linear in the days.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from math import sqrt
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
 
 RECENT: Final = timedelta(days=2)
 LAG: Final = timedelta(days=3)
@@ -54,7 +52,9 @@ def find_drops(days: Iterable[DayCounts], today: date, at_least: float) -> list[
     known = list(days)
     before = _sum(one for one in known if today - LAG - WINDOW <= one.day < today - LAG)
     after = _sum(one for one in known if today - RECENT < one.day <= today)
-    found = [_drop(PAGES, (before.n_pages, before.n_served), (after.n_pages, after.n_served), at_least)]
+    found = [
+        _drop(PAGES, (before.n_pages, before.n_served), (after.n_pages, after.n_served), at_least)
+    ]
     for name in sorted(before.fields):
         was = before.n_records, before.fields[name]
         now = after.n_records, after.fields.get(name, 0)
@@ -62,7 +62,9 @@ def find_drops(days: Iterable[DayCounts], today: date, at_least: float) -> list[
     return [one for one in found if one is not None]
 
 
-def _drop(what: str, before: tuple[int, int], after: tuple[int, int], at_least: float) -> Drop | None:
+def _drop(
+    what: str, before: tuple[int, int], after: tuple[int, int], at_least: float
+) -> Drop | None:
     (n_before, hits_before), (n_after, hits_after) = before, after
     if n_before < FEWEST or n_after < FEWEST:
         return None

@@ -13,15 +13,13 @@ Cost:       Linear in the words.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit, urlunsplit
 from zlib import crc32
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from monitoring.algorithms.soft_errors import Shown
+from monitoring.algorithms.soft_errors import Shown
 
 MOST_WORDS: Final = 3_000
 SHORTEST_HEADING: Final = 4
@@ -72,7 +70,9 @@ def are_alike(page: ErrorSignature, error: ErrorSignature) -> bool:
     if len(error.words) < FEWEST_WORDS:
         return False
     missing, further = len(error.words - page.words), len(page.words - error.words)
-    return missing <= MISSING * len(error.words) and further <= max(FURTHER_WORDS, FURTHER * len(error.words))
+    return missing <= MISSING * len(error.words) and further <= max(
+        FURTHER_WORDS, FURTHER * len(error.words)
+    )
 
 
 def telling_ones(

@@ -11,14 +11,10 @@ Cost:       Linear in the tests.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from monitoring.algorithms.site_change import judge_cluster
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from monitoring.algorithms.site_change import PageTest, Thresholds
+from monitoring.algorithms.site_change import PageTest, Thresholds, judge_cluster
 
 
 class PastCheck(NamedTuple):
@@ -75,7 +71,9 @@ def judge_again(checks: Iterable[PastCheck], thresholds: Thresholds) -> Hindsigh
         if broken != check.broken:
             others.append(
                 OtherVerdict(
-                    check.number, tuple(sorted(check.broken - broken)), tuple(sorted(broken - check.broken))
+                    check.number,
+                    tuple(sorted(check.broken - broken)),
+                    tuple(sorted(broken - check.broken)),
                 )
             )
     return Hindsight(n_checks, n_then, n_now, tuple(others))

@@ -13,15 +13,13 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Hashable, Sequence
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
 from clustering.values.normalising import IMAGE, PageContext, normalise
 
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Sequence
-
-    Value = str | Sequence[str] | None
+Value = str | Sequence[str] | None
 
 ADDRESSES: Final = frozenset({"url", IMAGE})
 AMOUNTS: Final = frozenset({"price", "number"})
@@ -97,7 +95,7 @@ def _path(address: str) -> str:
     return path or parts.netloc.removeprefix("www.").casefold()
 
 
-def _frozen(value: Any) -> Hashable | None:  # noqa: ANN401 - any normal form
+def _frozen(value: Any) -> Hashable | None:
     if value is None:
         return None
     if isinstance(value, dict):

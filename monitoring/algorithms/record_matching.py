@@ -8,18 +8,15 @@ Cost:       Records times regions times values, each of them a search in a short
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from lxml.etree import _Element
 
 from monitoring.algorithms.known_values import ADDRESSES, form_of, plain
+from rules.algorithms.running.records import AttributeType
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from lxml.etree import _Element
-
-    from rules.algorithms.running.run_rule import AttributeType
-
-    Values = Mapping[str, Any]
+Values = Mapping[str, Any]
 
 ENOUGH: Final = 0.5  # share of the constant values of a record that a region shows
 MOST_RECORDS: Final = 150  # of a page that are looked for
@@ -40,7 +37,9 @@ class _Region(NamedTuple):
 
 
 def match_list(
-    lists: Iterable[Sequence[Sequence[_Element]]], known: Sequence[Values], kinds: Sequence[AttributeType]
+    lists: Iterable[Sequence[Sequence[_Element]]],
+    known: Sequence[Values],
+    kinds: Sequence[AttributeType],
 ) -> MatchedList | None:
     """Return the list of a page in which the most of the known records are found, None where none is."""
     matched = [_match(records, known[:MOST_RECORDS], kinds) for records in lists]
@@ -61,7 +60,9 @@ def _match(
     found: dict[int, int] = {}
     taken: set[int] = set()
     total = 0.0
-    for share, number, place in sorted(pairs, key=lambda one: (-one[0], abs(one[1] - one[2]), one[1])):
+    for share, number, place in sorted(
+        pairs, key=lambda one: (-one[0], abs(one[1] - one[2]), one[1])
+    ):
         if number not in taken and place not in found:
             found[place] = number
             taken.add(number)
@@ -70,7 +71,9 @@ def _match(
 
 
 def _read(record: Sequence[_Element]) -> _Region:
-    text = "".join("".join(map(str, element.itertext())) + (element.tail or "") for element in record)
+    text = "".join(
+        "".join(map(str, element.itertext())) + (element.tail or "") for element in record
+    )
     nodes = [node for element in record for node in element.iter() if isinstance(node.tag, str)]
     links = [str(node.get(name)) for node in nodes for name in ("href", "src") if node.get(name)]
     return _Region(plain(text), frozenset(form_of("url", link) for link in links))

@@ -22,22 +22,27 @@ Cost:       Linear in pages, attributes and places.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from monitoring.algorithms.value_places import Place, ReadPage
-    from rules.algorithms.running.run_rule import AttributeType
+from monitoring.algorithms.value_places import Place, ReadPage
+from rules.algorithms.running.records import AttributeType
 
 EXACT, NEARLY = 2, 1  # what a page counts for, by whether it shows the value or a number near it
 ENOUGH: Final = 0.5  # score from which a place is proposed
 LEAST_SUPPORT: Final = 0.5  # of a shape, against the best one of the attribute
 FEWEST: Final = 2  # pages that must agree on a shape, where there are as many
 LEAST_CHANGING: Final = 0.15  # support of the best shape of an attribute that may change
-WEIGHTS: Final = {"shape": 0.4, "label": 0.15, "old_label": 0.1, "whole": 0.15, "tag": 0.05, "near": 0.15}
+WEIGHTS: Final = {
+    "shape": 0.4,
+    "label": 0.15,
+    "old_label": 0.1,
+    "whole": 0.15,
+    "tag": 0.05,
+    "near": 0.15,
+}
 WEIGHTS_OF_LISTS: Final = WEIGHTS | {"shape": 0.35, "near": 0.1, "specific": 0.1}
 PER_ABSENCE: Final = 2  # pages that show the lack of an attribute
 STEADY_LABEL: Final = 0.8  # share of the values at a shape that have one label
@@ -117,7 +122,9 @@ class _Sought:
         shape = max(self.shapes, key=lambda one: (self.shapes[one], one))
         labels = {label: n for (one, label), n in self.labelled.items() if one == shape}
         label = max(labels, key=lambda one: (labels[one], one))
-        return shape, label if label and labels[label] >= STEADY_LABEL * self.shapes[shape] else None
+        return shape, label if label and labels[label] >= STEADY_LABEL * self.shapes[
+            shape
+        ] else None
 
 
 def propose_annotations(
@@ -137,7 +144,9 @@ def propose_annotations(
     return proposed
 
 
-def choose_pages(proposed: Sequence[ProposedPage], n: int, *, per_attribute: int = 3) -> list[ProposedPage]:
+def choose_pages(
+    proposed: Sequence[ProposedPage], n: int, *, per_attribute: int = 3
+) -> list[ProposedPage]:
     """Return the pages to learn from: each attribute, and the lack of each, on some; then the surest."""
     left = sorted(proposed, key=lambda one: (-len(one.values), -one.score, one.url))
     n_shown: Counter[tuple[str, bool]] = Counter()
@@ -172,14 +181,18 @@ def _places(page: KnownPage, attribute: AttributeType) -> list[list[Place]]:
 
 
 def _near(
-    pages: Sequence[KnownPage], attribute: AttributeType, places: Sequence[Sequence[Sequence[Place]]]
+    pages: Sequence[KnownPage],
+    attribute: AttributeType,
+    places: Sequence[Sequence[Sequence[Place]]],
 ) -> list[list[Place]]:
     """Return, page by page, what a value that is not there any more may have become."""
     near = []
     for page, values in zip(pages, places, strict=True):
         value = page.golden.get(attribute.name)
         is_gone = isinstance(value, str) and not any(values)
-        near.append(page.page.find_near(attribute.type, value) if is_gone and isinstance(value, str) else [])
+        near.append(
+            page.page.find_near(attribute.type, value) if is_gone and isinstance(value, str) else []
+        )
     return near
 
 
@@ -196,7 +209,9 @@ def _centre(number: int, sought: Sequence[_Sought]) -> float | None:
     return median(positions) if positions else None
 
 
-def _choose(page: KnownPage, sought: _Sought, number: int, centre: float | None) -> list[FoundValue]:
+def _choose(
+    page: KnownPage, sought: _Sought, number: int, centre: float | None
+) -> list[FoundValue]:
     """Return where the values of an attribute stand on a page; nothing where one is not found."""
     values = sought.places[number]
     if not values or not sought.is_steady():
@@ -205,13 +220,16 @@ def _choose(page: KnownPage, sought: _Sought, number: int, centre: float | None)
         values = [sought.near[number]]
     found: list[FoundValue] = []
     for places in values:
-        fitting = [place for place in places if sought.shapes[place.shape] >= LEAST_SUPPORT * sought.best]
+        fitting = [
+            place for place in places if sought.shapes[place.shape] >= LEAST_SUPPORT * sought.best
+        ]
         if found:
             taken = {one.place.xpath for one in found}
             fitting = [
                 place
                 for place in fitting
-                if place.shape == found[0].place.shape and (not place.is_whole or place.xpath not in taken)
+                if place.shape == found[0].place.shape
+                and (not place.is_whole or place.xpath not in taken)
             ]
         scored = [_score(place, page, sought, centre) for place in fitting]
         best = max(scored, key=lambda one: one.score, default=None)
@@ -250,7 +268,11 @@ def _absent(page: KnownPage, sought: Sequence[_Sought]) -> frozenset[str]:
         if one.attribute.name in page.golden or not one.is_steady() or not one.shapes:
             continue
         shape, label = one.main()
-        stands = {(found, text) for found, text in page.page.shapes if found == shape.removesuffix("|part")}
+        stands = {
+            (found, text)
+            for found, text in page.page.shapes
+            if found == shape.removesuffix("|part")
+        }
         if not any(label is None or text == label for _, text in stands):
             absent.add(one.attribute.name)
     return frozenset(absent)

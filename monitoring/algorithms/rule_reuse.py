@@ -17,18 +17,15 @@ Cost:       Linear in the pages of U and of C.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from monitoring.algorithms.known_values import plain
 from monitoring.algorithms.site_change import NULL_EXTRACTION, FailedField, field_test
 from rules.algorithms.running.matching import read_signature
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from rules.algorithms.running.record_lines import Line
-    from rules.algorithms.running.run_rule import AttributeType
+from rules.algorithms.running.record_lines import Line
+from rules.algorithms.running.records import AttributeType
 
 CLUSTER_MATCH: Final = "cluster_match"
 PAGE_MATCH: Final = "page_match"
@@ -166,7 +163,12 @@ def field_test_of_rule(
     rare = rare_attributes(versions, attributes) if is_strict else []
     has_passed = n_passed > 0 and not failed and n_excused <= MOST_EXCUSED * n_judged and not rare
     return FieldVerdict(
-        has_passed, n_judged, n_passed, n_excused, _told_test(n_passed, n_judged, failed, rare), failed
+        has_passed,
+        n_judged,
+        n_passed,
+        n_excused,
+        _told_test(n_passed, n_judged, failed, rare),
+        failed,
     )
 
 
@@ -204,7 +206,9 @@ def _told(one: OldCluster, new: NewCluster) -> str:
 
 def _told_match(variant: str, matching: Sequence[OldCluster]) -> str:
     if not variant:
-        return "No old signature equals its own or covers all its pages; the field test decides alone."
+        return (
+            "No old signature equals its own or covers all its pages; the field test decides alone."
+        )
     names = ", ".join(one.name for one in matching)
     if variant == CLUSTER_MATCH:
         return f"Cluster match: its signature is that of {names}."

@@ -19,20 +19,17 @@ Cost:       Linear in the pages and values.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Any, Final, Literal
 
 from clustering.algorithms.published.shingles import masked_vectors
 from monitoring.algorithms.known_values import same_value
 from rules.algorithms.running.matching import read_signature
+from rules.algorithms.running.record_lines import Line
+from rules.algorithms.running.records import AttributeType
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from rules.algorithms.running.record_lines import Line
-    from rules.algorithms.running.run_rule import AttributeType
-
-    Kind = Literal["null_extraction", "incorrect_extraction"]
+Kind = Literal["null_extraction", "incorrect_extraction"]
 
 NULL_EXTRACTION: Final = "null_extraction"
 INCORRECT_EXTRACTION: Final = "incorrect_extraction"
@@ -41,7 +38,9 @@ CHANGED: Final = "changed"
 UNREACHABLE: Final = "unreachable"
 SHORTEST_TELLING: Final = 4  # characters of a value that a page does not show by chance
 LONGEST_TOLD: Final = 500  # characters of a value in a failure
-FEWEST_REACHABLE: Final = 3  # bellwethers that must answer before anybody is alarmed, where there are as many
+FEWEST_REACHABLE: Final = (
+    3  # bellwethers that must answer before anybody is alarmed, where there are as many
+)
 
 
 @dataclass(frozen=True)
@@ -52,8 +51,12 @@ class Thresholds:
     quorum: float = 0.1  # share of them whose lost values confirm a failed shingle test
     coverage_drop: float = 0.1  # of the pages with all mandatory values, that confirms it as well
     reachable: float = 0.5  # share of the bellwethers that must answer; fewer are asked again later
-    rules: float = 0.1  # share of a site's rules; when no more break, the paper takes it for a false alarm
-    crawl_drop: float = 0.2  # of the pages, or of the records with an attribute, among all that come in
+    rules: float = (
+        0.1  # share of a site's rules; when no more break, the paper takes it for a false alarm
+    )
+    crawl_drop: float = (
+        0.2  # of the pages, or of the records with an attribute, among all that come in
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +88,9 @@ class PageTest:
     structure_test: bool | None = None
     failed: tuple[FailedField, ...] = ()
     vanished: frozenset[str] = frozenset()  # optional attributes that the golden record has
-    displaced: frozenset[str] = frozenset()  # attributes whose golden value stands elsewhere on the page
+    displaced: frozenset[str] = (
+        frozenset()
+    )  # attributes whose golden value stands elsewhere on the page
     had: frozenset[str] = frozenset()  # attributes of the golden record
     why: str = ""  # unreachable: a word of soft_errors
 
@@ -279,7 +284,9 @@ def _confirmation(
     if gone:
         return f"{', '.join(gone)} came out on none of the pages that had it"
     if coverage is not None and coverage[0] - coverage[1] > thresholds.coverage_drop:
-        return f"the pages with all mandatory values fell from {coverage[0]:.0%} to {coverage[1]:.0%}"
+        return (
+            f"the pages with all mandatory values fell from {coverage[0]:.0%} to {coverage[1]:.0%}"
+        )
     return ""
 
 
@@ -296,9 +303,13 @@ def lost_attributes(tests: Sequence[PageTest], at_least: int = 3) -> list[str]:
 
 def _warnings(cluster: str, reachable: Sequence[PageTest], *, is_other: bool) -> list[str]:
     """Return what does not break a cluster and should be looked at."""
-    warnings = [f"{cluster}: {name} comes out nowhere any more" for name in lost_attributes(reachable)]
+    warnings = [
+        f"{cluster}: {name} comes out nowhere any more" for name in lost_attributes(reachable)
+    ]
     if is_other:
-        warnings.append(f"{cluster}: the structure of its pages is another one, their values are the same")
+        warnings.append(
+            f"{cluster}: the structure of its pages is another one, their values are the same"
+        )
     names = sorted({name for test in reachable for name in test.displaced})
     for name in names:
         n_displaced = sum(name in test.displaced for test in reachable)
@@ -325,7 +336,9 @@ def _reason(
     if is_broken and not confirmed:
         return f"{cluster}: the field test fails on {n_field} of {n} bellwethers"
     if confirmed:
-        return f"{cluster}: the shingle test fails on {n_shingle} of {n} bellwethers and {confirmed}"
+        return (
+            f"{cluster}: the shingle test fails on {n_shingle} of {n} bellwethers and {confirmed}"
+        )
     if n_shingle * 2 > n:
         told = "but the values are the same"
         return f"{cluster}: the shingle test fails on {n_shingle} of {n} bellwethers, {told}"
@@ -337,7 +350,7 @@ def _reason(
     return f"{cluster}: all {n} bellwethers are as they were"
 
 
-def _cut(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+def _cut(value: Any) -> Any:
     if isinstance(value, str):
         return value[:LONGEST_TOLD]
     return [_cut(part) for part in value] if isinstance(value, list) else value

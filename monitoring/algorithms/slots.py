@@ -16,10 +16,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from datetime import UTC, date, datetime, time, timedelta
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from zoneinfo import ZoneInfo
+from typing import Final, NamedTuple
+from zoneinfo import ZoneInfo
 
 MOST_HOURS: Final = 24
 GOLDEN: Final = 0x9E3779B97F4A7C15  # 2 ** 64 divided by the golden ratio, made odd

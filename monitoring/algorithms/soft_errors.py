@@ -15,15 +15,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
+
+from lxml.html import HtmlElement
 
 from annotation.algorithms.anchors.page_texts import read_texts
 from monitoring.algorithms.known_values import plain
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from lxml.html import HtmlElement
 
 MISSING: Final = "missing"  # not in the source, or the host does not answer
 ERROR_STATUS: Final = "error_status"
@@ -88,7 +86,8 @@ _MAINTENANCE = re.compile(
 )
 _END = re.compile(rb"</(html|body)\s*>", re.IGNORECASE)
 _MARKS = re.compile(
-    rb"g-recaptcha|h-captcha|hcaptcha\.com|cf-challenge|px-captcha|_cf_chl|geo\.captcha", re.IGNORECASE
+    rb"g-recaptcha|h-captcha|hcaptcha\.com|cf-challenge|px-captcha|_cf_chl|geo\.captcha",
+    re.IGNORECASE,
 )
 _DIGITS = re.compile(r"\d+")
 
@@ -135,7 +134,9 @@ def triage(
         return TRUNCATED
     if share is not None and share >= STILL_THERE:
         return ""
-    return _message(answer, shown, is_lost=share == 0.0) or (EMPTY if len(shown.text) < VERY_SHORT else "")
+    return _message(answer, shown, is_lost=share == 0.0) or (
+        EMPTY if len(shown.text) < VERY_SHORT else ""
+    )
 
 
 def of_status(status: int) -> str:
@@ -150,7 +151,12 @@ def of_status(status: int) -> str:
 
 
 def _is_cut(
-    answer: Answer, shown: Shown, share: float | None, old_length: int | None, *, old_was_ended: bool
+    answer: Answer,
+    shown: Shown,
+    share: float | None,
+    old_length: int | None,
+    *,
+    old_was_ended: bool,
 ) -> bool:
     """Say whether the answer breaks off: its end is missing, and a good part of what it showed before."""
     if answer.problem == TRUNCATED:
@@ -210,7 +216,9 @@ def shared_answers(new: Mapping[str, str], old: Mapping[str, str]) -> set[str]:
 
     Texts that differ in digits only are the same, where those of before differed in more.
     """
-    exact = _shared({url: plain(text) for url, text in new.items()}, {u: plain(t) for u, t in old.items()})
+    exact = _shared(
+        {url: plain(text) for url, text in new.items()}, {u: plain(t) for u, t in old.items()}
+    )
     return exact | _shared(
         {url: _DIGITS.sub("0", plain(text)) for url, text in new.items()},
         {url: _DIGITS.sub("0", plain(text)) for url, text in old.items()},

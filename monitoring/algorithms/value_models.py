@@ -17,18 +17,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from scipy.stats import binom, ks_2samp
 
-from monitoring.algorithms.known_values import amount_of, plain, same_value
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from monitoring.algorithms.known_values import Value
+from monitoring.algorithms.known_values import Value, amount_of, plain, same_value
 
 SURE: Final = 1e-4  # of a witness that is none, per attribute and round
 LARGE: Final = 0.4  # share of the pages that a witness has to see
@@ -76,7 +72,9 @@ class ValueModels:
     """How the values of a cluster look when all is well."""
 
     attributes: Mapping[str, AttributeModel]
-    orders: Mapping[tuple[str, str], tuple[int, int]]  # (greater, smaller): pages with both, that obey
+    orders: Mapping[
+        tuple[str, str], tuple[int, int]
+    ]  # (greater, smaller): pages with both, that obey
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +84,9 @@ class Suspicion:
     attribute: str
     witnesses: Mapping[str, float]  # the share of the pages that each one sees
     n: int
-    examples: tuple[tuple[str, Any, Any], ...] = field(default=())  # address, value before, value now
+    examples: tuple[tuple[str, Any, Any], ...] = field(
+        default=()
+    )  # address, value before, value now
 
     @property
     def is_alert(self) -> bool:
@@ -113,7 +113,9 @@ def learn_models(
     before = {reading.url: reading for reading in baseline}
     pairs = [(before[reading.url], reading) for reading in later if reading.url in before]
     return ValueModels(
-        attributes={name: _learn_attribute(name, kind, baseline, pairs) for name, kind in kinds.items()},
+        attributes={
+            name: _learn_attribute(name, kind, baseline, pairs) for name, kind in kinds.items()
+        },
         orders=_learn_orders(baseline, kinds),
     )
 
@@ -133,14 +135,18 @@ def suspicions(
         readings = [reading for reading in now if reading.record.get(name) is not None]
         if len(readings) < FEWEST:
             continue
-        both = [pair for pair in pairs if all(reading.record.get(name) is not None for reading in pair)]
+        both = [
+            pair for pair in pairs if all(reading.record.get(name) is not None for reading in pair)
+        ]
         witnesses = {
             **_look_witnesses(name, model, readings),
             **_change_witnesses(name, model, both, models),
             **({"order": orders[name]} if name in orders else {}),
         }
         if witnesses:
-            found.append(Suspicion(name, witnesses, len(readings), _examples(name, model, both, readings)))
+            found.append(
+                Suspicion(name, witnesses, len(readings), _examples(name, model, both, readings))
+            )
     return found
 
 
@@ -214,7 +220,10 @@ def _both_amounts(
     one: str, other: str, kinds: Mapping[str, str], readings: Sequence[Reading]
 ) -> list[tuple[float, float]]:
     found = (
-        (_amount(kinds[one], reading.record.get(one)), _amount(kinds[other], reading.record.get(other)))
+        (
+            _amount(kinds[one], reading.record.get(one)),
+            _amount(kinds[other], reading.record.get(other)),
+        )
         for reading in readings
     )
     return [(first, second) for first, second in found if first is not None and second is not None]
@@ -233,7 +242,9 @@ def _broken_orders(models: ValueModels, now: Sequence[Reading]) -> dict[str, flo
     return broken
 
 
-def _look_witnesses(name: str, model: AttributeModel, readings: Sequence[Reading]) -> dict[str, float]:
+def _look_witnesses(
+    name: str, model: AttributeModel, readings: Sequence[Reading]
+) -> dict[str, float]:
     """Return the witnesses that look at the values by themselves."""
     witnesses = {}
     shapes = [shape_of(reading.record[name]) for reading in readings]
@@ -302,7 +313,10 @@ def _is_witness(n_seen: int, n: int, expected: float) -> bool:
 
 
 def _examples(
-    name: str, model: AttributeModel, pairs: Sequence[tuple[Reading, Reading]], readings: Sequence[Reading]
+    name: str,
+    model: AttributeModel,
+    pairs: Sequence[tuple[Reading, Reading]],
+    readings: Sequence[Reading],
 ) -> tuple[tuple[str, Any, Any], ...]:
     changed = [pair for pair in pairs if _is_changed(name, model.kind, pair)]
     if changed:

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
+
+from lxml.etree import _Element
 
 from annotation.algorithms.anchors.anchoring import locate
 from annotation.algorithms.anchors.node_paths import AnchorProblem, Node, select_nodes
-from annotation.algorithms.anchors.page_texts import read_texts
+from annotation.algorithms.anchors.page_texts import TextNode, read_texts
 from monitoring.algorithms.known_values import (
     ADDRESSES,
     LONGEST_TYPED,
@@ -28,20 +31,29 @@ from monitoring.algorithms.known_values import (
 )
 from monitoring.algorithms.site_change import without_positions
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterator
-
-    from lxml.etree import _Element
-
-    from annotation.algorithms.anchors.page_texts import TextNode
-
 MOST_PLACES: Final = 60  # of one value on one page
 NEAR: Final = 0.1  # of a number, that it may have changed by
 SMALLEST_NEAR: Final = 20  # smaller numbers have too many others near them
 LONGEST_LABEL: Final = 60
 N_CLASSES: Final = 3  # elements whose classes are part of a shape
-ADDRESS_ATTRIBUTES: Final = ("href", "src", "data-src", "content", "poster", "data-original", "data-image")
-TEXT_ATTRIBUTES: Final = ("content", "datetime", "value", "data-value", "title", "alt", "aria-label")
+ADDRESS_ATTRIBUTES: Final = (
+    "href",
+    "src",
+    "data-src",
+    "content",
+    "poster",
+    "data-original",
+    "data-image",
+)
+TEXT_ATTRIBUTES: Final = (
+    "content",
+    "datetime",
+    "value",
+    "data-value",
+    "title",
+    "alt",
+    "aria-label",
+)
 _DIGITS = re.compile(r"\d+")
 
 
@@ -127,9 +139,12 @@ class ReadPage:
         seen: set[tuple[int, int]] = set()
         for element, (first, after) in self.texts.range_by_element.items():  # inner ones come first
             start, end = self.texts.nodes[first].start, self.texts.nodes[after - 1].end
-            if after - first < 2 or (first, after) in seen:  # noqa: PLR2004 - one node is a text node
+            if after - first < 2 or (first, after) in seen:
                 continue
-            if not len(wanted) <= end - start <= 2 * len(value) + 4 or self.texts.nodes[first].is_in_head:
+            if (
+                not len(wanted) <= end - start <= 2 * len(value) + 4
+                or self.texts.nodes[first].is_in_head
+            ):
                 continue
             if plain(self.texts.whole[start:end]) == wanted:
                 seen.add((first, after))
@@ -141,7 +156,9 @@ class ReadPage:
             if value in text and len(text) > len(value) and (stretch := locate(text, value)):
                 start, end = stretch
                 if not _joins(text, start) and not _joins(text, end):
-                    yield self._text_place(node, text[start:end], is_whole=False, prefix=text[:start])
+                    yield self._text_place(
+                        node, text[start:end], is_whole=False, prefix=text[:start]
+                    )
 
     def _attributes(self, _kind: str, value: str) -> Iterator[Place]:
         for element, name, held in self._held(TEXT_ATTRIBUTES):
@@ -172,7 +189,9 @@ class ReadPage:
     def _amounts(self, kind: str) -> list[tuple[TextNode, float]]:
         if kind not in self._amounts_by_kind:
             pairs = [(node, amount_of(kind, self.texts.text_of(node))) for node in self._nodes]
-            self._amounts_by_kind[kind] = [(node, amount) for node, amount in pairs if amount is not None]
+            self._amounts_by_kind[kind] = [
+                (node, amount) for node, amount in pairs if amount is not None
+            ]
         return self._amounts_by_kind[kind]
 
     def _nodes_of(self, kind: str) -> dict[Hashable, list[TextNode]]:
@@ -191,22 +210,36 @@ class ReadPage:
         found = Node(node.element, node.number)
         shape = self._shape(node.element) + ("" if is_whole else "|part")
         return Place(
-            found.xpath, text, is_whole, shape, label, str(node.element.tag), self._share(node.start)
+            found.xpath,
+            text,
+            is_whole,
+            shape,
+            label,
+            str(node.element.tag),
+            self._share(node.start),
         )
 
     def _attribute_place(self, element: _Element, name: str, text: str) -> Place:
         found = Node(element, name=name)
         shape = f"{self._shape(element)}|@{name}"
-        label = _as_label(element.get("property") or element.get("name") or element.get("itemprop") or "")
+        label = _as_label(
+            element.get("property") or element.get("name") or element.get("itemprop") or ""
+        )
         start = self._start(Node(element))
         return Place(found.xpath, text, True, shape, label, str(element.tag), self._share(start))
 
     def _place(self, node: Node, text: str, start: int, *, is_whole: bool) -> Place:
         first = self.texts.range_by_element.get(node.element, (0, 0))[0]
-        at = self.texts.index_by_node.get((node.element, node.number), first) if node.number else first
+        at = (
+            self.texts.index_by_node.get((node.element, node.number), first)
+            if node.number
+            else first
+        )
         label = self._label(self.texts.nodes[at]) if self.texts.nodes else ""
         shape = self._shape(node.element) + (f"|@{node.name}" if node.name else "")
-        return Place(node.xpath, text, is_whole, shape, label, str(node.element.tag), self._share(start))
+        return Place(
+            node.xpath, text, is_whole, shape, label, str(node.element.tag), self._share(start)
+        )
 
     def _start(self, node: Node) -> int:
         span = self.texts.span(node.element, node.number or None)
@@ -224,7 +257,9 @@ class ReadPage:
             path = without_positions(self.tree.getroottree().getpath(element))
             classes, node = [], element
             for _ in range(N_CLASSES):
-                classes.append(_DIGITS.sub("", str(node.get("itemprop") or node.get("class") or "")))
+                classes.append(
+                    _DIGITS.sub("", str(node.get("itemprop") or node.get("class") or ""))
+                )
                 parent = node.getparent()
                 if parent is None:
                     break

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from django.urls import path
+from django.urls import URLPattern, path
 
 from clustering.api.urls import SITE
 from monitoring.api.checks import checks, schedules
 from monitoring.api.notices import alerts, channels
 from monitoring.api.repair import proposals
-
-if TYPE_CHECKING:
-    from django.urls import URLPattern
 
 ALERT = "alerts/<id:pk>/"
 CHANGE = "site-changes/<id:pk>/"

@@ -82,7 +82,9 @@ class Migration(migrations.Migration):
                 (
                     "state",
                     models.CharField(
-                        choices=[("running", "Running"), ("done", "Done")], default="done", max_length=7
+                        choices=[("running", "Running"), ("done", "Done")],
+                        default="done",
+                        max_length=7,
                     ),
                 ),
                 ("source", models.CharField(blank=True, max_length=500)),
@@ -212,7 +214,11 @@ class Migration(migrations.Migration):
                 (
                     "outcome",
                     models.CharField(
-                        choices=[("ok", "As it was"), ("changed", "Changed"), ("unreachable", "Unreachable")],
+                        choices=[
+                            ("ok", "As it was"),
+                            ("changed", "Changed"),
+                            ("unreachable", "Unreachable"),
+                        ],
                         max_length=12,
                     ),
                 ),
@@ -236,7 +242,9 @@ class Migration(migrations.Migration):
                 (
                     "cluster",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="clustering.cluster"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clustering.cluster",
                     ),
                 ),
                 (
@@ -398,7 +406,9 @@ class Migration(migrations.Migration):
                 (
                     "page",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="clustering.page"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clustering.page",
                     ),
                 ),
                 (
@@ -613,7 +623,9 @@ class Migration(migrations.Migration):
                 (
                     "time_zone",
                     models.CharField(
-                        default="UTC", max_length=50, validators=[monitoring.models.schedules.check_time_zone]
+                        default="UTC",
+                        max_length=50,
+                        validators=[monitoring.models.schedules.check_time_zone],
                     ),
                 ),
                 ("window_start", models.TimeField(default=datetime.time(0, 0))),
@@ -648,7 +660,9 @@ class Migration(migrations.Migration):
                 (
                     "site",
                     models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="schedule", to="core.site"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="schedule",
+                        to="core.site",
                     ),
                 ),
             ],
@@ -809,7 +823,9 @@ class Migration(migrations.Migration):
                 (
                     "site",
                     models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="thresholds", to="core.site"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="thresholds",
+                        to="core.site",
                     ),
                 ),
             ],
@@ -911,25 +927,35 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="coverage",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("rule", None)), fields=("site", "day"), name="coverage_once_without_rule"
+                condition=models.Q(("rule", None)),
+                fields=("site", "day"),
+                name="coverage_once_without_rule",
             ),
         ),
         migrations.AddConstraint(
             model_name="errorpage",
-            constraint=models.UniqueConstraint(fields=("site", "digest"), name="error_page_once_per_site"),
+            constraint=models.UniqueConstraint(
+                fields=("site", "digest"), name="error_page_once_per_site"
+            ),
         ),
         migrations.AddConstraint(
             model_name="fetchedpage",
-            constraint=models.UniqueConstraint(fields=("check_run", "page"), name="fetched_once_per_check"),
+            constraint=models.UniqueConstraint(
+                fields=("check_run", "page"), name="fetched_once_per_check"
+            ),
         ),
         migrations.AddConstraint(
             model_name="fetchedpage",
-            constraint=models.UniqueConstraint(fields=("job", "page"), name="fetched_once_per_repair"),
+            constraint=models.UniqueConstraint(
+                fields=("job", "page"), name="fetched_once_per_repair"
+            ),
         ),
         migrations.AddConstraint(
             model_name="fetchedpage",
             constraint=models.CheckConstraint(
-                condition=models.Q(("check_run__isnull", False), ("job__isnull", False), _connector="OR"),
+                condition=models.Q(
+                    ("check_run__isnull", False), ("job__isnull", False), _connector="OR"
+                ),
                 name="fetched_for_something",
             ),
         ),
@@ -984,11 +1010,15 @@ class Migration(migrations.Migration):
         ),
         migrations.AddIndex(
             model_name="slot",
-            index=models.Index(condition=models.Q(("state", "started")), fields=["state"], name="slot_open"),
+            index=models.Index(
+                condition=models.Q(("state", "started")), fields=["state"], name="slot_open"
+            ),
         ),
         migrations.AddConstraint(
             model_name="slot",
-            constraint=models.UniqueConstraint(fields=("schedule", "at"), name="slot_once_per_schedule"),
+            constraint=models.UniqueConstraint(
+                fields=("schedule", "at"), name="slot_once_per_schedule"
+            ),
         ),
         migrations.AddIndex(
             model_name="check",
@@ -1001,7 +1031,9 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="check",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("state", "running")), fields=("job",), name="one_running_check_per_job"
+                condition=models.Q(("state", "running")),
+                fields=("job",),
+                name="one_running_check_per_job",
             ),
         ),
     ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import Self
 
 from django.db import models
 from django.db.models import Q
@@ -10,10 +11,6 @@ from django.utils import timezone
 
 from monitoring.models.checks import Check
 from vertex.core.models import Site, User
-
-if TYPE_CHECKING:
-    from datetime import datetime
-    from typing import Self
 
 
 class AlertQuerySet(models.QuerySet["Alert"]):
@@ -73,7 +70,9 @@ class Alert(models.Model):
         User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     snoozed_until = models.DateTimeField(null=True, blank=True)
-    snoozed_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    snoozed_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     ended_at = models.DateTimeField(null=True, blank=True)
 
     objects = AlertQuerySet.as_manager()
@@ -112,7 +111,7 @@ class ChannelQuerySet(models.QuerySet["Channel"]):
 
     def visible_to(self, user: User) -> Self:
         """Return those of the sites at which the user has any role; those for all need one everywhere."""
-        if user.is_active and (user.is_superuser or user.memberships.filter(site__isnull=True).exists()):
+        if user.is_active and user.sees_all_sites():
             return self
         return self.filter(site__in=Site.objects.visible_to(user))
 
@@ -134,7 +133,9 @@ class Channel(models.Model):
     secret = models.CharField(max_length=100, blank=True)  # signs what a webhook is sent
     is_active = models.BooleanField(default=True)  # False once it was given up, or paused
     made_at = models.DateTimeField(default=timezone.now)
-    made_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    made_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
 
     objects = ChannelQuerySet.as_manager()
 
@@ -147,7 +148,11 @@ class Channel(models.Model):
     @property
     def shown(self) -> str:
         """The target without what is secret in it."""
-        return self.target.partition("://")[0] + "://…" if self.kind == self.Kind.APPRISE else self.target
+        return (
+            self.target.partition("://")[0] + "://…"
+            if self.kind == self.Kind.APPRISE
+            else self.target
+        )
 
 
 class NoticeQuerySet(models.QuerySet["Notice"]):
@@ -173,7 +178,9 @@ class Notice(models.Model):
         FAILED = "failed", "Failed"
         DROPPED = "dropped", "Not needed any more"
 
-    alert = models.ForeignKey(Alert, on_delete=models.CASCADE, related_name="notices", db_index=False)
+    alert = models.ForeignKey(
+        Alert, on_delete=models.CASCADE, related_name="notices", db_index=False
+    )
     channel = models.ForeignKey(Channel, on_delete=models.CASCADE, related_name="notices")
     event = models.CharField(max_length=9, choices=Event)
     occasion = models.CharField(max_length=40, blank=True)  # tells the reminders of one alert apart

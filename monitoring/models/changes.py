@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Self
 
 from django.db import models
 from django.db.models import Q
@@ -11,9 +11,6 @@ from django.utils import timezone
 from clustering.models import Cluster
 from monitoring.models.checks import Check
 from vertex.core.models import Site, User
-
-if TYPE_CHECKING:
-    from typing import Self
 
 
 class SiteChangeQuerySet(models.QuerySet["SiteChange"]):
@@ -37,20 +34,28 @@ class SiteChange(models.Model):
         RECOVERED = "recovered", "As it was again"
         DISMISSED = "dismissed", "No change, said a person"
 
-    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="site_changes", db_index=False)
+    site = models.ForeignKey(
+        Site, on_delete=models.CASCADE, related_name="site_changes", db_index=False
+    )
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="site_changes")
     found_by = models.ForeignKey(
         Check, null=True, blank=True, on_delete=models.SET_NULL, related_name="changes"
     )
     reason = models.TextField(blank=True)
     evidence = models.JSONField(default=dict)  # shares of pages, the first broken example
-    last_good_at = models.DateTimeField(null=True, blank=True)  # the check before, which found nothing
+    last_good_at = models.DateTimeField(
+        null=True, blank=True
+    )  # the check before, which found nothing
     found_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
-    ended_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    ended_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     end = models.CharField(max_length=10, choices=End, blank=True)
     n_held = models.PositiveIntegerField(default=0)  # pages whose new values were held back
-    report = models.JSONField(default=dict)  # once it is over: for how long, what it cost, what was saved
+    report = models.JSONField(
+        default=dict
+    )  # once it is over: for how long, what it cost, what was saved
 
     objects = SiteChangeQuerySet.as_manager()
 

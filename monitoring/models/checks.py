@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Self
 
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
@@ -13,9 +13,6 @@ from clustering.models import Cluster, Page, Snapshot
 from monitoring.algorithms.site_change import Thresholds
 from monitoring.models.schedules import Slot
 from vertex.core.models import Job, Site, User
-
-if TYPE_CHECKING:
-    from typing import Self
 
 SHARE = (MinValueValidator(0.0), MaxValueValidator(1.0))
 
@@ -46,10 +43,14 @@ class Check(models.Model):
         Slot, null=True, blank=True, on_delete=models.SET_NULL, related_name="check_run"
     )
     state = models.CharField(max_length=7, choices=State, default=State.DONE)
-    source = models.CharField(max_length=500, blank=True)  # the archive of newer pages; blank: the network
+    source = models.CharField(
+        max_length=500, blank=True
+    )  # the archive of newer pages; blank: the network
     started_at = models.DateTimeField(default=timezone.now)
     made_at = models.DateTimeField(default=timezone.now)  # when it came to its verdict
-    n_rounds = models.PositiveSmallIntegerField(default=1)  # how often what did not answer was asked
+    n_rounds = models.PositiveSmallIntegerField(
+        default=1
+    )  # how often what did not answer was asked
     site_changed = models.BooleanField(default=False)
     paper_verdict = models.BooleanField(default=False)  # either test fails
     broken = models.JSONField(default=list)  # names of clusters
@@ -87,7 +88,9 @@ class CheckedPage(models.Model):
         CHANGED = "changed", "Changed"
         UNREACHABLE = "unreachable", "Unreachable"
 
-    check_run = models.ForeignKey(Check, on_delete=models.CASCADE, related_name="pages", db_index=False)
+    check_run = models.ForeignKey(
+        Check, on_delete=models.CASCADE, related_name="pages", db_index=False
+    )
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
     page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="checked")
     snapshot = models.ForeignKey(
@@ -101,7 +104,9 @@ class CheckedPage(models.Model):
     field_test = models.BooleanField(null=True, blank=True)
     structure_test = models.BooleanField(null=True, blank=True)
     failed = models.JSONField(default=list)  # {"attribute", "was", "now", "kind"}
-    signs = models.JSONField(default=dict)  # attributes that vanished, that are displaced, that it had
+    signs = models.JSONField(
+        default=dict
+    )  # attributes that vanished, that are displaced, that it had
 
     class Meta:
         ordering = ["id"]
@@ -116,7 +121,12 @@ class FetchedPage(models.Model):
     """What a page answered to a check that is not over, or to a repair that nobody has decided on."""
 
     check_run = models.ForeignKey(
-        Check, null=True, blank=True, on_delete=models.CASCADE, related_name="fetched", db_index=False
+        Check,
+        null=True,
+        blank=True,
+        on_delete=models.CASCADE,
+        related_name="fetched",
+        db_index=False,
     )
     job = models.ForeignKey(
         Job, null=True, blank=True, on_delete=models.CASCADE, related_name="+", db_index=False
@@ -125,7 +135,9 @@ class FetchedPage(models.Model):
     snapshot = models.ForeignKey(
         Snapshot, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )  # keeps the body of a repair's page
-    body = models.CharField(max_length=64, blank=True)  # its name in the page store; blank: no answer
+    body = models.CharField(
+        max_length=64, blank=True
+    )  # its name in the page store; blank: no answer
     status = models.PositiveSmallIntegerField(null=True, blank=True)
     content_type = models.CharField(max_length=200, blank=True)
     final_url = models.TextField(blank=True)
@@ -138,7 +150,8 @@ class FetchedPage(models.Model):
             models.UniqueConstraint(fields=["check_run", "page"], name="fetched_once_per_check"),
             models.UniqueConstraint(fields=["job", "page"], name="fetched_once_per_repair"),
             models.CheckConstraint(
-                condition=Q(check_run__isnull=False) | Q(job__isnull=False), name="fetched_for_something"
+                condition=Q(check_run__isnull=False) | Q(job__isnull=False),
+                name="fetched_for_something",
             ),
         ]
 
@@ -150,7 +163,9 @@ class ErrorPage(models.Model):
         ASKED = "asked", "Asked for a random address"
         SEEN = "seen", "Seen in place of a page"
 
-    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="error_pages", db_index=False)
+    site = models.ForeignKey(
+        Site, on_delete=models.CASCADE, related_name="error_pages", db_index=False
+    )
     kind = models.CharField(max_length=20)  # a word of the triage
     source = models.CharField(max_length=5, choices=Source)
     url = models.TextField(blank=True)
@@ -180,7 +195,9 @@ class SiteThresholds(models.Model):
     rules = models.FloatField(default=Thresholds.rules, validators=SHARE)
     crawl_drop = models.FloatField(default=Thresholds.crawl_drop, validators=SHARE)
     changed_at = models.DateTimeField(default=timezone.now)
-    changed_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    changed_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
 
     def __str__(self) -> str:
         return f"Thresholds of {self.site.name}"

@@ -13,7 +13,9 @@ from vertex.core.models import Site
 class Coverage(models.Model):
     """Pages extracted on one day by one rule, or without any, and how many gave each attribute."""
 
-    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="coverage", db_index=False)
+    site = models.ForeignKey(
+        Site, on_delete=models.CASCADE, related_name="coverage", db_index=False
+    )
     rule = models.ForeignKey(
         Rule, null=True, blank=True, on_delete=models.CASCADE, related_name="+", db_index=False
     )  # null: no rule serves the page
@@ -25,7 +27,9 @@ class Coverage(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["site", "rule", "day"], name="coverage_once_per_rule_and_day"),
+            models.UniqueConstraint(
+                fields=["site", "rule", "day"], name="coverage_once_per_rule_and_day"
+            ),
             models.UniqueConstraint(
                 fields=["site", "day"], condition=Q(rule=None), name="coverage_once_without_rule"
             ),

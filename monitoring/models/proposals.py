@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Self
 
 from django.db import models
 from django.utils import timezone
@@ -10,9 +10,6 @@ from django.utils import timezone
 from clustering.models import Cluster
 from rules.models import Rule
 from vertex.core.models import Job, Site, User
-
-if TYPE_CHECKING:
-    from typing import Self
 
 
 class ProposalQuerySet(models.QuerySet["Proposal"]):
@@ -38,7 +35,9 @@ class Proposal(models.Model):
         REJECTED = "rejected", "Rejected"
         REPLACED = "replaced", "Replaced"  # by a later one
 
-    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="proposals", db_index=False)
+    site = models.ForeignKey(
+        Site, on_delete=models.CASCADE, related_name="proposals", db_index=False
+    )
     job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     name = models.CharField(max_length=61)  # the cluster's; it may not exist before it is accepted
     cluster = models.ForeignKey(
@@ -60,9 +59,13 @@ class Proposal(models.Model):
     evidence = models.JSONField(default=dict)  # the values found again, with scores
     made_at = models.DateTimeField(default=timezone.now)
     accepted_at = models.DateTimeField(null=True, blank=True)
-    accepted_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    accepted_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     rejected_at = models.DateTimeField(null=True, blank=True)
-    rejected_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    rejected_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     comment = models.CharField(max_length=500, blank=True)  # why it was rejected
 
     objects = ProposalQuerySet.as_manager()

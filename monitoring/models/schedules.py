@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import time
-from typing import TYPE_CHECKING
+from datetime import datetime, time
+from typing import Self
 from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ValidationError
@@ -14,19 +14,19 @@ from django.utils import timezone
 from monitoring.algorithms.slots import MOST_HOURS, Plan, offset_of
 from vertex.core.models import Job, Site, User
 
-if TYPE_CHECKING:
-    from datetime import datetime
-    from typing import Self
-
 
 def check_time_zone(name: str) -> None:
     """Refuse what is no time zone."""
     try:
         ZoneInfo(name)
     except (OSError, ValueError) as error:  # a ZoneInfoNotFoundError is a KeyError
-        raise ValidationError(f"{name!r} is no time zone; write one such as Europe/Vienna") from error
+        raise ValidationError(
+            f"{name!r} is no time zone; write one such as Europe/Vienna"
+        ) from error
     except KeyError:
-        raise ValidationError(f"{name!r} is no time zone; write one such as Europe/Vienna") from None
+        raise ValidationError(
+            f"{name!r} is no time zone; write one such as Europe/Vienna"
+        ) from None
 
 
 class ScheduleQuerySet(models.QuerySet["Schedule"]):
@@ -61,11 +61,15 @@ class Schedule(models.Model):
     time_zone = models.CharField(max_length=50, default="UTC", validators=[check_time_zone])
     window_start = models.TimeField(default=time(0))
     window_end = models.TimeField(default=time(0))  # the same as the start: the whole day
-    repair = models.CharField(max_length=7, choices=Repair, default=Repair.PROPOSE)  # after a site change
+    repair = models.CharField(
+        max_length=7, choices=Repair, default=Repair.PROPOSE
+    )  # after a site change
     is_active = models.BooleanField(default=True)
     next_at = models.DateTimeField(null=True, blank=True)  # null while it is paused
     made_at = models.DateTimeField(default=timezone.now)
-    made_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    made_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     changed_at = models.DateTimeField(default=timezone.now)
 
     objects = ScheduleQuerySet.as_manager()
@@ -75,7 +79,8 @@ class Schedule(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(every__gte=1), name="schedule_every_at_least_one"),
             models.CheckConstraint(
-                condition=~Q(unit="hours") | Q(every__lte=MOST_HOURS), name="schedule_hours_within_a_day"
+                condition=~Q(unit="hours") | Q(every__lte=MOST_HOURS),
+                name="schedule_hours_within_a_day",
             ),
         ]
         indexes = [models.Index(fields=["is_active", "next_at"], name="schedule_by_time")]
@@ -123,7 +128,9 @@ class Slot(models.Model):
         FAILED = "failed", "Failed"
         SKIPPED = "skipped", "Skipped"
 
-    schedule = models.ForeignKey(Schedule, on_delete=models.CASCADE, related_name="slots", db_index=False)
+    schedule = models.ForeignKey(
+        Schedule, on_delete=models.CASCADE, related_name="slots", db_index=False
+    )
     at = models.DateTimeField()
     state = models.CharField(max_length=7, choices=State, default=State.STARTED)
     job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
@@ -136,7 +143,9 @@ class Slot(models.Model):
 
     class Meta:
         ordering = ["-at"]
-        constraints = [models.UniqueConstraint(fields=["schedule", "at"], name="slot_once_per_schedule")]
+        constraints = [
+            models.UniqueConstraint(fields=["schedule", "at"], name="slot_once_per_schedule")
+        ]
         indexes = [
             models.Index(fields=["at"], name="slot_by_time"),
             models.Index(fields=["state"], condition=Q(state="started"), name="slot_open"),

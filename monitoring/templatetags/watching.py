@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import date
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.template import Library
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
-from monitoring.models import CheckedPage, SiteChange
-from monitoring.services.checks.day_strips import NOT_CHECKED, told
+from monitoring.models import Check, CheckedPage, SiteChange
+from monitoring.services.checks.day_strips import NOT_CHECKED, Cell, Day, DayKind, told
 from vertex.core.templatetags.interface import NOTHING, badge, icon
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import date
-
-    from django.utils.safestring import SafeString
-
-    from monitoring.models import Check
-    from monitoring.services.checks.day_strips import Cell, Day, DayKind
 
 register = Library()
 
@@ -81,7 +75,9 @@ def _plain_cell(day: date, kind: DayKind) -> SafeString:
 def grid_cell(cell: Cell, site: str) -> SafeString:
     """Draw what a check said of a cluster or page; it leads to the check."""
     if not cell.check:
-        return format_html('<span class="cell is-{}" title="{}">{}</span>', cell.tone, cell.word, cell.letter)
+        return format_html(
+            '<span class="cell is-{}" title="{}">{}</span>', cell.tone, cell.word, cell.letter
+        )
     return format_html(
         '<a class="cell is-{}" href="{}" title="{}" aria-label="{}">{}</a>',
         cell.tone,
@@ -131,7 +127,8 @@ def test_mark(passed: bool | None) -> SafeString | str:  # noqa: FBT001 - a colu
         return format_html('<span class="muted" title="not done">{}</span>', NOTHING)
     if passed:
         return format_html(
-            '<span class="text-good">{} <span class="hidden-text">passed</span></span>', icon("check")
+            '<span class="text-good">{} <span class="hidden-text">passed</span></span>',
+            icon("check"),
         )
     return format_html('<span class="text-bad">{} fails</span>', icon("close"))
 
@@ -143,7 +140,7 @@ def kind_words(kind: str) -> str:
 
 
 @register.filter
-def value_text(value: Any) -> str:  # noqa: ANN401 - any JSON value
+def value_text(value: Any) -> str:
     """Write a value; several, apart by a middle dot; a dash where there is none."""
     if value is None or value == "":
         return NOTHING

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from django.urls import path
+from django.urls import URLPattern, path
 
 import annotation.api  # noqa: F401 - its converter of verticals' names is used below
 from clustering.api.urls import SITE
 from rules.api.learning import hand_edits, rules
 from rules.api.lists import tables
 from rules.api.records import records, webhooks
-
-if TYPE_CHECKING:
-    from django.urls import URLPattern
 
 RULE = "rules/<id:pk>/"
 WEBHOOK = f"{SITE}webhooks/<id:pk>/"
@@ -27,7 +22,9 @@ urlpatterns: list[URLPattern] = [
     path("records/export/", records.RecordExport.as_view(), name="record_export"),
     path("records/<id:pk>/", records.RecordView.as_view(), name="record"),
     path(
-        "verticals/<name_of_vertical:name>/schema/", records.VerticalSchema.as_view(), name="vertical_schema"
+        "verticals/<name_of_vertical:name>/schema/",
+        records.VerticalSchema.as_view(),
+        name="vertical_schema",
     ),
     path("rules/", rules.Rules.as_view(), name="rules"),
     path(RULE, rules.RuleView.as_view(), name="rule"),

@@ -1,45 +1,36 @@
 """Keep a site's rules as a folder that needs neither database nor Django, and run it on any source of pages.
 
-    python -m rules.bundle.bundle FOLDER SOURCE [--jobs N] [--output FILE] [--base-url URL]
-    python -m rules.bundle.bundle FOLDER --check
-
 The folder holds `bundle.json`, one `CLUSTER.xsl` for each rule, and under `fixtures/` pages with the
 records that the rules found on them, laid out as web-poet lays out its fixtures. A source is a manifest, a
 WARC, a zip or a folder of HTML; it is read once, page by page, and no tree outlives its page.
+
+An engine hands out ranges, not pages: a range names a file and which of its items are meant, so that no HTML
+goes through the engine. Ranges take items in turn, for the number of pages in an archive is not known before
+it was read; reading past the others costs little beside extracting.
 """
 
 from __future__ import annotations
 
-import argparse
 import re
-import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import orjson
 
 from clustering.algorithms.grouping import RawPage
-from clustering.services.pages.found_pages import FoundPage, NotTaken
+from clustering.services.pages.archives import read_pages
+from clustering.services.pages.found_pages import FoundPage, Item, NotTaken
 from clustering.values.typed_regexes import BadRegex, check_regex
 from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, Refused, read_stylesheet
 from rules.algorithms.running.matching import clusters_from_json, clusters_to_json
 from rules.algorithms.running.record_lines import Line, SiteRules, line_not_taken
-from rules.algorithms.running.run_rule import (
-    AttributeType,
-    RunnableRule,
-    StylesheetFailed,
-    compile_stylesheet,
-)
+from rules.algorithms.running.records import AttributeType, RunnableRule
+from rules.algorithms.running.run_rule import StylesheetFailed, compile_stylesheet
 from rules.bundle.extraction import lines_of
-from rules.bundle.file_ranges import FileRange, extract, root_of
-from rules.bundle.parallel import spread
 from vertex.core.services.files.files import UnreadableFile, read_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from clustering.services.pages.found_pages import Item
 
 FORMAT: Final = "vertex-bundle"
 VERSION: Final = 1
@@ -84,7 +75,9 @@ class Bundle:
         if not isinstance(item, FoundPage):
             return []
         if item.status >= FIRST_ERROR:
-            return [line_not_taken(item.url, item.place, "http_status", f"its status is {item.status}")]
+            return [
+                line_not_taken(item.url, item.place, "http_status", f"its status is {item.status}")
+            ]
         return lines_of(RawPage(item.url, item.body, item.content_type), self.rules)
 
 
@@ -174,7 +167,9 @@ def _read_rule(folder: Path, form: Mapping[str, Any]) -> RunnableRule:
         text = read_whole(file, MAX_STYLESHEET)
         read_stylesheet(text)
         is_by_hand, trust = bool(form.get("by_hand")), dict(form["trust"])
-        rule = RunnableRule(cluster, int(form["version"]), text.decode(), attributes, trust, is_by_hand)
+        rule = RunnableRule(
+            cluster, int(form["version"]), text.decode(), attributes, trust, is_by_hand
+        )
         compile_stylesheet(rule.stylesheet)
         for attribute in attributes:
             check_regex(attribute.regex)
@@ -199,8 +194,14 @@ def check_bundle(folder: Path) -> list[tuple[str, Sequence[Line], Sequence[Line]
     Raises BadBundle.
     """
     bundle = read_bundle(folder)
-    found = [(one.page.url, one.lines, lines_of(one.page, bundle.rules)) for one in read_fixtures(folder)]
-    return [(url, expected, lines) for url, expected, lines in found if as_json(expected) != as_json(lines)]
+    found = [
+        (one.page.url, one.lines, lines_of(one.page, bundle.rules)) for one in read_fixtures(folder)
+    ]
+    return [
+        (url, expected, lines)
+        for url, expected, lines in found
+        if as_json(expected) != as_json(lines)
+    ]
 
 
 def as_json(lines: Sequence[Line]) -> bytes:
@@ -208,57 +209,41 @@ def as_json(lines: Sequence[Line]) -> bytes:
     return orjson.dumps(lines, option=orjson.OPT_SORT_KEYS)
 
 
-def extract_bundle(folder: Path, source: Path, *, n_jobs: int = 1, base_url: str = "") -> Iterator[Line]:
-    """Yield the lines of all pages of a source, in its order.
+@dataclass(frozen=True, slots=True)
+class FileRange:
+    """Each `step`-th item of a page source, from the one at place `first` on; by itself the whole source."""
 
-    Raises BadBundle, UnreadableFile.
+    source: str
+    first: int = 0
+    step: int = 1
+
+
+def extract(bundle: Bundle, file_range: FileRange, *, base_url: str = "") -> Iterator[Line]:
+    """Yield the lines of a range's pages, in the order of the source.
+
+    Raises UnreadableFile.
     """
-    bundle = read_bundle(folder)
-    if n_jobs <= 1:
-        yield from extract(bundle, FileRange(str(source)), base_url=base_url)
-        return
-    yield from spread(str(folder), str(source), n_jobs, base_url or root_of(bundle))
+    for lines in lines_by_item(bundle, file_range, base_url=base_url):
+        yield from lines
 
 
-def main(arguments: list[str]) -> int:
-    """Run a bundle on a source, or on its own fixtures."""
-    parser = argparse.ArgumentParser(prog="python -m rules.bundle.bundle", description=__doc__)
-    parser.add_argument("folder", type=Path, metavar="FOLDER")
-    parser.add_argument("source", type=Path, nargs="?", metavar="SOURCE")
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes that extract at a time")
-    parser.add_argument("--output", default="-", metavar="FILE", help="- is standard output")
-    parser.add_argument("--base-url", default="", metavar="URL", help="of a folder or zip without a manifest")
-    parser.add_argument("--check", action="store_true", help="compare with the bundle's own fixtures")
-    options = parser.parse_args(arguments)
-    if options.source is None and not options.check:
-        parser.error("name a SOURCE of pages, or --check")
-    try:
-        if options.check:
-            return _tell_check(options.folder)
-        lines = extract_bundle(options.folder, options.source, n_jobs=options.jobs, base_url=options.base_url)
-        if options.output == "-":
-            _write_lines(lines, sys.stdout.buffer)
-        else:
-            with Path(options.output).open("wb") as stream:
-                _write_lines(lines, stream)
-    except (BadBundle, UnreadableFile, OSError) as error:
-        sys.stderr.write(f"{error}\n")
-        return 1
-    return 0
+def lines_by_item(
+    bundle: Bundle, file_range: FileRange, *, base_url: str = ""
+) -> Iterator[list[Line]]:
+    """Yield the lines of each item of a range; what is no page by its nature has none.
+
+    Raises UnreadableFile.
+    """
+    items = read_pages(Path(file_range.source), base_url or root_of(bundle))
+    for item in islice(items, file_range.first, None, file_range.step):
+        yield bundle.lines_of_item(item)
 
 
-def _write_lines(lines: Iterable[Line], stream: IO[bytes]) -> None:
-    for line in lines:
-        stream.write(orjson.dumps(line) + b"\n")
-    stream.flush()
+def root_of(bundle: Bundle) -> str:
+    """Return what the files of a source without addresses are relative to."""
+    return bundle.root_url if bundle.root_url.endswith("/") else f"{bundle.root_url}/"
 
 
-def _tell_check(folder: Path) -> int:
-    differing = check_bundle(folder)
-    for url, expected, found in differing:
-        sys.stderr.write(f"{url}: expected {as_json(expected).decode()}, found {as_json(found).decode()}\n")
-    return 1 if differing else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def ranges_of(sources: Iterable[str], n_parts: int = 1) -> list[FileRange]:
+    """Return so many ranges for each source that together hold each item once."""
+    return [FileRange(source, part, n_parts) for source in sources for part in range(n_parts)]

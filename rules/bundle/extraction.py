@@ -7,25 +7,19 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
+from clustering.algorithms.grouping import RawPage
 from rules.algorithms.by_hand.sandbox import Refused
 from rules.algorithms.running.matching import match_page
-from rules.algorithms.running.record_lines import line_without_rule, lines_of_extracted
-from rules.algorithms.running.run_rule import (
-    STOPPED,
-    STYLESHEET_FAILED,
-    Extracted,
-    ExtractedRecord,
-    extract_here,
+from rules.algorithms.running.record_lines import (
+    Line,
+    SiteRules,
+    line_without_rule,
+    lines_of_extracted,
 )
-from rules.bundle.limits import Body, Stopped, borrowed_runs, packed
-
-if TYPE_CHECKING:
-    from clustering.algorithms.grouping import RawPage
-    from rules.algorithms.running.record_lines import Line, SiteRules
-    from rules.algorithms.running.run_rule import RunnableRule
-    from rules.bundle.limits import LimitedRuns
+from rules.algorithms.running.records import Extracted, ExtractedRecord, RunnableRule
+from rules.algorithms.running.run_rule import STOPPED, STYLESHEET_FAILED, extract_here
+from rules.bundle.limits import Body, LimitedRuns, Stopped, borrowed_runs, packed
 
 
 def lines_of(page: RawPage, site: SiteRules, *, nodes: bool = False) -> list[Line]:
@@ -39,7 +33,13 @@ def lines_of(page: RawPage, site: SiteRules, *, nodes: bool = False) -> list[Lin
 
 
 def extract(
-    body: bytes, content_type: str, url: str, rule: RunnableRule, *, nodes: bool = False, votes: bool = True
+    body: bytes,
+    content_type: str,
+    url: str,
+    rule: RunnableRule,
+    *,
+    nodes: bool = False,
+    votes: bool = True,
 ) -> Extracted:
     """Return the records of a page's bytes.
 
@@ -68,4 +68,6 @@ def extract_in_child(
         return Extracted([], STOPPED, f"the stylesheet was stopped: {stopped}")
     except Refused as refused:
         return Extracted([], STYLESHEET_FAILED, str(refused))
-    return Extracted(**found | {"records": [ExtractedRecord(**record) for record in found["records"]]})
+    return Extracted(
+        **found | {"records": [ExtractedRecord(**record) for record in found["records"]]}
+    )

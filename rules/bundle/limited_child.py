@@ -9,30 +9,21 @@ import resource
 import signal
 import sys
 from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 from lxml import etree
+from lxml.etree import _Element
+from lxml.html import HtmlElement
 
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.dom.paths import element_paths
 from rules.algorithms.by_hand.sandbox import Refused, check_xpath, read_stylesheet
-from rules.algorithms.running.run_rule import (
-    AttributeType,
-    Extracted,
-    RunnableRule,
-    StylesheetFailed,
-    extract_here,
-    transform,
-)
+from rules.algorithms.running.records import AttributeType, Extracted, RunnableRule
+from rules.algorithms.running.run_rule import StylesheetFailed, extract_here, transform
 from rules.bundle.limits import MOST_ANSWER, Body, read_message, write_message
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from lxml.etree import _Element
-    from lxml.html import HtmlElement
 
 MOST_NODES = 1_000  # that an XPath may select on a page
 MOST_TEXT = 64 * 1024  # characters of an answer that is kept for a node
@@ -67,7 +58,11 @@ def answer_question(question: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was found, or why it was refused or stopped."""
     run: Callable[[Mapping[str, Any], Body], object] = _RUNS[question["kind"]]
     try:
-        return {"found": [run(question, Body(b64decode(body), kind)) for body, kind in question["pages"]]}
+        return {
+            "found": [
+                run(question, Body(b64decode(body), kind)) for body, kind in question["pages"]
+            ]
+        }
     except Refused as refused:
         return {"refused": str(refused)}
     except (MemoryError, RecursionError):
@@ -91,7 +86,7 @@ def _tree_of(page: Body) -> HtmlElement | None:
         raise Refused(f"a page is too large: {error}") from None
 
 
-def _told(node: Any) -> tuple[str, str]:  # noqa: ANN401  # XPath selects elements, texts and attributes
+def _told(node: Any) -> tuple[str, str]:  # XPath selects elements, texts and attributes
     """Return the path of a node and its text."""
     if isinstance(node, str):
         owner: _Element = node.getparent()  # type: ignore[attr-defined]  # lxml's string knows its parent
@@ -99,7 +94,7 @@ def _told(node: Any) -> tuple[str, str]:  # noqa: ANN401  # XPath selects elemen
     return element_paths([node])[0], str(node.xpath("string()"))[:MOST_TEXT]
 
 
-def _path_of_string(node: Any, owner: _Element) -> str:  # noqa: ANN401  # lxml's string
+def _path_of_string(node: Any, owner: _Element) -> str:  # lxml's string
     if node.is_attribute:
         return f"{element_paths([owner])[0]}/@{node.attrname}"
     element = owner.getparent() if node.is_tail else owner

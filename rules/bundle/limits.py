@@ -15,18 +15,17 @@ import subprocess
 import sys
 import threading
 from base64 import b64decode, b64encode
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any, Self
+from pathlib import Path
+from typing import IO, Any, Self
 
 import orjson
 
 from rules.algorithms.by_hand.sandbox import Refused, check_xpath, read_stylesheet
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from contextlib import AbstractContextManager
-
+ROOT = Path(__file__).resolve().parents[2]  # where the packages are
 CPU_SECONDS = 5
 WALL_SECONDS = 15.0
 MEMORY = 1024**3
@@ -60,7 +59,11 @@ class LimitedRuns:
     """One child process, started when first asked, and asked again and again; use it as a context."""
 
     def __init__(
-        self, *, cpu_seconds: int = CPU_SECONDS, wall_seconds: float = WALL_SECONDS, memory: int = MEMORY
+        self,
+        *,
+        cpu_seconds: int = CPU_SECONDS,
+        wall_seconds: float = WALL_SECONDS,
+        memory: int = MEMORY,
     ) -> None:
         self._memory = memory
         self._cpu_seconds = cpu_seconds
@@ -94,7 +97,9 @@ class LimitedRuns:
         answer = self.ask({"kind": "xpath", "text": xpath, "pages": packed(pages)})
         return [[FoundNode(*node) for node in nodes] for nodes in answer]
 
-    def transform(self, stylesheet: bytes, pages: Sequence[Body], *, provenance: bool = False) -> list[bytes]:
+    def transform(
+        self, stylesheet: bytes, pages: Sequence[Body], *, provenance: bool = False
+    ) -> list[bytes]:
         """Return what a hand-written stylesheet makes of each page.
 
         Raises Refused, Stopped.
@@ -134,7 +139,7 @@ class LimitedRuns:
             self.close()
         if self._child is None:
             self._n_questions = 0
-            self._child = subprocess.Popen(  # noqa: S603  # nothing that anyone typed is among the arguments
+            self._child = subprocess.Popen(  # nothing that anyone typed is among the arguments  # noqa: S603 - nothing that anyone typed is among the arguments
                 [
                     sys.executable,
                     "-m",
@@ -145,8 +150,12 @@ class LimitedRuns:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                cwd=os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),  # noqa: PTH100,PTH120  # two levels above this package
-                env={"PATH": os.environ.get("PATH", ""), "OPENBLAS_NUM_THREADS": "1", "LANG": "C.UTF-8"},
+                cwd=ROOT,  # two levels above this package
+                env={
+                    "PATH": os.environ.get("PATH", ""),
+                    "OPENBLAS_NUM_THREADS": "1",
+                    "LANG": "C.UTF-8",
+                },
             )
         return self._child
 

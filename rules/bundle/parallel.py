@@ -1,6 +1,6 @@
 """Spread the ranges of a source over processes and give the lines back in the order of its pages.
 
-Each process runs `file_ranges` on a range of its own and reads the source itself; what it finds of an item
+Each process runs `lines_by_item` on a range of its own and reads the source itself; what it finds of an item
 waits in a pipe until its turn comes, so that memory stays flat. A process is replaced after a while: running
 stylesheets for long makes it slow. A page that ends its process gets a line that says so, and the others go
 on.
@@ -8,31 +8,39 @@ on.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from importlib import import_module
 from itertools import cycle, islice
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 import orjson
 
 from clustering.services.pages.archives import read_pages
-from rules.algorithms.running.record_lines import line_not_taken
-from rules.bundle.file_ranges import FileRange, lines_by_item, ranges_of
+from rules.algorithms.running.record_lines import Line, line_not_taken
+from rules.bundle.bundle import FileRange, extract, lines_by_item, ranges_of, read_bundle, root_of
 from vertex.core.services.files.files import UnreadableFile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from multiprocessing.connection import Connection
-    from typing import Any
-
-    from rules.algorithms.running.record_lines import Line
 
 MOST_ITEMS = 20_000  # of a process
 END: Final = b"end"
 MORE: Final = b"more"  # the process has done its share; another one goes on
 BAD: Final = b"bad "  # the source cannot be read further, and why
+
+
+def extract_bundle(
+    folder: Path, source: Path, *, n_jobs: int = 1, base_url: str = ""
+) -> Iterator[Line]:
+    """Yield the lines of all pages of a source, in its order.
+
+    Raises BadBundle, UnreadableFile.
+    """
+    bundle = read_bundle(folder)
+    if n_jobs <= 1:
+        yield from extract(bundle, FileRange(str(source)), base_url=base_url)
+        return
+    yield from spread(str(folder), str(source), n_jobs, base_url or root_of(bundle))
 
 
 def spread(folder: str, source: str, n_jobs: int, base_url: str) -> Iterator[Line]:
@@ -111,7 +119,7 @@ class Part:
 
 def _extract_range(folder: str, base_url: str, file_range: FileRange, sender: Connection) -> None:
     """Send the lines of each item of a range, in a process of its own."""
-    bundle = import_module("rules.bundle.bundle").read_bundle(Path(folder))
+    bundle = read_bundle(Path(folder))
     try:
         items = lines_by_item(bundle, file_range, base_url=base_url)
         for number, lines in enumerate(items, 1):

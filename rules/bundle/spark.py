@@ -3,7 +3,7 @@
     python -m rules.bundle.spark FOLDER SOURCE … --output PLACE [--parts N] [--base-url URL]
 
 Spark is an optional extra (requirements-spark.txt). A task copies the file of its range to its machine, if it
-lies elsewhere, and runs `file_ranges.extract`. The lines go to the folder PLACE as text files of JSON lines.
+lies elsewhere, and runs `bundle.extract`. The lines go to the folder PLACE as text files of JSON lines.
 """
 
 from __future__ import annotations
@@ -12,20 +12,17 @@ import argparse
 import importlib
 import sys
 import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 
 from rules.algorithms.running.record_lines import line_not_taken
-from rules.bundle.bundle import BadBundle, read_bundle
-from rules.bundle.file_ranges import FileRange, extract, ranges_of
+from rules.bundle.bundle import BadBundle, FileRange, extract, ranges_of, read_bundle
 from vertex.core.services.files.files import UnreadableFile
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 DEFAULT_PARTS = 8  # ranges of each source
 
@@ -34,10 +31,12 @@ class SparkMissing(Exception):
     """Spark is not installed."""
 
     def __init__(self) -> None:
-        super().__init__("Spark is not installed; install it with: pip install -r requirements-spark.txt")
+        super().__init__(
+            "Spark is not installed; install it with: pip install -r requirements-spark.txt"
+        )
 
 
-def start_session() -> Any:  # noqa: ANN401 - of the optional library
+def start_session() -> Any:
     """Return the Spark session that is there, or a new one. Raises SparkMissing."""
     try:
         sql = importlib.import_module("pyspark.sql")
@@ -47,13 +46,13 @@ def start_session() -> Any:  # noqa: ANN401 - of the optional library
 
 
 def extract_by_spark(
-    session: Any,  # noqa: ANN401 - of the optional library
+    session: Any,
     folder: Path,
     sources: Sequence[str],
     *,
     n_parts: int = DEFAULT_PARTS,
     base_url: str = "",
-) -> Any:  # noqa: ANN401 - of the optional library
+) -> Any:
     """Return a distributed collection of JSON lines, those of all pages of the sources.
 
     Raises BadBundle.
@@ -73,7 +72,9 @@ def lines_of_ranges(name: str, base_url: str, ranges: Iterable[FileRange]) -> It
     for one in ranges:
         try:
             with local_file(one.source) as path:
-                for line in extract(bundle, FileRange(path, one.first, one.step), base_url=base_url):
+                for line in extract(
+                    bundle, FileRange(path, one.first, one.step), base_url=base_url
+                ):
                     yield orjson.dumps(line).decode()
         except (UnreadableFile, OSError) as error:
             yield orjson.dumps(line_not_taken("", one.source, "unreadable", str(error))).decode()
@@ -95,11 +96,21 @@ def local_file(source: str) -> Iterator[str]:
 def main(arguments: list[str]) -> int:
     """Run a bundle on sources and write the lines."""
     parser = argparse.ArgumentParser(prog="python -m rules.bundle.spark", description=__doc__)
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="a bundle, on the machine that starts it")
-    parser.add_argument("sources", nargs="+", metavar="SOURCE", help="a manifest, a WARC, a zip or a folder")
-    parser.add_argument("--output", required=True, metavar="PLACE", help="a new folder, as Spark names it")
-    parser.add_argument("--parts", type=int, default=DEFAULT_PARTS, metavar="N", help="ranges of each source")
-    parser.add_argument("--base-url", default="", metavar="URL", help="of a folder or zip without a manifest")
+    parser.add_argument(
+        "folder", type=Path, metavar="FOLDER", help="a bundle, on the machine that starts it"
+    )
+    parser.add_argument(
+        "sources", nargs="+", metavar="SOURCE", help="a manifest, a WARC, a zip or a folder"
+    )
+    parser.add_argument(
+        "--output", required=True, metavar="PLACE", help="a new folder, as Spark names it"
+    )
+    parser.add_argument(
+        "--parts", type=int, default=DEFAULT_PARTS, metavar="N", help="ranges of each source"
+    )
+    parser.add_argument(
+        "--base-url", default="", metavar="URL", help="of a folder or zip without a manifest"
+    )
     options = parser.parse_args(arguments)
     try:
         lines = extract_by_spark(

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from rules.algorithms.by_hand.hand_edits import MOST_XPATHS
+from rules.algorithms.by_hand.hand_edits import MOST_XPATHS, HandWritten
 from rules.algorithms.by_hand.sandbox import Refused
 from rules.bundle.limits import Body, Stopped, borrowed_runs
-
-if TYPE_CHECKING:
-    from rules.algorithms.by_hand.hand_edits import HandWritten
 
 _BARE: Final = Body(b"<html></html>")  # on which an XPath shows whether it gives nodes
 
@@ -36,7 +33,9 @@ def check_xpaths(written: HandWritten, /, *, is_within_record: bool = False) -> 
 
 def _check_one(xpath: str, *, is_within_record: bool) -> None:
     try:
-        with borrowed_runs() as child:  # nested predicates take for ever even on a page of one element
+        with (
+            borrowed_runs() as child
+        ):  # nested predicates take for ever even on a page of one element
             child.find_nodes(xpath, [_BARE])
     except Stopped as stopped:
         raise Refused(f"{xpath!r} was stopped: {stopped}") from None

@@ -223,7 +223,9 @@ class Migration(migrations.Migration):
                 (
                     "rule",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="reviews", to="rules.rule"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="reviews",
+                        to="rules.rule",
                     ),
                 ),
             ],
@@ -315,7 +317,9 @@ class Migration(migrations.Migration):
                 (
                     "rule",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="impacts", to="rules.rule"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="impacts",
+                        to="rules.rule",
                     ),
                 ),
             ],
@@ -336,7 +340,9 @@ class Migration(migrations.Migration):
                 (
                     "page",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="clustering.page"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clustering.page",
                     ),
                 ),
                 (
@@ -435,7 +441,9 @@ class Migration(migrations.Migration):
                 (
                     "rule",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="samples", to="rules.rule"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="samples",
+                        to="rules.rule",
                     ),
                 ),
                 (
@@ -475,7 +483,9 @@ class Migration(migrations.Migration):
                 (
                     "site",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="webhooks", to="core.site"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="webhooks",
+                        to="core.site",
                     ),
                 ),
             ],
@@ -495,7 +505,11 @@ class Migration(migrations.Migration):
                 (
                     "state",
                     models.CharField(
-                        choices=[("due", "Waiting"), ("delivered", "Delivered"), ("failed", "Failed")],
+                        choices=[
+                            ("due", "Waiting"),
+                            ("delivered", "Delivered"),
+                            ("failed", "Failed"),
+                        ],
                         default="due",
                         max_length=10,
                     ),
@@ -551,14 +565,18 @@ class Migration(migrations.Migration):
                 (
                     "page",
                     models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="clustering.page"
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clustering.page",
                     ),
                 ),
             ],
             options={
                 "ordering": ["rank"],
                 "constraints": [
-                    models.UniqueConstraint(fields=("cluster", "page"), name="bellwether_once_per_cluster")
+                    models.UniqueConstraint(
+                        fields=("cluster", "page"), name="bellwether_once_per_cluster"
+                    )
                 ],
             },
         ),
@@ -620,7 +638,9 @@ class Migration(migrations.Migration):
             options={
                 "ordering": ["rank"],
                 "constraints": [
-                    models.UniqueConstraint(fields=("review", "rank"), name="judged_page_rank_once"),
+                    models.UniqueConstraint(
+                        fields=("review", "rank"), name="judged_page_rank_once"
+                    ),
                     models.UniqueConstraint(fields=("review", "snapshot"), name="judged_page_once"),
                 ],
             },
@@ -642,7 +662,9 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="review",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("outcome", "")), fields=("rule",), name="one_open_review_per_rule"
+                condition=models.Q(("outcome", "")),
+                fields=("rule",),
+                name="one_open_review_per_rule",
             ),
         ),
         migrations.AddIndex(
@@ -655,11 +677,15 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="record",
-            constraint=models.UniqueConstraint(fields=("page", "key"), name="record_key_once_per_page"),
+            constraint=models.UniqueConstraint(
+                fields=("page", "key"), name="record_key_once_per_page"
+            ),
         ),
         migrations.AddConstraint(
             model_name="goldenrecord",
-            constraint=models.UniqueConstraint(fields=("rule", "page"), name="golden_record_once_per_page"),
+            constraint=models.UniqueConstraint(
+                fields=("rule", "page"), name="golden_record_once_per_page"
+            ),
         ),
         migrations.AddIndex(
             model_name="extraction",
@@ -671,7 +697,9 @@ class Migration(migrations.Migration):
         ),
         migrations.AddConstraint(
             model_name="rulesample",
-            constraint=models.UniqueConstraint(fields=("rule", "snapshot"), name="sample_once_per_rule"),
+            constraint=models.UniqueConstraint(
+                fields=("rule", "snapshot"), name="sample_once_per_rule"
+            ),
         ),
         migrations.AddIndex(
             model_name="delivery",

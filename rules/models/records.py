@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from django.db import models
 from django.utils import timezone
@@ -11,22 +11,27 @@ from clustering.models import Cluster, Page, Snapshot
 from rules.models.rules import Rule
 from vertex.core.models import Site, User
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 class Extraction(models.Model):
     """What came of a page when it was last extracted; it tells which pages are due again."""
 
     page = models.OneToOneField(Page, on_delete=models.CASCADE, related_name="extraction")
-    site = models.ForeignKey(Site, on_delete=models.CASCADE, related_name="extractions", db_index=False)
+    site = models.ForeignKey(
+        Site, on_delete=models.CASCADE, related_name="extractions", db_index=False
+    )
     snapshot_seen = models.PositiveBigIntegerField()
-    cluster = models.ForeignKey(Cluster, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    rule = models.ForeignKey(Rule, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    cluster = models.ForeignKey(
+        Cluster, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    rule = models.ForeignKey(
+        Rule, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     rules_seen = models.CharField(max_length=64)  # a hash of the rules and clusters that decided
     reason = models.CharField(max_length=40, blank=True)  # a word: why there is no record
     why = models.CharField(max_length=500, blank=True)  # the same as a sentence
-    agrees = models.BooleanField(default=True)  # whether the match is the cluster that the page is in
+    agrees = models.BooleanField(
+        default=True
+    )  # whether the match is the cluster that the page is in
     n_records = models.PositiveIntegerField(default=0)
     extracted_at = models.DateTimeField(default=timezone.now)
 
@@ -72,7 +77,9 @@ class Record(models.Model):
     confidence = models.JSONField(default=dict)
     nodes = models.JSONField(default=dict)
     least_confidence = models.FloatField(default=1.0)
-    change_number = models.PositiveBigIntegerField(unique=True)  # grows with each change of any record
+    change_number = models.PositiveBigIntegerField(
+        unique=True
+    )  # grows with each change of any record
     first_seen_at = models.DateTimeField(default=timezone.now)
     changed_at = models.DateTimeField(default=timezone.now)
     gone_at = models.DateTimeField(null=True, blank=True)  # the page no longer has it
@@ -80,7 +87,9 @@ class Record(models.Model):
     objects = RecordQuerySet.as_manager()
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["page", "key"], name="record_key_once_per_page")]
+        constraints = [
+            models.UniqueConstraint(fields=["page", "key"], name="record_key_once_per_page")
+        ]
         indexes = [
             models.Index(fields=["site", "change_number"], name="record_by_site"),
             models.Index(fields=["cluster", "change_number"], name="record_by_cluster"),

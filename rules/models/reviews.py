@@ -34,11 +34,15 @@ class Review(models.Model):
     rule = models.ForeignKey(Rule, on_delete=models.CASCADE, related_name="reviews")
     comment = models.TextField(blank=True)  # of who proposed it
     proposed_at = models.DateTimeField(default=timezone.now)
-    proposed_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    proposed_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     outcome = models.CharField(max_length=10, choices=Outcome, default=Outcome.OPEN, blank=True)
     reason = models.TextField(blank=True)  # why it was sent back, or published with force
     decided_at = models.DateTimeField(null=True, blank=True)
-    decided_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    decided_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     stylesheet_hash = models.CharField(max_length=64)  # what the pages were extracted with
 
     objects = ReviewQuerySet.as_manager()
@@ -46,7 +50,9 @@ class Review(models.Model):
     class Meta:
         ordering = ["-id"]
         constraints = [
-            models.UniqueConstraint(fields=["rule"], condition=Q(outcome=""), name="one_open_review_per_rule")
+            models.UniqueConstraint(
+                fields=["rule"], condition=Q(outcome=""), name="one_open_review_per_rule"
+            )
         ]
 
     def __str__(self) -> str:
@@ -62,14 +68,20 @@ class JudgedPage(models.Model):
         WRONG = "wrong", "Wrong"
         SKIPPED = "skipped", "Skipped"
 
-    review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="pages", db_index=False)
+    review = models.ForeignKey(
+        Review, on_delete=models.CASCADE, related_name="pages", db_index=False
+    )
     snapshot = models.ForeignKey(Snapshot, on_delete=models.RESTRICT, related_name="+")
     rank = models.PositiveSmallIntegerField()  # from 1
     records = models.JSONField(default=list)  # the lines of extract_records
     verdict = models.CharField(max_length=10, choices=Verdict, default=Verdict.OPEN, blank=True)
-    marked = models.JSONField(default=list)  # attributes that are wrong, or missing though the page has them
+    marked = models.JSONField(
+        default=list
+    )  # attributes that are wrong, or missing though the page has them
     judged_at = models.DateTimeField(null=True, blank=True)
-    judged_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    judged_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
 
     class Meta:
         ordering = ["rank"]
@@ -83,7 +95,9 @@ class Impact(models.Model):
     """What a rule would change about the records of its cluster's stored pages."""
 
     rule = models.ForeignKey(Rule, on_delete=models.CASCADE, related_name="impacts")
-    against = models.ForeignKey(Rule, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    against = models.ForeignKey(
+        Rule, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     against_version = models.PositiveIntegerField(null=True, blank=True)  # null: no rule was in use
     job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
     stylesheet_hash = models.CharField(max_length=64)

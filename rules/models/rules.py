@@ -37,23 +37,33 @@ class Rule(models.Model):
         EDITED = "edited", "Edited by hand"
         IMPORTED = "imported", "Imported"
 
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="rules", db_index=False)
+    cluster = models.ForeignKey(
+        Cluster, on_delete=models.CASCADE, related_name="rules", db_index=False
+    )
     version = models.PositiveIntegerField()
     state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
     vertical = models.ForeignKey(Vertical, on_delete=models.PROTECT, related_name="rules")
     schema = models.JSONField(default=list)  # the vertical's attributes as they were
-    definition = models.JSONField(default=dict)  # the ClusterRule; empty where a person wrote the stylesheet
+    definition = models.JSONField(
+        default=dict
+    )  # the ClusterRule; empty where a person wrote the stylesheet
     stylesheet = models.TextField()
     figures = models.JSONField(default=list)  # per attribute, what it measured on the samples
     validation = models.JSONField(default=dict)  # the same on pages that were no samples
     learner = models.CharField(max_length=20, default="default")
     origin = models.CharField(max_length=10, choices=Origin, default=Origin.LEARNT)
-    edited_from = models.PositiveIntegerField(null=True, blank=True)  # the version that was changed by hand
+    edited_from = models.PositiveIntegerField(
+        null=True, blank=True
+    )  # the version that was changed by hand
     comment = models.TextField(blank=True)  # why there is this version
     made_at = models.DateTimeField(default=timezone.now)
-    made_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    made_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     published_at = models.DateTimeField(null=True, blank=True)
-    published_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    published_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     retired_at = models.DateTimeField(null=True, blank=True)
 
     objects = RuleQuerySet.as_manager()
@@ -61,9 +71,13 @@ class Rule(models.Model):
     class Meta:
         ordering = ["cluster", "-version"]
         constraints = [
-            models.UniqueConstraint(fields=["cluster", "version"], name="rule_version_once_per_cluster"),
             models.UniqueConstraint(
-                fields=["cluster"], condition=Q(state="published"), name="one_published_rule_per_cluster"
+                fields=["cluster", "version"], name="rule_version_once_per_cluster"
+            ),
+            models.UniqueConstraint(
+                fields=["cluster"],
+                condition=Q(state="published"),
+                name="one_published_rule_per_cluster",
             ),
         ]
 
@@ -118,4 +132,6 @@ class GoldenRecord(models.Model):
     records = models.JSONField(default=list)  # the lines of extract_records, most often one
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["rule", "page"], name="golden_record_once_per_page")]
+        constraints = [
+            models.UniqueConstraint(fields=["rule", "page"], name="golden_record_once_per_page")
+        ]

@@ -17,7 +17,9 @@ class Webhook(models.Model):
     is_active = models.BooleanField(default=True)
     told_up_to = models.PositiveBigIntegerField(default=0)  # the last change number that was sent
     made_at = models.DateTimeField(default=timezone.now)
-    made_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    made_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
 
 
 class Delivery(models.Model):

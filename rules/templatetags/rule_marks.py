@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 from django.template import Library
 from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
 
 from rules.models import JudgedPage, Rule
 from vertex.core.templatetags.interface import badge
-
-if TYPE_CHECKING:
-    from django.utils.safestring import SafeString
 
 register = Library()
 
@@ -79,12 +77,14 @@ def confidence_badge(confidence: float | None) -> SafeString | str:
     icon = {"good": "", "warning": "warning", "bad": "bad"}[tone]
     told = f"{100 * confidence:.0f} %"
     return (
-        badge(tone, told, icon) if icon else format_html('<span class="confidence is-good">{}</span>', told)
+        badge(tone, told, icon)
+        if icon
+        else format_html('<span class="confidence is-good">{}</span>', told)
     )
 
 
 @register.filter
-def value_line(value: Any) -> str:  # noqa: ANN401 - any JSON value
+def value_line(value: Any) -> str:
     """Write a value in one line: several with commas between, a dash for none."""
     if value is None or value == []:
         return NOTHING
@@ -94,7 +94,7 @@ def value_line(value: Any) -> str:  # noqa: ANN401 - any JSON value
 
 
 @register.filter
-def value_block(value: Any) -> SafeString | str:  # noqa: ANN401 - any JSON value
+def value_block(value: Any) -> SafeString | str:
     """Write a value whole: several as a list, a dash for none."""
     if isinstance(value, list) and value:
         items = format_html_join("", "<li>{}</li>", ((value_line(one),) for one in value))

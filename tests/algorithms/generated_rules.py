@@ -12,12 +12,12 @@ from clustering.dom.page import parse_page
 from rules.algorithms.learning.features import Positive, features_of
 from rules.algorithms.learning.range_pruner import select_parts
 from rules.algorithms.learning.universe import number_nodes
+from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import (
     Alternative,
     AttributeRule,
     Boundary,
     ClusterRule,
-    Feature,
     Selection,
     Weight,
 )
@@ -29,7 +29,9 @@ CLASSES = ["price", "price big", " big  red ", "x-1"]
 IDS = ["main", "it's", 'a"b']
 LABELS = ["Price", "By", "Directed by", "Who's", "Prix net"]
 TEXTS = ["Price", "Price:", " By ", "By\u00a0Tom", "Price: 5 EUR", "Oak", "Directed\u200b by :", "a, b , c", "\u00a0", " ", "\n ", "Pri", "ce", "x  y z"]  # fmt: skip
-STRUCTURAL = frozenset({"tag", "id", "class", "token", "has", "first", "last", "position", "attribute"})
+STRUCTURAL = frozenset(
+    {"tag", "id", "class", "token", "has", "first", "last", "position", "attribute"}
+)
 SINGLE, LEAF = "<br>", "<img src='/i.png' alt='Price'>"
 
 
@@ -130,14 +132,22 @@ def features_on(draw: st.DrawFn, tree: Any, target: str) -> tuple[Feature, ...]:
     """Return some features of a node of the page, so that a rule finds it, or arbitrary ones."""
     universe = number_nodes([tree])
     is_text = target == "text()"
-    nodes = [number for number, node in enumerate(universe.nodes) if (node.text is not None) == is_text]
+    nodes = [
+        number for number, node in enumerate(universe.nodes) if (node.text is not None) == is_text
+    ]
     if not nodes or draw(st.integers(0, 4)) == 0:
         return draw(features)
     found = features_of(universe, [Positive(draw(st.sampled_from(nodes)), 0, target=target)])
     usable = [one for one in found if one.level < 4]
-    preferred = [one for one in usable if one.kind not in STRUCTURAL] if draw(st.booleans()) else usable
+    preferred = (
+        [one for one in usable if one.kind not in STRUCTURAL] if draw(st.booleans()) else usable
+    )
     return (
-        tuple(draw(st.lists(st.sampled_from(preferred or usable), min_size=1, max_size=2, unique=True)))
+        tuple(
+            draw(
+                st.lists(st.sampled_from(preferred or usable), min_size=1, max_size=2, unique=True)
+            )
+        )
         if usable
         else draw(features)
     )
@@ -180,9 +190,13 @@ def pages_with_rules(draw: st.DrawFn) -> tuple[str, ClusterRule]:
     )
     boundary = None
     if draw(st.integers(0, 5)) == 5:
-        first = Alternative("xpath", "element", (Feature("tag", 0, (draw(st.sampled_from(TAGS)),)),))
+        first = Alternative(
+            "xpath", "element", (Feature("tag", 0, (draw(st.sampled_from(TAGS)),)),)
+        )
         further = draw(
-            st.sampled_from([(), ((Feature("tag", 0, ("b",)),), (Feature("class", 0, ("price",)),))])
+            st.sampled_from(
+                [(), ((Feature("tag", 0, ("b",)),), (Feature("class", 0, ("price",)),))]
+            )
         )
         boundary = Boundary(first, draw(st.integers(1, 3)), further, draw(st.booleans()))
         attributes = tuple(
@@ -206,7 +220,9 @@ def run_from(first: Any, firsts: list[Any], boundary: Boundary) -> list[Any]:
         if isinstance(sibling, str):
             run += [sibling] if boundary.has_text else []
         elif isinstance(sibling.tag, str):
-            tests = [f"boolean({' and '.join(one.test for one in kind)})" for kind in boundary.further]
+            tests = [
+                f"boolean({' and '.join(one.test for one in kind)})" for kind in boundary.further
+            ]
             if n == boundary.n_siblings or sibling in firsts or (tests and not any(find(test, sibling) for test in tests)):  # fmt: skip
                 break
             run.append(sibling)
@@ -222,7 +238,8 @@ def find(xpath: str, tree: Any) -> list[Any]:
 
 def record_in(rule: ClusterRule, tree: Any, scope: list[Any] | None) -> dict[str, list[str]]:
     record = {
-        one.attribute: values_of(one, tree, None if one.scope == "page" else scope) for one in rule.attributes
+        one.attribute: values_of(one, tree, None if one.scope == "page" else scope)
+        for one in rule.attributes
     }
     return {name: values for name, values in record.items() if values}
 
@@ -233,7 +250,9 @@ def values_of(rule: AttributeRule, tree: Any, scope: list[Any] | None) -> list[s
         if nodes:
             some = nodes if rule.is_multi else nodes[:1]
             read = seen_text if rule.type == "html" and alternative.selection.is_whole else text_of
-            values = [value for node in some for value in parts_of(alternative.selection, read(node))]
+            values = [
+                value for node in some for value in parts_of(alternative.selection, read(node))
+            ]
             return values if rule.is_multi else values[:1]
     return []
 
@@ -254,7 +273,11 @@ def selected(alternative: Alternative, tree: Any, scope: list[Any] | None) -> li
     nodes = find(alternative.path, tree)
     if scope is not None:
         nodes = [node for node in nodes if is_in(scope, node)]
-        nodes = [node for node in nodes if all(stays_in(scope, node, one) for one in alternative.features)]
+        nodes = [
+            node
+            for node in nodes
+            if all(stays_in(scope, node, one) for one in alternative.features)
+        ]
     if alternative.kind == "positional":
         place = alternative.position - 1 if alternative.position > 0 else alternative.position
         return (
@@ -273,16 +296,22 @@ def selected(alternative: Alternative, tree: Any, scope: list[Any] | None) -> li
 
 def stays_in(scope: list[Any], node: Any, feature: Feature) -> bool:
     """Say whether the text beside a node of the feature's level is in the record too."""
-    place = {"label": 0, "before": 0, "before_ends": 0, "after": -1, "after_starts": -1}.get(feature.kind)
+    place = {"label": 0, "before": 0, "before_ends": 0, "after": -1, "after_starts": -1}.get(
+        feature.kind
+    )
     if place is None:
         return True
     is_text = isinstance(node, str) and not node.is_attribute  # type: ignore[attr-defined]  # lxml's string
-    chain = [node, *parents_of(node)] if is_text else [owner_of(node), *owner_of(node).iterancestors()]
+    chain = (
+        [node, *parents_of(node)] if is_text else [owner_of(node), *owner_of(node).iterancestors()]
+    )
     around = chain[feature.level] if feature.level < len(chain) else None
     said = "" if around is None else label_of(text_of(around))
     if feature.kind == "label" and any(said.startswith(f"{value} ") for value in feature.values):
         return True
-    ends = [key_of(texts[place]) if texts else None for texts in (texts_in([around]), texts_in(scope))]
+    ends = [
+        key_of(texts[place]) if texts else None for texts in (texts_in([around]), texts_in(scope))
+    ]
     return ends[0] != ends[1]
 
 

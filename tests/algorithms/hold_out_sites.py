@@ -8,12 +8,9 @@ removed but answer as the others do, optional parts, and near-twins.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import md5
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SYLLABLES = (
     "an",
@@ -43,7 +40,14 @@ SYLLABLES = (
     "yl",
     "zo",
 )
-MATERIALS = ("Oil on canvas", "Tempera on wood", "Ink on paper", "Bronze", "Marble", "Chalk on paper")
+MATERIALS = (
+    "Oil on canvas",
+    "Tempera on wood",
+    "Ink on paper",
+    "Bronze",
+    "Marble",
+    "Chalk on paper",
+)
 FORMS = ("Full time", "Part time", "Freelance")
 
 
@@ -96,9 +100,7 @@ def make_museum(seed: int = 0) -> list[MadePage]:
         site.pages.append(_museum_page(site, url, "letter", _letter(site)))
     for number in range(5):
         url = f"http://museum.example/coll.asp?nr={9000 + number}"
-        gone = (
-            "<font color=red>No work has this number.</font><p>Please use the <a href=/index.asp>index</a>."
-        )
+        gone = "<font color=red>No work has this number.</font><p>Please use the <a href=/index.asp>index</a>."
         site.pages.append(_museum_page(site, url, "missing", gone))
     welcome = "<center><img src=/front.gif><p>Open daily except Monday</center>"
     site.pages.append(_museum_page(site, "http://museum.example/index.asp", "home", welcome))
@@ -108,7 +110,16 @@ def make_museum(seed: int = 0) -> list[MadePage]:
 def _museum_page(site: Site, url: str, type_: str, body: str) -> MadePage:
     menu = "".join(
         f'<tr><td bgcolor=#003366><a href="/{word}.asp"><font color=white>{word.title()}</font></a></td></tr>'
-        for word in ("collection", "artists", "rooms", "shows", "letters", "shop", "visit", "friends")
+        for word in (
+            "collection",
+            "artists",
+            "rooms",
+            "shows",
+            "letters",
+            "shop",
+            "visit",
+            "friends",
+        )
     )
     html = (
         f"<html><head><title>City museum</title></head><body bgcolor=white><table width=760><tr><td colspan=2>"
@@ -128,7 +139,7 @@ def _rows(site: Site, rows: Sequence[tuple[str, str, float]]) -> str:
     return f"<table cellpadding=2>{shown}</table>"
 
 
-def _work(site: Site, artists: Sequence[str], is_print: bool) -> str:  # noqa: FBT001  # a builder's own
+def _work(site: Site, artists: Sequence[str], is_print: bool) -> str:  # a builder's own  # noqa: FBT001 - a test's own builder
     chance = site.chance
     artist = f'<a href="{chance.choice(artists)}">{site.name()}</a>'
     rows = [
@@ -147,22 +158,20 @@ def _work(site: Site, artists: Sequence[str], is_print: bool) -> str:  # noqa: F
             for state in ("First", "Second", "Third")[: chance.randint(1, 3)]
         )
         head = "<tr><th>State</th><th>Impressions</th><th>Printer</th></tr>"
-        body += (
-            f"<h5>Edition</h5><table border=1>{head}{states}</table><h5>Plate</h5><tt>{site.words(2, 4)}</tt>"
-        )
+        body += f"<h5>Edition</h5><table border=1>{head}{states}</table><h5>Plate</h5><tt>{site.words(2, 4)}</tt>"
     if site.is_lucky(0.5):
         body += f"<p><font face=times>{site.words(30, 90)}</font></p>"
     if site.is_lucky(0.3):
-        body += "<b>Shown at</b><ul>" + "".join(f"<li>{site.words(2, 4)}" for _ in range(2)) + "</ul>"
+        body += (
+            "<b>Shown at</b><ul>" + "".join(f"<li>{site.words(2, 4)}" for _ in range(2)) + "</ul>"
+        )
     return body
 
 
 def _artist(site: Site, works: Sequence[str]) -> str:
     chance = site.chance
     born = chance.randint(1440, 1900)
-    body = (
-        f"<h2>{site.name()}</h2><i>{born} - {born + chance.randint(25, 90)}, {site.words(1, 1).title()}</i>"
-    )
+    body = f"<h2>{site.name()}</h2><i>{born} - {born + chance.randint(25, 90)}, {site.words(1, 1).title()}</i>"
     if site.is_lucky(0.6):
         body += f"<p>{site.words(40, 120)}"
     chosen = chance.sample(list(works), chance.randint(2, 9))
@@ -184,9 +193,7 @@ def _room(site: Site, works: Sequence[str]) -> str:
 
 def _show(site: Site) -> str:
     chance = site.chance
-    when = (
-        f"{chance.randint(1, 28)}.{chance.randint(1, 6)}. to {chance.randint(1, 28)}.{chance.randint(7, 12)}."
-    )
+    when = f"{chance.randint(1, 28)}.{chance.randint(1, 6)}. to {chance.randint(1, 28)}.{chance.randint(7, 12)}."
     body = f"<center><h1>{site.words(2, 4)}</h1><h4>{when}</h4></center><blockquote>{site.words(40, 100)}"
     return (
         body
@@ -195,10 +202,10 @@ def _show(site: Site) -> str:
 
 
 def _letter(site: Site) -> str:
-    parts = "".join(f"<p align=justify>{site.words(20, 70)}" for _ in range(site.chance.randint(2, 6)))
-    return (
-        f"<p align=right>{site.name()}<br>{site.chance.randint(1800, 1900)}</p>{parts}<p><i>{site.name()}</i>"
+    parts = "".join(
+        f"<p align=justify>{site.words(20, 70)}" for _ in range(site.chance.randint(2, 6))
     )
+    return f"<p align=right>{site.name()}<br>{site.chance.randint(1800, 1900)}</p>{parts}<p><i>{site.name()}</i>"
 
 
 def make_jobs(seed: int = 0) -> list[MadePage]:
@@ -215,7 +222,9 @@ def make_jobs(seed: int = 0) -> list[MadePage]:
         for number in others[:n]:
             site.pages.append(_portal_page(site, number, type_, _other(site, type_, jobs)))
         others = others[n:]
-    start = _div("hero", _div("h", "Find work") + _div("box", "<input name=q><button>Search</button>"))
+    start = _div(
+        "hero", _div("h", "Find work") + _div("box", "<input name=q><button>Search</button>")
+    )
     site.pages.append(_portal_page(site, "", "home", start + _cards(site, jobs, 4)))
     return site.pages
 
@@ -227,7 +236,9 @@ def _div(name: str, inner: str) -> str:
 def _portal_page(site: Site, number: str, type_: str, body: str) -> MadePage:
     menu = "".join(_div("nav", f'<a href="/{100 + n}">Menu {n}</a>') for n in range(24))
     sign = _div("modal", _div("txt", "Sign in") + "<form><input><input type=password></form>")
-    foot = _div("foot", "".join(_div("fl", f'<a href="/{900 + n}">Legal {n}</a>') for n in range(12)))
+    foot = _div(
+        "foot", "".join(_div("fl", f'<a href="/{900 + n}">Legal {n}</a>') for n in range(12))
+    )
     banner = _div("ban", _div("txt", site.words(3, 8))) if site.is_lucky(0.3) else ""
     html = (
         f"<!doctype html><title>Jobs</title><body>"
@@ -262,7 +273,9 @@ def _job(site: Site, employers: Sequence[str], jobs: Sequence[str]) -> str:
         if site.is_lucky(share):
             items = "".join(_div("li", site.words(3, 9)) for _ in range(chance.randint(2, 6)))
             body += _div("sec", _div("st", title) + _div("ul", items))
-    body += _div("apply", "<button>Apply</button>" + _div("ref", f"Ref {chance.randint(1000, 9999)}"))
+    body += _div(
+        "apply", "<button>Apply</button>" + _div("ref", f"Ref {chance.randint(1000, 9999)}")
+    )
     if site.is_lucky(0.5):
         body += _div("sim", _div("st", "Similar jobs") + _cards(site, jobs, 3))
     return body
@@ -279,7 +292,9 @@ def _employer(site: Site, jobs: Sequence[str]) -> str:
     )
     body = _div("logo", "<img src=/l.png>") + _div("h", site.name()) + _div("facts", rows)
     body += _div("about", _div("p", site.words(30, 80)))
-    return body + _div("revs", reviews) + _div("open", _div("st", "Open jobs") + _cards(site, jobs, 2))
+    return (
+        body + _div("revs", reviews) + _div("open", _div("st", "Open jobs") + _cards(site, jobs, 2))
+    )
 
 
 def _other(site: Site, type_: str, jobs: Sequence[str]) -> str:
@@ -289,15 +304,25 @@ def _other(site: Site, type_: str, jobs: Sequence[str]) -> str:
         return count + _div("grid", _cards(site, jobs, chance.randint(5, 15)))
     if type_ == "advice":
         parts = "".join(_div("p", site.words(30, 70)) for _ in range(chance.randint(3, 8)))
-        return _div("h", site.words(4, 8)) + _div("date", f"{chance.randint(1, 28)} May") + _div("art", parts)
+        return (
+            _div("h", site.words(4, 8))
+            + _div("date", f"{chance.randint(1, 28)} May")
+            + _div("art", parts)
+        )
     if type_ == "salary":
         bars = "".join(
             _div("bar", _div("bl", level) + _div("bv", str(chance.randint(20, 120))))
             for level in ("Junior", "Middle", "Senior")
         )
-        return _div("h", f"Pay of {site.words(1, 2)}") + _div("chart", bars) + _div("p", site.words(15, 30))
+        return (
+            _div("h", f"Pay of {site.words(1, 2)}")
+            + _div("chart", bars)
+            + _div("p", site.words(15, 30))
+        )
     if type_ == "event":
         rows = _pair("When", f"{chance.randint(1, 28)} June") + _pair("Where", site.words(1, 2))
         stands = "".join(_div("stand", f"{site.name()}") for _ in range(chance.randint(3, 12)))
         return _div("h", site.words(2, 4)) + _div("facts", rows) + _div("stands", stands)
-    return _div("gone", _div("h", "This job has expired") + _div("p", "Look at our newest jobs instead."))
+    return _div(
+        "gone", _div("h", "This job has expired") + _div("p", "Look at our newest jobs instead.")
+    )

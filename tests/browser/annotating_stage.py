@@ -50,11 +50,14 @@ def _filled(body: bytes, filling: str) -> bytes:
 
 
 def _cluster(site: Site, name: str, pages: list[Page]) -> Cluster:
-    clustering = Clustering.objects.create(site=site, is_current=True, algorithm="auto", n_pages=len(pages))
+    clustering = Clustering.objects.create(
+        site=site, is_current=True, algorithm="auto", n_pages=len(pages)
+    )
     cluster = Cluster.objects.create(site=site, name=name, title=name.capitalize())
     Extent.objects.create(clustering=clustering, cluster=cluster, n_pages=len(pages))
     PageMembership.objects.bulk_create(
-        PageMembership(clustering=clustering, page=page, found=cluster, cluster=cluster) for page in pages
+        PageMembership(clustering=clustering, page=page, found=cluster, cluster=cluster)
+        for page in pages
     )
     return cluster
 
@@ -63,7 +66,9 @@ def _describe(site: Site, vertical: dict[str, object], n_attributes: int) -> Ver
     listed = vertical["attributes"]
     assert isinstance(listed, list)
     plans = [
-        AttributePlan(one["name"], one.get("type", Attribute.Type.TEXT), is_multi=bool(one.get("multi")))
+        AttributePlan(
+            one["name"], one.get("type", Attribute.Type.TEXT), is_multi=bool(one.get("multi"))
+        )
         for one in listed[:n_attributes]
     ]
     saved = save_vertical(name=str(vertical["name"]), attributes=plans, actor=None)

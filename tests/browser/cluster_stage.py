@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from clustering.models import Cluster, ClusterChange, Clustering, ClusterVerdict, Extent, PageMembership
+from clustering.models import (
+    Cluster,
+    ClusterChange,
+    Clustering,
+    ClusterVerdict,
+    Extent,
+    PageMembership,
+)
 from vertex.core.models import Site
 
 TITLES = {
@@ -19,7 +26,9 @@ def add_clusters(site: Site) -> Clustering:
     """Put the site's stored pages into clusters and return the current clustering."""
     pages = list(site.pages.filter(state="stored").order_by("pk").values_list("pk", flat=True))
     parts = {"home": pages[:1], "category-list": pages[1:12], "product-detail": pages[12:-2]}
-    clusters = {name: Cluster.objects.create(site=site, name=name, title=TITLES[name]) for name in TITLES}
+    clusters = {
+        name: Cluster.objects.create(site=site, name=name, title=TITLES[name]) for name in TITLES
+    }
     _add_clustering(
         site, "site_model", {"home": pages[:3], "product-detail": pages[3:]}, clusters, model=MODEL
     )

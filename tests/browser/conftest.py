@@ -6,14 +6,13 @@ import importlib
 import os
 import shutil
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from django.test import Client
 from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
 
-if TYPE_CHECKING:
-    from vertex.core.models import Site, User
+from vertex.core.models import Site, User
 
 CHROMIUM = os.environ.get("VERTEX_CHROMIUM", "/usr/bin/chromium")
 WIDE, NARROW = 1280, 400
@@ -63,7 +62,9 @@ def open_page(
     """Open a page as somebody; the test fails where the browser complained of anything."""
     contexts, complaints = [], []
 
-    def open_it(path: str, *, who: str | None = "administrator", width: int = WIDE, **options: Any) -> Page:
+    def open_it(
+        path: str, *, who: str | None = "administrator", width: int = WIDE, **options: Any
+    ) -> Page:
         context = chromium.new_context(
             viewport={"width": width, "height": 900}, base_url=live_server.url, **options
         )

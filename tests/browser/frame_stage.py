@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from django.utils import timezone
 from lxml import etree
+from playwright.sync_api import Frame, Page
+from pytest_django import Settings
 
 from clustering.dom.frame import markup
 from clustering.dom.frame.rendering import number_elements
@@ -20,12 +23,6 @@ from vertex.core.storage import page_store
 from vertex.demo import sites
 from vertex.demo.sites.server import DemoServer
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from playwright.sync_api import Frame, Page
-    from pytest_django import Settings
-
 
 def demo_snapshots(name: str, edition: str, n: int, settings: Settings) -> list[Snapshot]:
     """Store pages of a demo site, one of each kind first, with the assets that its server hands out."""
@@ -33,12 +30,16 @@ def demo_snapshots(name: str, edition: str, n: int, settings: Settings) -> list[
     by_type: dict[str, list[str]] = {}
     for path, page in demo.pages.items():
         by_type.setdefault(page.type, []).append(path)
-    ranked = sorted((rank, kind, path) for kind, paths in by_type.items() for rank, path in enumerate(paths))
+    ranked = sorted(
+        (rank, kind, path) for kind, paths in by_type.items() for rank, path in enumerate(paths)
+    )
     with DemoServer(demo) as server:
         site = Site.objects.create(name=name, root_url=f"{server.url}/", crawl_delay=0.0)
         settings.ALLOWED_NETWORKS = networks(["127.0.0.0/8"])
         snapshots = [
-            snapshot_of(site, f"{server.url}{path}", demo.pages[path].body, demo.pages[path].content_type)
+            snapshot_of(
+                site, f"{server.url}{path}", demo.pages[path].body, demo.pages[path].content_type
+            )
             for _, _, path in ranked[:n]
         ]
         fetch(snapshots)
@@ -69,7 +70,9 @@ def fetch(snapshots: Iterable[Snapshot], **options: Any) -> Job:
 
 
 def look_address(snapshot: Snapshot) -> str:
-    return f"/sites/{snapshot.page.site.name}/pages/{snapshot.page_id}/snapshots/{snapshot.pk}/look/"
+    return (
+        f"/sites/{snapshot.page.site.name}/pages/{snapshot.page_id}/snapshots/{snapshot.pk}/look/"
+    )
 
 
 def inside(page: Page) -> Frame:

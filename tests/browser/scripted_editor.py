@@ -6,12 +6,11 @@ that no further page is needed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from playwright.sync_api import Page, Response, expect
 
-if TYPE_CHECKING:
-    from tests.browser.annotating_stage import Stage
+from tests.browser.annotating_stage import Stage
 
 MOST_PAGES = 8
 MOST_PLACES = 5
@@ -55,7 +54,9 @@ class ScriptedEditor:
         if link.count():
             wanted = (link.get_attribute("href") or "").partition("?")[0]
             self.press("!")
-            expect(self.page.locator(".sample:not(.is-waiting)")).to_have_attribute("data-href", wanted)
+            expect(self.page.locator(".sample:not(.is-waiting)")).to_have_attribute(
+                "data-href", wanted
+            )
 
     def publish(self) -> None:
         self.press("$")
@@ -89,7 +90,8 @@ class ScriptedEditor:
 
     def names(self) -> list[str]:
         names: list[str] = self.page.eval_on_selector_all(
-            ".sample:not(.is-waiting) [data-attribute]", "rows => rows.map(row => row.dataset.attribute)"
+            ".sample:not(.is-waiting) [data-attribute]",
+            "rows => rows.map(row => row.dataset.attribute)",
         )
         return [name for name in names if name]
 

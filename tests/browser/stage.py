@@ -38,7 +38,9 @@ def add_people() -> dict[str, User]:
     return people
 
 
-def add_page(site: Site, url: str, *, now: datetime, bodies: tuple[bytes, ...] = (), **fields: Any) -> Page:
+def add_page(
+    site: Site, url: str, *, now: datetime, bodies: tuple[bytes, ...] = (), **fields: Any
+) -> Page:
     page = Page.objects.create(
         site=site,
         url=url,
@@ -72,10 +74,15 @@ def add_job(title: str, state: Job.State, *, now: datetime, **fields: Any) -> Jo
             "started_at": now - timedelta(minutes=3),
         }
     elif state != Job.State.DUE:
-        fields |= {"started_at": now - timedelta(minutes=40), "finished_at": now - timedelta(minutes=12)}
+        fields |= {
+            "started_at": now - timedelta(minutes=40),
+            "finished_at": now - timedelta(minutes=12),
+        }
     fields.setdefault("task", "clustering.crawl_site")
     fields.setdefault("queue", Job.Queue.FETCH)
-    return Job.objects.create(title=title, state=state, created_at=now - timedelta(minutes=45), **fields)
+    return Job.objects.create(
+        title=title, state=state, created_at=now - timedelta(minutes=45), **fields
+    )
 
 
 def show_workers_alive() -> None:
@@ -112,13 +119,23 @@ def set_stage(*, n_pages: int = 120) -> Site:
 
 def _add_pages(shop: Site, n_pages: int, now: datetime) -> None:
     root = shop.root_url
-    seen: dict[str, Any] = {"visited_at": now - timedelta(hours=2), "first_seen_at": now - timedelta(days=6)}
+    seen: dict[str, Any] = {
+        "visited_at": now - timedelta(hours=2),
+        "first_seen_at": now - timedelta(days=6),
+    }
     bodies = tuple(SOURCE.format(price=price).encode() for price in ("$89.00", "$84.00"))
     home = add_page(shop, root, now=now, bodies=bodies, state="stored", status=200, **seen)
     for n in range(n_pages):
         url = f"{root}products/outdoor/running-shoes/mens/trail-runner-{n}-waterproof-edition?colour=black&size={n}"
         product = add_page(
-            shop, url, now=now, bodies=bodies[: n % 3], state="stored", status=200, depth=1 + n % 4, **seen
+            shop,
+            url,
+            now=now,
+            bodies=bodies[: n % 3],
+            state="stored",
+            status=200,
+            depth=1 + n % 4,
+            **seen,
         )
         if n < 70:
             xpath = f"/html/body/main[1]/div[3]/ul[1]/li[{n + 1}]/a[1]"
@@ -140,13 +157,27 @@ def _add_pages(shop: Site, n_pages: int, now: datetime) -> None:
             )
     add_page(shop, f"{root}cart", now=now, state="refused", reason="robots.txt forbids it", **seen)
     add_page(
-        shop, f"{root}gone", now=now, state="failed", status=404, reason="the server answered 404", **seen
+        shop,
+        f"{root}gone",
+        now=now,
+        state="failed",
+        status=404,
+        reason="the server answered 404",
+        **seen,
     )
     add_page(
-        shop, f"{root}down", now=now, state="failed", status=503, reason="the server answered 503", **seen
+        shop,
+        f"{root}down",
+        now=now,
+        state="failed",
+        status=503,
+        reason="the server answered 503",
+        **seen,
     )
     add_page(shop, f"{root}old", now=now, state="redirected", status=301, redirects_to=home, **seen)
-    deep = add_page(shop, f"{root}deep", now=now, bodies=(b"<p>" * 99,), state="stored", status=200, **seen)
+    deep = add_page(
+        shop, f"{root}deep", now=now, bodies=(b"<p>" * 99,), state="stored", status=200, **seen
+    )
     Snapshot.objects.filter(page=deep).update(problem="truncated")
     add_page(shop, f"{root}not-yet-visited", now=now, state="due", depth=2)
 

@@ -59,7 +59,9 @@ def test_axe_finds_nothing_serious(open_page: OpenPage, shop: Site, width: int) 
 @pytest.mark.django_db(transaction=True)
 def test_text_can_be_read_in_the_dark(open_page: OpenPage, shop: Site) -> None:
     page = open_page("/sites/", color_scheme="dark", reduced_motion="reduce")
-    assert [] == [finding for path in paths_of(shop) for finding in findings(page, path, "color-contrast")]
+    assert [] == [
+        finding for path in paths_of(shop) for finding in findings(page, path, "color-contrast")
+    ]
 
 
 @pytest.mark.browser
@@ -116,7 +118,9 @@ class TestTokens:
 
     def colours(self) -> dict[str, tuple[str, str]]:
         found = re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", TOKENS.read_text())
-        return {name: (light, dark) for name, light, dark in found} | {"on-accent": ("#ffffff", "#ffffff")}
+        return {name: (light, dark) for name, light, dark in found} | {
+            "on-accent": ("#ffffff", "#ffffff")
+        }
 
     @pytest.mark.parametrize(("text", "ground"), PAIRS)
     def test_text_can_be_read(self, text: str, ground: str) -> None:
@@ -139,5 +143,7 @@ def contrast(one: str, other: str) -> float:
 
 def luminance(colour: str) -> float:
     parts = [int(colour[n : n + 2], 16) / 255 for n in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

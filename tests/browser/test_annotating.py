@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -10,11 +10,9 @@ from playwright.sync_api import Page, expect
 from annotation.models import Annotation, Assignment, Attribute, Sample
 from annotation.services.annotations.annotating import Mark, annotate
 from clustering.models import Snapshot
+from tests.browser.annotating_stage import Stage
 from tests.browser.conftest import NARROW, OpenPage
 from tests.browser.test_accessibility import findings_in_both_schemes
-
-if TYPE_CHECKING:
-    from tests.browser.annotating_stage import Stage
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -63,7 +61,9 @@ def test_a_key_chooses_and_a_click_takes(editor: Page, stage: Stage) -> None:
     editor.keyboard.press("b")
     shown_page(editor).locator(".product-info__brand").click()
     expect(value(editor, "brand")).to_have_text(str(stage.truth[stage.pages[0].pk]["brand"]))
-    expect(editor.locator(".sample:not(.is-waiting) .path-step").last).to_have_text("a.product-info__brand")
+    expect(editor.locator(".sample:not(.is-waiting) .path-step").last).to_have_text(
+        "a.product-info__brand"
+    )
     saved(editor)
     assert [stage.truth[stage.pages[0].pk]["brand"]] == texts(stage, "brand")
 
@@ -105,7 +105,9 @@ def test_undo_and_redo_reach_over_pages(editor: Page, stage: Stage) -> None:
     saved(editor)
     assert [first] == texts(stage, "name")
     editor.keyboard.press("u")
-    expect(editor.locator(".sample:not(.is-waiting) .sample-where")).to_contain_text("Sample 1 of 6")
+    expect(editor.locator(".sample:not(.is-waiting) .sample-where")).to_contain_text(
+        "Sample 1 of 6"
+    )
     saved(editor)
     assert [] == texts(stage, "name")
     editor.keyboard.press("U")
@@ -122,7 +124,9 @@ def test_the_keyboard_alone_finds_and_takes_a_node(editor: Page, stage: Stage) -
     editor.keyboard.press("ArrowUp")
     expect(editor.locator(".sample:not(.is-waiting) .path-step").last).to_have_text("div.buy-box")
     editor.keyboard.press("ArrowDown")
-    expect(editor.locator(".sample:not(.is-waiting) .path-step").last).to_have_text("p.buy-box__prices")
+    expect(editor.locator(".sample:not(.is-waiting) .path-step").last).to_have_text(
+        "p.buy-box__prices"
+    )
     editor.keyboard.press("Space")
     expect(value(editor, "availability")).to_have_text(str(stage.truth[stage.pages[0].pk]["price"]))
 
@@ -163,7 +167,9 @@ def test_what_a_node_holds_can_be_taken(editor: Page, stage: Stage) -> None:
 def test_a_conflict_is_shown_and_settled(editor: Page, stage: Stage, people: Any) -> None:
     page, brand = stage.pages[0], Attribute.objects.get(name="brand")
     assert page.latest_snapshot is not None
-    annotate(snapshot=page.latest_snapshot, attribute=brand, marks=[Mark()], actor=people["reviewer"])
+    annotate(
+        snapshot=page.latest_snapshot, attribute=brand, marks=[Mark()], actor=people["reviewer"]
+    )
     editor.keyboard.press("b")
     shown_page(editor).locator("h1").click()
     conflict = row(editor, "brand").locator("[data-conflict]")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from annotation.services.verticals.policies import change_policy
 from rules.models import Rule
+from tests.browser.conftest import OpenPage
 from tests.browser.scripted_editor import ScriptedEditor
-
-if TYPE_CHECKING:
-    from tests.browser.conftest import OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 MOST_KEYS = 40

@@ -35,7 +35,9 @@ def test_the_map_names_pages_opens_them_and_hides_clusters(open_page: OpenPage, 
     page.wait_for_url("**/pages/*/")
 
 
-def test_pages_are_moved_and_brought_back_with_the_keyboard(open_page: OpenPage, shop: Site) -> None:
+def test_pages_are_moved_and_brought_back_with_the_keyboard(
+    open_page: OpenPage, shop: Site
+) -> None:
     before = members(shop, "product-detail"), members(shop, "home")
     page = open_page(f"{CLUSTERS}product-detail/", who="editor", reduced_motion="reduce")
     expect(page.get_by_role("button", name="Move")).to_be_disabled()
@@ -47,7 +49,10 @@ def test_pages_are_moved_and_brought_back_with_the_keyboard(open_page: OpenPage,
     page.get_by_label("Move to").select_option("home")
     page.get_by_role("button", name="Move").press("Enter")
     expect(page.locator(".toast")).to_contain_text("2 pages moved to Home.")
-    assert (before[0] - 2, before[1] + 2) == (members(shop, "product-detail"), members(shop, "home"))
+    assert (before[0] - 2, before[1] + 2) == (
+        members(shop, "product-detail"),
+        members(shop, "home"),
+    )
     page.keyboard.press("u")
     expect(page.locator(".toast")).to_contain_text("undone")
     assert before == (members(shop, "product-detail"), members(shop, "home"))

@@ -30,14 +30,18 @@ def test_an_edit_is_scored_as_one_types_and_saved_as_a_draft(
     expect(score).to_contain_text("Our price")
     expect(score.get_by_role("row", name="price 0/2 2 0 0 4/4")).to_be_visible()
     page.get_by_label("price").fill("document('x')")
-    expect(score).to_contain_text("price, line 1: document('x'): document() would read another file")
+    expect(score).to_contain_text(
+        "price, line 1: document('x'): document() would read another file"
+    )
     assert [] == serious_problems(page)
 
     page.get_by_role("button", name="Stylesheet").click()
     expect(page.locator("[role=alert]")).to_contain_text("another file")
     page.get_by_label("price").fill("//dd[1]")
     page.get_by_role("button", name="Stylesheet").click()
-    expect(page.get_by_label("Stylesheet", exact=False).first).to_have_value(re.compile(r"\(//dd\[1\]\)"))
+    expect(page.get_by_label("Stylesheet", exact=False).first).to_have_value(
+        re.compile(r"\(//dd\[1\]\)")
+    )
     (tmp_path / "old.xsl").write_text(IMPORTED)
     page.get_by_label("Import a stylesheet").set_input_files(tmp_path / "old.xsl")
     expect(score).to_contain_text("Read from old.xsl")

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, Page
+from pytest_django.live_server_helper import LiveServer
 
+from clustering.models import Snapshot
 from tests.apps.clustering.fake_host import Answer, FakeHost
+from tests.browser.conftest import OpenPage
 from tests.browser.payloads import payloads
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from playwright.sync_api import Browser, Page
-    from pytest_django.live_server_helper import LiveServer
-
-    from clustering.models import Snapshot
-    from tests.browser.conftest import OpenPage
 
 pytestmark = pytest.mark.browser
 MANY = 30
@@ -39,7 +35,9 @@ GRID = f"""([addresses, sandbox, patience]) => Promise.all(addresses.map((addres
 def home() -> Iterator[FakeHost]:
     with FakeHost({}) as host:
         for n, payload in enumerate(payloads(host.url)):
-            host.routes[f"/raw/{n}"] = Answer(payload.encode(), headers={"Content-Type": "text/html"})
+            host.routes[f"/raw/{n}"] = Answer(
+                payload.encode(), headers={"Content-Type": "text/html"}
+            )
         host.routes["/"] = Answer(b"<!doctype html><body>", headers={"Content-Type": "text/html"})
         yield host
 
@@ -59,7 +57,9 @@ def listen(page: Page) -> set[int]:
 
 def show_all(page: Page, addresses: list[str], sandbox: str, patience: int = 60_000) -> None:
     """Show all pages at once, and press the mouse in each whose payload waits for it."""
-    page.set_viewport_size({"width": COLUMNS * WIDE, "height": (len(addresses) // COLUMNS + 1) * HIGH})
+    page.set_viewport_size(
+        {"width": COLUMNS * WIDE, "height": (len(addresses) // COLUMNS + 1) * HIGH}
+    )
     page.evaluate(GRID, [addresses, sandbox, patience])
     for n, payload in enumerate(payloads("")):
         if "position:fixed" in payload:
@@ -82,7 +82,9 @@ def frame_address(snapshot: Snapshot) -> str:
     return f"/sites/hostile/frames/{snapshot.pk}/?token={token}"
 
 
-def test_nothing_runs_and_nothing_calls_home(open_page: OpenPage, people: object, home: FakeHost) -> None:
+def test_nothing_runs_and_nothing_calls_home(
+    open_page: OpenPage, people: object, home: FakeHost
+) -> None:
     snapshots = snapshots_of(home)
     page = open_page("/favicon.ico")
     page.goto("/sites/", timeout=60_000)  # the first page of a server that has just begun

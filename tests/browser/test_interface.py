@@ -135,7 +135,8 @@ def test_columns_are_chosen_and_stay_chosen(open_page: OpenPage, shop: Site) -> 
 
 def test_an_address_is_whole_on_hover_and_copied_whole(open_page: OpenPage, shop: Site) -> None:
     page = open_page(
-        "/sites/alpine-shop/pages/?q=trail-runner-7", permissions=["clipboard-read", "clipboard-write"]
+        "/sites/alpine-shop/pages/?q=trail-runner-7",
+        permissions=["clipboard-read", "clipboard-write"],
     )
     url = Page.objects.get(url__contains="trail-runner-7-").url
     expect(page.locator(".url-whole").first).to_have_attribute("title", url)
@@ -216,7 +217,9 @@ def test_the_source_of_a_page_runs_nothing(open_page: OpenPage, shop: Site) -> N
     assert 0 == page.locator(".source script, .source h1").count()
 
 
-def test_a_wrong_name_deletes_nothing_and_the_right_one_does(open_page: OpenPage, shop: Site) -> None:
+def test_a_wrong_name_deletes_nothing_and_the_right_one_does(
+    open_page: OpenPage, shop: Site
+) -> None:
     page = open_page("/sites/alpine-shop/delete/")
     page.get_by_label("Name of the site").fill("alpine")
     page.get_by_role("button", name="Delete alpine-shop").click()
@@ -234,7 +237,9 @@ def test_files_are_handed_in_and_end_at_the_job(open_page: OpenPage, shop: Site)
     ]
     page.set_input_files("input[type=file]", files)
     page.get_by_role("button", name="Import pages").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Import 2-files.zip into city-guide")
+    expect(page.get_by_role("heading", level=1)).to_contain_text(
+        "Import 2-files.zip into city-guide"
+    )
 
 
 def test_settings_come_back_by_undo(open_page: OpenPage, shop: Site) -> None:

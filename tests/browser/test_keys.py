@@ -18,7 +18,9 @@ def focused(page: Page) -> str:
     return str(page.evaluate("document.activeElement.innerText || document.activeElement.name"))
 
 
-def test_from_the_log_in_to_a_cancelled_crawl_without_a_mouse(open_page: OpenPage, people: object) -> None:
+def test_from_the_log_in_to_a_cancelled_crawl_without_a_mouse(
+    open_page: OpenPage, people: object
+) -> None:
     show_workers_alive()
     page = open_page("/log-in/", who=None)
     keys = page.keyboard
@@ -121,7 +123,15 @@ def test_tab_reaches_everything_and_shows_where_it_is(open_page: OpenPage, shop:
         outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
         assert "none" != outline or "BODY" == page.evaluate("document.activeElement.tagName")
     assert "Skip to the content" == seen[0]
-    for word in ("Sites", "Add site", "Last job failed", "Pages", "alpine-shop", "recipe-box", "Log out"):
+    for word in (
+        "Sites",
+        "Add site",
+        "Last job failed",
+        "Pages",
+        "alpine-shop",
+        "recipe-box",
+        "Log out",
+    ):
         assert [text for text in seen if text.startswith(word)], word
 
 

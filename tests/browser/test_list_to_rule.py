@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation
 from annotation.services.verticals.policies import change_policy
 from clustering.services.crawl.list_crawling import crawl_list
 from rules.services.lists.accepting_lists import accept_list
 from rules.services.records.extracting import extract_records
+from tests.browser.conftest import OpenPage
 from tests.browser.stage import show_workers_alive
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import run_job
 from vertex.demo import sites
 from vertex.demo.sites.server import DemoServer
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from playwright.sync_api import Page
-
-    from tests.browser.conftest import OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PATH = "/c/tents"
@@ -75,7 +70,9 @@ def test_a_pasted_address_becomes_a_table_a_rule_and_exported_records(open_page:
     page.get_by_role("button", name="Learn rule").click()
     expect(page.get_by_text("The rule opens by itself")).to_be_visible()
     work()
-    expect(page.get_by_text(f"finds {n_records} records on the page. It is published.")).to_be_visible()
+    expect(
+        page.get_by_text(f"finds {n_records} records on the page. It is published.")
+    ).to_be_visible()
     assert n_records == Annotation.objects.live().filter(kind="record", source="suggestion").count()
 
     work()

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from playwright.sync_api import Frame, Page
+from pytest_django import Settings
 
-if TYPE_CHECKING:
-    from playwright.sync_api import Frame, Page
-    from pytest_django import Settings
-
-    from clustering.models import Snapshot
-    from tests.browser.conftest import OpenPage
+from clustering.models import Snapshot
+from tests.browser.conftest import OpenPage
 
 pytestmark = pytest.mark.browser
 HTML = """<!doctype html><html><head><title>Shop</title></head><body style="margin:0;font:16px/20px monospace">
@@ -65,14 +63,18 @@ def test_a_click_takes_the_node_that_is_pointed_at(
     assert [] == frames().wrong_clicks(page, places)
 
 
-def test_browsers_build_the_tree_that_was_stored_however_badly_it_is_nested(open_page: OpenPage) -> None:
+def test_browsers_build_the_tree_that_was_stored_however_badly_it_is_nested(
+    open_page: OpenPage,
+) -> None:
     read = importlib.import_module("tests.algorithms.clustering.dom.frame.test_rendering")
     documents = [read.mis_nested(seed, 60) for seed in range(150)]
     rendered = [read.rendered(html) for html in documents]
     page = open_page("/favicon.ico", who=None)
     shown = page.evaluate(frames().TREES, rendered)
 
-    assert [] == [html for html, tree in zip(documents, shown, strict=True) if read.stored_map(html) != tree]
+    assert [] == [
+        html for html, tree in zip(documents, shown, strict=True) if read.stored_map(html) != tree
+    ]
 
 
 class TestText:
@@ -134,7 +136,9 @@ class TestText:
 
 
 class TestGestures:
-    def test_what_is_switched_off_on_the_page_can_be_taken(self, opened: tuple[Page, Frame]) -> None:
+    def test_what_is_switched_off_on_the_page_can_be_taken(
+        self, opened: tuple[Page, Frame]
+    ) -> None:
         page, frame = opened
         frame.locator("#b").click(force=True)
 
@@ -160,7 +164,9 @@ class TestGestures:
         frame.locator("#i").click()
         page.keyboard.press("n")
 
-        assert {"key": "n", "shift": False, "ctrl": False, "alt": False, "meta": False} == told(page, "key")
+        assert {"key": "n", "shift": False, "ctrl": False, "alt": False, "meta": False} == told(
+            page, "key"
+        )
         assert "x" == frame.evaluate("document.querySelector('#i').value")
 
     def test_nodes_are_chosen_by_keyboard_alone(self, opened: tuple[Page, Frame]) -> None:
@@ -198,7 +204,9 @@ class TestMarks:
         before = frame.evaluate(state)
         page.evaluate(self.MARKS, [number_of(frame, "#a"), number_of(frame, "table")])
         page.evaluate("frame.outline(4), frame.select(5)")
-        page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        page.evaluate(
+            "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
 
         assert before == frame.evaluate(state)
 
@@ -235,16 +243,19 @@ def test_only_the_frame_itself_is_listened_to(opened: tuple[Page, Frame]) -> Non
     page, frame = opened
     token = page.locator("[data-page-frame] iframe").get_attribute("data-token")
     page.evaluate(
-        "token => window.postMessage({ vertex: token, type: 'take', number: 3, text: null }, '*')", token
+        "token => window.postMessage({ vertex: token, type: 'take', number: 3, text: null }, '*')",
+        token,
     )
     frame.evaluate(
         "window.parent.postMessage({ vertex: 'guessed', type: 'take', number: 3, text: null }, '*')"
     )
     frame.evaluate(
-        "t => window.parent.postMessage({ vertex: t, type: 'take', number: 99999, text: null }, '*')", token
+        "t => window.parent.postMessage({ vertex: t, type: 'take', number: 99999, text: null }, '*')",
+        token,
     )
     frame.evaluate(
-        "t => window.parent.postMessage({ vertex: t, type: 'take', number: 5, text: null }, '*')", token
+        "t => window.parent.postMessage({ vertex: t, type: 'take', number: 5, text: null }, '*')",
+        token,
     )
 
     assert 5 == told(page, "take")["number"]

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import pytest
-from playwright.sync_api import expect
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 
 @pytest.fixture
@@ -25,7 +21,9 @@ def annotated_shop(people: dict[str, Any]) -> str:
     cast.annotate_product(site, 1)
     cast.annotate_product(site, 2)
     name: str = cast.products_of(site).name
-    importlib.import_module("rules.services.learning.panel").learn_panel(cluster=cast.products_of(site))
+    importlib.import_module("rules.services.learning.panel").learn_panel(
+        cluster=cast.products_of(site)
+    )
     return name
 
 

@@ -96,7 +96,9 @@ def test_a_rule_that_changes_constants_needs_force_and_is_rolled_back(
     assert "retired" == Rule.objects.get(pk=stage.rule.pk).state
 
 
-def test_a_second_person_annotates_blindly_by_clicking(open_page: OpenPage, people: dict[str, User]) -> None:
+def test_a_second_person_annotates_blindly_by_clicking(
+    open_page: OpenPage, people: dict[str, User]
+) -> None:
     stage = set_review_stage(people)
     other = add_what_people_say(stage.site, people)
     page = open_page(f"/sites/shop/pages/{other.pk}/annotate-again/", who="operator")

@@ -115,7 +115,9 @@ def test_a_redesign_at_night_is_mended_with_a_few_keys(open_page: OpenPage, host
     assert {"published", "retired"} == set(Rule.objects.values_list("state", flat=True))
 
 
-def test_both_pages_fit_beside_each_other_on_a_narrow_screen(open_page: OpenPage, host: Shop) -> None:
+def test_both_pages_fit_beside_each_other_on_a_narrow_screen(
+    open_page: OpenPage, host: Shop
+) -> None:
     site = host.open()
     extract(site)
     let_night_pass(site, host)

@@ -18,7 +18,9 @@ def live() -> list[str]:
 
 def save_product() -> None:
     save_vertical(
-        name="product", attributes=[AttributePlan(name) for name in ("name", "price", "brand")], actor=None
+        name="product",
+        attributes=[AttributePlan(name) for name in ("name", "price", "brand")],
+        actor=None,
     )
 
 
@@ -55,7 +57,9 @@ def test_rows_are_moved_removed_and_added(open_page: OpenPage) -> None:
     page.locator("[name=form-2-name]").focus()
     press(page, "Alt+ArrowUp", "Alt+ArrowUp")
     expect(page.get_by_role("status").filter(has_text="brand is now number 1")).to_have_count(1)
-    page.get_by_role("group", name="Attribute price").get_by_role("button", name="Remove").press("Enter")
+    page.get_by_role("group", name="Attribute price").get_by_role("button", name="Remove").press(
+        "Enter"
+    )
     page.get_by_role("button", name="Add attribute").press("Enter")
     page.keyboard.type("colour")
     press(page, "Alt+ArrowUp")

@@ -53,7 +53,12 @@ def test_the_calls_from_the_shell_work_as_pasted(live_server: LiveServer, tmp_pa
     environ = environment(live_server)
     answers = [
         subprocess.run(
-            ["sh", "-c", call], env=environ, cwd=tmp_path, capture_output=True, text=True, check=False
+            ["sh", "-c", call],
+            env=environ,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
         ).stdout
         for call in blocks("sh")
     ]

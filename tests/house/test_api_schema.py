@@ -79,7 +79,9 @@ def test_anybody_may_read_the_schema() -> None:
     assert {"/api/v1/sites/", "/api/v1/pages/{id}/", "/api/v1/jobs/{id}/cancel/"} <= set(paths)
     listed = paths["/api/v1/sites/"]["get"]
     assert "list_sites" == listed["operationId"]
-    assert {"limit", "cursor", "search"} == {parameter["name"] for parameter in listed["parameters"]}
+    assert {"limit", "cursor", "search"} == {
+        parameter["name"] for parameter in listed["parameters"]
+    }
     assert {"200", "400", "401", "429"} <= set(listed["responses"])
 
 
@@ -91,7 +93,9 @@ def test_random_requests_are_answered_as_the_schema_says(operation: Any, ada: Ca
     sensible = operation.as_strategy(generation_mode=schemathesis.GenerationMode.POSITIVE)
     hostile = operation.as_strategy(generation_mode=schemathesis.GenerationMode.NEGATIVE)
 
-    @hypothesis.settings(max_examples=N_EXAMPLES, suppress_health_check=list(hypothesis.HealthCheck))
+    @hypothesis.settings(
+        max_examples=N_EXAMPLES, suppress_health_check=list(hypothesis.HealthCheck)
+    )
     @hypothesis.given(case=sensible | hostile)
     def ask(case: Any) -> None:
         case.call_and_validate(headers=headers, checks=CHECKS)

@@ -23,7 +23,17 @@ NOUNS = [
         "rule",
         "record",
     ],
-    *["golden record", "bellwether", "check", "site change", "alert", "notice", "job", "refusal", "role"],
+    *[
+        "golden record",
+        "bellwether",
+        "check",
+        "site change",
+        "alert",
+        "notice",
+        "job",
+        "refusal",
+        "role",
+    ],
 ]
 
 
@@ -33,7 +43,12 @@ def settings_read() -> set[str]:
 
 
 def test_settings_are_found_in_the_source() -> None:
-    assert {"DATABASE_URL", "BROKER_URL", "VERTEX_VAR", "VERTEX_ALLOWED_NETWORKS"} <= settings_read()
+    assert {
+        "DATABASE_URL",
+        "BROKER_URL",
+        "VERTEX_VAR",
+        "VERTEX_ALLOWED_NETWORKS",
+    } <= settings_read()
 
 
 @pytest.mark.parametrize("name", sorted(settings_read()))
@@ -49,7 +64,9 @@ def test_every_documented_setting_is_read() -> None:
     assert documented - settings_read() == set()
 
 
-@pytest.mark.parametrize("command", sorted(name for name, app in get_commands().items() if app in OUR_APPS))
+@pytest.mark.parametrize(
+    "command", sorted(name for name, app in get_commands().items() if app in OUR_APPS)
+)
 def test_every_command_is_documented(command: str) -> None:
     assert f"`{command}" in (ROOT / "docs" / "commands.md").read_text()
 

@@ -93,7 +93,11 @@ def in_order_of_dependence(wanted: list[type[models.Model]]) -> list[type[models
     """Sort models so that what a row must point to exists before it."""
     ordered: list[type[models.Model]] = []
     while len(ordered) < len(wanted):
-        ready = [model for model in wanted if model not in ordered and required_models(model) <= set(ordered)]
+        ready = [
+            model
+            for model in wanted
+            if model not in ordered and required_models(model) <= set(ordered)
+        ]
         assert ready, "models that require each other"
         ordered += ready
     return ordered
@@ -103,7 +107,9 @@ def required_models(model: type[models.Model]) -> set[type[models.Model]]:
     return {
         field.remote_field.model
         for field in model._meta.concrete_fields
-        if isinstance(field, models.ForeignKey) and not field.null and field.remote_field.model is not model
+        if isinstance(field, models.ForeignKey)
+        and not field.null
+        and field.remote_field.model is not model
     }
 
 

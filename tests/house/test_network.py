@@ -42,7 +42,9 @@ def imported(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_other_module_imports_a_network_client(path: Path) -> None:
-    assert {name for name in imported(path) if name in NETWORK or name.split(".")[0] in NETWORK} == set()
+    assert {
+        name for name in imported(path) if name in NETWORK or name.split(".")[0] in NETWORK
+    } == set()
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -51,6 +53,8 @@ def test_no_other_module_opens_sockets(path: Path) -> None:
 
 
 def test_the_check_sees_the_client_where_it_belongs() -> None:
-    used = {name for path in (ROOT / "clustering" / "fetching").rglob("*.py") for name in imported(path)}
+    used = {
+        name for path in (ROOT / "clustering" / "fetching").rglob("*.py") for name in imported(path)
+    }
 
     assert used & {"httpx", "httpcore"} != set()

@@ -28,7 +28,14 @@ PUBLISHED = (
         "site_model",
         "page_classes",
     ),
-    *("link_queue", "pq_grams", "common_paths", "path_shingles", "masked_path_shingles", "url_patterns"),
+    *(
+        "link_queue",
+        "pq_grams",
+        "common_paths",
+        "path_shingles",
+        "masked_path_shingles",
+        "url_patterns",
+    ),
     "measures",
 )
 
@@ -51,8 +58,12 @@ def test_each_benchmark_of_the_index_exists(benchmark: str) -> None:
 @pytest.mark.parametrize(
     ("figure", "name", "module", "test"), ROWS, ids=[f"{row[0]}: {row[1]}" for row in ROWS]
 )
-def test_each_row_leads_to_code_and_its_test(figure: str, name: str, module: str, test: str) -> None:
+def test_each_row_leads_to_code_and_its_test(
+    figure: str, name: str, module: str, test: str
+) -> None:
     tree = ast.parse((ROOT / module).read_text())
 
-    assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    assert name in {
+        node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
     assert (ROOT / test).exists()

@@ -70,5 +70,7 @@ def _steps_left(run: Any) -> range:
 def _write(run: Any, step: int) -> None:
     from vertex.core.models import Refusal
 
-    Refusal.objects.create(job=run.job, subject=f"{step}", code="step", reason="a result of the job")
+    Refusal.objects.create(
+        job=run.job, subject=f"{step}", code="step", reason="a result of the job"
+    )
     time.sleep(run.job.params["seconds"])

@@ -129,7 +129,8 @@ def test_check_and_repair_go_on_where_a_killed_worker_stopped(
     tick_twice(made)
     worker = work(made, 1)
     wait_until(
-        lambda: min(kept(made).get(one, 0) for one in ("checked", "mended")) >= N_AT_LEAST, "the middle"
+        lambda: min(kept(made).get(one, 0) for one in ("checked", "mended")) >= N_AT_LEAST,
+        "the middle",
     )
     kill_group(worker)
     in_the_middle = kept(made)
@@ -141,7 +142,9 @@ def test_check_and_repair_go_on_where_a_killed_worker_stopped(
     for host in hosts:
         assert (N, N + LATEST) >= (len(host.asked()), host.asked().total())
     assert [("done", 1)] == made.query("SELECT state, count(*) FROM monitoring_slot GROUP BY state")
-    assert [("done", N, N)] == made.query("SELECT state, n_pages, n_reachable FROM monitoring_check")
+    assert [("done", N, N)] == made.query(
+        "SELECT state, n_pages, n_reachable FROM monitoring_check"
+    )
     assert [(N,)] == made.query("SELECT count(*) FROM monitoring_checkedpage")
     assert [("proposed",)] == made.query(
         "SELECT decision FROM monitoring_proposal WHERE state = 'waiting' AND from_cluster_id IS NOT NULL"

@@ -64,7 +64,9 @@ def test_a_crawl_finds_every_page_that_a_visitor_can_reach(name: str, tmp_path: 
         if truth is not None:
             assert truth.body == page_store().read(page.latest_snapshot.body)
     assert stored.count() == len(told.read_text().splitlines())
-    refused = set(Refusal.objects.filter(site__name=name, code="robots").values_list("subject", flat=True))
+    refused = set(
+        Refusal.objects.filter(site__name=name, code="robots").values_list("subject", flat=True)
+    )
     assert {url for url, (state, _) in expected.items() if state == Page.State.REFUSED} == refused
 
 
@@ -89,7 +91,9 @@ def test_a_redesigned_site_keeps_its_pages_and_gets_new_snapshots() -> None:
 def newcomer(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """Return the environment of an installation that is empty."""
     kept = {
-        name: text for name, text in os.environ.items() if not name.startswith(("VERTEX_", "DATABASE_URL"))
+        name: text
+        for name, text in os.environ.items()
+        if not name.startswith(("VERTEX_", "DATABASE_URL"))
     }
     folder = tmp_path_factory.mktemp("newcomer")
     return kept | {"VERTEX_VAR": str(folder / "var"), "VERTEX_DEMO_PORT": str(free_ports(4))}
@@ -118,9 +122,13 @@ def test_one_command_shows_everything_and_a_second_time_too(newcomer: dict[str, 
     assert "232 pages stored" in first.stdout
     assert "4 rules published" in first.stdout
     assert "0 people are new" in second.stdout
-    assert [4] * 2 == [second.stdout.count(word) for word in ("clustered before", "extracted before")]
+    assert [4] * 2 == [
+        second.stdout.count(word) for word in ("clustered before", "extracted before")
+    ]
     logins = Path(newcomer["VERTEX_VAR"], "demo-logins.txt").read_text().splitlines()[1:]
-    assert all(line.split()[1] in first.stdout and line.split()[1] in second.stdout for line in logins)
+    assert all(
+        line.split()[1] in first.stdout and line.split()[1] in second.stdout for line in logins
+    )
 
 
 @pytest.mark.slow
@@ -143,7 +151,9 @@ def test_the_sites_can_be_crawled_again_while_they_are_served(newcomer: dict[str
 def serving(environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """Serve the sites from a process of their own, as `manage.py up` does."""
     command = [sys.executable, "manage.py", "demo", "--serve"]
-    server = subprocess.Popen(command, cwd=settings.BASE_DIR, env=environment, stdout=subprocess.DEVNULL)
+    server = subprocess.Popen(
+        command, cwd=settings.BASE_DIR, env=environment, stdout=subprocess.DEVNULL
+    )
     try:
         for number, name in enumerate(sites.NAMES):
             wait_until_served(name, int(environment["VERTEX_DEMO_PORT"]) + number)

@@ -81,7 +81,9 @@ class Installation:
 
     def lines(self) -> list[dict[str, str]]:
         """Return what the last run wrote."""
-        return [orjson.loads(line) for line in (self.folder / "out.jsonl").read_bytes().splitlines()]
+        return [
+            orjson.loads(line) for line in (self.folder / "out.jsonl").read_bytes().splitlines()
+        ]
 
     def _own_database(self) -> str:
         """Make a database on the server of the tests; it goes when the server does."""
@@ -101,13 +103,20 @@ def source(tmp_path: Path) -> Path:
     lines = []
     for number in range(N_PAGES):
         name = f"{number}.html"
-        links = "".join(f"<li><a href='/{other}'>page {other}</a>" for other in range(number, number + 20))
-        (folder / name).write_text(f"<html><h1>Page {number}</h1><ul>{links}</ul>{'<p>text' * 400}</html>")
-        lines.append(orjson.dumps({"url": f"http://shop.example/{number}", "file": name, "status": 200}))
+        links = "".join(
+            f"<li><a href='/{other}'>page {other}</a>" for other in range(number, number + 20)
+        )
+        (folder / name).write_text(
+            f"<html><h1>Page {number}</h1><ul>{links}</ul>{'<p>text' * 400}</html>"
+        )
+        lines.append(
+            orjson.dumps({"url": f"http://shop.example/{number}", "file": name, "status": 200})
+        )
     for number in range(N_REPEATED):
         place = numbers.randrange(N_PAGES // 2, len(lines))
         lines.insert(
-            place, orjson.dumps({"url": f"http://shop.example/{number}", "file": f"{number + 1}.html"})
+            place,
+            orjson.dumps({"url": f"http://shop.example/{number}", "file": f"{number + 1}.html"}),
         )
     for number in range(N_BAD):
         bad = (
@@ -161,7 +170,9 @@ def test_an_import_that_is_killed_again_and_again_ends_like_an_undisturbed_one(
             n_killed += 1
             n_stored = len(disturbed.rows(PAGES))
             assert 0 < n_stored <= N_PAGES
-            assert n_stored == N_PAGES or disturbed.all_rows() != expected  # the comparison below can fail
+            assert (
+                n_stored == N_PAGES or disturbed.all_rows() != expected
+            )  # the comparison below can fail
         assert n_killed > 0
         n_kills += n_killed
         assert disturbed.do(*arguments(disturbed, source)) == 1
@@ -174,7 +185,9 @@ def test_an_import_that_is_killed_again_and_again_ends_like_an_undisturbed_one(
 
 
 @pytest.mark.slow
-def test_an_import_whose_progress_is_forgotten_does_not_end_the_same(source: Path, tmp_path: Path) -> None:
+def test_an_import_whose_progress_is_forgotten_does_not_end_the_same(
+    source: Path, tmp_path: Path
+) -> None:
     """Without the place where the last batch ended, pages that stand twice in the source are doubled."""
     calm = Installation(tmp_path / "calm")
     calm.do(*arguments(calm, source))

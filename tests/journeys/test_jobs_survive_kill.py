@@ -112,7 +112,9 @@ def work_through_kills(made: Installation, task: str, *, wipe: Callable[[], obje
         worker.kill(wholly=kill % 5 == 0)
         if kill == N_KILLS // 2:
             wipe()
-    wait_until(lambda: states(made) == {"done"}, f"the end of all jobs {made.query(ENDS)}", seconds=180)
+    wait_until(
+        lambda: states(made) == {"done"}, f"the end of all jobs {made.query(ENDS)}", seconds=180
+    )
 
 
 ENDS = "SELECT id, state, n_done, n_tries, error FROM core_job"
@@ -181,7 +183,9 @@ def test_a_worker_that_hung_and_wakes_up_writes_nothing_more(on_postgres: Instal
     pid = int(holder.split(":")[1])
     os.kill(pid, signal.SIGSTOP)
     try:
-        wait_until(lambda: holder_of(on_postgres, job) not in {"", holder}, "another worker takes over")
+        wait_until(
+            lambda: holder_of(on_postgres, job) not in {"", holder}, "another worker takes over"
+        )
     finally:
         os.kill(pid, signal.SIGCONT)
     wait_until(lambda: states(on_postgres) == {"done"}, "the end of all jobs", seconds=120)

@@ -14,23 +14,22 @@ import secrets
 import shutil
 import threading
 import time
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from datetime import timedelta
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import zstandard
 from django.conf import settings
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from datetime import timedelta
-
 LEVEL = 3
 N_WRITERS = 8  # a write mostly waits for the disk
 MAX_BYTES = 64 * 1024 * 1024  # of a body: a damaged file cannot ask for more memory
-MAX_AGE_OF_LEFTOVER = 86_400  # seconds; a temporary file that is older was left by a process that was killed
+MAX_AGE_OF_LEFTOVER = (
+    86_400  # seconds; a temporary file that is older was left by a process that was killed
+)
 
 _NAME = re.compile(r"[0-9a-f]{64}")
 _DIGITS = "0123456789abcdef"
@@ -43,7 +42,9 @@ class BodyMissing(Exception):
     """A body is not in the page store."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"body {name} is not in the page store; fetch the page again or restore a backup")
+        super().__init__(
+            f"body {name} is not in the page store; fetch the page again or restore a backup"
+        )
 
 
 class BodyDamaged(Exception):
@@ -88,7 +89,10 @@ class PageStore:
         named = [(sha256(body).hexdigest(), body) for body in bodies]
         body_by_name = dict(named)
         try:
-            with self._locked("writing"), ThreadPoolExecutor(min(N_WRITERS, len(named) or 1)) as writers:
+            with (
+                self._locked("writing"),
+                ThreadPoolExecutor(min(N_WRITERS, len(named) or 1)) as writers,
+            ):
                 refuse_full_disk(self.folder)
                 written = writers.map(self._keep, body_by_name, body_by_name.values())
                 folders = {
@@ -126,7 +130,10 @@ class PageStore:
         """
         path = self._path(name)
         with self._locked("writing", exclusively=True), suppress(FileNotFoundError):
-            if older_than is None or path.stat().st_mtime < time.time() - older_than.total_seconds():
+            if (
+                older_than is None
+                or path.stat().st_mtime < time.time() - older_than.total_seconds()
+            ):
                 path.unlink()
                 return True
         return False

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from celery import shared_task
 
 from vertex.core.services.jobs import jobs, pulse, sweeping
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 def answer(job_id: int, work: Callable[[jobs.JobRun], dict[str, Any] | None]) -> None:

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from django.urls import path
+from django.urls import URLPattern, URLResolver, path
 
 from vertex.core.views.jobs import jobs, refusals
 from vertex.core.views.people import account, audit, people, tokens
-
-if TYPE_CHECKING:
-    from django.urls import URLPattern, URLResolver
 
 SITE = "sites/<name:name>"
 
@@ -32,7 +27,11 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("settings/people/<str:username>/take-role/", people.take_role, name="take_role"),
     path("settings/people/<str:username>/close/", people.close_person, name="close_person"),
     path("settings/people/<str:username>/reopen/", people.reopen_person, name="reopen_person"),
-    path("settings/people/<str:username>/reset-password/", people.reset_password, name="reset_password"),
+    path(
+        "settings/people/<str:username>/reset-password/",
+        people.reset_password,
+        name="reset_password",
+    ),
     path("settings/tokens/", tokens.tokens, name="tokens"),
     path("settings/add-token/", tokens.add_token, name="add_token"),
     path("settings/tokens/<id:pk>/revoke/", tokens.revoke_token, name="revoke_token"),

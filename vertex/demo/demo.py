@@ -11,17 +11,18 @@ import errno
 import ipaddress
 import tempfile
 import time
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING
 
 import orjson
 from django.conf import settings
 from django.db.models import Count, Sum
 from django.db.models.functions import Lower
 from django.urls import reverse
+from rich.console import Console
 
 from annotation import services as annotating
 from annotation.models import Vertical
@@ -33,15 +34,9 @@ from vertex import environment
 from vertex.core.models import AuditEntry, Job, Role, Site, User
 from vertex.core.services.people import people
 from vertex.demo import demo_rules, sites
+from vertex.demo.sites import DemoSite
 from vertex.demo.sites.server import LOOPBACK, DemoServer, PortTaken, is_served
 from vertex.demo.tour import DemoIncomplete, Step, Tour, do_job, job_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rich.console import Console
-
-    from vertex.demo.sites import DemoSite
 
 LOOPBACK_ADDRESS = ipaddress.ip_address(LOOPBACK)
 PEOPLE = {
@@ -171,7 +166,9 @@ def loopback_allowed() -> Iterator[None]:
 def add_verticals(tour: Tour) -> str:
     """Add what the sites' pages describe; a vertical that is there stays as people made it."""
     table = tour.table("vertical", "attributes")
-    plans = [annotating.read_vertical(orjson.dumps(sites.load(name).vertical)) for name in sites.NAMES]
+    plans = [
+        annotating.read_vertical(orjson.dumps(sites.load(name).vertical)) for name in sites.NAMES
+    ]
     known = set(Vertical.objects.values_list("name", flat=True))
     for plan in plans:
         if plan.name not in known:
@@ -188,7 +185,11 @@ def add_sites(tour: Tour) -> str:
     for name in sites.NAMES:
         demo_site = sites.load(name)
         site = adding.add_site(
-            name=name, root_url=url_of(name) + "/", title=demo_site.title, crawl_delay=0.0, actor=None
+            name=name,
+            root_url=url_of(name) + "/",
+            title=demo_site.title,
+            crawl_delay=0.0,
+            actor=None,
         )
         if not site.assignments.exists():
             vertical = Vertical.objects.get(name=demo_site.vertical["name"])
@@ -256,7 +257,9 @@ def _import_search_log(site: Site) -> None:
     path = settings.VAR_DIR / "demo" / f"{site.name}-search-log.tsv"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(sites.load(site.name).search_log(url_of(site.name)), encoding="utf-8")
-    do_job(job_of(partial(request_search_log, site=site, source=path, rings=False)), import_search_log)
+    do_job(
+        job_of(partial(request_search_log, site=site, source=path, rings=False)), import_search_log
+    )
 
 
 def let_people_in(tour: Tour) -> str:
@@ -299,14 +302,16 @@ def read_logins() -> dict[str, str]:
     except FileNotFoundError:
         return {}
     pairs = (line.split() for line in lines if not line.startswith("#"))
-    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}  # noqa: PLR2004 - name and password
+    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
 
 
 def write_logins(logins: dict[str, str]) -> None:
     """Keep the passwords where nobody but the installation's own user can read them."""
     handle, part = tempfile.mkstemp(dir=settings.VAR_DIR, prefix=".demo-logins-")
     with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - a handle, not a path
-        file.write("# Log-ins of the demo. Delete the file when the accounts have passwords of their own.\n")
+        file.write(
+            "# Log-ins of the demo. Delete the file when the accounts have passwords of their own.\n"
+        )
         file.writelines(f"{name} {password}\n" for name, password in logins.items())
     Path(part).replace(logins_path())
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import orjson
@@ -25,14 +26,9 @@ from rules.services.records.extracting import due_pages, extract_records, reques
 from rules.services.records.site_rules import rules_in_force
 from vertex.core.models import Site
 from vertex.demo import sites
+from vertex.demo.sites import DemoPage
 from vertex.demo.sites.site import annotation_lines
-from vertex.demo.tour import Step, do_job, job_of, shortened
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from vertex.demo.sites import DemoPage
-    from vertex.demo.tour import Tour
+from vertex.demo.tour import Step, Tour, do_job, job_of, shortened
 
 N_ANNOTATED = 3  # pages of each site
 N_LARGEST = 3  # clusters that are told
@@ -57,7 +53,9 @@ def cluster_sites(tour: Tour) -> str:
         clustering = _current(site)
         if clustering is None:
             return ["", "", "", how]
-        extents = Extent.objects.filter(clustering=clustering, n_pages__gt=0).select_related("cluster")
+        extents = Extent.objects.filter(clustering=clustering, n_pages__gt=0).select_related(
+            "cluster"
+        )
         largest = [f"{one.cluster.title} {one.n_pages}" for one in extents[:N_LARGEST]]
         return [f"{len(extents):,}", f"{clustering.n_unassigned:,}", ", ".join(largest), how]
 
@@ -118,7 +116,12 @@ def annotate_samples(tour: Tour) -> str:
             return ["", "", "", "no page of a thing yet"]
         how = _annotate(site, cluster)
         said = Annotation.objects.live().of_cluster(cluster)
-        return [cluster.title, f"{said.values('page').distinct().count()}", f"{said.count():,}", how]
+        return [
+            cluster.title,
+            f"{said.values('page').distinct().count()}",
+            f"{said.count():,}",
+            how,
+        ]
 
     tour.show_sites("cluster", "n pages", "n annotations", "how", row=row)
     live = Annotation.objects.live().filter(page__site__name__in=sites.NAMES)
@@ -134,11 +137,17 @@ def main_cluster(site: Site) -> Cluster | None:
 
 def _things_by_cluster(site: Site) -> dict[int, dict[int, Thing]]:
     """Return the things of each cluster, by page."""
-    rows = PageMembership.objects.current().filter(page__site=site, cluster__isnull=False).order_by("page")
+    rows = (
+        PageMembership.objects.current()
+        .filter(page__site=site, cluster__isnull=False)
+        .order_by("page")
+    )
     things: defaultdict[int, dict[int, Thing]] = defaultdict(dict)
     for cluster, page, url in rows.values_list("cluster", "page", "page__url"):
         parts = urlsplit(url)
-        truth = sites.load(site.name).page_at(parts.path + (f"?{parts.query}" if parts.query else ""))
+        truth = sites.load(site.name).page_at(
+            parts.path + (f"?{parts.query}" if parts.query else "")
+        )
         if truth is not None and truth.values and truth.status < FIRST_ERROR:
             things[cluster][page] = Thing(url, truth)
     return dict(things)
@@ -158,8 +167,12 @@ def _write_annotations(site: Site, cluster: Cluster) -> Path:
     """Write what is true of the first samples; the file stays, so that a cut off run can be done again."""
     things = _things_by_cluster(site)[cluster.pk]
     drawn = Sample.objects.filter(cluster=cluster).order_by("rank").values_list("page", flat=True)
-    chosen = [things[page] for page in dict.fromkeys([*drawn, *things]) if page in things][:N_ANNOTATED]
-    lines = [{"url": thing.url} | line for thing in chosen for line in annotation_lines(thing.truth)]
+    chosen = [things[page] for page in dict.fromkeys([*drawn, *things]) if page in things][
+        :N_ANNOTATED
+    ]
+    lines = [
+        {"url": thing.url} | line for thing in chosen for line in annotation_lines(thing.truth)
+    ]
     path: Path = settings.VAR_DIR / "demo" / f"{site.name}-annotations.jsonl"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
@@ -197,7 +210,9 @@ def learn_site_rules(tour: Tour) -> str:
 def _learn(site: Site, cluster: Cluster) -> str:
     if Rule.objects.published().filter(cluster=cluster).exists():
         return "published before"
-    request = partial(request_learning, site=site, cluster=cluster.name, is_draft=False, rings=False)
+    request = partial(
+        request_learning, site=site, cluster=cluster.name, is_draft=False, rings=False
+    )
     return do_job(job_of(request), learn_rules) or "learnt and published"
 
 
@@ -232,7 +247,9 @@ def _extract(site: Site, tour: Tour) -> str:
 
 def _told(record: Record) -> str:
     """Return the first two values of a record."""
-    texts = [value if isinstance(value, str) else ", ".join(value) for value in record.values.values()]
+    texts = [
+        value if isinstance(value, str) else ", ".join(value) for value in record.values.values()
+    ]
     return shortened("; ".join(texts[:2]))
 
 
@@ -244,15 +261,22 @@ def to_open(name: str) -> list[tuple[str, str]]:
     addresses = [(reverse("clusters", args=[name]), "its clusters")]
     cluster = main_cluster(site)
     if cluster is not None:
-        addresses.append((reverse("cluster", args=[name, cluster.name]), "the one that holds its things"))
+        addresses.append(
+            (reverse("cluster", args=[name, cluster.name]), "the one that holds its things")
+        )
         if Rule.objects.filter(cluster=cluster).exists():
             addresses.append(
-                (reverse("rule", args=[name, cluster.name]), "what was learnt for it, and from what")
+                (
+                    reverse("rule", args=[name, cluster.name]),
+                    "what was learnt for it, and from what",
+                )
             )
     addresses.append((reverse("records", args=[name]), "its records"))
     record = Record.objects.there().filter(site=site).order_by("pk").first()
     if record is not None:
-        addresses.append((reverse("record", args=[name, record.pk]), "one of them, and where it stands"))
+        addresses.append(
+            (reverse("record", args=[name, record.pk]), "one of them, and where it stands")
+        )
     return addresses
 
 

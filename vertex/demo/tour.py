@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
+from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress
 from rich.table import Table
@@ -16,13 +18,8 @@ from vertex.core.services.files.files import UnreadableFile
 from vertex.core.services.jobs import jobs
 from vertex.demo import sites
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from rich.console import Console
-
-    Work = Callable[[jobs.JobRun], dict[str, Any] | None]
-    Row = Callable[[Site], list[str]]  # what one site's row says, the site's name left out
+Work = Callable[[jobs.JobRun], dict[str, Any] | None]
+Row = Callable[[Site], list[str]]  # what one site's row says, the site's name left out
 
 MOST_TOLD = 60  # characters of a value
 
@@ -62,7 +59,9 @@ class Tour:
             try:
                 cells = row(Site.objects.get(name=name))
             except (jobs.JobFailed, UnreadableFile, ValidationError, OSError) as error:
-                told = " ".join(error.messages) if isinstance(error, ValidationError) else str(error)
+                told = (
+                    " ".join(error.messages) if isinstance(error, ValidationError) else str(error)
+                )
                 self.failures.append(f"{name}: {told}")
                 cells = [*[""] * (len(columns) - 1), f"failed: {told}"]
             table.add_row(*map(escape, (name, *cells)))
@@ -92,7 +91,9 @@ def do_job(job: Job, work: Work) -> str:
     except jobs.JobNotClaimed:
         job.refresh_from_db()
         is_waiting = job.state == Job.State.DUE
-        return f"job {job.pk} " + ("waits for its next try" if is_waiting else "of another process does it")
+        return f"job {job.pk} " + (
+            "waits for its next try" if is_waiting else "of another process does it"
+        )
     if done.state != Job.State.DONE:
         raise jobs.JobFailed(
             f"“{job.title}” (job {job.pk}): {done.error or done.get_state_display().lower()}"

@@ -14,15 +14,15 @@ import secrets
 import time
 from pathlib import Path
 from queue import Empty
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kombu import Connection
 from kombu.transport import TRANSPORT_ALIASES, filesystem
 
-if TYPE_CHECKING:
-    from kombu import Connection
-
 WRITTEN, UNWRITTEN, TAKEN = ".msg", ".unwritten", ".taken"
-LEFT_AFTER = 60.0  # seconds after which a message is removed that a crash left half written or half read
+LEFT_AFTER = (
+    60.0  # seconds after which a message is removed that a crash left half written or half read
+)
 
 
 class Channel(filesystem.Channel):

@@ -11,7 +11,9 @@ from django.conf import settings
 from vertex import environment
 
 bind = environment.text("VERTEX_BIND", "127.0.0.1:8000")
-workers = environment.integer("VERTEX_WEB_WORKERS", default=2 * (os.cpu_count() or 1) + 1, minimum=1)
+workers = environment.integer(
+    "VERTEX_WEB_WORKERS", default=2 * (os.cpu_count() or 1) + 1, minimum=1
+)
 threads = 4
 worker_class = "gthread"
 timeout = 120  # an upload of gigabytes is written down within one request

@@ -5,24 +5,19 @@ from __future__ import annotations
 import os
 import shutil
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import structlog
 from celery import current_app
 from django.conf import settings
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from kombu.exceptions import OperationalError
 
 from vertex.core.services.jobs.pulse import take_pulse
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.http import HttpRequest
 
 BROKER_WITHIN = 2  # seconds
 
@@ -106,7 +101,9 @@ def _broker() -> str:
             broker.ensure_connection(max_retries=0, timeout=BROKER_WITHIN)
     except (OperationalError, OSError) as error:
         log.warning("broker_unreachable", error=str(error))
-        raise NotReady("The broker does not answer: jobs wait. Look at BROKER_URL and the broker.") from None
+        raise NotReady(
+            "The broker does not answer: jobs wait. Look at BROKER_URL and the broker."
+        ) from None
     return "Answers."
 
 

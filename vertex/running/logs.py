@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import structlog
 from django.conf import settings
-
-if TYPE_CHECKING:
-    from structlog.typing import EventDict, WrappedLogger
+from structlog.typing import EventDict, WrappedLogger
 
 HIDDEN = "[hidden]"
 SECRET_NAME = re.compile(
@@ -30,7 +28,8 @@ def warn_of_allowed_networks() -> None:
     if settings.ALLOWED_NETWORKS:
         networks = ", ".join(str(network) for network in settings.ALLOWED_NETWORKS)
         structlog.get_logger(__name__).warning(
-            "VERTEX_ALLOWED_NETWORKS opens networks to everybody who may add a site", networks=networks
+            "VERTEX_ALLOWED_NETWORKS opens networks to everybody who may add a site",
+            networks=networks,
         )
 
 
@@ -39,7 +38,7 @@ def hide_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> Even
     return {name: _without_secrets(name, value) for name, value in event.items()}
 
 
-def _without_secrets(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever somebody logs
+def _without_secrets(name: str, value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_secrets(str(key), part) for key, part in value.items()}
     if isinstance(value, list | tuple):

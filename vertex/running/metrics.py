@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from hmac import compare_digest
 from ipaddress import ip_address
-from typing import TYPE_CHECKING
 
 import structlog
 from django.conf import settings
 from django.db import DatabaseError
 from django.db.models import Count, Min, Sum
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from vertex.core.models import Job, Site
@@ -34,15 +34,13 @@ from prometheus_client import (  # noqa: E402 - after the folder is named
 from prometheus_client.core import GaugeMetricFamily  # noqa: E402 - after the folder is named
 from prometheus_client.registry import Collector  # noqa: E402 - after the folder is named
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from django.http import HttpRequest
-
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 REQUESTS = Counter("vertex_requests", "Requests answered.", ["method", "route", "status"])
 SECONDS = Histogram(
-    "vertex_request_seconds", "Time to the answer.", ["area"], buckets=[0.01, 0.03, 0.1, 0.3, 1, 3, 10]
+    "vertex_request_seconds",
+    "Time to the answer.",
+    ["area"],
+    buckets=[0.01, 0.03, 0.1, 0.3, 1, 3, 10],
 )
 
 log = structlog.get_logger(__name__)
@@ -53,7 +51,8 @@ def metrics(request: HttpRequest) -> HttpResponse:
     if not may_scrape(request):
         challenge = {"WWW-Authenticate": "Bearer"} if settings.METRICS_TOKEN else {}
         text = (
-            "Send the token of VERTEX_METRICS_TOKEN as Bearer; without that setting, ask from this machine.\n"
+            "Send the token of VERTEX_METRICS_TOKEN as Bearer;"
+            " without that setting, ask from this machine.\n"
         )
         return HttpResponse(
             text, status=401 if challenge else 403, headers=challenge, content_type="text/plain"
@@ -99,11 +98,15 @@ class DatabaseFigures(Collector):
 
 def _disk_free() -> GaugeMetricFamily:
     free = shutil.disk_usage(settings.VAR_DIR).free
-    return GaugeMetricFamily("vertex_disk_free_bytes", "Room left where the page store is.", value=free)
+    return GaugeMetricFamily(
+        "vertex_disk_free_bytes", "Room left where the page store is.", value=free
+    )
 
 
 def _jobs() -> Iterator[GaugeMetricFamily]:
-    by_state = GaugeMetricFamily("vertex_jobs", "Jobs by queue and state.", labels=["queue", "state"])
+    by_state = GaugeMetricFamily(
+        "vertex_jobs", "Jobs by queue and state.", labels=["queue", "state"]
+    )
     for row in Job.objects.order_by().values("queue", "state").annotate(n=Count("pk")):
         by_state.add_metric([row["queue"], row["state"]], row["n"])
     yield by_state

@@ -10,12 +10,9 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 HEALTHY_AFTER = 10.0  # seconds: a child that lived this long was started well
 MAX_FAILURES = 5  # in a row
@@ -32,7 +29,9 @@ class ChildFailed(Exception):
 
     def __init__(self, child: Child) -> None:
         last = "\n".join(child.lines)
-        super().__init__(f"{child.name} ended {child.n_failures} times in a row. Its last lines:\n{last}")
+        super().__init__(
+            f"{child.name} ended {child.n_failures} times in a row. Its last lines:\n{last}"
+        )
 
 
 @dataclass

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import structlog
 from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django_structlog.middlewares import RequestMiddleware
 
 from vertex.running import metrics
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.http import HttpRequest, HttpResponse
-    from django.http.response import HttpResponseBase
 
 WELL_FORMED_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{7,63}", re.ASCII)
 
@@ -45,7 +42,7 @@ class LogRequests(RequestMiddleware):
     proxies. Query strings are not logged: they may hold what is not for the log.
     """
 
-    def __call__(self, request: HttpRequest) -> Any:  # noqa: ANN401 - the library's own
+    def __call__(self, request: HttpRequest) -> Any:
         if request.path_info.startswith(settings.STATIC_URL):
             return self.get_response(request)
         request.META["vertex.begun"] = time.perf_counter()
@@ -82,5 +79,7 @@ class CountRequests:
         response = self.get_response(request)
         # The route's pattern, not the path: strangers must not be able to make up new series.
         route = request.resolver_match.route if request.resolver_match else "unknown"
-        metrics.count_request(request.method or "", route, response.status_code, time.perf_counter() - begun)
+        metrics.count_request(
+            request.method or "", route, response.status_code, time.perf_counter() - begun
+        )
         return response

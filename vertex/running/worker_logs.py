@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import structlog
+from celery import Celery, Task
 from celery.signals import celeryd_init, setup_logging
 from django_structlog.celery.signals import bind_extra_task_metadata
 from django_structlog.celery.steps import DjangoStructLogInitStep
 
 from vertex.running.logs import warn_of_allowed_networks
-
-if TYPE_CHECKING:
-    from celery import Celery, Task
 
 
 def connect(app: Celery) -> None:

@@ -6,17 +6,14 @@ that are shown are compared by where their text stands in the displayed text of 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
+from annotation.algorithms.anchors.anchoring import Anchor
 from annotation.algorithms.anchors.node_paths import select_node
+from annotation.algorithms.anchors.page_texts import PageTexts
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from annotation.algorithms.anchors.anchoring import Anchor
-    from annotation.algorithms.anchors.page_texts import PageTexts
-
-    Place = tuple[int, int] | tuple[str, str]  # a stretch of the page's text, or a path and a text
+Place = tuple[int, int] | tuple[str, str]  # a stretch of the page's text, or a path and a text
 
 SAME: Final = "same"
 PART: Final = "part"

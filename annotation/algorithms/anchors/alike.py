@@ -7,12 +7,9 @@ searched for the element at the same place. With several examples only what they
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from lxml.etree import _Element
+from lxml.etree import _Element
 
 MAX_FOUND = 2_000
 
@@ -27,7 +24,9 @@ def find_alike(examples: Sequence[_Element]) -> list[_Element]:
     """
     if not examples:
         return []
-    common = _common_ancestor(examples) if len(set(examples)) > 1 else _listing_ancestor(examples[0])
+    common = (
+        _common_ancestor(examples) if len(set(examples)) > 1 else _listing_ancestor(examples[0])
+    )
     if common is None:
         return list(dict.fromkeys(examples))
     ways = [_way_down(common, example) for example in examples]
@@ -139,7 +138,9 @@ def _run_between(first: _Element, last: _Element) -> list[_Element]:
     return siblings[begin : end + 1]
 
 
-def _runs(siblings: list[_Element], run: list[_Element], places: range, length: int) -> list[list[_Element]]:
+def _runs(
+    siblings: list[_Element], run: list[_Element], places: range, length: int
+) -> list[list[_Element]]:
     """Return the runs alike that begin at one of the places, none of them overlapping another."""
     found: list[list[_Element]] = []
     busy_from = busy_to = -1

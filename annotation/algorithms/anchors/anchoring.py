@@ -12,8 +12,9 @@ first that stands between word boundaries counts.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from annotation.algorithms.anchors.node_paths import (
     AnchorProblem,
@@ -24,12 +25,7 @@ from annotation.algorithms.anchors.node_paths import (
     select_node,
     select_nodes,
 )
-from annotation.algorithms.anchors.page_texts import TEXTLESS, displayed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from annotation.algorithms.anchors.page_texts import PageTexts, TextNode
+from annotation.algorithms.anchors.page_texts import TEXTLESS, PageTexts, TextNode, displayed
 
 CONTEXT = 32  # characters of prefix and suffix
 MAX_VALUE = 200_000  # characters
@@ -93,7 +89,9 @@ class Anchor:
     end: int | None = None  # offset behind the value in the node in which it ends; None: at its end
     prefix: str = ""
     suffix: str = ""
-    position: int | None = None  # of the quote in the page's text; None for attributes and what is not shown
+    position: int | None = (
+        None  # of the quote in the page's text; None for attributes and what is not shown
+    )
 
 
 class Found(NamedTuple):
@@ -288,7 +286,10 @@ def _whole_elements(page: PageTexts, text: str) -> list[Node]:
     """Return the innermost elements that show the text and nothing else."""
     squeezed = text.replace(" ", "")
     found: dict[tuple[int, int], Node] = {}
-    for element, (first, after) in page.range_by_element.items():  # inner ones come before outer ones
+    for element, (
+        first,
+        after,
+    ) in page.range_by_element.items():  # inner ones come before outer ones
         start, end = page.nodes[first].start, page.nodes[after - 1].end
         if (
             not page.nodes[first].is_in_head
@@ -346,7 +347,9 @@ def _anchor_at(page: PageTexts, place: int, anchor: Anchor) -> Anchor:
     first, last = ends
     if "/text()" not in anchor.xpath and not anchor.end_xpath:
         spans = ((element, page.span(element)) for element in page.range_by_element)
-        whole = next((one for one, span in spans if span == (place, place + len(anchor.quote))), None)
+        whole = next(
+            (one for one, span in spans if span == (place, place + len(anchor.quote))), None
+        )
         if whole is not None:
             return anchor_node(page, Node(whole).xpath)
     if first is not last:

@@ -11,22 +11,19 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lxml import etree
+from lxml.etree import _Element
 
 from clustering.dom.paths import element_paths
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
 
 MAX_XPATH = 8_192  # characters
 MAX_STEPS = 600
 SHOWN = 200  # characters of an XPath in a message
 
-_PREDICATE = (
-    r"""\[\s*(?:[1-9][0-9]{0,6}|last\(\)|@[A-Za-z_][A-Za-z0-9_.-]*(?:\s*=\s*(?:'[^']*'|"[^"]*"))?)\s*\]"""
-)
+_ATTRIBUTE_TEST = r"""@[A-Za-z_][A-Za-z0-9_.-]*(?:\s*=\s*(?:'[^']*'|"[^"]*"))?"""
+_PREDICATE = rf"\[\s*(?:[1-9][0-9]{{0,6}}|last\(\)|{_ATTRIBUTE_TEST})\s*\]"
 _STEP = re.compile(rf"/(?:[A-Za-z_][A-Za-z0-9_.-]*|\*)(?:{_PREDICATE}){{0,3}}+")
 _TEXT = re.compile(r"/text\(\)(?:\[\s*([1-9][0-9]{0,6})\s*\])?\Z")
 # Attributes are looked up here and not by XPath: `og:title`, `@click` and `:src` are no names there.
@@ -52,7 +49,9 @@ class NoSuchNode(AnchorProblem):
     def __init__(self, xpath: str, until: str) -> None:
         hint = "; the page's source has no such tbody: leave it out" if "/tbody" in xpath else ""
         place = (
-            f"the page has {cut(until)} and nothing below it that fits" if until else "not even its root fits"
+            f"the page has {cut(until)} and nothing below it that fits"
+            if until
+            else "not even its root fits"
         )
         super().__init__(f"no node at {cut(xpath)}: {place}{hint}")
 
@@ -61,7 +60,9 @@ class SeveralNodes(AnchorProblem):
     """The XPath selects several nodes."""
 
     def __init__(self, xpath: str, nodes: list[Node]) -> None:
-        super().__init__(f"{cut(xpath)} selects {len(nodes)} nodes; name one of them: {listed(nodes)}")
+        super().__init__(
+            f"{cut(xpath)} selects {len(nodes)} nodes; name one of them: {listed(nodes)}"
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,9 @@ def select_nodes(tree: _Element, xpath: str) -> list[Node]:
     path = read_path(xpath)
     elements = _select_elements(tree, "".join(path.steps))
     if path.name:
-        return [Node(element, name=path.name) for element in elements if path.name in element.attrib]
+        return [
+            Node(element, name=path.name) for element in elements if path.name in element.attrib
+        ]
     if path.is_text:
         numbers = [(element, range(1, count_texts(element) + 1)) for element in elements]
         return [

@@ -9,20 +9,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from lxml.etree import _Element
 
 from annotation.algorithms.anchors.anchoring import displayed_text
 from annotation.algorithms.anchors.node_paths import Node, count_texts
-from annotation.algorithms.anchors.page_texts import displayed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.etree import _Element
-
-    from annotation.algorithms.anchors.page_texts import PageTexts
-    from annotation.algorithms.anchors.picking import NumberedPage
+from annotation.algorithms.anchors.page_texts import PageTexts, displayed
+from annotation.algorithms.anchors.picking import NumberedPage
 
 MAX_VALUES = 80
 MAX_SNIPPET = 80
@@ -122,7 +117,12 @@ def _head_values_of(page: PageTexts, element: _Element) -> list[NodeValue]:
     if element.tag == "title":
         return [NodeValue("title", Node(element).xpath, displayed_text(page, Node(element)))]
     name = "content" if element.tag == "meta" else "href"
-    said = element.get("property") or element.get("name") or element.get("itemprop") or element.get("rel")
+    said = (
+        element.get("property")
+        or element.get("name")
+        or element.get("itemprop")
+        or element.get("rel")
+    )
     if not said or not element.get(name):
         return []
     node = Node(element, name=name)

@@ -12,12 +12,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from lxml import etree
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
+from lxml.etree import _Element
 
 TEXTLESS = frozenset({"script", "style", "noscript", "template"})
 _BLOCKS = frozenset(

@@ -7,8 +7,10 @@ in a text node counts the characters of the text as the source has it, blanks an
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from lxml.etree import _Element
 
 from annotation.algorithms.anchors.anchoring import (
     Anchor,
@@ -17,15 +19,14 @@ from annotation.algorithms.anchors.anchoring import (
     context_around,
     displayed_text,
 )
-from annotation.algorithms.anchors.node_paths import AnchorProblem, Node, raw_text, select_node, texts_of
-from annotation.algorithms.anchors.page_texts import displayed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lxml.etree import _Element
-
-    from annotation.algorithms.anchors.page_texts import PageTexts, TextNode
+from annotation.algorithms.anchors.node_paths import (
+    AnchorProblem,
+    Node,
+    raw_text,
+    select_node,
+    texts_of,
+)
+from annotation.algorithms.anchors.page_texts import PageTexts, TextNode, displayed
 
 
 class NoSuchPlace(AnchorProblem):
@@ -49,7 +50,9 @@ class Drawing:
     """Where a value is drawn: on an element, a part of one of its text nodes, or up to another element."""
 
     number: int
-    text: tuple[int, ...] | None = None  # text node, start, end; with an end number the text node of the end
+    text: tuple[int, ...] | None = (
+        None  # text node, start, end; with an end number the text node of the end
+    )
     end_number: int | None = None
 
 
@@ -65,7 +68,9 @@ class NumberedPage:
         """Return the element of that number. Raises NoSuchPlace."""
         if not 0 <= number < len(self.elements):
             n_elements = len(self.elements)
-            raise NoSuchPlace(f"the page has {n_elements:,} elements and none with the number {number}")
+            raise NoSuchPlace(
+                f"the page has {n_elements:,} elements and none with the number {number}"
+            )
         return self.elements[number]
 
     def number_of(self, element: _Element) -> int:
@@ -171,7 +176,11 @@ def drawing_of(page: NumberedPage, anchor: Anchor) -> Drawing:
     _, end = raw_stretch(_raw(last), 0, stretch[1] - last.start)
     text = (first.number - 1, start, end)
     begins, ends_in = page.number_of(first.element), page.number_of(last.element)
-    return Drawing(begins, text) if first is last else Drawing(begins, (*text, last.number - 1), ends_in)
+    return (
+        Drawing(begins, text)
+        if first is last
+        else Drawing(begins, (*text, last.number - 1), ends_in)
+    )
 
 
 def _raw(text: TextNode) -> str:
@@ -232,7 +241,9 @@ def _next_start(page: PageTexts, node: Node) -> int:
     """Return where the text after a text node that shows nothing begins."""
     order = {element: number for number, element in enumerate(page.tree.iter("*"))}
     here = (order[node.element], node.number or 0)
-    following: Sequence[TextNode] = [one for one in page.nodes if (order[one.element], one.number) > here]
+    following: Sequence[TextNode] = [
+        one for one in page.nodes if (order[one.element], one.number) > here
+    ]
     return following[0].start if following else len(page.whole)
 
 

@@ -7,16 +7,13 @@ Cost:       That of finding the records of a page, where one is named; else noth
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+
+from lxml.html import HtmlElement
 
 from annotation.algorithms.anchors.node_paths import select_node
 from clustering.algorithms.records.record_siblings import siblings_of
 from clustering.dom.paths import element_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from lxml.html import HtmlElement
 
 Record = tuple[str, ...]  # the XPaths of its elements
 

@@ -13,18 +13,15 @@ Cost:       Linear in the page, times a small number for each attribute.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
+from annotation.algorithms.suggestions.suggestions_declared import Declared
 from annotation.algorithms.suggestions.suggestions_evidence import Evidence, Known, Wanted, gather
 from annotation.algorithms.suggestions.suggestions_names import meaning_of
+from annotation.algorithms.suggestions.suggestions_pages import ReadPage, Spot
 from clustering.dom.paths import element_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from annotation.algorithms.suggestions.suggestions_declared import Declared
-    from annotation.algorithms.suggestions.suggestions_pages import ReadPage, Spot
 
 MOST_SUGGESTIONS: Final = 3
 LEAST: Final = 0.2  # confidence
@@ -102,7 +99,9 @@ def suggest(
         for wanted in attributes
     }
     choices = {
-        wanted.name: _join_lists(found[wanted.name]) if wanted.is_multi else _join(found[wanted.name])
+        wanted.name: _join_lists(found[wanted.name])
+        if wanted.is_multi
+        else _join(found[wanted.name])
         for wanted in attributes
     }
     choices = _share_out(choices)
@@ -131,7 +130,9 @@ def _join_lists(evidence: Sequence[Evidence]) -> list[_Choice]:
         by_first.setdefault(one.spots[0].key, []).append(one)
     return _sorted(
         [
-            _joined(max(all_of_it, key=lambda one: (one.weight > 0.5, len(one.spots))).spots, all_of_it)  # noqa: PLR2004
+            _joined(
+                max(all_of_it, key=lambda one: (one.weight > 0.5, len(one.spots))).spots, all_of_it
+            )
             for all_of_it in by_first.values()
         ]
     )
@@ -147,7 +148,10 @@ def _joined(spots: tuple[Spot, ...], evidence: Sequence[Evidence]) -> _Choice:
         doubt *= 1 - min(one.weight, 0.97)
     told = sorted(best_by_source.values(), key=lambda one: -one.weight)
     return _Choice(
-        spots, min(MOST_CONFIDENT, 1 - doubt), told[0].source, "; ".join(one.why for one in told[:3])
+        spots,
+        min(MOST_CONFIDENT, 1 - doubt),
+        told[0].source,
+        "; ".join(one.why for one in told[:3]),
     )
 
 

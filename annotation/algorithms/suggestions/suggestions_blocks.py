@@ -10,18 +10,15 @@ Cost:       One look at each text and each link.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit
+
+from lxml.etree import _Element
 
 from annotation.algorithms.suggestions.suggestions_labels import find_beside
 from annotation.algorithms.suggestions.suggestions_names import meaning_of, names_it, words_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.etree import _Element
-
-    from annotation.algorithms.suggestions.suggestions_pages import ReadPage, Spot
+from annotation.algorithms.suggestions.suggestions_pages import ReadPage, Spot
 
 SHORTEST_LEAD: Final = 60  # characters
 MOST_LINKS: Final = 30
@@ -39,7 +36,9 @@ _TOWN_AND_CODE = re.compile(
     r"(?P<town>[^\d,;|]{2,40}?),?\s+(?:(?P<region>[A-Z]{2})\.?,?\s+)?(?P<code>\d{5}(?:-\d{4})?|[A-Z]\d[A-Z]\s?\d[A-Z]\d)$"
 )
 _CODE_AND_TOWN = re.compile(r"^(?:[A-Z]{1,2}-)?(?P<code>\d{4,5})\s+(?P<town>[^\d,;|]{2,40})$")
-_REGION_AND_CODE = re.compile(r"^[\s,]*(?:(?P<region>[A-Z]{2})\b\.?)?[\s,]*(?P<code>\d{5}(?:-\d{4})?)?$")
+_REGION_AND_CODE = re.compile(
+    r"^[\s,]*(?:(?P<region>[A-Z]{2})\b\.?)?[\s,]*(?P<code>\d{5}(?:-\d{4})?)?$"
+)
 _STREET = re.compile(r"^\d{1,5}[A-Za-z]?\s+[^\W\d_]|[^\W\d_]{3,}\.?\s+\d{1,4}[a-z]?$")
 
 
@@ -73,7 +72,11 @@ def _address_runs(page: ReadPage) -> Iterator[tuple[list[Spot], float]]:
         if any(any(map(str.isdigit, spot.text)) for spot in beside.spots[:4]):
             yield list(beside.spots[:6]), 0.75
     for number, spot in enumerate(page.spots):
-        if not page.is_template_by_index[number] and _STREET.search(spot.text[:60]) and len(spot.text) <= 60:  # noqa: PLR2004
+        if (
+            not page.is_template_by_index[number]
+            and _STREET.search(spot.text[:60])
+            and len(spot.text) <= 60
+        ):
             run = page.spots[number : number + 4]
             if any(CODE in _parts_of(page, run[:n]) for n in range(1, len(run) + 1)):
                 yield run, 0.55
@@ -96,18 +99,27 @@ def _parts_of(page: ReadPage, run: list[Spot]) -> dict[str, Spot]:
         if CODE in found:
             break
         _take_town(page, spot, 0, found)
-        if CODE not in found and TOWN not in found and not any(map(str.isdigit, spot.text)) and number <= 2:  # noqa: PLR2004
+        if (
+            CODE not in found
+            and TOWN not in found
+            and not any(map(str.isdigit, spot.text))
+            and number <= 2
+        ):
             found[TOWN] = page.part(spot, 0, len(spot.text.rstrip(" ,")))
     return found
 
 
 def _take_town(page: ReadPage, spot: Spot, offset: int, found: dict[str, Spot]) -> None:
     text = spot.text[offset:]
-    matched = _TOWN_AND_CODE.match(text) or _CODE_AND_TOWN.match(text) or _REGION_AND_CODE.match(text)
+    matched = (
+        _TOWN_AND_CODE.match(text) or _CODE_AND_TOWN.match(text) or _REGION_AND_CODE.match(text)
+    )
     groups = matched.groupdict() if matched else {}
     for group, name in (("town", TOWN), ("region", REGION), ("code", CODE)):
         if matched is not None and groups.get(group) and name not in found:
-            found[name] = page.part(spot, offset + matched.start(group), offset + matched.end(group))
+            found[name] = page.part(
+                spot, offset + matched.start(group), offset + matched.end(group)
+            )
 
 
 def find_crumb(page: ReadPage, attribute: str, *, is_multi: bool) -> Iterator[Found]:
@@ -119,7 +131,9 @@ def find_crumb(page: ReadPage, attribute: str, *, is_multi: bool) -> Iterator[Fo
     if len(crumbs) > 1:
         spots = tuple(crumbs) if is_crumbs and is_multi else (crumbs[-1],)
         yield Found(
-            spots, 0.6, "it is where the page's crumbs end" if not is_crumbs else "they are the page's crumbs"
+            spots,
+            0.6,
+            "it is where the page's crumbs end" if not is_crumbs else "they are the page's crumbs",
         )
     heading = page.heading
     if not is_crumbs and heading is not None:
@@ -161,7 +175,12 @@ def find_linked(page: ReadPage, attribute: str, *, is_multi: bool) -> Iterator[F
     found: list[tuple[float, Spot, str]] = []
     for number, spot in enumerate(page.spots):
         link = _link_of(spot.node.element)
-        if link is None or page.is_template_by_index[number] or page.is_outer(spot) or len(spot.text) > 60:  # noqa: PLR2004
+        if (
+            link is None
+            or page.is_template_by_index[number]
+            or page.is_outer(spot)
+            or len(spot.text) > 60
+        ):
             continue
         name = _name_in_address(link.get("href") or "", labels)
         if name:
@@ -175,7 +194,11 @@ def find_linked(page: ReadPage, attribute: str, *, is_multi: bool) -> Iterator[F
         yield Found(tuple(alike[:MOST_LINKS]), found[0][0] + 0.1 * (len(alike) == len(found)), why)
         return
     for order, (weight, spot, _) in enumerate(found[:3]):
-        yield Found((spot,), weight if len(found) == 1 else weight * 0.8 if order == 0 else weight * 0.4, why)
+        yield Found(
+            (spot,),
+            weight if len(found) == 1 else weight * 0.8 if order == 0 else weight * 0.4,
+            why,
+        )
 
 
 def _link_of(element: _Element) -> _Element | None:
@@ -188,7 +211,10 @@ def _name_in_address(href: str, labels: frozenset[str]) -> str:
         parts = urlsplit(href)
     except ValueError:
         return ""
-    segments = [*parts.path.split("/")[:-1], *(pair.partition("=")[0] for pair in parts.query.split("&"))]
+    segments = [
+        *parts.path.split("/")[:-1],
+        *(pair.partition("=")[0] for pair in parts.query.split("&")),
+    ]
     for segment in reversed(segments[-6:]):
         words = words_of(unquote(segment)[:40])
         if words and names_it(labels, words) == 1.0:
@@ -199,7 +225,9 @@ def _name_in_address(href: str, labels: frozenset[str]) -> str:
 def _grandparent(element: _Element) -> _Element | None:
     link = _link_of(element)
     parent = link.getparent() if link is not None else None
-    return parent.getparent() if parent is not None and parent.tag in {"li", "span", "td"} else parent
+    return (
+        parent.getparent() if parent is not None and parent.tag in {"li", "span", "td"} else parent
+    )
 
 
 def find_lead(page: ReadPage, attribute: str) -> Iterator[Found]:
@@ -224,7 +252,9 @@ def find_stock(page: ReadPage, attribute: str) -> Iterator[Found]:
     """Yield the texts that say whether a thing is in stock."""
     if not _means(attribute, "availability"):
         return
-    spots = [spot for spot in page.spots if len(spot.text) <= 60 and _STOCK.fullmatch(spot.text.strip())]  # noqa: PLR2004
+    spots = [
+        spot for spot in page.spots if len(spot.text) <= 60 and _STOCK.fullmatch(spot.text.strip())
+    ]
     for order, spot in enumerate(spots[:3]):
         weight = 0.6 if len(spots) == 1 else 0.5 if order == 0 else 0.2
         yield Found((spot,), weight, "it says what is in stock")

@@ -12,16 +12,14 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from lxml.etree import _Element
 
 from annotation.algorithms.anchors.node_paths import Node
 from annotation.algorithms.anchors.page_texts import displayed
 from clustering.algorithms.titles.schema_types import LIST_TYPES, is_beside
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.etree import _Element
 
 MOST: Final = 1_500  # declarations of one page
 MAX_JSON: Final = 300_000
@@ -30,7 +28,9 @@ LONGEST: Final = 4_000  # characters of a value
 _JSON_TYPE = re.compile(r"\s*application/ld\+json\s*(?:;|$)", re.IGNORECASE)
 _ENUMERATION = re.compile(r"https?://schema\.org/([A-Z][A-Za-z]+)$")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
-_EMPTY: Final = frozenset({"WebSite", "WebPage", "BreadcrumbList", "ListItem", "SearchAction", "ItemPage"})
+_EMPTY: Final = frozenset(
+    {"WebSite", "WebPage", "BreadcrumbList", "ListItem", "SearchAction", "ItemPage"}
+)
 _ADDRESS_OF: Final = {
     **dict.fromkeys(("a", "area", "link"), "href"),
     **dict.fromkeys(("img", "audio", "embed", "iframe", "source", "track", "video"), "src"),
@@ -69,7 +69,11 @@ def read_declared(tree: _Element) -> list[Declared]:
 
 def _json_values(tree: _Element) -> Iterator[Declared]:
     for script in tree.iter("script"):
-        if script.text and len(script.text) <= MAX_JSON and _JSON_TYPE.match(script.get("type") or ""):
+        if (
+            script.text
+            and len(script.text) <= MAX_JSON
+            and _JSON_TYPE.match(script.get("type") or "")
+        ):
             try:
                 told = json.loads(script.text)
             except (ValueError, RecursionError):  # pages with broken declarations are many
@@ -81,7 +85,7 @@ def _json_values(tree: _Element) -> Iterator[Declared]:
                     yield Declared(path, value, JSON_LD, node, weight)
 
 
-def _things(told: Any, depth: int = 0) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - any JSON value
+def _things(told: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
     if isinstance(told, list) and depth < MAX_DEPTH:
         for one in told[:100]:
             yield from _things(one, depth + 1)
@@ -100,7 +104,7 @@ def _weight(written: object) -> float:
     return 0.6 if is_beside(name) and name not in {"LocalBusiness", "VideoObject"} else 1.0
 
 
-def _flatten(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:  # noqa: ANN401 - any JSON value
+def _flatten(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict) and depth < MAX_DEPTH:
         for key, inner in value.items():
             if str(key) not in {"@graph", "mainEntity", "@context", "@type", "@id"}:
@@ -116,14 +120,20 @@ def _flatten(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:  #
 def _texts(path: str, text: str) -> list[str]:
     if found := _ENUMERATION.match(text):
         return [_CAMEL.sub(" ", found[1])]
-    return [part for part in text.split(",") if part.strip()] if path.endswith("keywords") else [text]
+    return (
+        [part for part in text.split(",") if part.strip()] if path.endswith("keywords") else [text]
+    )
 
 
 def _element_values(tree: _Element) -> Iterator[Declared]:
     """Yield microdata and RDFa: the property's path goes over the properties around the element."""
     is_main = _things_around_heading(tree)
     for element in tree.iter("*"):
-        names = element.get("itemprop") or (element.get("property") if element.tag != "meta" else "") or ""
+        names = (
+            element.get("itemprop")
+            or (element.get("property") if element.tag != "meta" else "")
+            or ""
+        )
         if not names or element.get("itemscope") is not None or element.get("typeof") is not None:
             continue
         above, thing = _path_above(element)

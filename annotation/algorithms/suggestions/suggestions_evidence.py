@@ -8,7 +8,10 @@ Cost:       That of finding a value, for each declaration and known value; one l
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from lxml.etree import _Element
 
 from annotation.algorithms.anchors.node_paths import Node
 from annotation.algorithms.suggestions.suggestions_blocks import (
@@ -18,18 +21,11 @@ from annotation.algorithms.suggestions.suggestions_blocks import (
     find_linked,
     find_stock,
 )
+from annotation.algorithms.suggestions.suggestions_declared import Declared
 from annotation.algorithms.suggestions.suggestions_labels import find_beside, is_mostly
 from annotation.algorithms.suggestions.suggestions_names import implied_type, meaning_of, names_it
-from annotation.algorithms.suggestions.suggestions_pages import Spot
+from annotation.algorithms.suggestions.suggestions_pages import ReadPage, Spot
 from annotation.algorithms.suggestions.suggestions_types import find_typed, has_pattern
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from lxml.etree import _Element
-
-    from annotation.algorithms.suggestions.suggestions_declared import Declared
-    from annotation.algorithms.suggestions.suggestions_pages import ReadPage
 
 KNOWN: Final = "known value"
 PATTERN: Final = "pattern"
@@ -90,7 +86,9 @@ def _declared(page: ReadPage, declared: Sequence[Declared], wanted: Wanted) -> I
                 continue
             trust = weight * max(one.weight for one in said) * max(0.4, 1 - PER_PROPERTY * rank)
             said = [one for one in said if one.weight == max(other.weight for other in said)]
-            yield from _shown(page, wanted, [(one.value, one.node) for one in said], source, trust, name)
+            yield from _shown(
+                page, wanted, [(one.value, one.node) for one in said], source, trust, name
+            )
             break
 
 
@@ -123,18 +121,24 @@ def _shown(
         for spot, share in _ranked(page, wanted, places):
             yield Evidence((spot,), source, weight * share, why)
         if not places and source != "json-ld" and node.name:
-            yield Evidence((Spot(node, value),), source, weight * HIDDEN, f"{why}, which is not displayed")
+            yield Evidence(
+                (Spot(node, value),), source, weight * HIDDEN, f"{why}, which is not displayed"
+            )
 
 
 def _own_spot(page: ReadPage, node: Node) -> Spot | None:
     """Return a microdata element's own text as a spot."""
     if node.name:
-        return Spot(node, node.element.get(node.name) or "") if node.name in {"src", "href"} else None
+        return (
+            Spot(node, node.element.get(node.name) or "") if node.name in {"src", "href"} else None
+        )
     found = page.spot_of(node.element)
     return found if found.text else None
 
 
-def _spots_of_list(page: ReadPage, wanted: Wanted, values: Sequence[tuple[str, Node]]) -> list[Spot]:
+def _spots_of_list(
+    page: ReadPage, wanted: Wanted, values: Sequence[tuple[str, Node]]
+) -> list[Spot]:
     """Return a spot for each of several values, near each other where there is a choice."""
     found: list[Spot] = []
     seen = set()
@@ -151,7 +155,9 @@ def _spots_of_list(page: ReadPage, wanted: Wanted, values: Sequence[tuple[str, N
 
 def _ranked(page: ReadPage, wanted: Wanted, places: Sequence[Spot]) -> list[tuple[Spot, float]]:
     """Return the places of one value with the share that each is worth, the best first."""
-    scored = sorted(((_fitness(page, wanted, spot), -n) for n, spot in enumerate(places)), reverse=True)
+    scored = sorted(
+        ((_fitness(page, wanted, spot), -n) for n, spot in enumerate(places)), reverse=True
+    )
     if not scored:
         return []
     best = scored[0][0]
@@ -164,7 +170,9 @@ def _ranked(page: ReadPage, wanted: Wanted, places: Sequence[Spot]) -> list[tupl
 
 def _fitness(page: ReadPage, wanted: Wanted, spot: Spot) -> float:
     meaning = meaning_of(wanted.name)
-    score = 3.0 * max((names_it(meaning.labels, words) for words in page.names_of(spot)), default=0.0)
+    score = 3.0 * max(
+        (names_it(meaning.labels, words) for words in page.names_of(spot)), default=0.0
+    )
     number = page.index_by_spot.get((spot.node.element, spot.node.number))
     if number is not None:
         before = page.spots[number - 1].text if number else ""
@@ -185,16 +193,24 @@ def _known(page: ReadPage, wanted: Wanted, known: Sequence[Known]) -> Iterator[E
             spots += [spot for spot in page.find("text", one.text)[:3] if spot.start is None]
         if spots:
             unique = list({spot.key: spot for spot in spots}.values())
-            yield Evidence(tuple(unique), KNOWN, max(one.weight for one in known) * 0.7, known[0].why)
+            yield Evidence(
+                tuple(unique), KNOWN, max(one.weight for one in known) * 0.7, known[0].why
+            )
         return
     for one in known:
-        places = [spot for spot in page.find(wanted.type, one.text) if spot.start is None or one.weight > 0.6]  # noqa: PLR2004
+        places = [
+            spot
+            for spot in page.find(wanted.type, one.text)
+            if spot.start is None or one.weight > 0.6
+        ]
         for spot, share in _ranked(page, wanted, places):
             yield Evidence((spot,), KNOWN, one.weight * share, f"{_short(one.text)} {one.why}")
 
 
 def _labelled(page: ReadPage, wanted: Wanted) -> Iterator[Evidence]:
-    is_split = any(find_address_part(page, wanted.name))  # what stands beside "Address" is more than a part
+    is_split = any(
+        find_address_part(page, wanted.name)
+    )  # what stands beside "Address" is more than a part
     if wanted.type == "image" or is_split:
         return
     for beside in find_beside(page, wanted.name, wanted.type, is_multi=wanted.is_multi):
@@ -209,9 +225,14 @@ def _classed(page: ReadPage, wanted: Wanted) -> Iterator[Evidence]:
         return
     for number, spot in enumerate(page.spots):
         named = max(
-            ((names_it(labels, words), " ".join(words)) for words in page.names_of(spot)), default=(0, "")
+            ((names_it(labels, words), " ".join(words)) for words in page.names_of(spot)),
+            default=(0, ""),
         )
-        if not named[0] or not is_mostly(wanted.type, spot.text) or page.label_of(spot.text) in labels:
+        if (
+            not named[0]
+            or not is_mostly(wanted.type, spot.text)
+            or page.label_of(spot.text) in labels
+        ):
             continue
         is_same = page.is_template_by_index[number] or page.is_outer(spot)
         found.append((named[0] * (0.3 if is_same else 0.6), spot, named[1]))
@@ -222,7 +243,9 @@ def _classed(page: ReadPage, wanted: Wanted) -> Iterator[Evidence]:
     why = f"its class or id says “{kept[0][1]}”"
     if wanted.is_multi:
         kinds = page.kind_of(kept[0][0])
-        yield Evidence(tuple(s for s, _ in kept if page.kind_of(s) == kinds), LABELS, best * 0.9, why)
+        yield Evidence(
+            tuple(s for s, _ in kept if page.kind_of(s) == kinds), LABELS, best * 0.9, why
+        )
         return
     for order, (spot, _) in enumerate(kept[:3]):
         trust = best if len(kept) == 1 else best * (0.8 if order == 0 else 0.5)
@@ -230,7 +253,11 @@ def _classed(page: ReadPage, wanted: Wanted) -> Iterator[Evidence]:
 
 
 def _typed_part(page: ReadPage, wanted: Wanted, spot: Spot) -> Spot:
-    places = find_typed(wanted.type, spot.text) if wanted.type in {"price", "date", "phone", "number"} else []
+    places = (
+        find_typed(wanted.type, spot.text)
+        if wanted.type in {"price", "date", "phone", "number"}
+        else []
+    )
     return page.part(spot, *places[0]) if len(places) == 1 else spot
 
 
@@ -295,20 +322,23 @@ def _images(page: ReadPage, wanted: Wanted) -> Iterator[Evidence]:
         alt = (element.get("alt") or "").lower()
         score += 0.3 * bool(alt and title and (alt in title or title in alt))
         score += 0.15 * any(one.tag == "figure" for one in element.iterancestors())
-        score += 0.1 * (_size(element) >= 150) - 0.2 * (0 < _size(element) < 60)  # noqa: PLR2004
+        score += 0.1 * (_size(element) >= 150) - 0.2 * (0 < _size(element) < 60)
         found.append((score, spot))
     found.sort(key=lambda one: -one[0])
     if wanted.is_multi:
         found = found[:1]
     for order, (score, spot) in enumerate(found[:3]):
         yield Evidence(
-            (spot,), PATTERN, score if order == 0 else score / 2, "it is the largest image beside the heading"
+            (spot,),
+            PATTERN,
+            score if order == 0 else score / 2,
+            "it is the largest image beside the heading",
         )
 
 
 def _size(element: _Element) -> int:
     written = [element.get(name, "").removesuffix("px") for name in ("width", "height")]
-    return min((int(one) for one in written if one.isdecimal() and len(one) < 6), default=0)  # noqa: PLR2004
+    return min((int(one) for one in written if one.isdecimal() and len(one) < 6), default=0)
 
 
 def _bodies(page: ReadPage, wanted: Wanted) -> Iterator[Evidence]:

@@ -9,21 +9,21 @@ Cost:       One look at each text of the page for each attribute.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from lxml.etree import _Element
 
 from annotation.algorithms.suggestions.suggestions_names import label_key, meaning_of
 from annotation.algorithms.suggestions.suggestions_pages import LONGEST_LABEL, ReadPage, Spot
 from annotation.algorithms.suggestions.suggestions_types import find_typed, fits, has_pattern
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.etree import _Element
-
 MOST_VALUES: Final = 30
 LONGEST_VALUE: Final = 400
 SHARE: Final = 0.3  # of a text that a value of a type must be
-LABEL_TAGS: Final = frozenset({"th", "dt", "label", "b", "strong", "legend", "h3", "h4", "h5", "h6"})
+LABEL_TAGS: Final = frozenset(
+    {"th", "dt", "label", "b", "strong", "legend", "h3", "h4", "h5", "h6"}
+)
 TEMPLATE: Final = 0.6  # what a value is worth that other pages show as well
 COUNTED: Final = frozenset({"number", "rating", "text"})
 _SAID = re.compile(r"^([^:\d]{2,40}?)\s*[:\uff1a]\s*(\S.*)$")
@@ -42,7 +42,9 @@ def find_beside(page: ReadPage, attribute: str, kind: str, *, is_multi: bool) ->
     """Yield what stands beside the labels of an attribute."""
     labels = meaning_of(attribute).labels
     for number, spot in enumerate(page.spots):
-        counted = list(_counted(page, number, spot, labels)) if _may_count(page, number, kind) else []
+        counted = (
+            list(_counted(page, number, spot, labels)) if _may_count(page, number, kind) else []
+        )
         yield from counted
         if len(spot.text) <= LONGEST_LABEL and label_key(spot.text) in labels:
             if _is_counting(page, number):
@@ -110,7 +112,9 @@ def is_mostly(kind: str, text: str) -> bool:
 def _is_label(label: Spot, other: Spot) -> bool:
     """Say whether a text is the next label: it looks like the first one."""
     one, two = label.node.element, other.node.element
-    is_alike = one.tag == two.tag and one.get("class") == two.get("class") and label.node.number is None
+    is_alike = (
+        one.tag == two.tag and one.get("class") == two.get("class") and label.node.number is None
+    )
     is_marked = one.tag in LABEL_TAGS or bool(one.get("class"))
     ends = other.text.rstrip().endswith(":") and len(other.text) <= LONGEST_LABEL
     return ends or (is_alike and is_marked)
@@ -143,7 +147,9 @@ def _whole_cell(page: ReadPage, label: Spot, following: list[Spot]) -> Spot:
     if cell is None or cell is label.node.element:
         return first
     whole = page.spot_of(cell)
-    is_cell = cell.tag in {"td", "dd", "span", "div", "p"} and len(whole.text) <= 2 * len(first.text) + 8
+    is_cell = (
+        cell.tag in {"td", "dd", "span", "div", "p"} and len(whole.text) <= 2 * len(first.text) + 8
+    )
     return whole if whole.text != first.text and is_cell and label.text not in whole.text else first
 
 
@@ -161,7 +167,10 @@ def _is_counting(page: ReadPage, number: int) -> bool:
     ):
         return False
     shared = _nearest_shared(before.node.element, spot.node.element)
-    return shared is not None and len(page.spot_of(shared).text) <= len(before.text) + len(spot.text) + 2
+    return (
+        shared is not None
+        and len(page.spot_of(shared).text) <= len(before.text) + len(spot.text) + 2
+    )
 
 
 def _counted(page: ReadPage, number: int, spot: Spot, labels: frozenset[str]) -> Iterator[Beside]:

@@ -300,7 +300,9 @@ def names_it(labels: frozenset[str], words: tuple[str, ...]) -> float:
     stems = [*words[:-1], _stem(words[-1])]
     if " ".join(stems) in labels or "".join(stems) in labels:
         return 1.0
-    return 0.7 if len(stems) > 1 and (stems[-1] in labels or " ".join(stems[-2:]) in labels) else 0.0
+    return (
+        0.7 if len(stems) > 1 and (stems[-1] in labels or " ".join(stems[-2:]) in labels) else 0.0
+    )
 
 
 def _stems(labels: frozenset[str]) -> frozenset[str]:
@@ -308,7 +310,11 @@ def _stems(labels: frozenset[str]) -> frozenset[str]:
 
 
 def _stem(word: str) -> str:
-    return word[:-1] if len(word) > SHORTEST_STEM and word.endswith("s") and not word.endswith("ss") else word
+    return (
+        word[:-1]
+        if len(word) > SHORTEST_STEM and word.endswith("s") and not word.endswith("ss")
+        else word
+    )
 
 
 @lru_cache(maxsize=1)

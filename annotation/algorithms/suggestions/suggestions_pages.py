@@ -11,20 +11,18 @@ Cost:       One walk over the page; a look at one dictionary for each value.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import urljoin, urlsplit
+
+from lxml.etree import _Element
 
 from annotation.algorithms.anchors.node_paths import Node
 from annotation.algorithms.anchors.page_texts import PageTexts, displayed, read_texts
 from annotation.algorithms.suggestions.suggestions_names import label_key, words_of
 from annotation.algorithms.suggestions.suggestions_types import amount_of, date_key, find_typed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from lxml.etree import _Element
 
 LONGEST_LABEL: Final = 40
 LONGEST_SHORT: Final = 120
@@ -65,7 +63,9 @@ class ReadPage:
         self.others = others
         self.page: PageTexts = read_texts(tree)
         self.spots: list[Spot] = [
-            self.spot_of(node.element, node.number) for node in self.page.nodes if not node.is_in_head
+            self.spot_of(node.element, node.number)
+            for node in self.page.nodes
+            if not node.is_in_head
         ]
         self._kinds: dict[_Element, str] = {}
         self._names: dict[_Element, list[tuple[str, ...]]] = {}
@@ -97,7 +97,7 @@ class ReadPage:
         found = []
         for element, (first, after) in self.page.range_by_element.items():
             length = self.page.nodes[after - 1].end - self.page.nodes[first].start
-            if after - first > 1 and not self.page.nodes[first].is_in_head and length <= 5_000:  # noqa: PLR2004
+            if after - first > 1 and not self.page.nodes[first].is_in_head and length <= 5_000:
                 found.append(self.spot_of(element))
         return found
 
@@ -108,7 +108,7 @@ class ReadPage:
         if kind is None:
             chain = [element, *element.iterancestors()]
             kind = "/".join(
-                f"{one.tag}.{one.get('class') or ''}" if n < 3 else str(one.tag)  # noqa: PLR2004
+                f"{one.tag}.{one.get('class') or ''}" if n < 3 else str(one.tag)
                 for n, one in enumerate(chain)
             )
             self._kinds[element] = kind
@@ -168,7 +168,7 @@ class ReadPage:
 
     def _find_part(self, value: str) -> list[Spot]:
         """Return the parts of texts between word boundaries that are the value."""
-        if len(value) < 3:  # noqa: PLR2004
+        if len(value) < 3:
             return []
         found = []
         for spot in self.spots:
@@ -177,7 +177,11 @@ class ReadPage:
                 found.append(self.part(spot, at, at + len(value)))
         if not found and len(value) > LONGEST_SHORT // 2:  # a description is often cut
             start = _squeezed(value)[:50]
-            found = [s for s in (*self.spots, *self.elements) if _squeezed(s.text[:200]).startswith(start)]
+            found = [
+                s
+                for s in (*self.spots, *self.elements)
+                if _squeezed(s.text[:200]).startswith(start)
+            ]
         return found[:MOST_PLACES]
 
     @cached_property
@@ -196,7 +200,7 @@ class ReadPage:
     @cached_property
     def _spots_by_amount(self) -> dict[str, list[Spot]]:
         found: dict[str, list[Spot]] = defaultdict(list)
-        for spot in [*self.spots, *(s for s in self.elements if len(s.text) <= 20)]:  # noqa: PLR2004
+        for spot in [*self.spots, *(s for s in self.elements if len(s.text) <= 20)]:
             if len(spot.text) > LONGEST_SHORT:
                 continue
             for kind in ("price", "number"):
@@ -270,7 +274,7 @@ def main_heading(page: ReadPage) -> Spot | None:
             continue
         key = _squeezed(spot.text)
         level = next((int(one.tag[1]) for one in _around(spot) if one.tag in _HEADINGS), 5)
-        said = 3.0 if len(key) > 2 and key in title else 0.0  # noqa: PLR2004
+        said = 3.0 if len(key) > 2 and key in title else 0.0
         shape = {1: 2.0, 2: 1.0, 3: 0.5}.get(level, 0.0)
         candidates.append((said + shape - page.is_outer(spot) * 0.8 - order * 0.01, -order, spot))
     best = max(candidates, key=lambda one: one[:2], default=None)
@@ -296,7 +300,12 @@ def _heading_spots(page: ReadPage) -> Iterable[Spot]:
     title = _squeezed("".join(page.tree.findtext(".//title") or ""))
     for spot in page.spots:
         key = _squeezed(spot.text)
-        if len(key) > 3 and key not in seen and key in title and spot.node.element.tag not in {"a", "option"}:  # noqa: PLR2004
+        if (
+            len(key) > 3
+            and key not in seen
+            and key in title
+            and spot.node.element.tag not in {"a", "option"}
+        ):
             seen.add(key)
             yield spot
 

@@ -82,7 +82,7 @@ def amount_of(text: str) -> str | None:
         return None
     digits = re.sub(r"['\u202f ]", "", found[0])
     last = max(digits.rfind("."), digits.rfind(","))
-    if last >= 0 and (len(digits) - last - 1 != 3 or digits[:last].lstrip("0") == ""):  # noqa: PLR2004
+    if last >= 0 and (len(digits) - last - 1 != 3 or digits[:last].lstrip("0") == ""):
         whole, part = re.sub(r"[.,]", "", digits[:last]), digits[last + 1 :].rstrip("0")
         return f"{int(whole or 0)}.{part}" if part else str(int(whole or 0))
     return str(int(re.sub(r"[.,]", "", digits)))
@@ -95,12 +95,12 @@ def date_key(text: str) -> tuple[int, ...] | None:
     True
     """
     numbers = [int(n) for n in re.findall(r"\d+", _TIME.split(text[:60])[0])]
-    years = [n for n in numbers if n > 31]  # noqa: PLR2004
+    years = [n for n in numbers if n > 31]
     if not years:
         return None
     if iso := re.match(r"(\d{4})-(\d{1,2})-(\d{1,2})", text):
         return years[0], int(iso[3])
-    days = [n for n in numbers if n <= 31]  # noqa: PLR2004
+    days = [n for n in numbers if n <= 31]
     return (years[0], days[0]) if days else None
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError as Refused
-from django.urls import path
+from django.urls import URLPattern, path
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
 
 from annotation.models import Annotation, Sample
 from annotation.services.files import importing
@@ -23,10 +24,6 @@ from vertex.core.api.serializers import Body, ListQuery, RowSerializer, StrictSe
 from vertex.core.models import Role, Scope, Site
 from vertex.core.services.files import uploads
 
-if TYPE_CHECKING:
-    from django.urls import URLPattern
-    from rest_framework.request import Request
-
 SCHEMES = [(str(value), label) for value, label in Sample.Scheme.choices]
 KINDS = [(str(value), label) for value, label in Annotation.Kind.choices]
 
@@ -35,7 +32,18 @@ class SampleRow(RowSerializer):
     class Meta:
         model = Sample
         fields = (
-            *("id", "site", "cluster", "rank", "page", "url", "snapshot", "gain", "scheme", "drawn_at"),
+            *(
+                "id",
+                "site",
+                "cluster",
+                "rank",
+                "page",
+                "url",
+                "snapshot",
+                "gain",
+                "scheme",
+                "drawn_at",
+            ),
         )
 
     site = serializers.CharField(source="cluster.site.name")
@@ -68,9 +76,12 @@ class AnnotationRow(RowSerializer):
     start = serializers.IntegerField(
         allow_null=True, help_text="Offset in the displayed text of the node; null: its beginning."
     )
-    end = serializers.IntegerField(allow_null=True, help_text="Behind the value; null: the node's end.")
+    end = serializers.IntegerField(
+        allow_null=True, help_text="Behind the value; null: the node's end."
+    )
     record = serializers.ListField(
-        child=serializers.CharField(), help_text="XPaths of the record's elements; empty outside records."
+        child=serializers.CharField(),
+        help_text="XPaths of the record's elements; empty outside records.",
     )
     author = serializers.CharField(source="author.username", allow_null=True)
 
@@ -82,8 +93,12 @@ class SamplesQuery(ListQuery):
 
 class AnnotationsQuery(ListQuery):
     site = serializers.CharField(max_length=63, required=False, help_text="A site's name.")
-    url = serializers.CharField(max_length=8192, required=False, help_text="The page of this address.")
-    attribute = serializers.CharField(max_length=63, required=False, help_text="An attribute's name.")
+    url = serializers.CharField(
+        max_length=8192, required=False, help_text="The page of this address."
+    )
+    attribute = serializers.CharField(
+        max_length=63, required=False, help_text="An attribute's name."
+    )
     kind = serializers.ChoiceField(choices=KINDS, required=False)
     changed_since = serializers.DateTimeField(
         required=False, help_text="Those that were made at this time or later."
@@ -150,7 +165,10 @@ class Annotations(ApiView):
             filters["page__url_hash"] = _hash_of(query["url"])
         found = visible.filter(**filters)
         return page_of(
-            found if query["history"] else found.live(), row=AnnotationRow, request=request, query=query
+            found if query["history"] else found.live(),
+            row=AnnotationRow,
+            request=request,
+            query=query,
         )
 
 
@@ -175,7 +193,9 @@ class SiteSamples(AtSite):
         errors=(409,),
         tags=["annotations"],
     )
-    def post(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def post(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Draw samples as a job; they replace the cluster's samples."""
         try:
             job = sampling.request_samples(site=subject, actor=caller_of(request), **body)
@@ -198,7 +218,9 @@ class SiteAnnotations(AtSite):
         errors=(409, 507),
         tags=["annotations"],
     )
-    def post(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def post(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Upload annotations, to be read by a job."""
         file = body["file"]
         source = uploads.keep_upload(chunks=file.chunks(), name=file.name)

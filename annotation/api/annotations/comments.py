@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.urls import path
+from django.urls import URLPattern, path
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
 
 from annotation.models import Comment
 from annotation.services.annotations.commenting import LONGEST, add_comment, resolve_comment
@@ -19,10 +20,6 @@ from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
 
-if TYPE_CHECKING:
-    from django.urls import URLPattern
-    from rest_framework.request import Request
-
 LONGEST_URL, LONGEST_XPATH, LONGEST_NAME = 8192, 4000, 63
 
 
@@ -30,7 +27,18 @@ class CommentRow(RowSerializer):
     class Meta:
         model = Comment
         fields = (
-            *("id", "site", "page", "url", "snapshot", "attribute", "xpath", "text", "author", "made_at"),
+            *(
+                "id",
+                "site",
+                "page",
+                "url",
+                "snapshot",
+                "attribute",
+                "xpath",
+                "text",
+                "author",
+                "made_at",
+            ),
             *("resolved_at", "resolved_by"),
         )
 
@@ -45,8 +53,12 @@ class CommentRow(RowSerializer):
 
 
 class CommentsQuery(ListQuery):
-    site = serializers.CharField(max_length=LONGEST_NAME, required=False, help_text="A site's name.")
-    url = serializers.CharField(max_length=LONGEST_URL, required=False, help_text="The page of this address.")
+    site = serializers.CharField(
+        max_length=LONGEST_NAME, required=False, help_text="A site's name."
+    )
+    url = serializers.CharField(
+        max_length=LONGEST_URL, required=False, help_text="The page of this address."
+    )
     open = serializers.BooleanField(default=False, help_text="Only those that nobody has settled.")
 
 
@@ -56,7 +68,10 @@ class NewComment(Body):
     url = serializers.CharField(max_length=LONGEST_URL, help_text="The address of the page.")
     text = serializers.CharField(max_length=LONGEST)
     xpath = serializers.CharField(
-        max_length=LONGEST_XPATH, default="", allow_blank=True, help_text="Of the node; blank: of the page."
+        max_length=LONGEST_XPATH,
+        default="",
+        allow_blank=True,
+        help_text="Of the node; blank: of the page.",
     )
     attribute = serializers.CharField(max_length=LONGEST_NAME, default="", allow_blank=True)
 
@@ -96,7 +111,9 @@ class SiteComments(AtSite):
         status=201,
         tags=["comments"],
     )
-    def post(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def post(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Say something of a page, or of one of its nodes."""
         pages = Page.objects.select_related("site", "latest_snapshot")
         page = pages.filter(site=subject, url_hash=_hash_of(body.pop("url"))).first()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.db.models import Prefetch
-from django.urls import path, register_converter
+from django.db.models import Prefetch, QuerySet
+from django.urls import URLPattern, path, register_converter
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
 
 from annotation import services
 from annotation.models import ATTRIBUTE_NAME, Assignment, Attribute, Vertical
@@ -17,11 +18,6 @@ from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
-    from django.urls import URLPattern
-    from rest_framework.request import Request
 
 ATTRIBUTE_TYPES = [(str(value), label) for value, label in Attribute.Type.choices]
 
@@ -33,18 +29,25 @@ class AttributeBody(Body):
         ATTRIBUTE_NAME.regex, trim_whitespace=False, help_text=ATTRIBUTE_NAME.message
     )
     type = serializers.ChoiceField(choices=ATTRIBUTE_TYPES, default=Attribute.Type.TEXT)
-    constant = serializers.BooleanField(default=False, help_text="A page's value does not change with time.")
+    constant = serializers.BooleanField(
+        default=False, help_text="A page's value does not change with time."
+    )
     mandatory = serializers.BooleanField(default=False)
     multi = serializers.BooleanField(default=False, help_text="A page may have several values.")
     regex = serializers.CharField(
-        max_length=services.MAX_REGEX, allow_blank=True, default="", help_text="Of RE2; no look-around."
+        max_length=services.MAX_REGEX,
+        allow_blank=True,
+        default="",
+        help_text="Of RE2; no look-around.",
     )
 
 
 class VerticalChange(Body):
     """What a vertical is to be."""
 
-    description = serializers.CharField(max_length=services.MAX_DESCRIPTION, allow_blank=True, required=False)
+    description = serializers.CharField(
+        max_length=services.MAX_DESCRIPTION, allow_blank=True, required=False
+    )
     attributes: serializers.ListSerializer[Any] = serializers.ListSerializer(
         child=AttributeBody(), min_length=1, max_length=services.MAX_ATTRIBUTES
     )
@@ -117,7 +120,9 @@ class Verticals(ApiView):
         """Create a vertical."""
         name = body.pop("name")
         if Vertical.objects.filter(name=name).exists():
-            raise Conflict(f"There is a vertical “{name}” already. Change it with PUT at its address.")
+            raise Conflict(
+                f"There is a vertical “{name}” already. Change it with PUT at its address."
+            )
         return _save(name, body | {"version": 0}, request)
 
 
@@ -165,7 +170,11 @@ class SiteVertical(ApiView):
     )
     def get(self, _request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
         """Show the vertical of a site."""
-        names = Assignment.objects.defaults().filter(site=subject).values_list("vertical__name", flat=True)
+        names = (
+            Assignment.objects.defaults()
+            .filter(site=subject)
+            .values_list("vertical__name", flat=True)
+        )
         return {"vertical": names.first()}
 
     @endpoint(
@@ -176,7 +185,9 @@ class SiteVertical(ApiView):
         answers=AssignmentBody,
         tags=["verticals"],
     )
-    def put(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def put(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Say which vertical a site's clusters describe; null takes it away."""
         name = body["vertical"]
         vertical = Vertical.objects.filter(name=name).first() if name is not None else None
@@ -200,7 +211,9 @@ def _save(name: str, body: dict[str, Any], request: Request) -> dict[str, Any]:
         for entry in body.pop("attributes")
     ]
     try:
-        saved = services.save_vertical(name=name, attributes=plans, actor=caller_of(request), **body)
+        saved = services.save_vertical(
+            name=name, attributes=plans, actor=caller_of(request), **body
+        )
     except services.BadVertical as error:
         raise ValidationError({"attributes": error.problems}) from None
     except services.ChangedMeanwhile as error:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from annotation.models import Vertical
 from annotation.services import assign_vertical
 from clustering.services.sites.sites import SiteExists, add_site
 from vertex.core.management.output import WorkCommand
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
 
 
 class Command(WorkCommand):

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from argparse import BooleanOptionalAction
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from annotation.algorithms.sampling import SAMPLE_SIZE, SCHEMES
 from annotation.models import Sample
 from annotation.services.samples import sampling
 from vertex.core.management.output import WorkCommand, whole_number
+from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
-
-    from vertex.core.models import Job, Site
 
 
 class Command(WorkCommand):
@@ -26,11 +24,15 @@ class Command(WorkCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("site", metavar="SITE")
-        parser.add_argument("--cluster", default="", metavar="C", help="only this cluster (default: all)")
+        parser.add_argument(
+            "--cluster", default="", metavar="C", help="only this cluster (default: all)"
+        )
         parser.add_argument(
             "--size", type=whole_number, default=SAMPLE_SIZE, metavar="N", help="(default: 20)"
         )
-        parser.add_argument("--scheme", choices=list(SCHEMES), default="weighted", help="(default: weighted)")
+        parser.add_argument(
+            "--scheme", choices=list(SCHEMES), default="weighted", help="(default: weighted)"
+        )
         parser.add_argument(
             "--prefer-unseen",
             action=BooleanOptionalAction,
@@ -51,7 +53,9 @@ class Command(WorkCommand):
             rows = drawn.values_list("cluster__name", "rank", "page__url", "gain")
             for cluster, rank, url, gain in rows.iterator(chunk_size=1_000):
                 lines.write({"cluster": cluster, "rank": rank, "url": url, "gain": gain})
-        self.notice(f"{site.name}: {result['samples']:,} samples of {result['clusters']:,} clusters")
+        self.notice(
+            f"{site.name}: {result['samples']:,} samples of {result['clusters']:,} clusters"
+        )
 
     def _request(self, site: Site, options: dict[str, Any]) -> Job:
         """Return a new job, or the one that a killed run of the same command left behind."""

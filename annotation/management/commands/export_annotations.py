@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.services.files.exporting import export_annotations
 from clustering.models import Cluster
 from vertex.core.management.output import WorkCommand
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
 
 
 class Command(WorkCommand):
@@ -22,7 +19,9 @@ class Command(WorkCommand):
         parser.add_argument(
             "--cluster", default="", metavar="C", help="only this cluster's pages (default: all)"
         )
-        parser.add_argument("--format", choices=["w3c", "lines"], default="w3c", help="(default: w3c)")
+        parser.add_argument(
+            "--format", choices=["w3c", "lines"], default="w3c", help="(default: w3c)"
+        )
         self.add_output_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from django.core.management.base import CommandParser
 
 from annotation.services.files.importing import import_annotations, request_import
 from vertex.core.management.output import STANDARD, WorkCommand, kept_standard_input
+from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
-
-    from vertex.core.models import Job, Site
 
 
 class Command(WorkCommand):
@@ -31,7 +28,9 @@ class Command(WorkCommand):
         site = self.site(options["site"])
         job = self._request(site, options["file"])
         result = self.run_job(job, partial(import_annotations, report=self.report_bad_line))
-        self.notice(f"{site.name}: {result['annotations']:,} annotations on {result['pages']:,} pages")
+        self.notice(
+            f"{site.name}: {result['annotations']:,} annotations on {result['pages']:,} pages"
+        )
 
     def _request(self, site: Site, file: str) -> Job:
         """Return a new job, or the one that a killed run of the same command left behind."""

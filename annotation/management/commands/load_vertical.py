@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 
 from annotation.services import BadVertical, read_vertical, save_vertical
 from vertex.core.management.output import WorkCommand
 from vertex.core.services.files.files import read_whole
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
 
 MAX_BYTES = 1024 * 1024
 

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from annotation.models import Annotation
+from annotation.models import Annotation, Attribute
 from annotation.services.annotations.comparing import compare_again
 from annotation.services.annotations.stored_marks import Mark, anchor_of, current_revision, marks_of
-from clustering.models import Page
+from clustering.models import Page, Snapshot
+from vertex.core.models import User
 from vertex.core.services.people import audit
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from annotation.models import Attribute
-    from clustering.models import Snapshot
-    from vertex.core.models import User
 
 __all__ = [
     "AnnotatedMeanwhile",
@@ -35,7 +29,18 @@ __all__ = [
 ]
 
 COPIED = [
-    *("snapshot_id", "kind", "position", "xpath", "end_xpath", "text", "start", "end", "prefix", "suffix"),
+    *(
+        "snapshot_id",
+        "kind",
+        "position",
+        "xpath",
+        "end_xpath",
+        "text",
+        "start",
+        "end",
+        "prefix",
+        "suffix",
+    ),
     *("text_position", "record"),
 ]
 
@@ -44,7 +49,9 @@ class AnnotatedMeanwhile(Exception):
     """Somebody else annotated the attribute on the page after it was read."""
 
     def __init__(self, page: Page, name: str, revision: int) -> None:
-        super().__init__(f"{name} on {page.url} was changed meanwhile: it is at revision {revision} now")
+        super().__init__(
+            f"{name} on {page.url} was changed meanwhile: it is at revision {revision} now"
+        )
         self.revision = revision
 
 
@@ -79,7 +86,9 @@ def annotate(
     return new
 
 
-def restore_revision(*, page: Page, attribute: Attribute | None, revision: int, actor: User | None) -> int:
+def restore_revision(
+    *, page: Page, attribute: Attribute | None, revision: int, actor: User | None
+) -> int:
     """Let hold again what an earlier revision said. Raises NoSuchRevision."""
     with transaction.atomic():
         Page.objects.select_for_update(no_key=True).get(pk=page.pk)
@@ -88,7 +97,9 @@ def restore_revision(*, page: Page, attribute: Attribute | None, revision: int, 
             raise NoSuchRevision(f"{_name(attribute)} on {page.url} has no revision {revision}")
         new = _supersede(page, attribute, None)
         copies = [
-            Annotation(page=page, attribute=attribute, **{name: getattr(row, name) for name in COPIED})
+            Annotation(
+                page=page, attribute=attribute, **{name: getattr(row, name) for name in COPIED}
+            )
             for row in rows
         ]
         Annotation.objects.bulk_create(_signed(copies, new, actor, rows[0].source))
@@ -98,7 +109,11 @@ def restore_revision(*, page: Page, attribute: Attribute | None, revision: int, 
 
 
 def annotate_page(
-    *, snapshot: Snapshot, marks: Mapping[Attribute | None, Sequence[Mark]], actor: User | None, source: str
+    *,
+    snapshot: Snapshot,
+    marks: Mapping[Attribute | None, Sequence[Mark]],
+    actor: User | None,
+    source: str,
 ) -> int:
     """Do what `annotate` does for several attributes of a page at once, and return how many changed.
 
@@ -110,7 +125,11 @@ def annotate_page(
         changed = {attribute: list(said) for attribute, said in marks.items()}
         for attribute, said in marks.items():
             rows = live.get(_key(attribute), [])
-            if rows and {row.snapshot_id for row in rows} == {snapshot.pk} and marks_of(rows) == list(said):
+            if (
+                rows
+                and {row.snapshot_id for row in rows} == {snapshot.pk}
+                and marks_of(rows) == list(said)
+            ):
                 del changed[attribute]
         superseded = [row.pk for attribute in changed for row in live.get(_key(attribute), [])]
         Annotation.objects.filter(pk__in=superseded).update(superseded_at=timezone.now())
@@ -128,7 +147,12 @@ def _live_rows(page: Page) -> tuple[dict[int | None, list[Annotation]], dict[int
     live: defaultdict[int | None, list[Annotation]] = defaultdict(list)
     for row in Annotation.objects.live().filter(page=page):
         live[row.attribute_id].append(row)
-    last = Annotation.objects.filter(page=page).order_by().values_list("attribute").annotate(Max("revision"))
+    last = (
+        Annotation.objects.filter(page=page)
+        .order_by()
+        .values_list("attribute")
+        .annotate(Max("revision"))
+    )
     return dict(live), dict(last)
 
 
@@ -137,11 +161,15 @@ def _supersede(page: Page, attribute: Attribute | None, expected: int | None) ->
     last = current_revision(page, attribute)
     if expected is not None and expected != last:
         raise AnnotatedMeanwhile(page, _name(attribute), last)
-    Annotation.objects.live().filter(page=page, attribute=attribute).update(superseded_at=timezone.now())
+    Annotation.objects.live().filter(page=page, attribute=attribute).update(
+        superseded_at=timezone.now()
+    )
     return last + 1
 
 
-def _signed(rows: list[Annotation], revision: int, author: User | None, source: str) -> list[Annotation]:
+def _signed(
+    rows: list[Annotation], revision: int, author: User | None, source: str
+) -> list[Annotation]:
     for row in rows:
         row.revision, row.author, row.source = revision, author, source
         if row.kind == Annotation.Kind.CLEARED:
@@ -151,7 +179,10 @@ def _signed(rows: list[Annotation], revision: int, author: User | None, source: 
 
 def _cleared(snapshot: Snapshot, attribute: Attribute | None) -> Annotation:
     return Annotation(
-        page_id=snapshot.page_id, snapshot=snapshot, attribute=attribute, kind=Annotation.Kind.CLEARED
+        page_id=snapshot.page_id,
+        snapshot=snapshot,
+        attribute=attribute,
+        kind=Annotation.Kind.CLEARED,
     )
 
 
@@ -165,7 +196,11 @@ def _row(mark: Mark, snapshot: Snapshot, attribute: Attribute | None, position: 
         record=list(mark.record),
     )
     if mark.anchor is not None:
-        row.xpath, row.end_xpath, row.text = mark.anchor.xpath, mark.anchor.end_xpath, mark.anchor.quote
+        row.xpath, row.end_xpath, row.text = (
+            mark.anchor.xpath,
+            mark.anchor.end_xpath,
+            mark.anchor.quote,
+        )
         row.start, row.end = mark.anchor.start, mark.anchor.end
         row.prefix, row.suffix = mark.anchor.prefix, mark.anchor.suffix
         row.text_position = mark.anchor.position

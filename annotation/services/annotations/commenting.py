@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -12,14 +12,10 @@ from annotation.algorithms.anchors.node_paths import AnchorProblem, select_node
 from annotation.models import Attribute, Comment
 from annotation.services.page.shown_pages import PageUnfit, read_page
 from annotation.services.page.stored_trees import tree_of
+from clustering.models import Page, Snapshot
+from vertex.core.models import User
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from clustering.models import Page, Snapshot
-    from vertex.core.models import User
 
 LONGEST = 4_000  # characters
 
@@ -51,11 +47,15 @@ def add_comment(
             author=actor,
         )
         detail = {"comment": comment.pk, "xpath": comment.xpath, "attribute": attribute}
-        audit.record(actor=actor, action="comment.added", subject=page.url, site=page.site, detail=detail)
+        audit.record(
+            actor=actor, action="comment.added", subject=page.url, site=page.site, detail=detail
+        )
     return comment
 
 
-def resolve_comment(*, comment: Comment, is_resolved: bool = True, actor: User | None = None) -> None:
+def resolve_comment(
+    *, comment: Comment, is_resolved: bool = True, actor: User | None = None
+) -> None:
     """Settle a remark, or open it again; nothing happens where it is so already."""
     rows = Comment.objects.filter(pk=comment.pk, resolved_at__isnull=is_resolved)
     now = timezone.now() if is_resolved else None
@@ -91,9 +91,13 @@ def places_of(comments: Iterable[Comment], snapshot: Snapshot | None) -> dict[in
 
 def _attribute(page: Page, name: str) -> Attribute:
     """Return the attribute of this name in a vertical of the page's site. Raises ValidationError."""
-    found = Attribute.objects.filter(name=storable(name), vertical__assignments__site=page.site_id).first()
+    found = Attribute.objects.filter(
+        name=storable(name), vertical__assignments__site=page.site_id
+    ).first()
     if found is None:
-        raise ValidationError({"attribute": f"No vertical of {page.site.name} has an attribute {name!r}."})
+        raise ValidationError(
+            {"attribute": f"No vertical of {page.site.name} has an attribute {name!r}."}
+        )
     return found
 
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from annotation.algorithms.anchors.agreement import compare_marks
 from annotation.algorithms.anchors.anchoring import Anchor
 from annotation.algorithms.anchors.node_paths import AnchorProblem
 from annotation.algorithms.anchors.page_texts import read_texts
-from annotation.models import Annotation, SecondAnnotation
+from annotation.models import Annotation, Attribute, SecondAnnotation
 from annotation.services.annotations.stored_marks import current_revision, marks_of
 from annotation.services.page.stored_trees import tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from annotation.models import Attribute
-    from clustering.models import Page
+from clustering.models import Page
 
 
 def compare_again(page: Page, attributes: Iterable[Attribute | None]) -> None:
@@ -48,7 +43,9 @@ def compare(row: SecondAnnotation) -> None:
 def first_rows(row: SecondAnnotation) -> list[Annotation]:
     """Return what the first annotator says of the same attribute on the same bytes."""
     live = Annotation.objects.live().filter(page=row.page_id, attribute=row.attribute_id)
-    return list(live.filter(snapshot__body=row.snapshot.body).select_related("author").order_by("position"))
+    return list(
+        live.filter(snapshot__body=row.snapshot.body).select_related("author").order_by("position")
+    )
 
 
 def anchors_of(row: SecondAnnotation) -> list[Anchor]:

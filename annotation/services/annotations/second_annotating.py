@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from annotation.models import Annotation, SecondAnnotation
+from annotation.algorithms.anchors.anchoring import Anchor
+from annotation.models import Annotation, Attribute, SecondAnnotation
 from annotation.services.annotations.annotating import Mark, annotate
 from annotation.services.annotations.comparing import anchors_of, compare
 from annotation.services.verticals.policies import policy_of
 from clustering.models import Page, Snapshot
+from vertex.core.models import Site, User
 from vertex.core.services.people import audit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from annotation.algorithms.anchors.anchoring import Anchor
-    from annotation.models import Attribute
-    from vertex.core.models import Site, User
 
 FIELDS = ("xpath", "quote", "end_xpath", "start", "end", "prefix", "suffix", "position")
 
@@ -56,19 +52,30 @@ def pages_to_annotate_again(site: Site, person: User) -> list[Page]:
     annotated = Annotation.objects.live().filter(page__site=site, attribute__isnull=False)
     mine = annotated.filter(author=person).values("page")
     begun = SecondAnnotation.objects.filter(page__site=site).values("page")
-    pages = Page.objects.filter(pk__in=annotated.values("page")).exclude(pk__in=mine).exclude(pk__in=begun)
+    pages = (
+        Page.objects.filter(pk__in=annotated.values("page"))
+        .exclude(pk__in=mine)
+        .exclude(pk__in=begun)
+    )
     return [page for page in pages.order_by("pk") if is_drawn(bytes(page.url_hash), share)]
 
 
 def check_blind(page: Page, person: User) -> None:
     """Refuse who has seen the first annotation, or comes third. Raises ValidationError."""
     if Annotation.objects.filter(page=page, author=person).exists():
-        raise ValidationError("You annotated this page yourself; the second annotation is somebody else's.")
+        raise ValidationError(
+            "You annotated this page yourself; the second annotation is somebody else's."
+        )
     others = (
-        SecondAnnotation.objects.filter(page=page).exclude(author=person).select_related("author").first()
+        SecondAnnotation.objects.filter(page=page)
+        .exclude(author=person)
+        .select_related("author")
+        .first()
     )
     if others is not None:
-        raise ValidationError(f"{others.author or 'Somebody'} has annotated this page a second time already.")
+        raise ValidationError(
+            f"{others.author or 'Somebody'} has annotated this page a second time already."
+        )
 
 
 def annotate_again(
@@ -98,7 +105,11 @@ def annotate_again(
         compare(row)
         detail = {"attribute": attribute.name, "agreement": row.agreement}
         audit.record(
-            actor=actor, action="second_annotation.made", subject=page.url, site=page.site, detail=detail
+            actor=actor,
+            action="second_annotation.made",
+            subject=page.url,
+            site=page.site,
+            detail=detail,
         )
     return row
 
@@ -109,7 +120,9 @@ def resolve(*, row: SecondAnnotation, resolution: str, actor: User) -> None:
     Raises ValidationError.
     """
     if resolution not in {SecondAnnotation.Resolution.FIRST, SecondAnnotation.Resolution.SECOND}:
-        raise ValidationError(f"{resolution!r} settles nothing; take the first or the second annotation.")
+        raise ValidationError(
+            f"{resolution!r} settles nothing; take the first or the second annotation."
+        )
     with transaction.atomic():
         open_row = SecondAnnotation.objects.filter(pk=row.pk, resolution="")
         changes = {"resolution": resolution, "resolved_at": timezone.now(), "resolved_by": actor}

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from django.db.models import Max
 
 from annotation.algorithms.anchors.anchoring import Anchor
-from annotation.models import Annotation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from annotation.models import Attribute
-    from clustering.models import Page
+from annotation.models import Annotation, Attribute
+from clustering.models import Page
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +38,10 @@ def anchor_of(row: Annotation) -> Anchor | None:
 
 def marks_of(rows: Iterable[Annotation]) -> list[Mark]:
     """Return what the rows of an attribute say, in order."""
-    return [Mark(anchor_of(row), tuple(row.record)) for row in sorted(rows, key=lambda row: row.position)]
+    return [
+        Mark(anchor_of(row), tuple(row.record))
+        for row in sorted(rows, key=lambda row: row.position)
+    ]
 
 
 def current_revision(page: Page, attribute: Attribute | None) -> int:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from lxml.etree import _Element
 
 from annotation.algorithms.anchors.anchoring import anchor_node, find_text
 from annotation.algorithms.anchors.node_paths import AnchorProblem, cut, read_path, select_node
+from annotation.algorithms.anchors.page_texts import PageTexts
 from annotation.services.annotations.annotating import Mark
 from clustering.dom.addresses import BadAddress, normalise_url
 from clustering.dom.paths import element_paths
 from vertex.core.services.files.files import BadLine
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
-
-    from annotation.algorithms.anchors.page_texts import PageTexts
 
 MAX_ELEMENTS = 1_000  # of one record
 TEXTS = ("url", "attribute", "xpath", "end_xpath", "text")
@@ -71,8 +69,10 @@ def _what_is_missing(entry: dict[str, Any]) -> str:
     is_boundary = bool(entry.get("record")) and not is_value and not entry.get("absent")
     problems = {
         '"url" is missing': not entry.get("url"),
-        '"attribute" is missing, and so is a "record" alone': not entry.get("attribute") and not is_boundary,
-        'it says "absent" and gives a value as well; leave one of them out': entry.get("absent") and is_value,
+        '"attribute" is missing, and so is a "record" alone': not entry.get("attribute")
+        and not is_boundary,
+        'it says "absent" and gives a value as well; leave one of them out': entry.get("absent")
+        and is_value,
         'it has none of "xpath", "text" and "absent"': entry.get("attribute")
         and not entry.get("absent")
         and not is_value,
@@ -101,7 +101,9 @@ def mark_of(page: PageTexts, line: AnnotationLine) -> Mark:
     else:
         anchor = find_text(page, line.text)
     if elements and not _is_within(select_node(page.tree, anchor.xpath).element, elements):
-        raise AnchorProblem(f"{cut(anchor.xpath)} is not in the record {', '.join(map(cut, record[:3]))}")
+        raise AnchorProblem(
+            f"{cut(anchor.xpath)} is not in the record {', '.join(map(cut, record[:3]))}"
+        )
     return Mark(anchor, record)
 
 
@@ -116,7 +118,9 @@ def _check_adjacent(elements: list[_Element]) -> None:
     """Refuse a record that is no run of adjacent siblings."""
     for one, other in pairwise(elements):
         if next(one.itersiblings("*"), None) is not other:
-            raise AnchorProblem("the elements of the record are no adjacent siblings in their order")
+            raise AnchorProblem(
+                "the elements of the record are no adjacent siblings in their order"
+            )
 
 
 def _is_within(element: _Element, elements: list[_Element]) -> bool:

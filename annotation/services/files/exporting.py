@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 from annotation.models import Annotation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from clustering.models import Cluster
-    from vertex.core.models import Site
+from clustering.models import Cluster
+from vertex.core.models import Site
 
 CONTEXT = "http://www.w3.org/ns/anno.jsonld"
 AT_ONCE = 1_000
@@ -82,7 +79,12 @@ def _selectors(row: Annotation) -> list[dict[str, Any]]:
         return [{"type": "XPathSelector", "value": xpath} for xpath in row.record]
     if row.kind != Annotation.Kind.VALUE:
         return []
-    quote = {"type": "TextQuoteSelector", "exact": row.text, "prefix": row.prefix, "suffix": row.suffix}
+    quote = {
+        "type": "TextQuoteSelector",
+        "exact": row.text,
+        "prefix": row.prefix,
+        "suffix": row.suffix,
+    }
     selectors = [_place(row), quote]
     if row.text_position is not None:
         end = row.text_position + len(row.text)
@@ -97,5 +99,9 @@ def _place(row: Annotation) -> dict[str, Any]:
         return {"type": "RangeSelector", "startSelector": begin, "endSelector": finish}
     if row.start is not None or row.end is not None:
         start = row.start or 0
-        begin["refinedBy"] = {"type": "TextPositionSelector", "start": start, "end": start + len(row.text)}
+        begin["refinedBy"] = {
+            "type": "TextPositionSelector",
+            "start": start,
+            "end": start + len(row.text),
+        }
     return begin

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
+from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from django.db import transaction
 
@@ -19,7 +20,7 @@ from annotation.services.files.annotation_lines import AnnotationLine, mark_of, 
 from clustering.dom.addresses import url_hash
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.models import Cluster, Page, PageMembership, Snapshot
-from vertex.core.models import Job, Refusal
+from vertex.core.models import Job, Refusal, Site, User
 from vertex.core.services.files import uploads
 from vertex.core.services.files.files import (
     BadLine,
@@ -35,15 +36,12 @@ from vertex.core.services.people import audit
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 from vertex.core.texts import storable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from vertex.core.models import Site, User
-
 MAX_LINES = 500_000
 BATCH = 50  # pages
 
-Report: TypeAlias = "Callable[[str, str], None]"  # told of the place and the reason of each bad line
+Report: TypeAlias = (
+    "Callable[[str, str], None]"  # told of the place and the reason of each bad line
+)
 Bad: TypeAlias = "tuple[int, str]"  # a line's number, and why it is not taken
 
 
@@ -51,7 +49,9 @@ class _PageUnfit(Exception):
     """Nothing can be annotated on the page."""
 
 
-def request_import(*, site: Site, source: Path, actor: User | None = None, rings: bool = True) -> Job:
+def request_import(
+    *, site: Site, source: Path, actor: User | None = None, rings: bool = True
+) -> Job:
     """Create the job that imports annotations. Raises UnreadableFile, JobExists."""
     check_exists(source)
     path = str(source.absolute())
@@ -106,7 +106,9 @@ def _finish(run: jobs.JobRun, path: Path, result: dict[str, Any]) -> dict[str, A
     """Mark the file as read, so that a second try leaves it alone."""
     run.job.params["is_read"] = True
     with transaction.atomic():
-        Job.objects.filter(pk=run.job.pk, lease=run.lease).update(params=run.job.params, result=result)
+        Job.objects.filter(pk=run.job.pk, lease=run.lease).update(
+            params=run.job.params, result=result
+        )
         audit.record(
             actor=run.job.created_by,
             action="annotations.imported",
@@ -165,7 +167,9 @@ class _SaidOfPage(NamedTuple):
     marks: dict[Attribute | None, list[Mark]]
 
 
-def _marks_of_page(site: Site, url: str, lines: list[AnnotationLine]) -> tuple[_SaidOfPage | None, list[Bad]]:
+def _marks_of_page(
+    site: Site, url: str, lines: list[AnnotationLine]
+) -> tuple[_SaidOfPage | None, list[Bad]]:
     """Return what the lines of one page say of each attribute, and those that do not fit it."""
     try:
         snapshot = _snapshot_of(site, url)
@@ -180,7 +184,9 @@ def _marks_of_page(site: Site, url: str, lines: list[AnnotationLine]) -> tuple[_
         try:
             attribute = attributes.find(line.attribute) if line.attribute else None
             mark = mark_of(page, line)
-            _check_consistent(mark, *first.setdefault((attribute, mark.record), (mark, line.number)))
+            _check_consistent(
+                mark, *first.setdefault((attribute, mark.record), (mark, line.number))
+            )
         except (AnchorProblem, _PageUnfit) as error:
             place = f"{url}, {line.attribute}" if line.attribute else url
             bad.append((line.number, f"{place}: {error}"))
@@ -227,12 +233,18 @@ def _store(run: jobs.JobRun, pages: list[_SaidOfPage], n_done: int, n_total: int
 
 
 def _snapshot_of(site: Site, url: str) -> Snapshot:
-    page = Page.objects.filter(site=site, url_hash=url_hash(url)).select_related("latest_snapshot").first()
+    page = (
+        Page.objects.filter(site=site, url_hash=url_hash(url))
+        .select_related("latest_snapshot")
+        .first()
+    )
     if page is None:
         raise _PageUnfit(f"{site.name} has no page of this address; import or crawl it first")
     snapshot = page.latest_snapshot
     if snapshot is None:
-        raise _PageUnfit(f"the page has no snapshot ({page.reason or page.get_state_display().lower()})")
+        raise _PageUnfit(
+            f"the page has no snapshot ({page.reason or page.get_state_display().lower()})"
+        )
     if snapshot.problem:
         raise _PageUnfit(
             f"its snapshot is {snapshot.get_problem_display().lower()}: nothing is learnt from it"

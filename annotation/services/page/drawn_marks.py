@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
+from annotation.algorithms.anchors.anchoring import Anchor
 from annotation.algorithms.anchors.node_paths import AnchorProblem, select_node
-from annotation.algorithms.anchors.picking import anchor_mark
+from annotation.algorithms.anchors.picking import MarkText, NumberedPage, anchor_mark
 from annotation.services.page.page_states import drawing_json
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from annotation.algorithms.anchors.anchoring import Anchor
-    from annotation.algorithms.anchors.picking import MarkText, NumberedPage
 
 
 class DrawnMark(NamedTuple):
@@ -31,15 +27,28 @@ def draw_mark(page: NumberedPage, mark: MarkText) -> DrawnMark:
     drawing = drawing_json(page, anchor)
     if drawing is None:
         return DrawnMark(anchor, {})
-    told = {"number": drawing["number"], "drawn": drawing["text"], "endNumber": drawing.get("endNumber")}
+    told = {
+        "number": drawing["number"],
+        "drawn": drawing["text"],
+        "endNumber": drawing.get("endNumber"),
+    }
     return DrawnMark(anchor, told)
 
 
 def draw_record(page: NumberedPage, nodes: Sequence[str]) -> dict[str, Any]:
     """Return a record, from its first element to its last, as a mark to accept."""
-    told: dict[str, Any] = {"xpath": nodes[0], "end_xpath": nodes[-1], "start": None, "end": None, "text": ""}
+    told: dict[str, Any] = {
+        "xpath": nodes[0],
+        "end_xpath": nodes[-1],
+        "start": None,
+        "end": None,
+        "text": "",
+    }
     try:
-        ends = [page.number_of(select_node(page.texts.tree, path).element) for path in (nodes[0], nodes[-1])]
+        ends = [
+            page.number_of(select_node(page.texts.tree, path).element)
+            for path in (nodes[0], nodes[-1])
+        ]
     except AnchorProblem:
         return told
     return told | {"number": ends[0], "endNumber": ends[1] if ends[1] != ends[0] else None}

@@ -7,15 +7,25 @@ what is there holds whatever happened meanwhile.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from django.db import transaction
+from lxml.etree import _Element
 
 from annotation.algorithms.anchors.alike import find_alike, find_records_alike
 from annotation.algorithms.anchors.anchoring import Anchor, anchor_node
 from annotation.algorithms.anchors.node_paths import AnchorProblem, Node, select_node
-from annotation.algorithms.anchors.picking import anchor_mark, anchor_place, anchor_stretch, anchor_text
+from annotation.algorithms.anchors.picking import (
+    MarkText,
+    NumberedPage,
+    Place,
+    anchor_mark,
+    anchor_place,
+    anchor_stretch,
+    anchor_text,
+)
 from annotation.models import Annotation, Attribute
 from annotation.services.annotations.annotating import (
     AnnotatedMeanwhile,
@@ -27,16 +37,8 @@ from annotation.services.annotations.annotating import (
 )
 from clustering.algorithms.records.record_finding import find_records
 from clustering.dom.paths import element_paths
-from clustering.models import Page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from lxml.etree import _Element
-
-    from annotation.algorithms.anchors.picking import MarkText, NumberedPage, Place
-    from clustering.models import Snapshot
-    from vertex.core.models import User
+from clustering.models import Page, Snapshot
+from vertex.core.models import User
 
 MAX_MARKS = 2_000  # of one attribute on one page
 TYPED_NODES = {Attribute.Type.IMAGE: ("img", "src"), Attribute.Type.URL: ("a", "href")}
@@ -57,7 +59,9 @@ class TooManyMarks(Exception):
     """More values than a page may have of an attribute."""
 
     def __init__(self, n_marks: int) -> None:
-        super().__init__(f"{n_marks:,} values are too many for one attribute; {MAX_MARKS:,} fit on a page")
+        super().__init__(
+            f"{n_marks:,} values are too many for one attribute; {MAX_MARKS:,} fit on a page"
+        )
 
 
 class Subject(NamedTuple):
@@ -116,7 +120,9 @@ def clear(*, subject: Subject, revision: int | None) -> Change:
     return _write(subject, [], revision)
 
 
-def mark_records(*, subject: Subject, first: _Element, last: _Element | None, revision: int | None) -> Change:
+def mark_records(
+    *, subject: Subject, first: _Element, last: _Element | None, revision: int | None
+) -> Change:
     """Let the siblings that look like the elements from first to last be the page's records."""
     return _write_records(subject, find_records_alike(first, last), revision)
 
@@ -125,11 +131,15 @@ def mark_found_records(*, subject: Subject, revision: int | None) -> Change:
     """Let the list that looks most like records be the page's records. Raises AnchorProblem."""
     lists = find_records(subject.page.texts.tree)
     if not lists:
-        raise AnchorProblem("no list of records is found on this page; click one record to mark them")
+        raise AnchorProblem(
+            "no list of records is found on this page; click one record to mark them"
+        )
     return _write_records(subject, lists[0].records, revision)
 
 
-def accept_records(*, subject: Subject, records: Sequence[MarkText], revision: int | None) -> Change:
+def accept_records(
+    *, subject: Subject, records: Sequence[MarkText], revision: int | None
+) -> Change:
     """Write down the records that were proposed, each from one element to another. Raises AnchorProblem."""
     return _write_records(subject, [_siblings(subject, one) for one in records], revision)
 
@@ -199,7 +209,9 @@ def anchor_run_of(subject: Subject, first: _Element, last: _Element) -> Anchor:
     """Return the anchor of everything from one element to another. Raises AnchorProblem."""
     spans = [subject.page.texts.span(one) for one in (first, last)]
     if spans[0] is None or spans[1] is None:
-        raise AnchorProblem("a value from one node to another begins and ends in nodes that show text")
+        raise AnchorProblem(
+            "a value from one node to another begins and ends in nodes that show text"
+        )
     return anchor_stretch(subject.page.texts, spans[0][0], max(spans[0][1], spans[1][1]))
 
 
@@ -226,7 +238,9 @@ def _anchor_or_none(page: NumberedPage, node: Node) -> Anchor | None:
 
 
 def _said(subject: Subject) -> list[Mark]:
-    rows = Annotation.objects.live().filter(page=subject.snapshot.page_id, attribute=subject.attribute)
+    rows = Annotation.objects.live().filter(
+        page=subject.snapshot.page_id, attribute=subject.attribute
+    )
     return marks_of(rows)
 
 
@@ -258,7 +272,9 @@ def _siblings(subject: Subject, record: MarkText) -> list[_Element]:
     while found[-1] is not last:
         following = next(found[-1].itersiblings("*"), None)
         if following is None:
-            raise AnchorProblem(f"the record from {record.xpath} to {record.end_xpath} is not on the page")
+            raise AnchorProblem(
+                f"the record from {record.xpath} to {record.end_xpath} is not on the page"
+            )
         found.append(following)
     return found
 
@@ -268,8 +284,12 @@ def _lock(page_id: int) -> None:
     Page.objects.select_for_update(no_key=True).get(pk=page_id)
 
 
-def _write_records(subject: Subject, records: Iterable[Sequence[_Element]], revision: int | None) -> Change:
-    return _write(subject, [Mark(record=tuple(element_paths(list(one)))) for one in records], revision)
+def _write_records(
+    subject: Subject, records: Iterable[Sequence[_Element]], revision: int | None
+) -> Change:
+    return _write(
+        subject, [Mark(record=tuple(element_paths(list(one)))) for one in records], revision
+    )
 
 
 def _write(subject: Subject, marks: Sequence[Mark], revision: int | None) -> Change:

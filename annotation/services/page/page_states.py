@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from django.db.models import Max
 
-from annotation.algorithms.anchors.anchoring import find_again
+from annotation.algorithms.anchors.anchoring import Anchor, find_again
 from annotation.algorithms.anchors.node_paths import AnchorProblem, select_node
-from annotation.algorithms.anchors.picking import drawing_of
+from annotation.algorithms.anchors.picking import NumberedPage, drawing_of
 from annotation.algorithms.attribute_keys import keys_of
-from annotation.models import Annotation, Assignment, Sample
+from annotation.models import Annotation, Assignment, Attribute, Sample, Vertical
 from annotation.services.annotations.annotating import anchor_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from annotation.algorithms.anchors.anchoring import Anchor
-    from annotation.algorithms.anchors.picking import NumberedPage
-    from annotation.models import Attribute, Vertical
-    from clustering.models import Cluster, Page, Snapshot
-    from vertex.core.models import User
+from clustering.models import Cluster, Page, Snapshot
+from vertex.core.models import User
 
 RECORDS = ""  # the name under which the boundaries of records are told; no attribute is called so
 RECORDS_KEY = "*"
@@ -135,10 +129,15 @@ def rows_of(page: NumberedPage, snapshot: Snapshot, attributes: Iterable[Attribu
 def what_is_said(page_id: int) -> Said:
     """Return what holds on a page."""
     rows: defaultdict[int | None, list[Annotation]] = defaultdict(list)
-    for row in Annotation.objects.live().filter(page=page_id).select_related("author").order_by("position"):
+    for row in (
+        Annotation.objects.live().filter(page=page_id).select_related("author").order_by("position")
+    ):
         rows[row.attribute_id].append(row)
     last = (
-        Annotation.objects.filter(page=page_id).order_by().values_list("attribute").annotate(Max("revision"))
+        Annotation.objects.filter(page=page_id)
+        .order_by()
+        .values_list("attribute")
+        .annotate(Max("revision"))
     )
     return Said(dict(rows), dict(last))
 
@@ -146,7 +145,12 @@ def what_is_said(page_id: int) -> Said:
 def _records_row(page: NumberedPage, said: Said) -> Row:
     rows = said.rows.get(None, [])
     values = [
-        ShownValue(row.position, _text_of_record(page, row.record), _record_drawing(page, row.record), xpath)
+        ShownValue(
+            row.position,
+            _text_of_record(page, row.record),
+            _record_drawing(page, row.record),
+            xpath,
+        )
         for row in rows
         for xpath in row.record[:1]
     ]
@@ -212,7 +216,8 @@ def drawing_json(page: NumberedPage, anchor: Anchor) -> dict[str, Any] | None:
 def _record_drawing(page: NumberedPage, record: list[str]) -> dict[str, Any] | None:
     try:
         ends = [
-            page.number_of(select_node(page.texts.tree, path).element) for path in (record[0], record[-1])
+            page.number_of(select_node(page.texts.tree, path).element)
+            for path in (record[0], record[-1])
         ]
     except AnchorProblem:
         return None
@@ -262,7 +267,9 @@ def neighbours_of(cluster: Cluster, page: Page) -> Neighbours:
 def share_covered(sample: Sample) -> float | None:
     """Return which share of what all samples of the cluster cover this one and those before it cover."""
     gains = list(
-        Sample.objects.filter(cluster=sample.cluster_id).order_by("rank").values_list("rank", "gain")
+        Sample.objects.filter(cluster=sample.cluster_id)
+        .order_by("rank")
+        .values_list("rank", "gain")
     )
     total = sum(gain for _, gain in gains)
     return sum(gain for rank, gain in gains if rank <= sample.rank) / total if total > 0 else None

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from annotation.algorithms.anchors.node_paths import Node
-from annotation.algorithms.anchors.picking import MarkText
-from annotation.models import Annotation
+from annotation.algorithms.anchors.picking import MarkText, NumberedPage
+from annotation.models import Annotation, Attribute
 from annotation.services.page.drawn_marks import draw_mark
 from annotation.services.page.page_states import RECORDS
-from annotation.services.page.suggesting import suggestions_for
-from clustering.algorithms.records.record_finding import find_records
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from annotation.algorithms.anchors.picking import NumberedPage
-    from annotation.models import Attribute
-    from annotation.services.page.suggesting import Mark, Suggestion
-    from clustering.algorithms.records.record_finding import FoundList
-    from clustering.models import Cluster, Snapshot
+from annotation.services.page.suggesting import Mark, Suggestion, suggestions_for
+from clustering.algorithms.records.record_finding import FoundList, find_records
+from clustering.models import Cluster, Snapshot
 
 
 def proposals_for(
@@ -33,8 +26,12 @@ def proposals_for(
     """
     live = Annotation.objects.live().filter(attribute=None, kind=Annotation.Kind.RECORD)
     is_list = cluster is not None and live.of_cluster(cluster).exists()
-    lists = [] if not is_list and _n_pages_with_values(cluster) > 1 else find_records(page.texts.tree)
-    found: dict[str, list[dict[str, Any]]] = {RECORDS: _found_records(page, lists, is_known=is_list)}
+    lists = (
+        [] if not is_list and _n_pages_with_values(cluster) > 1 else find_records(page.texts.tree)
+    )
+    found: dict[str, list[dict[str, Any]]] = {
+        RECORDS: _found_records(page, lists, is_known=is_list)
+    }
     marked = live.filter(page=snapshot.page_id).values_list("record", flat=True)
     places = {path for record in marked for path in record}
     if is_list and not places and lists:
@@ -69,10 +66,14 @@ def _drawn(page: NumberedPage, mark: Mark) -> dict[str, Any]:
     return dict(mark.as_json()) | draw_mark(page, text).drawing
 
 
-def _found_records(page: NumberedPage, lists: Sequence[FoundList], *, is_known: bool) -> list[dict[str, Any]]:
+def _found_records(
+    page: NumberedPage, lists: Sequence[FoundList], *, is_known: bool
+) -> list[dict[str, Any]]:
     if not lists:
         return []
-    numbers = [(page.number_of(record[0]), page.number_of(record[-1])) for record in lists[0].records]
+    numbers = [
+        (page.number_of(record[0]), page.number_of(record[-1])) for record in lists[0].records
+    ]
     marks = [{"number": first, "endNumber": last, "text": ""} for first, last in numbers]
     proposal = {
         "marks": marks,

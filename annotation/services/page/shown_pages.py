@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from annotation.algorithms.anchors.page_texts import read_texts
 from annotation.algorithms.anchors.picking import NumberedPage
 from clustering.dom.page import PageTooLarge, parse_page
-from clustering.models import Snapshot
+from clustering.models import Page, Snapshot
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
-
-if TYPE_CHECKING:
-    from clustering.models import Page
 
 
 class PageUnfit(Exception):
@@ -23,7 +18,11 @@ def snapshot_to_annotate(page: Page) -> Snapshot:
 
     Raises PageUnfit.
     """
-    sampled = Snapshot.objects.filter(samples__page=page).select_related("page", "page__site").order_by("-pk")
+    sampled = (
+        Snapshot.objects.filter(samples__page=page)
+        .select_related("page", "page__site")
+        .order_by("-pk")
+    )
     snapshot = sampled.first() or page.latest_snapshot
     if snapshot is None:
         why = page.reason or page.get_state_display().lower()

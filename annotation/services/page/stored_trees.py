@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from lxml.html import HtmlElement
 
 from clustering.dom.page import PageTooLarge, parse_page
+from clustering.models import Snapshot
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
-
-if TYPE_CHECKING:
-    from lxml.html import HtmlElement
-
-    from clustering.models import Snapshot
 
 
 def tree_of(snapshot: Snapshot) -> HtmlElement | None:

@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
 
 from django.apps import apps
 from django.utils.module_loading import import_string
+from lxml.html import HtmlElement
 
 from annotation.algorithms.suggestions.suggestions import Mark, Suggestion, mark_of, suggest
 from annotation.algorithms.suggestions.suggestions_declared import read_declared
 from annotation.algorithms.suggestions.suggestions_evidence import Known, Wanted
 from annotation.algorithms.suggestions.suggestions_names import meaning_of
 from annotation.algorithms.suggestions.suggestions_pages import PagePrint, ReadPage
-from annotation.models import Annotation, Sample
+from annotation.models import Annotation, Attribute, Sample
 from annotation.services.page.stored_trees import tree_of
 from clustering.models import PageMembership, Snapshot
 from vertex.core.services.people.people import keeps_sites_apart
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from lxml.html import HtmlElement
-
-    from annotation.models import Attribute
-
-    Source = Callable[[Snapshot, Sequence[Attribute], str], dict[str, list[Known]]]
+Source = Callable[[Snapshot, Sequence[Attribute], str], dict[str, list[Known]]]
 
 N_OTHERS = 5  # samples of the cluster that a page is compared with
 MOST_KNOWN = 400  # values of an attribute on other pages
@@ -86,7 +80,9 @@ def _print_of(pk: int) -> PagePrint | None:
     return None if tree is None or snapshot is None else ReadPage(tree, snapshot.page.url).print()
 
 
-def known_values(snapshot: Snapshot, attributes: Sequence[Attribute], heading: str) -> dict[str, list[Known]]:
+def known_values(
+    snapshot: Snapshot, attributes: Sequence[Attribute], heading: str
+) -> dict[str, list[Known]]:
     """Return what annotations say of the same page, the same thing elsewhere, other pages of the site.
 
     Other apps add what they know.
@@ -94,15 +90,24 @@ def known_values(snapshot: Snapshot, attributes: Sequence[Attribute], heading: s
     found: dict[str, list[Known]] = {}
     names = {attribute.pk: attribute.name for attribute in attributes}
     rows = Annotation.objects.live().filter(
-        attribute__in=names, kind=Annotation.Kind.VALUE, text__gt="", page__site=snapshot.page.site_id
+        attribute__in=names,
+        kind=Annotation.Kind.VALUE,
+        text__gt="",
+        page__site=snapshot.page.site_id,
     )
     for source in _sources():
         for name, known in source(snapshot, attributes, heading).items():
             found.setdefault(name, []).extend(known)
-    for pk, text in rows.filter(page=snapshot.page_id).values_list("attribute", "text")[:MOST_KNOWN]:
-        found.setdefault(names[pk], []).append(Known(text, "was annotated on this page before", SAME_PAGE))
+    for pk, text in rows.filter(page=snapshot.page_id).values_list("attribute", "text")[
+        :MOST_KNOWN
+    ]:
+        found.setdefault(names[pk], []).append(
+            Known(text, "was annotated on this page before", SAME_PAGE)
+        )
     for name, text in _of_same_thing(snapshot, attributes, heading):
-        found.setdefault(name, []).append(Known(text, "is known of the same thing elsewhere", SAME_THING))
+        found.setdefault(name, []).append(
+            Known(text, "is known of the same thing elsewhere", SAME_THING)
+        )
     others = rows.exclude(page=snapshot.page_id).order_by("-pk").values_list("attribute", "text")
     counts = Counter(pair for pair in others[:MOST_KNOWN] if len(pair[1]) <= LONGEST_KNOWN)
     for (pk, text), n in counts.most_common():
@@ -130,7 +135,11 @@ def _of_same_thing(
     if keeps_sites_apart():
         live = live.filter(page__site=snapshot.page.site_id)
     vertical = attributes[0].vertical_id
-    pages = live.filter(attribute__vertical=vertical, attribute__name__in=titles, text=heading[:1_000])
+    pages = live.filter(
+        attribute__vertical=vertical, attribute__name__in=titles, text=heading[:1_000]
+    )
     ids = list(pages.exclude(page=snapshot.page_id).values_list("page", flat=True)[:5])
     rows = live.filter(page__in=ids, attribute__in=[one.pk for one in attributes], text__gt="")
-    return list(rows.exclude(attribute__name__in=titles).values_list("attribute__name", "text")[:100])
+    return list(
+        rows.exclude(attribute__name__in=titles).values_list("attribute__name", "text")[:100]
+    )

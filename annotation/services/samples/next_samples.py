@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from django.core.cache import cache
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from clustering.models import Cluster
+from clustering.models import Cluster
 
 KEPT_FOR = 30 * 24 * 3600  # seconds
 

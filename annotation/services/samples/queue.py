@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 from django.db.models import Count, Exists, OuterRef
 
-from annotation.models import Annotation, Assignment, Attribute, Sample
+from annotation.models import Annotation, Assignment, Attribute, Sample, Vertical
 from annotation.services.samples.next_samples import next_samples
-from clustering.models import Extent
-from vertex.core.models import Site
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from annotation.models import Vertical
-    from clustering.models import Cluster
-    from vertex.core.models import User
+from clustering.models import Cluster, Extent
+from vertex.core.models import Site, User
 
 MAX_ROWS = 500
 
@@ -52,7 +46,9 @@ class QueueRow(NamedTuple):
 def queue_of(user: User, site: Site | None = None) -> list[QueueRow]:
     """Return the clusters that a user may see, the most worth doing first."""
     sites = Site.objects.visible_to(user)
-    extents = Extent.objects.filter(clustering__is_current=True, clustering__site__in=sites, n_pages__gt=0)
+    extents = Extent.objects.filter(
+        clustering__is_current=True, clustering__site__in=sites, n_pages__gt=0
+    )
     if site is not None:
         extents = extents.filter(clustering__site=site)
     listed = list(extents.select_related("cluster__site").order_by("-n_pages")[:MAX_ROWS])
@@ -84,7 +80,9 @@ class _Facts:
             n_pages=extent.n_pages,
             vertical=vertical,
             n_fields=len(fields),
-            missing=[name for pk, name in fields.items() if pk not in self.said.get(cluster.pk, ())],
+            missing=[
+                name for pk, name in fields.items() if pk not in self.said.get(cluster.pk, ())
+            ],
             n_samples=len(ranks),
             n_annotated=sum(ranks.values()),
             next_rank=self._next_rank(cluster),
@@ -93,7 +91,9 @@ class _Facts:
     def _next_rank(self, cluster: Cluster) -> int | None:
         """Return the sample that is wanted most, or else the first one, of which nothing is said."""
         open_ranks = [
-            rank for rank, is_said in sorted(self.samples.get(cluster.pk, {}).items()) if not is_said
+            rank
+            for rank, is_said in sorted(self.samples.get(cluster.pk, {}).items())
+            if not is_said
         ]
         wanted = self.wanted.get(cluster.pk)
         return wanted if wanted in open_ranks else next(iter(open_ranks), None)
@@ -102,7 +102,9 @@ class _Facts:
 def _verticals(clusters: Iterable[Cluster]) -> dict[int, Vertical | None]:
     """Return the vertical of each cluster: its own, or else its site's."""
     listed = list(clusters)
-    rows = Assignment.objects.filter(site__in={one.site_id for one in listed}).select_related("vertical")
+    rows = Assignment.objects.filter(site__in={one.site_id for one in listed}).select_related(
+        "vertical"
+    )
     own = {row.cluster_id: row.vertical for row in rows if row.cluster_id}
     default = {row.site_id: row.vertical for row in rows if not row.cluster_id}
     return {one.pk: own.get(one.pk) or default.get(one.site_id) for one in listed}
@@ -116,7 +118,9 @@ def _said(clusters: list[Cluster]) -> dict[int, set[int]]:
         page__memberships__cluster__in=clusters,
     )
     found: defaultdict[int, set[int]] = defaultdict(set)
-    pairs = rows.order_by().values_list("page__memberships__cluster", "attribute").annotate(Count("pk"))
+    pairs = (
+        rows.order_by().values_list("page__memberships__cluster", "attribute").annotate(Count("pk"))
+    )
     for cluster, attribute, _ in pairs:
         found[cluster].add(attribute)
     return dict(found)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -12,14 +13,9 @@ from annotation.models import Sample
 from clustering.models import Cluster, Clustering, PageMembership, Snapshot
 from clustering.services.looks import assets
 from clustering.services.pages.stored_pages import StoredPage, read_pages, sample_pages
-from vertex.core.models import Job
+from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
 from vertex.core.services.people import audit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from vertex.core.models import Site, User
 
 MAX_SIZE = 1_000
 MAX_PAGES = 2_000  # of a cluster that are looked at; always the same ones of a larger cluster
@@ -50,7 +46,9 @@ def request_samples(
             actor=actor,
             rings=rings,
         )
-        audit.record(actor=actor, action="samples.requested", subject=site.name, site=site, detail=params)
+        audit.record(
+            actor=actor, action="samples.requested", subject=site.name, site=site, detail=params
+        )
     return job
 
 
@@ -66,9 +64,14 @@ def draw_samples(run: jobs.JobRun, report: Callable[[], None] | None = None) -> 
         pages = sample_pages(_pages_of(cluster), MAX_PAGES)
         pages.sort(key=lambda page: page.url)
         with run.kept_alive():
-            seen = [sampling.observe(page.tree) for page in read_pages(pages)]  # no tree stays in memory
+            seen = [
+                sampling.observe(page.tree) for page in read_pages(pages)
+            ]  # no tree stays in memory
             chosen = sampling.draw(
-                seen, size=params["size"], scheme=params["scheme"], prefer_unseen=params["prefer_unseen"]
+                seen,
+                size=params["size"],
+                scheme=params["scheme"],
+                prefer_unseen=params["prefer_unseen"],
             )
         n_samples += _replace(run, cluster, [(pages[p], gain) for p, gain in chosen])
         if report:
@@ -80,7 +83,9 @@ def draw_samples(run: jobs.JobRun, report: Callable[[], None] | None = None) -> 
 def draw_samples_with_looks(run: jobs.JobRun) -> dict[str, Any]:
     """Draw samples, then let a job fetch what their pages are drawn with."""
     result = draw_samples(run)
-    drawn = Snapshot.objects.filter(samples__cluster__in=clusters_of(run.job)).select_related("page__site")
+    drawn = Snapshot.objects.filter(samples__cluster__in=clusters_of(run.job)).select_related(
+        "page__site"
+    )
     assets.request_assets(snapshots=drawn.distinct(), actor=run.job.created_by)
     return result
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from django.core.exceptions import ValidationError
 
 from annotation.models import ChosenKeys
+from vertex.core.models import User
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from vertex.core.models import User
 
 MOST = 500
 LONGEST_ACTION, LONGEST_KEY = 120, 20  # characters
@@ -30,7 +26,11 @@ def choose_keys(*, person: User, keys: Mapping[str, object]) -> None:
         raise ValidationError(f"{MOST} keys may be chosen, not {len(keys):,}.")
     chosen = {}
     for action, key in keys.items():
-        if not isinstance(key, str) or not 0 < len(key) <= LONGEST_KEY or len(action) > LONGEST_ACTION:
+        if (
+            not isinstance(key, str)
+            or not 0 < len(key) <= LONGEST_KEY
+            or len(action) > LONGEST_ACTION
+        ):
             raise ValidationError(f"“{action[:40]}” has no usable key.")
         chosen[storable(action)] = storable(key)
     ChosenKeys.objects.update_or_create(person=person, defaults={"keys": chosen})

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.models import ReviewPolicy
+from vertex.core.models import Site, User
 from vertex.core.services.people import audit
-
-if TYPE_CHECKING:
-    from vertex.core.models import Site, User
 
 WHOLE = 100  # percent
 
@@ -21,12 +17,16 @@ def policy_of(site: Site) -> ReviewPolicy:
     return ReviewPolicy.objects.filter(site=site).first() or ReviewPolicy(site=site)
 
 
-def change_policy(*, site: Site, publishing: str, second_share: int, actor: User | None) -> ReviewPolicy:
+def change_policy(
+    *, site: Site, publishing: str, second_share: int, actor: User | None
+) -> ReviewPolicy:
     """Let a site ask something else of reviews. Raises ValidationError."""
     if publishing not in ReviewPolicy.Publishing.values:
         raise ValidationError({"publishing": f"{publishing!r} is none of the ways to publish."})
     if not 0 <= second_share <= WHOLE:
-        raise ValidationError({"second_share": f"{second_share} is no share; give 0 to 100 percent."})
+        raise ValidationError(
+            {"second_share": f"{second_share} is no share; give 0 to 100 percent."}
+        )
     with transaction.atomic():
         before = policy_of(site)
         wanted = {"publishing": publishing, "second_share": second_share}
@@ -34,6 +34,10 @@ def change_policy(*, site: Site, publishing: str, second_share: int, actor: User
         if not changes:
             return before
         policy, _ = ReviewPolicy.objects.update_or_create(site=site, defaults=wanted)
-        detail = {name: {"was": getattr(before, name), "now": value} for name, value in changes.items()}
-        audit.record(actor=actor, action="review_policy.changed", subject=site.name, site=site, detail=detail)
+        detail = {
+            name: {"was": getattr(before, name), "now": value} for name, value in changes.items()
+        }
+        audit.record(
+            actor=actor, action="review_policy.changed", subject=site.name, site=site, detail=detail
+        )
     return policy

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import orjson
 import re2
@@ -15,13 +16,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from annotation.models import ATTRIBUTE_NAME, Annotation, Assignment, Attribute, Vertical
+from clustering.models import Cluster
+from vertex.core.models import Site, User
 from vertex.core.services.people import audit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from clustering.models import Cluster
-    from vertex.core.models import Site, User
 
 MAX_ATTRIBUTES = 200
 MAX_REGEX = 512
@@ -95,7 +92,9 @@ def read_vertical(text: bytes) -> VerticalPlan:
     name = _read(document, "name" if "name" in document else "vertical", str, "", problems)
     description = _read(document, "description", str, "", problems).strip()
     entries = _read(document, "attributes", list, [], problems)
-    plans = tuple(_read_attribute(f"attribute {n}", entry, problems) for n, entry in enumerate(entries, 1))
+    plans = tuple(
+        _read_attribute(f"attribute {n}", entry, problems) for n, entry in enumerate(entries, 1)
+    )
     if problems:
         raise BadVertical(problems)
     return VerticalPlan(name.strip(), plans, description if "description" in document else None)
@@ -137,16 +136,24 @@ def check_vertical(plan: VerticalPlan) -> None:
     problems = _problems_of_name("the vertical", plan.name)
     description = plan.description or ""
     if len(description) > MAX_DESCRIPTION or not (description.isprintable() or not description):
-        problems.append(f"the description is longer than {MAX_DESCRIPTION} characters or not printable")
+        problems.append(
+            f"the description is longer than {MAX_DESCRIPTION} characters or not printable"
+        )
     if not plan.attributes:
         problems.append("it has no attribute")
     if len(plan.attributes) > MAX_ATTRIBUTES:
         problems.append(f"it has more than {MAX_ATTRIBUTES} attributes")
     for number, attribute in enumerate(plan.attributes, 1):
-        place = f"attribute {number} ({attribute.name[:63]})" if attribute.name else f"attribute {number}"
+        place = (
+            f"attribute {number} ({attribute.name[:63]})"
+            if attribute.name
+            else f"attribute {number}"
+        )
         problems += [f"{place}: {problem}" for problem in problems_of(attribute)]
     names = Counter(attribute.name for attribute in plan.attributes)
-    problems += [f"there are {n} attributes “{name}”" for name, n in names.items() if n > 1 and name]
+    problems += [
+        f"there are {n} attributes “{name}”" for name, n in names.items() if n > 1 and name
+    ]
     if problems:
         raise BadVertical(problems)
 
@@ -155,7 +162,9 @@ def problems_of(attribute: AttributePlan) -> list[str]:
     """Say what is wrong with one attribute."""
     problems = _problems_of_name("the name", attribute.name)
     if attribute.type not in Attribute.Type.values:
-        problems.append(f"the type “{attribute.type[:40]}” is not one of {', '.join(Attribute.Type.values)}")
+        problems.append(
+            f"the type “{attribute.type[:40]}” is not one of {', '.join(Attribute.Type.values)}"
+        )
     return problems + ([problem] if (problem := problem_of_regex(attribute.regex)) else [])
 
 
@@ -163,7 +172,11 @@ def _problems_of_name(what: str, name: str) -> list[str]:
     try:
         ATTRIBUTE_NAME(name)
     except ValidationError as error:
-        return [f"{what} “{name[:63]}” cannot be used. {error.message}"] if name else [f"{what} has no name"]
+        return (
+            [f"{what} “{name[:63]}” cannot be used. {error.message}"]
+            if name
+            else [f"{what} has no name"]
+        )
     return []
 
 
@@ -230,7 +243,9 @@ def _save_attributes(vertical: Vertical, plans: Sequence[AttributePlan]) -> list
     for position, plan in enumerate(plans):
         attribute = saved.pop(plan.name, None) or Attribute(vertical=vertical, name=plan.name)
         wanted = asdict(plan) | {"position": position, "dropped_at": None}
-        if attribute.pk is None or any(getattr(attribute, key) != value for key, value in wanted.items()):
+        if attribute.pk is None or any(
+            getattr(attribute, key) != value for key, value in wanted.items()
+        ):
             changed.append(plan.name)
             for key, value in wanted.items():
                 setattr(attribute, key, value)
@@ -272,7 +287,9 @@ def assign_vertical(
             rows.delete()
         else:
             Assignment.objects.update_or_create(
-                site=site, cluster=cluster, defaults={"vertical": vertical, "assigned_at": timezone.now()}
+                site=site,
+                cluster=cluster,
+                defaults={"vertical": vertical, "assigned_at": timezone.now()},
             )
         name = vertical.name if vertical else ""
         audit.record(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -16,9 +15,6 @@ from clustering.models import Page, Snapshot
 from vertex.core.models import Role
 from vertex.core.views.access import check_role_at, needs_role, user_of
 
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
-
 SHOWN = 100
 LONGEST_NUMBER = 18  # digits
 
@@ -27,7 +23,9 @@ LONGEST_NUMBER = 18  # digits
 @require_http_methods(["GET", "POST"])
 def page_comments(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Show what was said about a page; a post adds to it."""
-    page = get_object_or_404(Page.objects.select_related("site", "latest_snapshot"), site__name=name, pk=pk)
+    page = get_object_or_404(
+        Page.objects.select_related("site", "latest_snapshot"), site__name=name, pk=pk
+    )
     error = ""
     if request.method == "POST":
         check_role_at(user_of(request), Role.EDITOR, name)
@@ -44,7 +42,8 @@ def _add(request: HttpRequest, page: Page) -> str:
         commenting.add_comment(
             page=page,
             text=request.POST.get("text", ""),
-            xpath=request.POST.get("xpath", "") or _xpath_of(request.POST.get("number", ""), snapshot),
+            xpath=request.POST.get("xpath", "")
+            or _xpath_of(request.POST.get("number", ""), snapshot),
             attribute=request.POST.get("attribute", ""),
             snapshot=snapshot,
             actor=user_of(request),
@@ -77,7 +76,9 @@ def _xpath_of(number: str, snapshot: Snapshot | None) -> str:
 def resolve_comment(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Settle a remark, or open it again."""
     comment = get_object_or_404(
-        Comment.objects.select_related("page__site", "page__latest_snapshot"), page__site__name=name, pk=pk
+        Comment.objects.select_related("page__site", "page__latest_snapshot"),
+        page__site__name=name,
+        pk=pk,
     )
     is_resolved = request.POST.get("open") != "yes"
     commenting.resolve_comment(comment=comment, is_resolved=is_resolved, actor=user_of(request))
@@ -87,7 +88,9 @@ def resolve_comment(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 
 
 def _rendered(request: HttpRequest, page: Page, error: str) -> HttpResponse:
-    comments = Comment.objects.filter(page=page).select_related("author", "resolved_by", "attribute")
+    comments = Comment.objects.filter(page=page).select_related(
+        "author", "resolved_by", "attribute"
+    )
     snapshot = _snapshot_of(request, page)
     shown = list(comments.order_by("-id")[:SHOWN])[::-1]
     numbers = commenting.places_of(shown, snapshot)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import orjson
 from django.core.exceptions import BadRequest
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
 from annotation.services.annotations.measuring import record_effort
 from vertex.core.models import Role
 from vertex.core.views.access import needs_role, user_of
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
 
 LARGEST = 64 * 1024  # bytes of a report
 

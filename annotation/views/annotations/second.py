@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation.algorithms.anchors.anchoring import anchor_node, find_text
+from annotation.algorithms.anchors.anchoring import Anchor, anchor_node, find_text
 from annotation.algorithms.anchors.node_paths import AnchorProblem, Node
-from annotation.models import Annotation, Assignment, Attribute, SecondAnnotation
+from annotation.algorithms.anchors.picking import NumberedPage
+from annotation.models import Annotation, Assignment, Attribute, SecondAnnotation, Vertical
 from annotation.services.annotations import second_annotating as services
 from annotation.services.annotations.comparing import first_rows
 from annotation.services.page.shown_pages import PageUnfit, read_page
-from clustering.models import Page, PageMembership
+from clustering.models import Page, PageMembership, Snapshot
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part
 from vertex.core.views.toasts import tell
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse, QueryDict
-
-    from annotation.algorithms.anchors.anchoring import Anchor
-    from annotation.algorithms.anchors.picking import NumberedPage
-    from annotation.models import Vertical
-    from clustering.models import Snapshot
 
 KEYS = "123456789"
 PAGES_SHOWN = 50
@@ -44,7 +37,9 @@ def second_annotations(request: HttpRequest, name: str) -> HttpResponse:
     related = ("page", "attribute", "author", "snapshot")
     part = list_part(request, differing.select_related(*related), order=["id"])
     can_resolve = user.has_role(Role.REVIEWER, site)
-    waiting = services.pages_to_annotate_again(site, user) if user.has_role(Role.EDITOR, site) else []
+    waiting = (
+        services.pages_to_annotate_again(site, user) if user.has_role(Role.EDITOR, site) else []
+    )
     context = {
         "site": site,
         "page": part,
@@ -71,31 +66,43 @@ def annotate_again(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     if request.method == "POST" and not refusal:
         said, problems = _read(request.POST, snapshot, attributes)
         for attribute, anchors in said:
-            services.annotate_again(snapshot=snapshot, attribute=attribute, anchors=anchors, actor=user)
+            services.annotate_again(
+                snapshot=snapshot, attribute=attribute, anchors=anchors, actor=user
+            )
         if not problems:
             tell(request, f"{len(said)} attributes of {page.url} are annotated a second time.")
             following = services.pages_to_annotate_again(page.site, user)
             if following:
                 return redirect("annotate_again", name=name, pk=following[0].pk)
             return redirect("second_annotations", name=name)
-    mine = {row.attribute_id: row for row in SecondAnnotation.objects.filter(page=page, author=user)}
+    mine = {
+        row.attribute_id: row for row in SecondAnnotation.objects.filter(page=page, author=user)
+    }
     context = {
         "site": page.site,
         "page": page,
         "snapshot": snapshot,
         "refusal": refusal,
         "rows": [
-            _row(attribute, place, mine, request.POST, problems) for place, attribute in enumerate(attributes)
+            _row(attribute, place, mine, request.POST, problems)
+            for place, attribute in enumerate(attributes)
         ],
     }
     return render(
-        request, "annotation/annotations/annotate_again.html", context, status=400 if problems else 200
+        request,
+        "annotation/annotations/annotate_again.html",
+        context,
+        status=400 if problems else 200,
     )
 
 
 def _subject(page: Page) -> tuple[Snapshot, list[Attribute]]:
     """Return the bytes that the first annotator saw, and the attributes that the page may have."""
-    first = Annotation.objects.live().filter(page=page, attribute__isnull=False).select_related("snapshot")
+    first = (
+        Annotation.objects.live()
+        .filter(page=page, attribute__isnull=False)
+        .select_related("snapshot")
+    )
     row = first.first()
     vertical = _vertical_of(page)
     if row is None or vertical is None:
@@ -182,7 +189,9 @@ def resolve_disagreement(request: HttpRequest, name: str, pk: int) -> HttpRespon
         pk=pk,
     )
     try:
-        services.resolve(row=row, resolution=request.POST.get("resolution", ""), actor=user_of(request))
+        services.resolve(
+            row=row, resolution=request.POST.get("resolution", ""), actor=user_of(request)
+        )
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
     else:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from django.http import Http404, JsonResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.template.defaultfilters import truncatechars
 from django.urls import NoReverseMatch, reverse
@@ -13,20 +13,26 @@ from django.views.decorators.http import require_GET
 
 from annotation.algorithms.anchors.node_paths import AnchorProblem
 from annotation.algorithms.anchors.node_words import head_values, outline, path_in_words, values_of
+from annotation.algorithms.anchors.picking import NumberedPage
 from annotation.models import Sample, Vertical
-from annotation.services.page.page_states import neighbours_of, rows_of, share_covered, vertical_of_page
+from annotation.services.page.page_states import (
+    neighbours_of,
+    rows_of,
+    share_covered,
+    vertical_of_page,
+)
 from annotation.services.page.proposals import proposals_for
-from annotation.services.page.shown_pages import PageUnfit, check_fit, read_page, snapshot_to_annotate
+from annotation.services.page.shown_pages import (
+    PageUnfit,
+    check_fit,
+    read_page,
+    snapshot_to_annotate,
+)
 from annotation.services.verticals.keys import keys_chosen
 from clustering.models import Cluster, Page, PageMembership, Snapshot
 from clustering.views.clusters.cluster_rows import cluster_of
 from vertex.core.models import Job, Role, Site
 from vertex.core.views.access import needs_role, user_of
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
-
-    from annotation.algorithms.anchors.picking import NumberedPage
 
 HOUR = 3600
 COMMANDS = (
@@ -86,7 +92,11 @@ def annotate_page(
 
 
 def _sample_asked(site: Site, cluster: Cluster, rank: int) -> Asked:
-    found = Sample.objects.filter(cluster=cluster, rank=rank).select_related("page__site", "snapshot").first()
+    found = (
+        Sample.objects.filter(cluster=cluster, rank=rank)
+        .select_related("page__site", "snapshot")
+        .first()
+    )
     if found is None:
         raise Http404(f"{cluster.title} has no sample {rank}.")
     check_fit(found.snapshot)
@@ -94,10 +104,14 @@ def _sample_asked(site: Site, cluster: Cluster, rank: int) -> Asked:
 
 
 def _page_asked(site: Site, pk: int) -> Asked:
-    page = get_object_or_404(Page.objects.select_related("site", "latest_snapshot"), site=site, pk=pk)
+    page = get_object_or_404(
+        Page.objects.select_related("site", "latest_snapshot"), site=site, pk=pk
+    )
     cluster = cluster_of_page(page)
     sample = Sample.objects.filter(page=page, cluster=cluster).select_related("snapshot").first()
-    return Asked(site, cluster, page, sample, sample.snapshot if sample else snapshot_to_annotate(page))
+    return Asked(
+        site, cluster, page, sample, sample.snapshot if sample else snapshot_to_annotate(page)
+    )
 
 
 def cluster_of_page(page: Page) -> Cluster | None:
@@ -133,7 +147,9 @@ def _addresses(asked: Asked) -> dict[str, str]:
     cluster = asked.cluster.name if asked.cluster else ""
     return {
         "rule_panel": _address("rule_panel", site, cluster) if cluster else "",
-        "rule_prefill": _address("rule_prefill", site, cluster, asked.snapshot.pk) if cluster else "",
+        "rule_prefill": _address("rule_prefill", site, cluster, asked.snapshot.pk)
+        if cluster
+        else "",
         "page_comments": _address("page_comments", site, asked.page.pk),
         "effort": _address("effort"),
     }
@@ -157,7 +173,12 @@ def _blocked(
     pk: int = 0,
 ) -> HttpResponse:
     """Show what has to be done before anything can be annotated, and offer it."""
-    job = Job.objects.unfinished().filter(site=site, task="annotation.draw_samples").order_by("pk").first()
+    job = (
+        Job.objects.unfinished()
+        .filter(site=site, task="annotation.draw_samples")
+        .order_by("pk")
+        .first()
+    )
     context = {
         "site": site,
         "cluster": cluster,
@@ -171,7 +192,8 @@ def _blocked(
         if cluster
         else [],
         "verticals": Vertical.objects.all(),
-        "has_pages": cluster is not None and Cluster.objects.present().filter(pk=cluster.pk).exists(),
+        "has_pages": cluster is not None
+        and Cluster.objects.present().filter(pk=cluster.pk).exists(),
     }
     return render(request, "annotation/page/annotate_blocked.html", context, status=200)
 
@@ -202,7 +224,9 @@ def page_node(request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> Htt
     wanted = request.GET.get("number", "")
     if not wanted:
         return render(
-            request, "annotation/page/node.html", {"values": head_values(shown.texts), "is_head": True}
+            request,
+            "annotation/page/node.html",
+            {"values": head_values(shown.texts), "is_head": True},
         )
     try:
         element = shown.element(int(wanted))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 from django.core.exceptions import BadRequest
+from django.http import HttpRequest
 
 from annotation.algorithms.anchors.picking import MarkText, Place
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
 
 MAX_BODY = 4_000_000  # bytes
 MAX_NUMBER = 2**31 - 1

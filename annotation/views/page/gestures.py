@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django.core.exceptions import BadRequest
-from django.http import JsonResponse
+from django.http import HttpRequest, JsonResponse
 from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 
 from annotation.algorithms.anchors.node_paths import AnchorProblem
+from annotation.algorithms.anchors.picking import NumberedPage
 from annotation.models import Annotation, Attribute
 from annotation.services.annotations.annotating import AnnotatedMeanwhile, NoSuchRevision
 from annotation.services.page import gestures as services
-from annotation.services.page.page_states import RECORDS, rows_of, vertical_of_page
+from annotation.services.page.gestures import Change, Subject
+from annotation.services.page.page_states import RECORDS, Row, rows_of, vertical_of_page
 from annotation.services.page.shown_pages import PageUnfit, read_page
 from annotation.views.page.annotating import cluster_of_page
-from annotation.views.page.gesture_requests import read_gesture
+from annotation.views.page.gesture_requests import Gesture, read_gesture
 from clustering.models import Snapshot
-from vertex.core.models import Role
+from vertex.core.models import Role, User
 from vertex.core.views.access import needs_role, user_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.http import HttpRequest
-
-    from annotation.algorithms.anchors.picking import NumberedPage
-    from annotation.services.page.gestures import Change, Subject
-    from annotation.services.page.page_states import Row
-    from annotation.views.page.gesture_requests import Gesture
-    from vertex.core.models import User
 
 CONFLICT = 409
 UNUSABLE = 422
@@ -84,7 +76,10 @@ class Outcome:
 def gesture(request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> JsonResponse:
     """Do what an editor's gesture means and answer with the rows that it changed."""
     snapshot = get_object_or_404(
-        Snapshot.objects.select_related("page__site"), page__site__name=name, page=pk, pk=snapshot_pk
+        Snapshot.objects.select_related("page__site"),
+        page__site__name=name,
+        page=pk,
+        pk=snapshot_pk,
     )
     told = read_gesture(request)
     do = GESTURES.get(told.text("gesture"))
@@ -131,7 +126,7 @@ def _said_by_other(row: Row) -> str:
     if not row.values:
         return f"{who} cleared it meanwhile."
     texts = ", ".join(f"“{value.text[:LONGEST_TOLD]}”" for value in row.values[:3])
-    more = f" and {len(row.values) - 3} more" if len(row.values) > 3 else ""  # noqa: PLR2004 - those named
+    more = f" and {len(row.values) - 3} more" if len(row.values) > 3 else ""
     return f"{who} took {texts}{more} meanwhile."
 
 
@@ -146,7 +141,9 @@ def _take(stage: Stage, told: Gesture, outcome: Outcome) -> None:
             last = None if place.end_number is None else stage.page.element(place.end_number)
             return services.mark_records(subject=subject, first=first, last=last, revision=revision)
         anchor = services.anchor_clicked(subject, place, widens=told.is_set("widens"))
-        return services.take(subject=subject, anchor=anchor, revision=revision, adds=told.is_set("adds"))
+        return services.take(
+            subject=subject, anchor=anchor, revision=revision, adds=told.is_set("adds")
+        )
 
     outcome.attempt(name, act)
 
@@ -161,7 +158,10 @@ def _take_text(stage: Stage, told: Gesture, outcome: Outcome) -> None:
             subject, told.number("number"), told.number("start"), told.number("end")
         )
         return services.take(
-            subject=subject, anchor=anchor, revision=told.number("revision"), adds=told.is_set("adds")
+            subject=subject,
+            anchor=anchor,
+            revision=told.number("revision"),
+            adds=told.is_set("adds"),
         )
 
     outcome.attempt(name, act)
@@ -179,7 +179,9 @@ def _take_run(stage: Stage, told: Gesture, outcome: Outcome) -> None:
         if subject.attribute is None:
             return services.mark_records(subject=subject, first=first, last=last, revision=revision)
         anchor = services.anchor_run_of(subject, first, last)
-        return services.take(subject=subject, anchor=anchor, revision=revision, adds=told.is_set("adds"))
+        return services.take(
+            subject=subject, anchor=anchor, revision=revision, adds=told.is_set("adds")
+        )
 
     outcome.attempt(name, act)
 
@@ -197,7 +199,10 @@ def _accept_one(stage: Stage, part: Gesture, outcome: Outcome) -> None:
 
     def act() -> Change:
         if subject.attribute is None:
-            records, revision = [mark.mark() for mark in part.parts("marks")], part.number("revision")
+            records, revision = (
+                [mark.mark() for mark in part.parts("marks")],
+                part.number("revision"),
+            )
             if records:
                 return services.accept_records(subject=subject, records=records, revision=revision)
             return services.mark_found_records(subject=subject, revision=revision)
@@ -231,7 +236,11 @@ def _clear(stage: Stage, told: Gesture, outcome: Outcome) -> None:
 
 
 def _remove(stage: Stage, told: Gesture, outcome: Outcome) -> None:
-    name, position, revision = told.text("attribute"), told.number("position"), told.number("revision")
+    name, position, revision = (
+        told.text("attribute"),
+        told.number("position"),
+        told.number("revision"),
+    )
     subject = stage.subject(name)
     outcome.attempt(
         name, lambda: services.remove_value(subject=subject, position=position, revision=revision)

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.models import Vertical
 from annotation.services import assign_vertical
 from annotation.services.samples import sampling
-from annotation.services.samples.queue import queue_of
+from annotation.services.samples.queue import QueueRow, queue_of
 from clustering.views.clusters.cluster_rows import cluster_of
 from vertex.core.models import Role, Site
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import words
 from vertex.core.views.toasts import tell
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
-
-    from annotation.services.samples.queue import QueueRow
 
 
 @needs_role(Role.EDITOR)

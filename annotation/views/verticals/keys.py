@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import orjson
 from django.core.exceptions import BadRequest, ValidationError
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_POST
 
 from annotation.services.verticals.keys import choose_keys
 from vertex.core.models import Role
 from vertex.core.views.access import needs_role, user_of
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
 
 LARGEST = 64 * 1024  # bytes
 

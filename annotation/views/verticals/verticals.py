@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 from django.contrib import messages
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -16,23 +17,17 @@ from annotation import services
 from annotation.forms import (
     AddVerticalForm,
     AttributeFormSet,
+    AttributeRows,
     VerticalFileForm,
     VerticalForm,
     VerticalTextForm,
 )
 from annotation.models import Vertical
-from vertex.core.models import Role, Site
+from annotation.services import VerticalPlan
+from vertex.core.models import Role, Site, User
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part
 from vertex.core.views.toasts import tell
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
-    from django.http.response import HttpResponseBase
-
-    from annotation.forms import AttributeRows
-    from annotation.services import VerticalPlan
-    from vertex.core.models import User
 
 SITES_SHOWN = 20
 ROWS_TO_BEGIN_WITH = 3
@@ -63,7 +58,11 @@ def add_vertical(request: HttpRequest) -> HttpResponse:
             tell(request, f"{name} is added.")
             return redirect("vertical", name)
     return _edit_page(
-        request, "annotation/verticals/add_vertical.html", form, rows, {"file_form": VerticalFileForm()}
+        request,
+        "annotation/verticals/add_vertical.html",
+        form,
+        rows,
+        {"file_form": VerticalFileForm()},
     )
 
 
@@ -74,15 +73,22 @@ def vertical(request: HttpRequest, vertical_name: str) -> HttpResponseBase:
     if request.method == "POST":
         return _change(request, shown)
     if not _can_edit(user_of(request)):
-        return render(request, "annotation/verticals/vertical_read_only.html", _context_of(request, shown))
+        return render(
+            request, "annotation/verticals/vertical_read_only.html", _context_of(request, shown)
+        )
     form = VerticalForm(initial={"description": shown.description, "version": shown.version})
     rows = AttributeFormSet(initial=_initial_rows(shown))
-    return _edit_page(request, "annotation/verticals/vertical.html", form, rows, _context_of(request, shown))
+    return _edit_page(
+        request, "annotation/verticals/vertical.html", form, rows, _context_of(request, shown)
+    )
 
 
 @needs_role(Role.EDITOR)
 def _change(request: HttpRequest, changed: Vertical) -> HttpResponse:
-    form, rows = VerticalForm(request.POST), AttributeFormSet(request.POST, initial=_initial_rows(changed))
+    form, rows = (
+        VerticalForm(request.POST),
+        AttributeFormSet(request.POST, initial=_initial_rows(changed)),
+    )
     before = services.describe(changed)
     if form.is_valid() and rows.is_valid() and _save(changed.name, form, rows, user_of(request)):
         _tell_saved(request, f"{changed.name} is saved.", before)
@@ -106,13 +112,20 @@ def load_ready_made(request: HttpRequest) -> HttpResponse:
 @require_POST
 def import_vertical(request: HttpRequest) -> HttpResponse:
     is_undo = "document" in request.POST
-    form = VerticalTextForm(request.POST) if is_undo else VerticalFileForm(request.POST, request.FILES)
+    form = (
+        VerticalTextForm(request.POST) if is_undo else VerticalFileForm(request.POST, request.FILES)
+    )
     if form.is_valid():
         return _save_plan(request, form.cleaned_data["plan"])
     context = {"file_form": form}
     rows = AttributeFormSet(initial=[{}] * ROWS_TO_BEGIN_WITH)
     return _edit_page(
-        request, "annotation/verticals/add_vertical.html", AddVerticalForm(), rows, context, status=400
+        request,
+        "annotation/verticals/add_vertical.html",
+        AddVerticalForm(),
+        rows,
+        context,
+        status=400,
     )
 
 
@@ -122,7 +135,9 @@ def export_vertical(_request: HttpRequest, vertical_name: str) -> HttpResponse:
     exported = get_object_or_404(Vertical, name=vertical_name)
     body = orjson.dumps(services.describe(exported), option=orjson.OPT_INDENT_2)
     name = f'attachment; filename="{exported.name}.json"'
-    return HttpResponse(body, content_type="application/json", headers={"Content-Disposition": name})
+    return HttpResponse(
+        body, content_type="application/json", headers={"Content-Disposition": name}
+    )
 
 
 @needs_role(Role.EDITOR)
@@ -143,7 +158,10 @@ def _save_plan(request: HttpRequest, plan: VerticalPlan) -> HttpResponse:
     existing = Vertical.objects.filter(name=plan.name).first()
     before = services.describe(existing) if existing else None
     services.save_vertical(
-        name=plan.name, attributes=plan.attributes, description=plan.description, actor=user_of(request)
+        name=plan.name,
+        attributes=plan.attributes,
+        description=plan.description,
+        actor=user_of(request),
     )
     _tell_saved(request, f"{plan.name} is {'changed' if existing else 'added'}.", before)
     return redirect("vertical", plan.name)
@@ -172,7 +190,10 @@ def _tell_saved(request: HttpRequest, text: str, before: dict[str, Any] | None) 
         tell(request, text)
     else:
         tell(
-            request, text, undo_url=reverse("import_vertical"), undo_fields=[("document", json.dumps(before))]
+            request,
+            text,
+            undo_url=reverse("import_vertical"),
+            undo_fields=[("document", json.dumps(before))],
         )
 
 
@@ -187,13 +208,18 @@ def _edit_page(
 ) -> HttpResponse:
     has_errors = form.is_bound and not (form.is_valid() and rows.is_valid())
     return render(
-        request, template, {"form": form, "rows": rows, **context}, status=400 if has_errors else status
+        request,
+        template,
+        {"form": form, "rows": rows, **context},
+        status=400 if has_errors else status,
     )
 
 
 def _context_of(request: HttpRequest, shown: Vertical) -> dict[str, Any]:
     users = Site.objects.filter(assignments__vertical=shown).distinct()
-    visible = Site.objects.visible_to(user_of(request)).filter(assignments__vertical=shown).distinct()
+    visible = (
+        Site.objects.visible_to(user_of(request)).filter(assignments__vertical=shown).distinct()
+    )
     return {
         "vertical": shown,
         "attributes": shown.attributes.live(),

@@ -26,35 +26,42 @@ Cost:       Quadratic in the distinct pages, about 10 s for 3,000; the product c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clustering.algorithms.automatic.boundaries import describe_groups
 from clustering.algorithms.automatic.exclusive_fields import split_by_fields
-from clustering.algorithms.automatic.feature_table import tabulate
+from clustering.algorithms.automatic.feature_table import FeatureTable, tabulate
 from clustering.algorithms.automatic.inbound import inbound_places
-from clustering.algorithms.automatic.kinship import KinshipBounds, Where, join_looks, mixed_addresses
+from clustering.algorithms.automatic.kinship import (
+    KinshipBounds,
+    Where,
+    join_looks,
+    mixed_addresses,
+)
 from clustering.algorithms.automatic.near_twins import split_by_address, split_by_section
 from clustering.algorithms.automatic.page_features import PageFeatures, observe
 from clustering.algorithms.automatic.profile_model import Grouped, assign, model_of
 from clustering.algorithms.automatic.profiles import grouped, join_profiles, numbered, shares_of
-from clustering.algorithms.grouping import Clusterer, Evidence, Grouping, TooManyPages, grouping_of
+from clustering.algorithms.grouping import (
+    Clusterer,
+    Evidence,
+    Grouping,
+    SiteLink,
+    TooManyPages,
+    grouping_of,
+)
 from clustering.algorithms.url_patterns import address_patterns
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from clustering.algorithms.automatic.feature_table import FeatureTable
-    from clustering.algorithms.grouping import SiteLink
 
 FINE = 0.45  # pages of several types that differ by more than a section are farther apart
 MOST_PAGES = 5_000  # distances between all pairs of 5,000 pages take 100 MB and a minute
 
 
-def cluster_pages(urls: Sequence[str], observations: Sequence[PageFeatures], evidence: Evidence) -> Grouping:
+def cluster_pages(
+    urls: Sequence[str], observations: Sequence[PageFeatures], evidence: Evidence
+) -> Grouping:
     """Group pages by type.
 
     Raises TooManyPages.
@@ -66,7 +73,9 @@ def cluster_pages(urls: Sequence[str], observations: Sequence[PageFeatures], evi
     if not urls:
         return Grouping([], why="There are no pages.")
     # So that no result depends on the pages' order; equal addresses by what stands there.
-    order = sorted(range(len(urls)), key=lambda page: (urls[page], observations[page].features.tobytes()))
+    order = sorted(
+        range(len(urls)), key=lambda page: (urls[page], observations[page].features.tobytes())
+    )
     pages = [observations[page] for page in order]
     table = tabulate(pages)
     fine = join_fine(table)
@@ -96,7 +105,9 @@ def by_both(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.int
 def join_fine(table: FeatureTable) -> NDArray[np.intp]:
     """Join the closest profiles up to FINE; return the group of each page."""
     dense = table.weighed.incidence.toarray()
-    distinct, page_to_distinct, sizes = np.unique(dense, axis=0, return_inverse=True, return_counts=True)
+    distinct, page_to_distinct, sizes = np.unique(
+        dense, axis=0, return_inverse=True, return_counts=True
+    )
     w = table.weighed.weights.astype(np.float32)
     joins = join_profiles(np.ascontiguousarray(distinct.T), w, sizes, FINE)
     return grouped(len(sizes), joins)[page_to_distinct.ravel()]
@@ -153,7 +164,9 @@ def explain(
     if is_telling.all() and n_addresses > 1:
         parts.append(f"on {n_addresses:,} kinds of address")
     elif is_telling.any() and n_addresses > 1:
-        parts.append(f"on the addresses of {is_telling.mean():.0%} of the pages, the others tell nothing")
+        parts.append(
+            f"on the addresses of {is_telling.mean():.0%} of the pages, the others tell nothing"
+        )
     if where.places is not where.addresses:
         parts.append("on where pages are linked from")
     n_looks, n_types, n_groups = (len(np.unique(numbers)) for numbers in (look, family, group))

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clustering.algorithms.automatic.feature_table import is_pair
-from clustering.algorithms.automatic.page_features import feature_names, hash_text
+from clustering.algorithms.automatic.feature_table import FeatureSet, FeatureTable, is_pair
+from clustering.algorithms.automatic.page_features import PageFeatures, feature_names, hash_text
 from clustering.algorithms.automatic.profiles import distances_to, shares_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from clustering.algorithms.automatic.feature_table import FeatureSet, FeatureTable
-    from clustering.algorithms.automatic.page_features import PageFeatures
 
 MOST_NAMED = 3
 SMALLEST_GAP = 0.3  # between the shares of two groups; less sets nothing apart
@@ -61,12 +54,16 @@ def _sentence(
         gaps = P[:, one] - P[:, a + b - one]
         gains = w * gaps * (gaps >= SMALLEST_GAP)
         columns = [
-            column for column in np.argsort(-gains, kind="stable")[:MOST_TRIED].tolist() if gains[column]
+            column
+            for column in np.argsort(-gains, kind="stable")[:MOST_TRIED].tolist()
+            if gains[column]
         ]
         pages = (observations[page] for page in np.flatnonzero(group == one)[:MOST_READ].tolist())
         named = _named(features, columns, pages)[:MOST_NAMED]
         if named:
-            shown = [f"{name} ({P[column, a]:.0%}, there {P[column, b]:.0%})" for column, name in named]
+            shown = [
+                f"{name} ({P[column, a]:.0%}, there {P[column, b]:.0%})" for column, name in named
+            ]
             return f"{verb} {', '.join(shown)}."
     return "Nothing in particular sets it apart from the nearest group."
 
@@ -94,7 +91,10 @@ def _named(
 
 
 def _name(
-    features: FeatureSet, column: int, path_by_hash: Mapping[int, str], label_by_hash: Mapping[int, str]
+    features: FeatureSet,
+    column: int,
+    path_by_hash: Mapping[int, str],
+    label_by_hash: Mapping[int, str],
 ) -> str:
     """Return how a feature is shown, blank where no page names it or its label is a mere sign."""
     is_path = not features.labels[column]
@@ -105,4 +105,8 @@ def _name(
     label = label_by_hash.get(int(features.labels[column]), "")
     if not _HAS_WORD.search(label):
         return ""
-    return f"“{label}” in {where}" if is_pair(features, column) else f"what follows “{label}” in {where}"
+    return (
+        f"“{label}” in {where}"
+        if is_pair(features, column)
+        else f"what follows “{label}” in {where}"
+    )

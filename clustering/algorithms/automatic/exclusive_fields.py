@@ -12,16 +12,14 @@ Cost:       Linear in the pages for each field that a part may be recognised by.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+from clustering.algorithms.automatic.feature_table import FeatureTable
 
-    from clustering.algorithms.automatic.feature_table import FeatureTable
-
-    Pages = NDArray[np.intp]
+Pages = NDArray[np.intp]
 
 FEWEST_PAGES, FEWEST_PAGES_SHARE = 8, 0.04  # of a part
 MOST, HARDLY_ANY = 0.7, 0.03  # a field that is often left blank is still its type's
@@ -42,10 +40,14 @@ def split_by_fields(table: FeatureTable, members: Pages) -> list[Pages]:
     counts = has.sum(axis=0)
     least = max(FEWEST_PAGES, FEWEST_PAGES_SHARE * len(members))
     candidates = np.flatnonzero((counts >= least) & (counts <= len(members) - least))
-    found = [parting for field in candidates.tolist() if (parting := _parted_by(has, field)) is not None]
+    found = [
+        parting for field in candidates.tolist() if (parting := _parted_by(has, field)) is not None
+    ]
     if not found:
         return [members]
-    own, p, q = max(found, key=lambda parting: len(parting.own))  # the first of equals, in the fields' order
+    own, p, q = max(
+        found, key=lambda parting: len(parting.own)
+    )  # the first of equals, in the fields' order
     # A page may lack the field that told the parts: it is of the one whose shares it differs less from.
     is_first = np.abs(has[:, own] - p).sum(axis=1) <= np.abs(has[:, own] - q).sum(axis=1)
     return [members[is_first], members[~is_first]]

@@ -13,29 +13,32 @@ Cost:       Sorts of all features and of all texts of the pages.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from clustering.algorithms.automatic.page_features import Hashes, PageFeatures
+from clustering.algorithms.automatic.page_features import Hashes, PageFeatures
 
 # On fewer pages, so many or such a share, a feature says nothing of a type and a text is a value; the shares
 # end at numbers of pages that small types of large sites have.
 FEWEST_WITH_FEATURE, FEATURE_SHARE, ENOUGH_WITH_FEATURE = 2, 0.005, 5
 FEWEST_WITH_LABEL, LABEL_SHARE, ENOUGH_WITH_LABEL = 3, 0.02, 10
-MASS_OF_PATHS, MASS_OF_FIELDS, MASS_OF_PAIRS = 1.0, 1.0, 0.5  # mean weight of what a page has of each set
+MASS_OF_PATHS, MASS_OF_FIELDS, MASS_OF_PAIRS = (
+    1.0,
+    1.0,
+    0.5,
+)  # mean weight of what a page has of each set
 LEAST_VARIED = 0.15  # values of a field as a share of its pages; fewer are signs and states
 MOST_LABELS = 20_000
 MOST_COLUMNS = 8_000
 
-_FIELD, _PAIR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD6E8FEB86659FD93)  # odd, so that nothing collides
+_FIELD, _PAIR = (
+    np.uint64(0x9E3779B97F4A7C15),
+    np.uint64(0xD6E8FEB86659FD93),
+)  # odd, so that nothing collides
 _NONE = np.uint64(0)
 
 
@@ -56,7 +59,12 @@ class FeatureSet:
 
     def kept(self, is_kept: NDArray[np.bool_]) -> FeatureSet:
         """Return some of the columns."""
-        columns = self.hashes[is_kept], self.weights[is_kept], self.paths[is_kept], self.labels[is_kept]
+        columns = (
+            self.hashes[is_kept],
+            self.weights[is_kept],
+            self.paths[is_kept],
+            self.labels[is_kept],
+        )
         return FeatureSet(self.incidence[:, np.flatnonzero(is_kept)], *columns)
 
     def strongest(self, strength: NDArray[np.float64]) -> FeatureSet:
@@ -185,10 +193,14 @@ def weigh_pairs(texts: Texts, labels: Hashes, least: float) -> FeatureSet:
     """Weigh labels at their paths: the rarer the more, the fewer labels stand at the path the more."""
     known = np.isin(texts.texts, labels)
     pages, its_paths, its_labels = texts.pages[known], texts.paths[known], texts.texts[known]
-    pairs = _feature_set(texts.n_pages, pages, its_paths * _PAIR + its_labels, its_paths, its_labels)
+    pairs = _feature_set(
+        texts.n_pages, pages, its_paths * _PAIR + its_labels, its_paths, its_labels
+    )
     paths = _feature_set(texts.n_pages, pages, its_paths, its_paths, its_labels)
     place = np.searchsorted(paths.hashes, pairs.paths)
-    n_on_page = np.bincount(place, weights=pairs.df, minlength=len(paths.hashes)) / np.maximum(paths.df, 1)
+    n_on_page = np.bincount(place, weights=pairs.df, minlength=len(paths.hashes)) / np.maximum(
+        paths.df, 1
+    )
     weights = (1 - pairs.df / max(texts.n_pages, 1)) / np.sqrt(np.maximum(n_on_page[place], 1))
     return pairs.weighing(weights).kept((pairs.df >= least) & (pairs.df < texts.n_pages))
 
@@ -197,7 +209,11 @@ def labels_anywhere(texts: Texts, labels: Hashes) -> FeatureSet:
     """Return the labels of the pages, the rarer the heavier."""
     known = np.isin(texts.texts, labels)
     found = _feature_set(
-        texts.n_pages, texts.pages[known], texts.texts[known], texts.paths[known], texts.texts[known]
+        texts.n_pages,
+        texts.pages[known],
+        texts.texts[known],
+        texts.paths[known],
+        texts.texts[known],
     )
     return found.weighing(1 - found.df / max(texts.n_pages, 1)).strongest(found.df)
 
@@ -206,9 +222,17 @@ def find_fields(texts: Texts, labels: Hashes) -> FeatureSet:
     """Return the labels behind which a text stands that differs from page to page."""
     n = len(texts.texts)
     behind = np.minimum(np.arange(1, n + 1), n - 1)
-    is_field = np.isin(texts.texts, labels) & (np.arange(n) < n - 1) & (texts.pages[behind] == texts.pages)
-    pages, its_labels, values = texts.pages[is_field], texts.texts[is_field], texts.texts[behind][is_field]
-    values = np.where(values == _NONE, pages.astype(np.uint64), values)  # no two long texts are the same
+    is_field = (
+        np.isin(texts.texts, labels) & (np.arange(n) < n - 1) & (texts.pages[behind] == texts.pages)
+    )
+    pages, its_labels, values = (
+        texts.pages[is_field],
+        texts.texts[is_field],
+        texts.texts[behind][is_field],
+    )
+    values = np.where(
+        values == _NONE, pages.astype(np.uint64), values
+    )  # no two long texts are the same
     fields = _feature_set(texts.n_pages, pages, its_labels, its_labels, its_labels)
     first_of_value = np.unique(its_labels * _FIELD + values, return_index=True)[1]
     places = np.searchsorted(fields.hashes, its_labels[first_of_value])

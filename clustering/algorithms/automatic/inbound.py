@@ -10,12 +10,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from clustering.algorithms.grouping import SiteLink
+from clustering.algorithms.grouping import SiteLink
 
 MOST_LINKED = 0.5  # of a site's pages; what more pages link to is navigation
 
@@ -36,6 +33,7 @@ def inbound_places(
     is_linked = {url for url in known if len(sources[url]) <= MOST_LINKED * len(known)}
     n_targets = Counter(place for url in is_linked for place in places[url])
     commonest = {
-        url: max(places[url], key=lambda place: (n_targets[place], place), default="") for url in is_linked
+        url: max(places[url], key=lambda place: (n_targets[place], place), default="")
+        for url in is_linked
     }
     return [commonest.get(url, "") for url in urls]

@@ -9,35 +9,36 @@ Cost:       A comparison of one group with all others reads the features that it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
-from clustering.algorithms.automatic.profiles import counts_of, indicator
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from scipy import sparse
-
-    from clustering.algorithms.automatic.feature_table import FeatureTable
-    from clustering.algorithms.automatic.profiles import Matrix
+from clustering.algorithms.automatic.feature_table import FeatureTable
+from clustering.algorithms.automatic.profiles import Matrix, counts_of, indicator
 
 NEARLY_ALL, NEARLY_NONE = 0.85, 0.1
 FEWEST_KNOWN = 3  # pages of which it can be said what nearly all have
 
 SAME_ADDRESS = 0.3  # overlap from which two groups stand at the same addresses
-FEWEST_CONTRASTS = 3  # from which groups at other addresses are of other types; by chance there is none
-FEWEST_FIELDS = 2  # contrasting, from which groups of which the address tells nothing are of other types
+FEWEST_CONTRASTS = (
+    3  # from which groups at other addresses are of other types; by chance there is none
+)
+FEWEST_FIELDS = (
+    2  # contrasting, from which groups of which the address tells nothing are of other types
+)
 MOST_LABEL_CONTRASTS = 2  # that count: labels may go with a category of things, paths hardly do
 FEW_CONTRASTS = 0.2  # of the core, below which the same address makes one type
 FEW_MISSING = 0.5  # of the core, where one of the groups has too few pages to have a core
 SMALLEST_CORE = 10  # of which it can be said that a page or two lack little
 FEW_PAGES = 5  # of which too little is known to hold against them that they look different
-MOST_LOOKS = (
-    2  # that differ from the commonest at one address; where more do, it is the address of several types
-)
+# Looks that differ from the commonest at one address; where more do, it is the address of several types.
+MOST_LOOKS = 2
 NEARLY_ALL_PAGES = 0.95  # of a site; where so many have one address, it tells nothing
-COMMON_ADDRESS = 0.3  # of a site's pages; what so many have does not excuse that a few look different
+COMMON_ADDRESS = (
+    0.3  # of a site's pages; what so many have does not excuse that a few look different
+)
 
 # Bounds of d. In the middle of the range where groups of one type and groups of several types meet; lower for
 # groups at other addresses that differ clearly, higher for groups at the same address that do not.
@@ -80,7 +81,9 @@ class Where(NamedTuple):
 
     addresses: NDArray[np.intp]
     places: NDArray[np.intp]
-    untold: frozenset[int] = frozenset()  # places of pages of which neither address nor links tell anything
+    untold: frozenset[int] = (
+        frozenset()
+    )  # places of pages of which neither address nor links tell anything
 
 
 class KinshipBounds:
@@ -88,7 +91,8 @@ class KinshipBounds:
 
     def __init__(self, table: FeatureTable, where: Where, group: NDArray[np.intp]) -> None:
         self.paths, self.pairs, self.texts = (
-            Contrasts(features.incidence, group) for features in (table.paths, table.pairs, table.texts)
+            Contrasts(features.incidence, group)
+            for features in (table.paths, table.pairs, table.texts)
         )
         self.fields = Contrasts(table.fields.incidence, group)
         self.sizes = self.paths.sizes
@@ -113,18 +117,28 @@ class KinshipBounds:
         bounds[~is_other & self.is_stray(a, contrasts, core)] = SAME
         return bounds
 
-    def is_alike(self, a: int, contrasts: NDArray[np.intp], core: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def is_alike(
+        self, a: int, contrasts: NDArray[np.intp], core: NDArray[np.intp]
+    ) -> NDArray[np.bool_]:
         """Say which groups do not look too different from one to be of its type."""
-        smaller, larger = np.minimum(self.sizes, self.sizes[a]), np.maximum(self.sizes, self.sizes[a])
+        smaller, larger = (
+            np.minimum(self.sizes, self.sizes[a]),
+            np.maximum(self.sizes, self.sizes[a]),
+        )
         most = np.where(smaller >= FEWEST_KNOWN, FEW_CONTRASTS, FEW_MISSING) * np.maximum(core, 1)
         is_in_rare_place = self.is_rare_place @ np.minimum(self.places, self.places[:, [a]]) > 0
         is_alike: NDArray[np.bool_] = (larger >= FEWEST_KNOWN) & (contrasts < most)
         is_alike |= (larger <= FEW_PAGES) & is_in_rare_place
         return is_alike
 
-    def is_stray(self, a: int, contrasts: NDArray[np.intp], core: NDArray[np.intp]) -> NDArray[np.bool_]:
+    def is_stray(
+        self, a: int, contrasts: NDArray[np.intp], core: NDArray[np.intp]
+    ) -> NDArray[np.bool_]:
         """Say which groups are a page or two that lack little of what nearly all pages of one have."""
-        smaller, larger = np.minimum(self.sizes, self.sizes[a]), np.maximum(self.sizes, self.sizes[a])
+        smaller, larger = (
+            np.minimum(self.sizes, self.sizes[a]),
+            np.maximum(self.sizes, self.sizes[a]),
+        )
         is_stray: NDArray[np.bool_] = (smaller < FEWEST_KNOWN) & (larger >= FEWEST_KNOWN)
         return is_stray & (core >= SMALLEST_CORE) & (contrasts < FEW_CONTRASTS * core)
 
@@ -164,7 +178,10 @@ def mixed_addresses(
 def join_looks(table: FeatureTable, where: Where, group: NDArray[np.intp]) -> NDArray[np.intp]:
     """Join groups that stand at the same addresses and show the same labels, however different they look."""
     labels = counts_of(table.texts.incidence, group)
-    addresses, sizes = counts_of(indicator(where.addresses), group), np.bincount(group).astype(np.float32)
+    addresses, sizes = (
+        counts_of(indicator(where.addresses), group),
+        np.bincount(group).astype(np.float32),
+    )
     known = np.flatnonzero(sizes >= FEWEST_KNOWN)
     joined = np.arange(len(sizes))
     for a in known.tolist():

@@ -14,28 +14,26 @@ Cost:       Linear in the features of the group's pages, but for a comparison of
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from clustering.algorithms.automatic.feature_table import FeatureSet, FeatureTable
 from clustering.algorithms.automatic.kinship import Contrasts
+from clustering.algorithms.automatic.page_features import Hashes
 from clustering.algorithms.automatic.profiles import numbered
 from clustering.algorithms.url_patterns import beginnings
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from clustering.algorithms.automatic.feature_table import FeatureSet, FeatureTable
-    from clustering.algorithms.automatic.page_features import Hashes
-
-    Pages = NDArray[np.intp]
+Pages = NDArray[np.intp]
 
 FEWEST_PAGES, FEWEST_PAGES_SHARE = 8, 0.04  # that a twin has; fewer are exceptions of their type
 LARGEST_SHARE = 0.25  # of a group; what more pages have is a section that a page may have
 FEWEST_ELEMENTS, SMALLEST_EXTENT = 2, 3  # of a section; less is a detail of one
-MOST_VARIATION = 0.25  # elements on some of the pages only, as a share of the section's own; more is prose
+MOST_VARIATION = (
+    0.25  # elements on some of the pages only, as a share of the section's own; more is prose
+)
 MOST_CANDIDATES = 50  # of which one is not sought: the group's pages come in many shapes
 FEWEST_FACTS, EXTENT_WITH_FACTS, LARGEST_SHARE_WITH_FACTS = 2, 4, 0.5
 COMMON_PLACE = 0.9  # of a group's pages have it
@@ -81,7 +79,8 @@ def _split_by(table: FeatureTable, addresses: Pages, members: Pages) -> list[Pag
 
 def _n_contrasts(table: FeatureTable, first: Pages, second: Pages) -> int:
     paths, pairs, texts = (
-        len(contrasting(features, first, second)) for features in (table.paths, table.pairs, table.texts)
+        len(contrasting(features, first, second))
+        for features in (table.paths, table.pairs, table.texts)
     )
     return paths + max(pairs, texts)
 
@@ -123,7 +122,9 @@ def _with_labels_of(table: FeatureTable, twin: Pages, rest: Pages, others: Pages
     if not len(rest) or not len(others):
         return others[:0]
     incidence = table.texts.incidence
-    contrasts = Contrasts(incidence[np.concatenate([twin, rest])], np.repeat([0, 1], [len(twin), len(rest)]))
+    contrasts = Contrasts(
+        incidence[np.concatenate([twin, rest])], np.repeat([0, 1], [len(twin), len(rest)])
+    )
     own = np.flatnonzero(contrasts.is_all[:, 0] & contrasts.is_none[:, 1])
     if len(own) < FEWEST_FACTS:
         return others[:0]
@@ -149,12 +150,16 @@ def _columns(features: FeatureSet, members: Pages) -> Iterator[tuple[frozenset[i
     """Yield each feature that some, but at most half of the pages have, with the places of these pages."""
     incidence = features.incidence[members].tocsc()
     counts = np.diff(incidence.indptr)
-    for column in np.flatnonzero((counts > 0) & (counts <= LARGEST_SHARE_WITH_FACTS * len(members))).tolist():
+    for column in np.flatnonzero(
+        (counts > 0) & (counts <= LARGEST_SHARE_WITH_FACTS * len(members))
+    ).tolist():
         rows = incidence.indices[incidence.indptr[column] : incidence.indptr[column + 1]]
         yield frozenset(rows.tolist()), column
 
 
-def sections_with_facts(bundles: Mapping[frozenset[int], Bundle], n_pages: int) -> list[frozenset[int]]:
+def sections_with_facts(
+    bundles: Mapping[frozenset[int], Bundle], n_pages: int
+) -> list[frozenset[int]]:
     """Return the pages of each section that goes with facts at places which nearly all pages have."""
     return [
         pages
@@ -182,7 +187,9 @@ def rare_sections(bundles: Mapping[frozenset[int], Bundle], n_pages: int) -> lis
 
 def _varies(pages: frozenset[int], bundles: Mapping[frozenset[int], Bundle]) -> bool:
     """Say whether many elements are on some of a section's pages only."""
-    within = sum(len(bundle.elements) for some, bundle in bundles.items() if len(some) > 1 and some < pages)
+    within = sum(
+        len(bundle.elements) for some, bundle in bundles.items() if len(some) > 1 and some < pages
+    )
     return within > MOST_VARIATION * len(bundles[pages].elements)
 
 

@@ -11,21 +11,18 @@ Cost:       One walk with a stack, linear in the tree.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import xxhash
+from lxml.etree import _Element
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from clustering.algorithms.grouping import RawPage
 
-    from lxml.etree import _Element
-    from numpy.typing import NDArray
-
-    from clustering.algorithms.grouping import RawPage
-
-    Hashes: TypeAlias = NDArray[np.uint64]
+Hashes: TypeAlias = NDArray[np.uint64]
 
 MAX_FEATURES = 6000  # ten times what a page of 100 KB has
 MAX_TEXTS = 6000
@@ -144,7 +141,13 @@ class _Walk:
                 self.add_text(text, around)
 
     def number(
-        self, element: _Element, parent: int, tag: str, class_: str | None, id_: str | None, prop: str | None
+        self,
+        element: _Element,
+        parent: int,
+        tag: str,
+        class_: str | None,
+        id_: str | None,
+        prop: str | None,
     ) -> tuple[int, ...]:
         """Give numbers to the features of a new kind of element; none where the page has too many."""
         if len(self.hashes) >= MAX_FEATURES:

@@ -14,36 +14,36 @@ from __future__ import annotations
 
 from base64 import b64decode, b64encode
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
 
-from clustering.algorithms.automatic.feature_table import cells_of
+from clustering.algorithms.automatic.feature_table import FeatureTable, cells_of
 from clustering.algorithms.automatic.kinship import OTHER, SAME, UNTOLD
 from clustering.algorithms.automatic.near_twins import contrasting
-from clustering.algorithms.automatic.profiles import distances_to, shares_of
+from clustering.algorithms.automatic.page_features import Hashes, PageFeatures
+from clustering.algorithms.automatic.profiles import Matrix, distances_to, shares_of
+from clustering.algorithms.grouping import Model
 from clustering.algorithms.url_patterns import pattern_among, prefixes_of
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+Pages = NDArray[np.intp]
 
-    from numpy.typing import NDArray
-    from scipy import sparse
-
-    from clustering.algorithms.automatic.feature_table import FeatureTable
-    from clustering.algorithms.automatic.page_features import Hashes, PageFeatures
-    from clustering.algorithms.automatic.profiles import Matrix
-    from clustering.algorithms.grouping import Model
-
-    Pages = NDArray[np.intp]
-
-SHORTEST_REACH, LONGEST_REACH = 0.85, 0.95  # beyond, a page has next to nothing in common with a profile
+SHORTEST_REACH, LONGEST_REACH = (
+    0.85,
+    0.95,
+)  # beyond, a page has next to nothing in common with a profile
 MOST_FEATURES = 6_000
 MOST_CELLS = 600_000  # looks by features
-FEWEST_AT_ADDRESS, OWN_ADDRESS = 3, 0.9  # pages and their share from which an address is a group's own
+FEWEST_AT_ADDRESS, OWN_ADDRESS = (
+    3,
+    0.9,
+)  # pages and their share from which an address is a group's own
 MOST_CONTRASTS = 200  # of two groups of a family
 
 
@@ -93,12 +93,17 @@ def _addresses(patterns: Sequence[str], names: Sequence[str]) -> dict[str, list[
     n_by_pattern = Counter(patterns)
     groups: dict[str, list[str]] = {}
     for (pattern, name), n in sorted(Counter(zip(patterns, names, strict=True)).items()):
-        if n_by_pattern[pattern] >= FEWEST_AT_ADDRESS and n > (1 - OWN_ADDRESS) * n_by_pattern[pattern]:
+        if (
+            n_by_pattern[pattern] >= FEWEST_AT_ADDRESS
+            and n > (1 - OWN_ADDRESS) * n_by_pattern[pattern]
+        ):
             groups.setdefault(pattern, []).append(name)
     return groups
 
 
-def _families(table: FeatureTable, group: Pages, family: Pages, names: Sequence[str]) -> list[dict[str, Any]]:
+def _families(
+    table: FeatureTable, group: Pages, family: Pages, names: Sequence[str]
+) -> list[dict[str, Any]]:
     """Return for each family the features in which two of its groups contrast, with their shares."""
     families = []
     for number in np.unique(family).tolist():
@@ -121,11 +126,15 @@ def _contrasts(table: FeatureTable, members: Sequence[Pages]) -> tuple[Hashes, M
     hashes, shares = [np.zeros(0, np.uint64)], [np.zeros((len(members), 0), np.float32)]
     for features in (table.paths, table.pairs, table.texts):
         pairs = combinations(members, 2)
-        found = np.unique(np.concatenate([contrasting(features, *pair)[:MOST_CONTRASTS] for pair in pairs]))
+        found = np.unique(
+            np.concatenate([contrasting(features, *pair)[:MOST_CONTRASTS] for pair in pairs])
+        )
         columns = features.incidence.tocsc()[:, np.searchsorted(features.hashes, found)].tocsr()
         hashes.append(found)
         shares.append(
-            np.stack([np.asarray(columns[pages].mean(axis=0), np.float32).ravel() for pages in members])
+            np.stack(
+                [np.asarray(columns[pages].mean(axis=0), np.float32).ravel() for pages in members]
+            )
         )
     return np.concatenate(hashes), np.concatenate(shares, axis=1)
 
@@ -175,7 +184,9 @@ def _closest_of(family: _Family, cells: Hashes, group: str) -> str:
     """Return the group of the family that the page differs least from; a tie stays with the given one."""
     has = np.isin(family.features, cells)
     misses = np.abs(family.shares - has).sum(axis=1)
-    return min(zip(misses.tolist(), family.groups, strict=True), key=lambda one: (one[0], one[1] != group))[1]
+    return min(
+        zip(misses.tolist(), family.groups, strict=True), key=lambda one: (one[0], one[1] != group)
+    )[1]
 
 
 def _packed(values: NDArray[Any], kind: str) -> str:
@@ -187,9 +198,13 @@ def _read(packed: str, kind: str) -> NDArray[Any]:
 
 
 def _key(model: Model) -> tuple[Any, ...]:
-    families = tuple((tuple(one["groups"]), one["features"], one["shares"]) for one in model["families"])
+    families = tuple(
+        (tuple(one["groups"]), one["features"], one["shares"]) for one in model["families"]
+    )
     parts = (model[name] for name in ("features", "weights", "shares", "labels"))
-    addresses = tuple((pattern, tuple(its_groups)) for pattern, its_groups in model["addresses"].items())
+    addresses = tuple(
+        (pattern, tuple(its_groups)) for pattern, its_groups in model["addresses"].items()
+    )
     return (tuple(model["groups"]), tuple(model["reaches"]), *parts, families, addresses)
 
 

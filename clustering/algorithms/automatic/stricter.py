@@ -16,14 +16,17 @@ Cost:       Quadratic in the distinct pages, as `auto`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clustering.algorithms.automatic.auto import MOST_PAGES, split_twins
-from clustering.algorithms.automatic.feature_table import tabulate
+from clustering.algorithms.automatic.feature_table import FeatureTable, tabulate
+from clustering.algorithms.automatic.page_features import PageFeatures
 from clustering.algorithms.automatic.profile_model import Grouped, assign, model_of
 from clustering.algorithms.automatic.profiles import (
+    Join,
     distances_to,
     grouped,
     join_profiles,
@@ -33,16 +36,7 @@ from clustering.algorithms.automatic.profiles import (
 from clustering.algorithms.grouping import Grouping, TooManyPages, grouping_of
 from clustering.algorithms.url_patterns import address_patterns
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from clustering.algorithms.automatic.feature_table import FeatureTable
-    from clustering.algorithms.automatic.page_features import PageFeatures
-    from clustering.algorithms.automatic.profiles import Join
-
-    Pages = NDArray[np.intp]
+Pages = NDArray[np.intp]
 
 __all__ = ["assign", "split_pages"]
 
@@ -60,7 +54,9 @@ def split_pages(urls: Sequence[str], observations: Sequence[PageFeatures]) -> Gr
     if len(urls) > MOST_PAGES:
         raise TooManyPages(f"{len(urls):,} pages; at most {MOST_PAGES:,} are grouped again")
     # So that no result depends on the pages' order; equal addresses by what stands there.
-    order = sorted(range(len(urls)), key=lambda page: (urls[page], observations[page].features.tobytes()))
+    order = sorted(
+        range(len(urls)), key=lambda page: (urls[page], observations[page].features.tobytes())
+    )
     if len(order) < 2 * FEWEST:
         return _whole(len(order), f"{len(order)} pages are too few to be told apart.")
     table = tabulate([observations[page] for page in order])

@@ -23,22 +23,19 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 from urllib.parse import urljoin
 
 import numpy as np
 import xxhash
 from lxml import etree
+from lxml.html import HtmlElement
+from numpy.typing import NDArray
 
 from clustering.dom.links import find_base
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.html import HtmlElement
-    from numpy.typing import NDArray
 
 RICH = 3
 MAX_VALUE = 100
@@ -52,7 +49,9 @@ _TERM = re.compile(
     r"[^\W_\u1100-\u11ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]+"
 )
 _ACCENTS = re.compile(r"[\u0300-\u036f]+")
-_MARK = re.compile(r"[A-Za-z0-9_-]+(?: [A-Za-z0-9_-]+)*")  # the same bytes in every encoding but UTF-16
+_MARK = re.compile(
+    r"[A-Za-z0-9_-]+(?: [A-Za-z0-9_-]+)*"
+)  # the same bytes in every encoding but UTF-16
 _FINDERS = [(name, etree.XPath(f"//@{name}", smart_strings=False)) for name in ("id", "class")]
 
 
@@ -68,7 +67,9 @@ class PathPage:
     spans: NDArray[np.int32]  # rows of (path, first term, end)
     pagelets: NDArray[np.int32]  # rows of (first term, end)
     shingles: NDArray[np.uint64]  # of each pagelet: a hash of its terms and of where its links lead
-    marks: NDArray[np.uint64]  # the ids and classes on the page, those that could be found in its bytes
+    marks: NDArray[
+        np.uint64
+    ]  # the ids and classes on the page, those that could be found in its bytes
 
     def path_written(self, place: int) -> str:
         """Write a path as in Table 4: `/html/body[@class='dp']/h1`."""
@@ -82,7 +83,9 @@ class PathPage:
     def content(self, place: int) -> NDArray[np.uint32]:
         """Return the terms below all instances of a path, in document order."""
         rows = self.spans[self.spans[:, 0] == place]
-        return np.concatenate([self.terms[first:end] for _, first, end in rows.tolist()] or [self.terms[:0]])
+        return np.concatenate(
+            [self.terms[first:end] for _, first, end in rows.tolist()] or [self.terms[:0]]
+        )
 
 
 def observe_tree(tree: HtmlElement | None, url: str = "") -> PathPage:
@@ -223,7 +226,9 @@ class _Walk:
     links: list[str] = field(default_factory=list)
     pagelets: list[_Pagelet] = field(default_factory=list)
     place_by_path: dict[int, int] = field(default_factory=dict)
-    place_by_key: dict[tuple[object, ...], int] = field(default_factory=dict)  # parent, tag, id and class
+    place_by_key: dict[tuple[object, ...], int] = field(
+        default_factory=dict
+    )  # parent, tag, id and class
     rich: list[bool] = field(
         default_factory=lambda: [False]
     )  # of each open element: a child is rich in links
@@ -248,7 +253,11 @@ class _Walk:
 
     def _enter(self, element: HtmlElement, parent: int) -> _Open:
         opened = _Open(
-            element, self._place(element, parent), len(self.terms), len(self.links), len(self.pagelets)
+            element,
+            self._place(element, parent),
+            len(self.terms),
+            len(self.links),
+            len(self.pagelets),
         )
         if element.tag == "a" and (href := element.get("href")) is not None:
             self.links.append(href)
@@ -297,7 +306,9 @@ class _Walk:
 
     def shingle_of(self, pagelet: _Pagelet) -> int:
         """Return the hash of a pagelet's terms and of the addresses of its links."""
-        targets = [self._resolve(href) for href in self.links[pagelet.first_link : pagelet.end_link]]
+        targets = [
+            self._resolve(href) for href in self.links[pagelet.first_link : pagelet.end_link]
+        ]
         written = "\n".join([" ".join(self.terms[pagelet.first : pagelet.end]), *targets])
         return int(xxhash.xxh64_intdigest(written.encode("utf-8", "surrogatepass")))
 

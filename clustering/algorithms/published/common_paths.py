@@ -15,10 +15,19 @@ Cost:       Quadratic in the distinct path sets where they differ; near linear w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from clustering.algorithms.grouping import Clusterer, Evidence, Grouping, TooManyPages, grouping_of
+from clustering.algorithms.grouping import (
+    Clusterer,
+    Evidence,
+    Grouping,
+    Model,
+    RawPage,
+    TooManyPages,
+    grouping_of,
+)
 from clustering.algorithms.path_sets import (
+    Hashes,
     examples_of,
     join_similar_fast,
     leaf_paths,
@@ -28,18 +37,16 @@ from clustering.algorithms.path_sets import (
     similarity_of,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from clustering.algorithms.grouping import Model, RawPage
-    from clustering.algorithms.path_sets import Hashes
-
 THRESHOLD = 0.8
 MAX_PAGES = 10_000
 
 
 def cluster_pages(
-    _urls: Sequence[str], observations: Sequence[Hashes], _evidence: Evidence, *, threshold: float = THRESHOLD
+    _urls: Sequence[str],
+    observations: Sequence[Hashes],
+    _evidence: Evidence,
+    *,
+    threshold: float = THRESHOLD,
 ) -> Grouping:
     """Group pages by transitive closure of their similarity; raise TooManyPages above 10,000."""
     if len(observations) > MAX_PAGES:
@@ -71,4 +78,6 @@ def assign(model: Model, paths: Hashes, _url: str) -> str | None:
     return nearest_example(model["examples"], paths, share_of_larger, model["threshold"])
 
 
-CLUSTERER = Clusterer("common_paths", "Common paths", observe, cluster_pages, assign, max_pages=MAX_PAGES)
+CLUSTERER = Clusterer(
+    "common_paths", "Common paths", observe, cluster_pages, assign, max_pages=MAX_PAGES
+)

@@ -11,15 +11,10 @@ Cost:       Linear in the links.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from clustering.algorithms.grouping import Click
+from clustering.algorithms.grouping import Click, SiteLink
 from clustering.algorithms.published.attributed_paths import terms_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from clustering.algorithms.grouping import SiteLink
 
 MOST_TARGETS = 5
 

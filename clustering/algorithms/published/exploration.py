@@ -19,10 +19,17 @@ Cost:       Linear in the visited pages times the classes, and in their links fo
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from clustering.algorithms.published.link_queue import Collection, LinkQueue, shape_of, spread, worth_more
+from clustering.algorithms.published.link_queue import (
+    Collection,
+    LinkQueue,
+    shape_of,
+    spread,
+    worth_more,
+)
 from clustering.algorithms.published.page_classes import (
     Candidate,
     PageClass,
@@ -32,9 +39,6 @@ from clustering.algorithms.published.page_classes import (
     select_candidates,
     update_model,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 N: Final = 2
 
@@ -62,13 +66,17 @@ class Exploration:
     queue: LinkQueue
     max_pages: int | None
     M: list[PageClass] = field(default_factory=list)  # set of page classes
-    held: list[PageClass] = field(default_factory=list)  # from heterogeneous collections, not yet in M
+    held: list[PageClass] = field(
+        default_factory=list
+    )  # from heterogeneous collections, not yet in M
     asked: dict[str, PageLinks | None] = field(default_factory=dict)
     arrived: set[str] = field(default_factory=set)
     passed: dict[str, Collection] = field(default_factory=dict)  # by URL: which was followed first
     followed: set[str] = field(default_factory=set)  # paths
     shapes: Counter[str] = field(default_factory=Counter)  # of the URLs asked for
-    supported: Counter[str] = field(default_factory=Counter)  # links followed by path, when Q was empty
+    supported: Counter[str] = field(
+        default_factory=Counter
+    )  # links followed by path, when Q was empty
     has_enough: bool = False
 
     def progress(self) -> Progress:
@@ -102,7 +110,9 @@ class Exploration:
         Without a path (no link leads there) it does not matter how many others they look like.
         """
         seen = self.shapes.copy()
-        left = dict(zip(spread(urls, len(urls)), map(shape_of, spread(urls, len(urls))), strict=True))
+        left = dict(
+            zip(spread(urls, len(urls)), map(shape_of, spread(urls, len(urls))), strict=True)
+        )
         chosen: list[str] = []
         while left and len(chosen) < self.n:
             url = min(left, key=lambda url: seen[left[url]])
@@ -121,7 +131,9 @@ class Exploration:
                 for url in urls:
                     paths_by_url.setdefault(url, set()).add(path)
         inside = {
-            url: paths for url, paths in paths_by_url.items() if url in self.asked or self.is_inside(url)
+            url: paths
+            for url, paths in paths_by_url.items()
+            if url in self.asked or self.is_inside(url)
         }
         n_before = len(self.asked)
         for links in worth_more(inside, self.asked.keys(), self.supported, self.n):

@@ -23,19 +23,16 @@ Cost:       `score_paths`: terms asked for on a page x its spans, over the queri
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
-    from fractions import Fraction
-
-    from numpy.typing import NDArray
-
-    from clustering.algorithms.published.attributed_paths import PathPage
+from clustering.algorithms.published.attributed_paths import PathPage
 
 Path = TypeVar("Path")
 
@@ -140,7 +137,9 @@ def score_paths(
     `kept` says which terms of a queried page are no template's.
     """
     n_paths = len(table.hashes)
-    n_by_path = np.bincount(np.concatenate([np.empty(0, np.intp), *table.columns]), minlength=n_paths)
+    n_by_path = np.bincount(
+        np.concatenate([np.empty(0, np.intp), *table.columns]), minlength=n_paths
+    )
     weight, precision, recall, n_queried = (np.zeros(n_paths) for _ in range(4))
     for p in sorted(asked):
         if asked[p].terms:
@@ -172,7 +171,9 @@ def count_terms(
     return n_content, n_matching
 
 
-def _sum_by_path(path: NDArray[np.int32], counts: NDArray[np.intp], n_paths: int) -> NDArray[np.int64]:
+def _sum_by_path(
+    path: NDArray[np.int32], counts: NDArray[np.intp], n_paths: int
+) -> NDArray[np.int64]:
     return np.bincount(path, weights=counts, minlength=n_paths).astype(np.int64)
 
 
@@ -185,12 +186,16 @@ def matches_of(
     M = []
     for path in paths:
         spans = page.spans[page.spans[:, 0] == place_by_path.get(path, -1)]
-        terms = [page.terms[first:end][is_kept[first:end]].tolist() for _, first, end in spans.tolist()]
+        terms = [
+            page.terms[first:end][is_kept[first:end]].tolist() for _, first, end in spans.tolist()
+        ]
         M.append(matching(Counter(term for part in terms for term in part), asked.terms))
     return M
 
 
-def borda(scores: Scores, depths: NDArray[np.int64], recall_weight: float = RECALL_WEIGHT) -> list[int]:
+def borda(
+    scores: Scores, depths: NDArray[np.int64], recall_weight: float = RECALL_WEIGHT
+) -> list[int]:
     """Return RF: the matching paths by the sum of their positions in RP and, scaled, in RR, best first."""
     total = positions(scores.precision) + recall_weight * positions(scores.recall)
     order = np.lexsort((np.arange(len(total)), depths, -scores.recall, -scores.precision, total))
@@ -211,16 +216,22 @@ def similarity_of_occurrence(present: NDArray[np.bool_]) -> NDArray[np.float64]:
     counts = present.astype(np.float32)
     both = counts.T @ counts
     one = both.diagonal()
-    H: NDArray[np.float64] = np.divide(both, np.maximum(np.minimum.outer(one, one), 1.0), dtype=np.float64)
+    H: NDArray[np.float64] = np.divide(
+        both, np.maximum(np.minimum.outer(one, one), 1.0), dtype=np.float64
+    )
     return H
 
 
-def similarity_of_content(matches: Iterable[Sequence[Counter[int]]], n_paths: int) -> NDArray[np.float64]:
+def similarity_of_content(
+    matches: Iterable[Sequence[Counter[int]]], n_paths: int
+) -> NDArray[np.float64]:
     """Return F of every two paths, from M(x, p) of each path for each page."""
     total, n_pages = np.zeros((n_paths, n_paths)), np.zeros((n_paths, n_paths))
     for M in matches:
         terms = sorted(set().union(*M))
-        counts = np.array([[M_x[term] for term in terms] for M_x in M], dtype=float).reshape(n_paths, -1)
+        counts = np.array([[M_x[term] for term in terms] for M_x in M], dtype=float).reshape(
+            n_paths, -1
+        )
         least = np.minimum.outer(counts.sum(axis=1), counts.sum(axis=1))
         shared = sum((np.minimum.outer(n, n) for n in counts.T), start=np.zeros_like(total))
         total += np.divide(shared, least, out=np.zeros_like(total), where=least > 0)
@@ -228,7 +239,9 @@ def similarity_of_content(matches: Iterable[Sequence[Counter[int]]], n_paths: in
     return total / np.maximum(n_pages, 1)
 
 
-def greedy_mwis(weights: Sequence[float | Fraction], edges: AbstractSet[tuple[int, int]]) -> list[int]:
+def greedy_mwis(
+    weights: Sequence[float | Fraction], edges: AbstractSet[tuple[int, int]]
+) -> list[int]:
     """Run Algorithm Greedy MWIS: return an independent set of the graph's nodes, heaviest first."""
     F = set(range(len(weights)))
     S: list[int] = []

@@ -19,14 +19,29 @@ Cost:       Linear in the pages' paths, but for a sort of their hashes; `key_pat
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import xxhash
+from numpy.typing import NDArray
 
-from clustering.algorithms.grouping import Clusterer, Evidence, EvidenceMissing, Grouping, grouping_of
-from clustering.algorithms.published.attributed_paths import hash_term, observe_tree, terms_of
+from clustering.algorithms.grouping import (
+    Click,
+    Clusterer,
+    Evidence,
+    EvidenceMissing,
+    Grouping,
+    Model,
+    RawPage,
+    grouping_of,
+)
+from clustering.algorithms.published.attributed_paths import (
+    PathPage,
+    hash_term,
+    observe_tree,
+    terms_of,
+)
 from clustering.algorithms.published.key_paths import (
     MOST_TOP,
     N_TOP,
@@ -45,14 +60,6 @@ from clustering.algorithms.published.key_paths import (
 from clustering.algorithms.published.marks import find_mark, unique_marks
 from clustering.algorithms.published.template_removal import kept_terms, repeated_pagelets
 from clustering.algorithms.records.tabs import find_tabs, open_tab
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
-
-    from clustering.algorithms.grouping import Click, Model, RawPage
-    from clustering.algorithms.published.attributed_paths import PathPage
 
 SHINGLE_SIZE = 1
 
@@ -96,7 +103,9 @@ def cluster_pages(
 
     Raises EvidenceMissing.
     """
-    order = sorted(range(len(urls)), key=urls.__getitem__)  # so that no result depends on the pages' order
+    order = sorted(
+        range(len(urls)), key=urls.__getitem__
+    )  # so that no result depends on the pages' order
     pages = [observations[place] for place in order]
     asked = asked_of([urls[place] for place in order], evidence.clicks, weighs_clicks=weighs_clicks)
     # Find key paths for the website.
@@ -152,7 +161,9 @@ def asked_of(
     if not clicks:
         raise EvidenceMissing("key paths need a search log, or links from which one can be derived")
     if urls and not asked:
-        raise EvidenceMissing(f"none of the {len(clicks):,} searches leads to one of the {len(urls):,} pages")
+        raise EvidenceMissing(
+            f"none of the {len(clicks):,} searches leads to one of the {len(urls):,} pages"
+        )
     return asked
 
 
@@ -169,7 +180,9 @@ def two_step_shingle(page: PathPage, profile: Profile) -> tuple[int, ...]:
     """Return the k top-ranked key paths of a page, filled up with the min-hashes of its other paths."""
     W = page.paths
     # First the top-ranked key paths present in W.
-    shingle = sorted((x for x in W.tolist() if x in profile.rank), key=profile.rank.__getitem__)[: profile.k]
+    shingle = sorted((x for x in W.tolist() if x in profile.rank), key=profile.rank.__getitem__)[
+        : profile.k
+    ]
     if len(shingle) == profile.k:
         return tuple(shingle)
     # If there are fewer than k, the remaining ones by the usual min-hashing.
@@ -186,7 +199,11 @@ def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def _why(
-    S: Sequence[KeyPath], tabs: Sequence[int], present: NDArray[np.bool_], n_asked: int, evidence: Evidence
+    S: Sequence[KeyPath],
+    tabs: Sequence[int],
+    present: NDArray[np.bool_],
+    n_asked: int,
+    evidence: Evidence,
 ) -> str:
     log = "a derived log (the words of links)" if evidence.has_derived_clicks else "the search log"
     n_covered = int(present[:, : len(S)].any(axis=1).sum())
@@ -196,7 +213,9 @@ def _why(
     )
 
 
-def _whys(pages: Sequence[PathPage], names: Sequence[str | None], profile: Profile) -> dict[str, str]:
+def _whys(
+    pages: Sequence[PathPage], names: Sequence[str | None], profile: Profile
+) -> dict[str, str]:
     """Return a sentence for each group, from a page of it."""
     example = {name: page for name, page in zip(names, pages, strict=True) if name}
     return {name: _why_together(page, profile) for name, page in example.items()}
@@ -206,7 +225,8 @@ def _why_together(page: PathPage, profile: Profile) -> str:
     place = {path: place for place, path in enumerate(page.paths.tolist())}
     shingle, tab = two_step_shingle(page, profile), open_tab(page, profile.tabs)
     parts = [
-        f"{'key path' if x in profile.rank else 'min-hash'} {page.path_written(place[x])}" for x in shingle
+        f"{'key path' if x in profile.rank else 'min-hash'} {page.path_written(place[x])}"
+        for x in shingle
     ]
     if tab:
         parts.append(f"the same open tab at {page.path_written(place[tab[0]])}")
@@ -222,18 +242,22 @@ def _model(
 ) -> Model:
     paths = [*profile.rank, *profile.tabs]
     written = [
-        _written(path, pages[int(column.argmax())]) for path, column in zip(paths, present.T, strict=True)
+        _written(path, pages[int(column.argmax())])
+        for path, column in zip(paths, present.T, strict=True)
     ]
     marks = unique_marks(pages, written, present)
     rows = [
         {"hash": f"{path:016x}", "path": text, "n_pages": int(n_pages), "mark": mark and list(mark)}
-        for path, text, n_pages, mark in zip(paths, written, present.sum(axis=0), marks, strict=True)
+        for path, text, n_pages, mark in zip(
+            paths, written, present.sum(axis=0), marks, strict=True
+        )
     ]
     return {
         "k": profile.k,
         "seed": profile.seed,
         "key_paths": [
-            row | {"precision": x.precision, "recall": x.recall} for row, x in zip(rows, S, strict=False)
+            row | {"precision": x.precision, "recall": x.recall}
+            for row, x in zip(rows, S, strict=False)
         ],
         "tabs": rows[len(S) :],
         "groups": dict(sorted(Counter(name for name in names if name).items())),
@@ -282,4 +306,6 @@ def _finds(row: Mapping[str, list[str] | None], body: bytes) -> bool | None:
     return find_mark(body, mark[0], mark[1]) if mark else None
 
 
-CLUSTERER = Clusterer("keyclus", "KeyClus", observe, cluster_pages, assign, needs=frozenset({"clicks"}))
+CLUSTERER = Clusterer(
+    "keyclus", "KeyClus", observe, cluster_pages, assign, needs=frozenset({"clicks"})
+)

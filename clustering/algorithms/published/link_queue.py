@@ -15,19 +15,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import lru_cache
 from heapq import heappop, heappush
 from math import ceil, sqrt
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import xxhash
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
-
-    from clustering.algorithms.published.page_classes import PageClass
+from clustering.algorithms.published.page_classes import PageClass
 
 PAST_PEAK = 0.5
 Strategy = Literal["densest_first", "sparsest_first"]
@@ -50,7 +48,9 @@ class LinkQueue:
 
     strategy: Strategy
     heap: list[tuple[tuple[bool, float, int], Collection]] = field(default_factory=list)
-    known: dict[int, set[str]] = field(default_factory=dict)  # the paths that were in Q, by the class's id
+    known: dict[int, set[str]] = field(
+        default_factory=dict
+    )  # the paths that were in Q, by the class's id
     n_pushed: int = 0
     peak: int = 0
     n_fetched_at_peak: int = 0
@@ -76,7 +76,11 @@ class LinkQueue:
     def rank(self, lc: Collection, number: int) -> tuple[bool, float, int]:
         """Return the place in the order: collections of singleton classes first, then by density."""
         density = len(lc.owner.urls_by_path[lc.path]) / lc.owner.n_links
-        return len(lc.owner.pages) > 1, -density if self.strategy == "densest_first" else density, number
+        return (
+            len(lc.owner.pages) > 1,
+            -density if self.strategy == "densest_first" else density,
+            number,
+        )
 
     def note_length(self, n_fetched: int) -> None:
         if len(self.heap) > self.peak:
@@ -122,11 +126,16 @@ def shape_of(url: str) -> str:
 
 def by_hash(urls: Iterable[str]) -> list[str]:
     """Return URLs in an order that tells nothing and is the same each time."""
-    return sorted(urls, key=lambda url: (xxhash.xxh64_intdigest(url.encode("utf-8", "surrogatepass")), url))
+    return sorted(
+        urls, key=lambda url: (xxhash.xxh64_intdigest(url.encode("utf-8", "surrogatepass")), url)
+    )
 
 
 def worth_more(
-    paths_by_url: Mapping[str, AbstractSet[str]], asked: AbstractSet[str], supported: Counter[str], n: int
+    paths_by_url: Mapping[str, AbstractSet[str]],
+    asked: AbstractSet[str],
+    supported: Counter[str],
+    n: int,
 ) -> list[list[str]]:
     """Return links to follow, those of one look together, where few were for how many there are.
 

@@ -13,19 +13,14 @@ Cost:       A search for the value's first word, and a look around each place wh
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clustering.algorithms.published.attributed_paths import hash_mark, marks_in
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from clustering.algorithms.published.attributed_paths import PathPage
+from clustering.algorithms.published.attributed_paths import PathPage, hash_mark, marks_in
 
 MOST_DOUBTS = 10  # after which the tree is the shorter way
 LOOKED_BACK = 60  # bytes in which a name and an equals sign stand before a value
@@ -100,7 +95,8 @@ def _patterns(name: str, value: str) -> _Patterns:
         re.compile(rb"(?i:\b%b)\s*=\s*([\"']?)\s*\Z" % attribute),
         after,
         re.compile(
-            rb"<[a-zA-Z][^\s/>]*+(?i:(?:%b)*+)[\s/]++(?i:%b)\s*+=\s*+%b" % (other, attribute, written)
+            rb"<[a-zA-Z][^\s/>]*+(?i:(?:%b)*+)[\s/]++(?i:%b)\s*+=\s*+%b"
+            % (other, attribute, written)
         ),
     )
 

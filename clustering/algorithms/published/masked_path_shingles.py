@@ -13,18 +13,12 @@ Cost:       28 subsets of each distinct shingle at 6/8; linear in pages.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
 
-from clustering.algorithms.grouping import Clusterer, Evidence, Grouping, grouping_of
-from clustering.algorithms.path_sets import min_hash
+from clustering.algorithms.grouping import Clusterer, Evidence, Grouping, Model, grouping_of
+from clustering.algorithms.path_sets import Hashes, min_hash
 from clustering.algorithms.published.path_shingles import name_of, observe
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from clustering.algorithms.grouping import Model
-    from clustering.algorithms.path_sets import Hashes
 
 SHINGLE_SIZE = 8
 SHARED = 6
@@ -50,7 +44,9 @@ def cluster_pages(
     )
 
 
-def choose_subsets(shingles: Iterable[tuple[int, ...]], m: int) -> Mapping[tuple[int, ...], tuple[int, ...]]:
+def choose_subsets(
+    shingles: Iterable[tuple[int, ...]], m: int
+) -> Mapping[tuple[int, ...], tuple[int, ...]]:
     """Return the subset of each distinct shingle that most pages contain."""
     sizes = Counter(shingles)
     n_pages: Counter[tuple[int, ...]] = Counter()
@@ -72,8 +68,14 @@ def assign(model: Model, W: Hashes, _url: str) -> str | None:
     """Return the largest group whose paths a later page's shingle contains, None where there is none."""
     sizes = model["groups"]
     shingle = min_hash(W, model["k"], model["seed"])
-    names = [name for subset in subsets_of(shingle, model["m"]) if (name := name_of(subset)) in sizes]
-    return min((name for name in names if name), key=lambda name: (-sizes[name], name), default=None)
+    names = [
+        name for subset in subsets_of(shingle, model["m"]) if (name := name_of(subset)) in sizes
+    ]
+    return min(
+        (name for name in names if name), key=lambda name: (-sizes[name], name), default=None
+    )
 
 
-CLUSTERER = Clusterer("masked_path_shingles", "Masked path shingles", observe, cluster_pages, assign)
+CLUSTERER = Clusterer(
+    "masked_path_shingles", "Masked path shingles", observe, cluster_pages, assign
+)

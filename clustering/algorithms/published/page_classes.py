@@ -19,26 +19,34 @@ Cost:       Reading a page is linear in its elements; a candidate is compared wi
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from clustering.dom.links import find_links
+from lxml.html import HtmlElement
+
+from clustering.algorithms.grouping import RawPage
+from clustering.dom.links import FoundLink, find_links
 from clustering.dom.paths import walk_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
-
-    from lxml.html import HtmlElement
-
-    from clustering.algorithms.grouping import RawPage
-    from clustering.dom.links import FoundLink
 
 DT = 0.2
 C_U, C_P, C_I, C_MISS = 1.0, 1.0, 0.8, 1.0
 MAX_VALUE = 100
-LAYOUT = ("id", "class", "align", "valign", "bgcolor", "width", "height", "color", "face", "size", "border")
+LAYOUT = (
+    "id",
+    "class",
+    "align",
+    "valign",
+    "bgcolor",
+    "width",
+    "height",
+    "color",
+    "face",
+    "size",
+    "border",
+)
 
 Observation: TypeAlias = "Mapping[str, Sequence[str]] | None"  # a page's link collections
 
@@ -187,7 +195,12 @@ def schema_cost(schema: AbstractSet[str]) -> float:
 def enc(p: PageLinks, C: AbstractSet[str]) -> float:
     """Return what a page costs with the help of a class's schema."""
     n_common = len(p.schema & C)
-    return C_I * len(C) + C_MISS * (len(C) - n_common) + C_P * (len(p.schema) - n_common) + C_U * p.n_urls
+    return (
+        C_I * len(C)
+        + C_MISS * (len(C) - n_common)
+        + C_P * (len(p.schema) - n_common)
+        + C_U * p.n_urls
+    )
 
 
 def classify(p: PageLinks, schemas: Mapping[str, AbstractSet[str]]) -> str | None:

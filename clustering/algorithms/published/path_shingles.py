@@ -13,27 +13,31 @@ Cost:       One walk a page; linear.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from lxml.html import HtmlElement
 
-from clustering.algorithms.grouping import Clusterer, Evidence, Grouping, grouping_of
-from clustering.algorithms.path_sets import min_hash
+from clustering.algorithms.grouping import (
+    Clusterer,
+    Evidence,
+    Grouping,
+    Model,
+    RawPage,
+    grouping_of,
+)
+from clustering.algorithms.path_sets import Hashes, min_hash
 from clustering.algorithms.published.attributed_paths import MAX_PATHS, UNSEEN, hash_step, step_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lxml.html import HtmlElement
-
-    from clustering.algorithms.grouping import Model, RawPage
-    from clustering.algorithms.path_sets import Hashes
 
 SHINGLE_SIZE = 4
 
 
 def cluster_pages(
-    _urls: Sequence[str], observations: Sequence[Hashes], evidence: Evidence, *, k: int = SHINGLE_SIZE
+    _urls: Sequence[str],
+    observations: Sequence[Hashes],
+    evidence: Evidence,
+    *,
+    k: int = SHINGLE_SIZE,
 ) -> Grouping:
     """Group pages that have the same shingle."""
     names = [name_of(min_hash(W, k, evidence.seed)) for W in observations]

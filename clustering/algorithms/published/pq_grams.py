@@ -19,16 +19,28 @@ Cost:       One walk a page. Threshold: quadratic in the distinct bags where the
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
+from lxml.html import HtmlElement
+from numpy.typing import NDArray
 
-from clustering.algorithms.grouping import Clusterer, Evidence, Grouping, TooManyPages, grouping_of
+from clustering.algorithms.grouping import (
+    Clusterer,
+    Evidence,
+    Grouping,
+    Model,
+    RawPage,
+    TooManyPages,
+    grouping_of,
+)
 from clustering.algorithms.path_sets import (
     EXACT_IN_JSON,
+    Hashes,
     examples_of,
     hash_text,
     join_similar_fast,
@@ -40,16 +52,7 @@ from clustering.algorithms.path_sets import (
     similarity_of,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from lxml.html import HtmlElement
-    from numpy.typing import NDArray
-
-    from clustering.algorithms.grouping import Model, RawPage
-    from clustering.algorithms.path_sets import Hashes
-
-    Gram: TypeAlias = tuple[str, ...]
+Gram: TypeAlias = tuple[str, ...]
 
 P = 2
 Q = 3
@@ -70,7 +73,9 @@ class Profile:
     def as_set(self) -> Hashes:
         """Return the bag as a set: the n-th occurrence of a pq-gram is an element of its own."""
         ends = np.cumsum(self.counts)
-        number = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - self.counts, self.counts)
+        number = np.arange(ends[-1] if len(ends) else 0) - np.repeat(
+            ends - self.counts, self.counts
+        )
         occurrences = np.repeat(self.grams, self.counts) + mix(number.astype(np.uint64))
         return np.unique(mix(occurrences) & np.uint64(EXACT_IN_JSON))
 
@@ -113,7 +118,11 @@ def cluster_by_threshold(
 
 
 def cluster_by_shingles(
-    _urls: Sequence[str], observations: Sequence[Profile], evidence: Evidence, *, k: int = SHINGLE_SIZE
+    _urls: Sequence[str],
+    observations: Sequence[Profile],
+    evidence: Evidence,
+    *,
+    k: int = SHINGLE_SIZE,
 ) -> Grouping:
     """Group pages that have the same k pq-grams of least hash."""
     names = [_shingle(profile, k, evidence.seed) for profile in observations]
@@ -153,7 +162,9 @@ def pq_grams(tree: HtmlElement, p: int = P, q: int = Q) -> Counter[Gram]:
             bag[(*stem, *[NULL] * q)] += 1
             continue
         padded = [*[NULL] * (q - 1), *children, *[NULL] * (q - 1)]
-        bag.update((*stem, *window) for window in zip(*(padded[i:] for i in range(q)), strict=False))
+        bag.update(
+            (*stem, *window) for window in zip(*(padded[i:] for i in range(q)), strict=False)
+        )
     return bag
 
 
@@ -176,7 +187,9 @@ def observe(page: RawPage) -> Profile:
 def assign(model: Model, profile: Profile, _url: str) -> str | None:
     """Return the group of a later page, None where no example is similar or where its shingle is new."""
     if "examples" in model:
-        return nearest_example(model["examples"], profile.as_set(), share_of_both, model["threshold"])
+        return nearest_example(
+            model["examples"], profile.as_set(), share_of_both, model["threshold"]
+        )
     name = _shingle(profile, model["k"], model["seed"])
     return name if name in model["groups"] else None
 

@@ -26,21 +26,24 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xxhash
+from numpy.typing import NDArray
 
-from clustering.algorithms.grouping import Clusterer, Evidence, Grouping, grouping_of
+from clustering.algorithms.grouping import (
+    Clusterer,
+    Evidence,
+    Grouping,
+    Model,
+    Observation,
+    RawPage,
+    grouping_of,
+)
 from clustering.dom.page import decide_encoding
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
-
-    from clustering.algorithms.grouping import Model, Observation, RawPage
 
 LENGTH = 10
 N_BYTES = 8
@@ -49,11 +52,20 @@ PRUNED_BELOW = 20
 SMALLEST_GROUP = 2
 
 NAME_LENGTH = 8  # of a tag; what is longer is cut, which no two tags of HTML mind
-RAW_ELEMENTS = [b"script", b"style", b"textarea", b"title", b"xmp", b"iframe"]  # their content is no markup
+RAW_ELEMENTS = [
+    b"script",
+    b"style",
+    b"textarea",
+    b"title",
+    b"xmp",
+    b"iframe",
+]  # their content is no markup
 
 # A comment; an element of raw content; any other start tag. Each takes all it scans: linear.
 _TAG = re.compile(
-    rb"<!--.*?(?:-->|\Z)|<(" + b"|".join(RAW_ELEMENTS) + rb")(?=[\x00-\x20/><]|\Z)[^>]*(?:>|\Z).*?(?:</\1|\Z)"
+    rb"<!--.*?(?:-->|\Z)|<("
+    + b"|".join(RAW_ELEMENTS)
+    + rb")(?=[\x00-\x20/><]|\Z)[^>]*(?:>|\Z).*?(?:</\1|\Z)"
     rb"|<([a-zA-Z][^\x00-\x20/><]{0,7})",
     re.IGNORECASE | re.DOTALL,
 )
@@ -71,13 +83,17 @@ class Masked(NamedTuple):
     def __str__(self) -> str:
         """Write the bytes in hexadecimal, `**` for a wild card: `0a1b**2c…`."""
         shifts = range(8 * (N_BYTES - 1), -1, -8)
-        return "".join("**" if self.wild >> s & 0xFF else f"{self.value >> s & 0xFF:02x}" for s in shifts)
+        return "".join(
+            "**" if self.wild >> s & 0xFF else f"{self.value >> s & 0xFF:02x}" for s in shifts
+        )
 
 
 def _wild_masks() -> list[int]:
     """Return the 37 choices of wild bytes in the order in which ties are decided."""
     from_highest = range(N_BYTES - 1, -1, -1)
-    choices = (places for n_wild in range(MOST_WILD + 1) for places in combinations(from_highest, n_wild))
+    choices = (
+        places for n_wild in range(MOST_WILD + 1) for places in combinations(from_highest, n_wild)
+    )
     return [sum(0xFF << 8 * place for place in places) for places in choices]
 
 
@@ -132,7 +148,9 @@ def cluster_vectors_fast(
     is_covered = found.max(axis=1) > 0
     chosen = [
         Masked(int(v) & ~WILD[mask], WILD[mask]) if covered else None
-        for v, mask, covered in zip(distinct.tolist(), best_mask.tolist(), is_covered.tolist(), strict=True)
+        for v, mask, covered in zip(
+            distinct.tolist(), best_mask.tolist(), is_covered.tolist(), strict=True
+        )
     ]
     return [chosen[row] for row in page_to_distinct.tolist()], _left(counts, place, distinct)
 
@@ -145,7 +163,9 @@ def _first_pass(
     place = np.empty((len(distinct), len(WILD)), dtype=np.intp)
     n_before = 0
     for column, wild in enumerate(WILD):
-        values, inverse = np.unique(distinct & np.uint64(~wild & (1 << 64) - 1), return_inverse=True)
+        values, inverse = np.unique(
+            distinct & np.uint64(~wild & (1 << 64) - 1), return_inverse=True
+        )
         place[:, column] = inverse + n_before
         counts.append(np.bincount(inverse, weights=sizes, minlength=len(values)).astype(np.int64))
         n_before += len(values)
@@ -159,7 +179,9 @@ def _left(
     rows, columns = np.nonzero(counts[place] > 0)
     return {
         Masked(v & ~WILD[column], WILD[column]): int(counts[place[row, column]])
-        for row, column, v in zip(rows.tolist(), columns.tolist(), distinct[rows].tolist(), strict=True)
+        for row, column, v in zip(
+            rows.tolist(), columns.tolist(), distinct[rows].tolist(), strict=True
+        )
     }
 
 
@@ -279,9 +301,13 @@ def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 _BASE = np.uint64(0x9E3779B97F4A7C15)
-_ODD = np.array([xxhash.xxh64_intdigest(b"", seed=seed) | 1 for seed in range(N_BYTES)], dtype=np.uint64)
+_ODD = np.array(
+    [xxhash.xxh64_intdigest(b"", seed=seed) | 1 for seed in range(N_BYTES)], dtype=np.uint64
+)
 _EACH = np.uint64(0x0101010101010101)
-_RAW_NAMES = np.frombuffer(b"".join(name.ljust(NAME_LENGTH, b"\0") for name in RAW_ELEMENTS), dtype="<u8")
+_RAW_NAMES = np.frombuffer(
+    b"".join(name.ljust(NAME_LENGTH, b"\0") for name in RAW_ELEMENTS), dtype="<u8"
+)
 _RAW_MASKS = [np.uint64((1 << 8 * len(name)) - 1) for name in RAW_ELEMENTS]
 
 
@@ -295,7 +321,9 @@ def observe(page: RawPage) -> Observation:
     return shingle_vector(page.body, page.content_type)
 
 
-def cluster_pages(_urls: Sequence[str], vectors: Sequence[int | None], _evidence: Evidence) -> Grouping:
+def cluster_pages(
+    _urls: Sequence[str], vectors: Sequence[int | None], _evidence: Evidence
+) -> Grouping:
     """Group pages by Algorithm 1."""
     threshold = threshold_for(len(vectors))
     places = [place for place, vector in enumerate(vectors) if vector is not None]
@@ -308,9 +336,14 @@ def cluster_pages(_urls: Sequence[str], vectors: Sequence[int | None], _evidence
     return grouping_of(
         labels,
         why=f"Pages whose tag sequences agree in 6 of 8 signature bytes; at least {threshold} pages a group.",
-        whys={name: f"signature {name}, counted {count:.0f} times" for name, count in importance.items()},
+        whys={
+            name: f"signature {name}, counted {count:.0f} times"
+            for name, count in importance.items()
+        },
         importance=importance,
-        model={"signatures": {name: count for name, count in importance.items() if name in set(labels)}},
+        model={
+            "signatures": {name: count for name, count in importance.items() if name in set(labels)}
+        },
     )
 
 

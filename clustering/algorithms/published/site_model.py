@@ -17,11 +17,20 @@ Cost:       Linear in the visited pages times the classes. Classifying a page co
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from clustering.algorithms.grouping import Clusterer, Evidence, Grouping, grouping_of
+from clustering.algorithms.grouping import (
+    Clusterer,
+    Evidence,
+    Grouping,
+    Model,
+    RawPage,
+    grouping_of,
+)
 from clustering.algorithms.published.exploration import Exploration, N, Progress
 from clustering.algorithms.published.link_queue import LinkQueue, Strategy, by_hash
 from clustering.algorithms.published.page_classes import (
@@ -33,13 +42,6 @@ from clustering.algorithms.published.page_classes import (
     observe,
 )
 from clustering.dom.addresses import BadAddress, origin_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping, Sequence
-    from collections.abc import Set as AbstractSet
-
-    from clustering.algorithms.grouping import Model, RawPage
-
 
 Stop = Literal["empty", "peak"]
 
@@ -53,7 +55,9 @@ class SiteModel:
     n_fetched_at_peak: int
     stopped: str  # "empty", "peak", "limit"
     strategy: Strategy
-    page_by_url: dict[str, str] = field(default_factory=dict)  # asked URL -> URL of the page that came
+    page_by_url: dict[str, str] = field(
+        default_factory=dict
+    )  # asked URL -> URL of the page that came
 
     def class_by_url(self) -> dict[str, int]:
         return {page.url: C.number for C in self.classes for page in C.pages}
@@ -76,7 +80,11 @@ class SiteModel:
             "n_fetched_at_peak": self.n_fetched_at_peak,
             "stopped": self.stopped,
             "classes": [
-                {"name": str(C.number), "schema": sorted(C.schema), "members": [page.url for page in C.pages]}
+                {
+                    "name": str(C.number),
+                    "schema": sorted(C.schema),
+                    "members": [page.url for page in C.pages],
+                }
                 for C in self.classes
             ],
             "links": [
@@ -153,13 +161,17 @@ def explore(
         lc = crawl.queue.pop()
         if lc is not None:
             crawl.follow(lc)
-        elif not crawl.support() and not (unreached and crawl.look_at(unreached(crawl.asked.keys()))):
+        elif not crawl.support() and not (
+            unreached and crawl.look_at(unreached(crawl.asked.keys()))
+        ):
             break
         yield crawl.progress()
     crawl.encode_held()
     yield crawl.progress()
     page_by_url = {url: page.url for url, page in crawl.asked.items() if page}
-    return SiteModel(crawl.M, len(crawl.asked), crawl.queue.n_fetched_at_peak, reason, strategy, page_by_url)
+    return SiteModel(
+        crawl.M, len(crawl.asked), crawl.queue.n_fetched_at_peak, reason, strategy, page_by_url
+    )
 
 
 def finish(exploration: Generator[Progress, None, SiteModel]) -> SiteModel:
@@ -244,7 +256,9 @@ def _unlinked(
     page_by_url: Mapping[str, PageLinks], ordered: Sequence[str], asked: AbstractSet[str]
 ) -> list[str]:
     """Return the stored pages to which no visited page links."""
-    linked = {url for source in asked for urls in page_by_url[source].collections.values() for url in urls}
+    linked = {
+        url for source in asked for urls in page_by_url[source].collections.values() for url in urls
+    }
     return [url for url in ordered if url not in asked and url not in linked]
 
 

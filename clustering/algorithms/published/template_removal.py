@@ -16,18 +16,14 @@ Cost:       Linear in the pagelets, but for a sort of their hashes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from math import ceil
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from collections.abc import Set as AbstractSet
-
-    from numpy.typing import NDArray
-
-    from clustering.algorithms.published.attributed_paths import PathPage
+from clustering.algorithms.published.attributed_paths import PathPage
 
 FEWEST_PAGES = 3
 SMALLEST_SHARE = 0.01
@@ -35,9 +31,13 @@ SMALLEST_SHARE = 0.01
 
 def repeated_pagelets(pages: Sequence[PathPage]) -> frozenset[int]:
     """Return the shingles of the pagelets that so many pages have that they are a template's."""
-    distinct = list({(page.terms.tobytes(), page.shingles.tobytes()): page for page in pages}.values())
+    distinct = list(
+        {(page.terms.tobytes(), page.shingles.tobytes()): page for page in pages}.values()
+    )
     shingles = [np.unique(page.shingles) for page in distinct]
-    values, counts = np.unique(np.concatenate([np.empty(0, np.uint64), *shingles]), return_counts=True)
+    values, counts = np.unique(
+        np.concatenate([np.empty(0, np.uint64), *shingles]), return_counts=True
+    )
     return frozenset(values[counts >= fewest_pages(len(distinct))].tolist())
 
 

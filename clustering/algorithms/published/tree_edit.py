@@ -12,14 +12,11 @@ Cost:       |A| |B| times the smaller of depth and leaves of both.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from clustering.algorithms.records.record_page import PageModel
+from clustering.algorithms.records.record_page import PageModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +44,10 @@ def tree_of(page: PageModel, element: int, n_most: int = 10**9) -> OrderedTree:
         node, n_done, leaf = stack.pop()
         family = page.children[node]
         if n_done < len(family) and family[n_done] < end:
-            stack += [(node, n_done + 1, leaf if leaf >= 0 else len(labels)), (family[n_done], 0, -1)]
+            stack += [
+                (node, n_done + 1, leaf if leaf >= 0 else len(labels)),
+                (family[n_done], 0, -1),
+            ]
         else:
             leftmost.append(leaf if leaf >= 0 else len(labels))
             labels.append(page.tags[node])
@@ -69,7 +69,9 @@ def n_matching(one: OrderedTree, other: OrderedTree) -> int:
     return (len(one) + len(other) - edit_distance(one, other)) // 2
 
 
-def _compare(one: OrderedTree, other: OrderedTree, i: int, j: int, distance: list[list[int]]) -> None:
+def _compare(
+    one: OrderedTree, other: OrderedTree, i: int, j: int, distance: list[list[int]]
+) -> None:
     """Fill in the distances of the subtrees whose leftmost leaves are those of two keyroots."""
     left, top = one.leftmost[i], other.leftmost[j]
     before = list(range(j - top + 2))
@@ -83,7 +85,9 @@ def _compare(one: OrderedTree, other: OrderedTree, i: int, j: int, distance: lis
                 same = before[y - top] if one.labels[x] == other.labels[y] else step
                 distance[x][y] = best = min(step, same)
             else:
-                best = min(step, rows[one.leftmost[x] - left][other.leftmost[y] - top] + distance[x][y])
+                best = min(
+                    step, rows[one.leftmost[x] - left][other.leftmost[y] - top] + distance[x][y]
+                )
             row.append(best)
         rows.append(row)
         before = row

@@ -20,22 +20,21 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from clustering.algorithms.published.tree_edit import n_matching, n_matching_in_order, tree_of
-from clustering.algorithms.records.record_page import model_page
+from lxml.etree import _Element
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from lxml.etree import _Element
-
-    from clustering.algorithms.published.tree_edit import OrderedTree
-    from clustering.algorithms.records.record_page import PageModel
+from clustering.algorithms.published.tree_edit import (
+    OrderedTree,
+    n_matching,
+    n_matching_in_order,
+    tree_of,
+)
+from clustering.algorithms.records.record_page import PageModel, model_page
 
 WEIGHTS = files(__package__) / "weights" / "urest.json"
 MAX_POINTS = 100
@@ -51,7 +50,10 @@ class LinearMargin:
     bias: float
 
     def margin(self, features: Iterable[float]) -> float:
-        return sum(weight * one for weight, one in zip(self.weights, features, strict=True)) + self.bias
+        return (
+            sum(weight * one for weight, one in zip(self.weights, features, strict=True))
+            + self.bias
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,12 @@ def decompose(page: PageModel) -> list[Point]:
             by_look.setdefault((page.structures[element], paths[element]), []).append(element)
     looks = sorted(by_look.items(), key=lambda look: -_shown(page, look[1]))[:MAX_POINTS]
     return [
-        Point(tuple(elements), tree_of(page, elements[0], MAX_NODES), path, triplets(page, elements[0]))
+        Point(
+            tuple(elements),
+            tree_of(page, elements[0], MAX_NODES),
+            path,
+            triplets(page, elements[0]),
+        )
         for (_, path), elements in looks
     ]
 
@@ -137,7 +144,9 @@ def cluster_subtrees(points: list[Point], phi: LinearMargin) -> list[list[int]]:
     return [sorted(cluster) for cluster in members.values() if len(cluster) > 1]
 
 
-def _merge(members: dict[int, list[int]], margins: dict[tuple[int, int], float], i: int, j: int) -> None:
+def _merge(
+    members: dict[int, list[int]], margins: dict[tuple[int, int], float], i: int, j: int
+) -> None:
     """Put cluster j into cluster i; pairs that were never compared count as not similar."""
     n_i, n_j = len(members[i]), len(members[j])
     del margins[i, j]

@@ -20,23 +20,31 @@ Cost:       Linear in links; five pages of each group are parsed. Merging is qua
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import xxhash
+from lxml.html import HtmlElement
 
-from clustering.algorithms.grouping import Clusterer, Evidence, EvidenceMissing, Grouping, grouping_of
-from clustering.algorithms.path_sets import jaccard, join_similar_fast, leaf_paths, similarity_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from lxml.html import HtmlElement
-
-    from clustering.algorithms.grouping import Model, RawPage, SiteLink
-    from clustering.algorithms.path_sets import Hashes
+from clustering.algorithms.grouping import (
+    Clusterer,
+    Evidence,
+    EvidenceMissing,
+    Grouping,
+    Model,
+    RawPage,
+    SiteLink,
+    grouping_of,
+)
+from clustering.algorithms.path_sets import (
+    Hashes,
+    jaccard,
+    join_similar_fast,
+    leaf_paths,
+    similarity_of,
+)
 
 CUT_OFF = 100
 PAGES_PER_SITE = 76_503  # on average in Table 1
@@ -82,7 +90,8 @@ def cluster_pages(
     digests = digests_of(urls)
     fingerprints = [
         fingerprint_of(
-            [read(urls[page]) for page in samples_of(group, digests, n_samples)], occurrence_threshold
+            [read(urls[page]) for page in samples_of(group, digests, n_samples)],
+            occurrence_threshold,
         )
         for group in kept
     ]
@@ -114,7 +123,9 @@ def first_inbound(links: Sequence[SiteLink]) -> dict[str, str]:
     if not links:
         return {}
     # From the last link to the first, so that the first one stays.
-    xpath_by_url = {link.target: link.xpath for link in reversed(links) if link.target != link.source}
+    xpath_by_url = {
+        link.target: link.xpath for link in reversed(links) if link.target != link.source
+    }
     xpath_by_url.pop(links[0].source, None)
     return xpath_by_url
 
@@ -140,7 +151,9 @@ def cut_off_for(n_pages: int) -> int:
 
 def digests_of(urls: Sequence[str]) -> Hashes:
     """Return the hashes of URLs, in their order in memory, which is much faster than group by group."""
-    return np.fromiter(map(xxhash.xxh64_intdigest, map(str.encode, urls)), dtype=np.uint64, count=len(urls))
+    return np.fromiter(
+        map(xxhash.xxh64_intdigest, map(str.encode, urls)), dtype=np.uint64, count=len(urls)
+    )
 
 
 def samples_of(group: GroupOfXPath, digests: Hashes, n_samples: int = N_SAMPLES) -> list[int]:

@@ -15,12 +15,9 @@ Cost:       For each parent, its children times K times K alignments.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from clustering.algorithms.published.tree_edit import n_matching_in_order
-
-if TYPE_CHECKING:
-    from clustering.algorithms.records.record_page import PageModel, Region
+from clustering.algorithms.records.record_page import PageModel, Region
 
 MOST_DISTANT = 0.3
 MAX_K = 5
@@ -56,7 +53,9 @@ def find_region(page: PageModel, family: list[int]) -> list[Region]:
 
 def _stretches(page: PageModel, nodes: list[tuple[int, ...]]) -> list[list[tuple[int, ...]]]:
     """Return the stretches of at least two nodes of which each is like the next."""
-    strings = [tuple(tag for element in node for tag in tag_string(page, element)) for node in nodes]
+    strings = [
+        tuple(tag for element in node for tag in tag_string(page, element)) for node in nodes
+    ]
     found: list[list[tuple[int, ...]]] = []
     stretch = nodes[:1]
     for place in range(1, len(nodes)):

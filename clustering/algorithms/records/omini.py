@@ -17,12 +17,9 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from clustering.algorithms.records.record_features import spread
-
-if TYPE_CHECKING:
-    from clustering.algorithms.records.record_page import PageModel, Region
+from clustering.algorithms.records.record_page import PageModel, Region
 
 _USUAL = "tr table p li hr dt ul div font b a h3 h4 dl blockquote article section span td pre"
 USUAL = _USUAL.split()

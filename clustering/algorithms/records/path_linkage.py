@@ -7,10 +7,7 @@ Cost:       Cubic in the distinct structures of a family; families with more tha
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from clustering.algorithms.records.record_page import PageModel
+from clustering.algorithms.records.record_page import PageModel
 
 CUTS = (0.35, 0.55, 0.75)
 MAX_SETS = 40
@@ -23,7 +20,7 @@ def linked_groups(page: PageModel, family: list[int]) -> list[list[int]]:
     by_structure: dict[int, list[int]] = {}
     for element in family:
         by_structure.setdefault(page.structures[element], []).append(element)
-    if not 2 < len(by_structure) <= MAX_SETS:  # noqa: PLR2004 - two are either together or not
+    if not 2 < len(by_structure) <= MAX_SETS:
         return []
     members = list(by_structure.values())
     merges = _average_linkage([path_set(page, group[0]) for group in members])

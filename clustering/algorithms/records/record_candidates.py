@@ -16,12 +16,14 @@ Cost:       Linear in the elements for each key; the linkage is taken over at mo
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import sqrt
 from statistics import median
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from clustering.algorithms.records.path_linkage import linked_groups
+from clustering.algorithms.records.record_page import PageModel, Region
 from clustering.algorithms.records.record_runs import (
     Key,
     cut_at_separators,
@@ -32,15 +34,13 @@ from clustering.algorithms.records.record_runs import (
     tokens_of,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from clustering.algorithms.records.record_page import PageModel, Region
-
 Regions: TypeAlias = tuple["Region", ...]
 
 MAX_CANDIDATES = 300
-MAX_REGIONS, FEWEST = 150_000, 4  # regions of all candidates together, and candidates kept in any case
+MAX_REGIONS, FEWEST = (
+    150_000,
+    4,
+)  # regions of all candidates together, and candidates kept in any case
 MAX_FILTERED = 4000  # regions of a candidate whose untypical ones are looked for
 MAX_RUNS_FAMILY = 4000  # children of one parent that are looked at for periods and start marks
 MAX_FAMILIES = 2500  # parents whose children are put together
@@ -71,7 +71,7 @@ class _Found:
     def add(self, regions: Iterable[Region], kind: str, *, is_filtered: bool = False) -> None:
         page = self.page
         shown = tuple([region for region in regions if page.length(region) > 0])
-        if len(shown) < 2:  # noqa: PLR2004 - one region is no list
+        if len(shown) < 2:
             return
         if self.example is not None:
             if self.example in shown:
@@ -93,7 +93,9 @@ def find_candidates(page: PageModel, n_most: int = MAX_CANDIDATES) -> list[Candi
     for candidate in plain:
         _add_filtered(found, candidate)
     kept = {id(candidate) for candidate in plain}
-    filtered = [one for one in found.by_intervals.values() if one.is_filtered and id(one) not in kept]
+    filtered = [
+        one for one in found.by_intervals.values() if one.is_filtered and id(one) not in kept
+    ]
     return plain + _most_promising(page, filtered, n_most - len(plain))
 
 
@@ -117,7 +119,9 @@ def find_candidates_with(page: PageModel, example: Region) -> list[Candidate]:
         _add_runs_over_parents(found)
         runs_like = _runs_like(page, example)
         found.add(runs_like, "over")
-        found.add([run for run in runs_like if page.parents[run[0]] == page.parents[first]], "marked")
+        found.add(
+            [run for run in runs_like if page.parents[run[0]] == page.parents[first]], "marked"
+        )
     _add_family(found, family)
     for candidate in list(found.by_intervals.values()):
         _add_filtered(found, candidate)
@@ -176,7 +180,7 @@ def _add_family(found: _Found, family: list[int]) -> None:
     """Add what one parent's children give."""
     page = found.page
     shown = [element for element in family if page.has_text(element)]
-    if len(shown) < 2:  # noqa: PLR2004
+    if len(shown) < 2:
         return
     keys = keys_of(page)
     for key in keys:
@@ -186,7 +190,7 @@ def _add_family(found: _Found, family: list[int]) -> None:
         found.add(_singles(stretch), "key")
     for group in linked_groups(page, shown):
         found.add(_singles(group), "linked")
-    if 2 < len(family) <= MAX_RUNS_FAMILY:  # noqa: PLR2004 - a run needs a third sibling
+    if 2 < len(family) <= MAX_RUNS_FAMILY:
         _add_runs(found, family)
 
 
@@ -288,7 +292,7 @@ def _add_runs_over_parents(found: _Found) -> None:
 def _add_filtered(found: _Found, candidate: Candidate) -> None:
     """Add the candidate without what is untypical in it."""
     page, regions = found.page, candidate.regions
-    if not 2 < len(regions) <= MAX_FILTERED:  # noqa: PLR2004 - of two, none is the untypical one
+    if not 2 < len(regions) <= MAX_FILTERED:
         return
     for kept in _filters(page, regions):
         if 1 < len(kept) < len(regions):
@@ -307,7 +311,9 @@ def _filters(page: PageModel, regions: Regions) -> Iterator[list[Region]]:
     linked = [region for region in regions if page.count("links", region)]
     yield linked
     yield [region for region in near if page.count("links", region)]
-    yield [region for region, length in zip(regions, lengths, strict=True) if length >= usual / TYPICAL]
+    yield [
+        region for region, length in zip(regions, lengths, strict=True) if length >= usual / TYPICAL
+    ]
     shapes = [_shape(page, region) for region in regions]
     shape, n_usual = Counter(shapes).most_common(1)[0]
     if n_usual >= len(regions) / 2:
@@ -323,7 +329,9 @@ def _shape(page: PageModel, region: Region) -> tuple[object, ...]:
     return page.shapes[region[0]], page.shapes[region[1]]
 
 
-def _typical_stretch(regions: Regions, shapes: list[tuple[object, ...]], shape: object) -> list[Region]:
+def _typical_stretch(
+    regions: Regions, shapes: list[tuple[object, ...]], shape: object
+) -> list[Region]:
     """Return the regions from the first to the last one of the usual shape."""
     places = [place for place, one in enumerate(shapes) if one == shape]
     return list(regions[places[0] : places[-1] + 1])

@@ -12,17 +12,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 from math import log1p
-from typing import TYPE_CHECKING
 
 from clustering.algorithms.records.path_linkage import path_set
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from clustering.algorithms.records.record_candidates import Candidate
-    from clustering.algorithms.records.record_page import PageModel, Region
+from clustering.algorithms.records.record_candidates import Candidate
+from clustering.algorithms.records.record_page import PageModel, Region
 
 _QUICK = (
     "log_regions is_few coverage link_coverage contiguity longest_gap length_spread log_length link_share"
@@ -44,7 +40,14 @@ _DEEP = (
 DEEP_NAMES = _DEEP.split()
 RANK_NAMES = [
     f"{way}_{name}"
-    for name in ("coverage", "log_regions", "contiguity", "variation", "varied_columns", "alike_all")
+    for name in (
+        "coverage",
+        "log_regions",
+        "contiguity",
+        "variation",
+        "varied_columns",
+        "alike_all",
+    )
     for way in ("place_by", "part_of_best")
 ] + ["holds_one_of", "held_by_one", "holds_many_of", "held_by_many"]
 FULL_NAMES = [*QUICK_NAMES, *[f"tag_{tag}" for tag in TAGS], *DEEP_NAMES, *RANK_NAMES]
@@ -98,7 +101,7 @@ def quick_features(page: PageModel, candidate: Candidate) -> list[float]:
     all_linked = max(page.text_after["linked"][0], 1)
     return [
         log1p(n),
-        float(n <= 3),  # noqa: PLR2004 - so few say little
+        float(n <= 3),
         shown / total,
         sum(linked) / all_linked,
         shown / max(shown + sum(max(gap, 0) for gap in gaps), 1),
@@ -175,7 +178,13 @@ def _likeness(page: PageModel, regions: Sequence[Region], walked: list[Region]) 
         kinds = [(values[first], values[last]) for first, last in regions]
         return Counter(kinds).most_common(1)[0][1] / len(kinds)
 
-    return [mean(neighbours), mean(everywhere), same(page.structures), same(page.shapes), same(page.classes)]
+    return [
+        mean(neighbours),
+        mean(everywhere),
+        same(page.structures),
+        same(page.shapes),
+        same(page.classes),
+    ]
 
 
 def _insides(page: PageModel, walked: list[Region]) -> list[float]:
@@ -190,7 +199,11 @@ def _insides(page: PageModel, walked: list[Region]) -> list[float]:
         repeated.append(_repeated(page, family))
         nested.append(
             max(
-                [_repeated(page, page.children[one]) for one in inside if len(page.children[one]) > SOME]
+                [
+                    _repeated(page, page.children[one])
+                    for one in inside
+                    if len(page.children[one]) > SOME
+                ]
                 or [0.0]
             )
         )
@@ -208,7 +221,11 @@ def _insides(page: PageModel, walked: list[Region]) -> list[float]:
 
 def _repeated(page: PageModel, family: Sequence[int]) -> float:
     """Return how many siblings with text have the most frequent structure, from 0 for one to 1 for many."""
-    shown = [page.structures[one] for one in family[:100] if page.has_text(one) and page.ends[one] - one > 1]
+    shown = [
+        page.structures[one]
+        for one in family[:100]
+        if page.has_text(one) and page.ends[one] - one > 1
+    ]
     return 1 - 1 / max(Counter(shown).values()) if shown else 0.0
 
 
@@ -230,7 +247,9 @@ def _columns(page: PageModel, walked: list[Region]) -> list[float]:
 
 def _start_of(page: PageModel, element: int, n_most: int = 40) -> str:
     """Return the first characters that an element shows."""
-    return page.text_at(page.starts[element], min(page.stops[element], page.starts[element] + n_most))
+    return page.text_at(
+        page.starts[element], min(page.stops[element], page.starts[element] + n_most)
+    )
 
 
 def _texts(page: PageModel, regions: Sequence[Region]) -> list[float]:
@@ -303,7 +322,10 @@ def _shares(page: PageModel, regions: Sequence[Region]) -> list[float]:
         mean([float(page.count(name, region) > 0) for region in some])
         for name in ("images", "headings", "fields")
     ]
-    texts = [mean([float(page.n_text(name, region) > 0) for region in some]) for name in ("money", "digits")]
+    texts = [
+        mean([float(page.n_text(name, region) > 0) for region in some])
+        for name in ("money", "digits")
+    ]
     return elements + texts
 
 
@@ -360,7 +382,9 @@ def _surroundings(page: PageModel, regions: Sequence[Region]) -> list[float]:
 
     def apart(name: str) -> float:
         sums = page.n_before[name]
-        return mean([float(sums[after[0]] - sums[page.ends[before[1]]]) for before, after in between])
+        return mean(
+            [float(sums[after[0]] - sums[page.ends[before[1]]]) for before, after in between]
+        )
 
     words = page.n_text("chunks", first)
     return [
@@ -378,4 +402,6 @@ def _surroundings(page: PageModel, regions: Sequence[Region]) -> list[float]:
 def _likeness_to(page: PageModel, neighbour: list[int], mark: str, middle: frozenset[str]) -> float:
     if not neighbour:
         return 0.0
-    return alike(path_set(page, neighbour[0]), middle) / 2 + (page.classes[neighbour[0]] == mark) / 2
+    return (
+        alike(path_set(page, neighbour[0]), middle) / 2 + (page.classes[neighbour[0]] == mark) / 2
+    )

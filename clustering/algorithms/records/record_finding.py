@@ -11,22 +11,16 @@ Cost:       Linear in the page but for some dozens of candidates that are looked
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from clustering.algorithms.records.record_candidates import find_candidates
+from lxml.etree import _Element
+
+from clustering.algorithms.records.record_candidates import Candidate, find_candidates
 from clustering.algorithms.records.record_features import alike, mean, region_paths
-from clustering.algorithms.records.record_page import model_page
+from clustering.algorithms.records.record_page import PageModel, Region, model_page
 from clustering.algorithms.records.record_ranker import load_ranker
 from clustering.dom.paths import element_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lxml.etree import _Element
-
-    from clustering.algorithms.records.record_candidates import Candidate
-    from clustering.algorithms.records.record_page import PageModel, Region
 
 FURTHER = 0.5  # of the least score, from which lists beside the best one are told
 MOST_DROPPED = 2  # regions that are looked at again: a first and a last one
@@ -69,7 +63,9 @@ def find_records(tree: _Element, n_best: int = 1) -> list[FoundList]:
     return told
 
 
-def _completed(page: PageModel, chosen: Candidate, candidates: Sequence[Candidate]) -> Sequence[Region]:
+def _completed(
+    page: PageModel, chosen: Candidate, candidates: Sequence[Candidate]
+) -> Sequence[Region]:
     """Return the regions of a list with those that a filter dropped though they are like the others."""
     if not chosen.is_filtered:
         return chosen.regions
@@ -78,10 +74,12 @@ def _completed(page: PageModel, chosen: Candidate, candidates: Sequence[Candidat
     usual = [region_paths(page, region) for region in walked]
     best: Sequence[Region] = chosen.regions
     for candidate in candidates:
-        if len(best) < len(candidate.regions) <= len(chosen.regions) + MOST_DROPPED and own.issubset(
-            candidate.regions
-        ):
-            dropped = [region_paths(page, region) for region in candidate.regions if region not in own]
+        if len(best) < len(candidate.regions) <= len(
+            chosen.regions
+        ) + MOST_DROPPED and own.issubset(candidate.regions):
+            dropped = [
+                region_paths(page, region) for region in candidate.regions if region not in own
+            ]
             if all(mean([alike(one, other) for other in usual]) >= ALIKE for one in dropped):
                 best = candidate.regions
     return best
@@ -121,5 +119,7 @@ def _shared(page: PageModel, one: Sequence[Region], other: Sequence[Region]) -> 
         while ahead < len(others) and others[ahead][0] < stop:
             common += min(stop, others[ahead][1]) - max(start, others[ahead][0])
             ahead += 1
-    shown = min(sum(stop - start for start, stop in mine), sum(stop - start for start, stop in others))
+    shown = min(
+        sum(stop - start for start, stop in mine), sum(stop - start for start, stop in others)
+    )
     return common / max(shown, 1)

@@ -13,17 +13,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.etree import _Element
+from lxml.etree import _Element
 
 Region: TypeAlias = tuple[int, int]
 
-_SHUT = "script style noscript template head iframe object svg math select textarea canvas video audio"
+_SHUT = (
+    "script style noscript template head iframe object svg math select textarea canvas video audio"
+)
 SHUT = frozenset(_SHUT.split())
 BOLD = frozenset({"b", "strong", "h1", "h2", "h3", "h4", "h5", "h6", "th"})
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -57,9 +57,15 @@ class PageModel:
     shapes: list[int] = field(default_factory=list)  # equal where the tags of the children are
     chunks: list[str] = field(default_factory=list)  # the text, piece by piece
     chunk_starts: list[int] = field(default_factory=list)
-    text_before: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in TEXT_SUMS})
-    text_after: dict[str, list[int]] = field(default_factory=lambda: {name: [] for name in TEXT_SUMS})
-    n_before: dict[str, list[int]] = field(default_factory=lambda: {name: [0] for name in ELEMENT_SUMS})
+    text_before: dict[str, list[int]] = field(
+        default_factory=lambda: {name: [] for name in TEXT_SUMS}
+    )
+    text_after: dict[str, list[int]] = field(
+        default_factory=lambda: {name: [] for name in TEXT_SUMS}
+    )
+    n_before: dict[str, list[int]] = field(
+        default_factory=lambda: {name: [0] for name in ELEMENT_SUMS}
+    )
     n_characters: int = 0
 
     def __len__(self) -> int:
@@ -176,8 +182,14 @@ class _Reader:
         self.n_bold_in -= tag in BOLD
         page.structures[number] = self.intern((tag, *[page.structures[child] for child in family]))
         region = (number, number)
-        traits = (page.n_text("linked", region) > 0, page.has_text(number), page.count("images", region) > 0)
-        page.shapes[number] = self.intern((tag, frozenset(page.tags[child] for child in family), traits))
+        traits = (
+            page.n_text("linked", region) > 0,
+            page.has_text(number),
+            page.count("images", region) > 0,
+        )
+        page.shapes[number] = self.intern(
+            (tag, frozenset(page.tags[child] for child in family), traits)
+        )
 
     def _read_attributes(self, node: _Element, tag: str) -> None:
         found = node.attrib
@@ -216,7 +228,9 @@ def model_page(tree: _Element) -> PageModel:
     return reader.page
 
 
-def _read(reader: _Reader, node: _Element, parent: int, stack: list[tuple[Iterator[_Element], int]]) -> None:
+def _read(
+    reader: _Reader, node: _Element, parent: int, stack: list[tuple[Iterator[_Element], int]]
+) -> None:
     """Read an element, or pass a comment."""
     is_element = isinstance(node.tag, str)
     if is_element:
@@ -225,7 +239,9 @@ def _read(reader: _Reader, node: _Element, parent: int, stack: list[tuple[Iterat
         reader.read_text(node.tail)
 
 
-def _open(reader: _Reader, node: _Element, parent: int, stack: list[tuple[Iterator[_Element], int]]) -> None:
+def _open(
+    reader: _Reader, node: _Element, parent: int, stack: list[tuple[Iterator[_Element], int]]
+) -> None:
     number = reader.enter(node, parent)
     is_shut = node.tag in SHUT
     reader.read_text(None if is_shut else node.text)

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from math import exp
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from clustering.algorithms.records.record_candidates import Candidate
 from clustering.algorithms.records.record_features import (
     DEEP_NAMES,
     FULL_NAMES,
@@ -29,15 +31,12 @@ from clustering.algorithms.records.record_features import (
     deep_features,
     quick_features,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from clustering.algorithms.records.record_candidates import Candidate
-    from clustering.algorithms.records.record_page import PageModel
+from clustering.algorithms.records.record_page import PageModel
 
 Row: TypeAlias = list[float]
-Tree: TypeAlias = list[list[float]]  # (feature, threshold, left, right, value); feature -1 is a leaf
+Tree: TypeAlias = list[
+    list[float]
+]  # (feature, threshold, left, right, value); feature -1 is a leaf
 
 WEIGHTS = files(__package__) / "weights"
 MOST = 0.7  # share of the regions for which a relation between candidates must hold
@@ -67,7 +66,10 @@ class Model:
     def margin(self, row: Row) -> float:
         """Return the distance from the plane of the SVM, within bounds."""
         parts = zip(row, self.means, self.scales, self.weights, strict=True)
-        return max(min(sum(weight * (one - middle) / scale for one, middle, scale, weight in parts), 30), -30)
+        return max(
+            min(sum(weight * (one - middle) / scale for one, middle, scale, weight in parts), 30),
+            -30,
+        )
 
     def expect(self, row: Row) -> float:
         """Return the sum of the trees."""
@@ -83,11 +85,15 @@ class Ranker:
     least: float  # a page whose best candidate scores less has no records
     n_best: int  # candidates that all features are measured of
 
-    def rank(self, page: PageModel, candidates: Sequence[Candidate]) -> list[tuple[float, Candidate]]:
+    def rank(
+        self, page: PageModel, candidates: Sequence[Candidate]
+    ) -> list[tuple[float, Candidate]]:
         """Return the best candidates with their scores, the best first."""
         kept, rows = preselect(page, candidates, self.quick, self.n_best)
         rows = complete(page, kept, rows)
-        scored = [(self.full.score(row), candidate) for row, candidate in zip(rows, kept, strict=True)]
+        scored = [
+            (self.full.score(row), candidate) for row, candidate in zip(rows, kept, strict=True)
+        ]
         return sorted(scored, key=lambda pair: -pair[0])
 
 
@@ -114,15 +120,22 @@ def complete(
     deep: Callable[[PageModel, Candidate], Row] = deep_features,
 ) -> list[Row]:
     """Return the rows of FULL_NAMES."""
-    rows = [quick + deep(page, candidate) for quick, candidate in zip(quick_rows, candidates, strict=True)]
+    rows = [
+        quick + deep(page, candidate)
+        for quick, candidate in zip(quick_rows, candidates, strict=True)
+    ]
     ranks = _rank_features(page, candidates, rows)
     return [row + rank for row, rank in zip(rows, ranks, strict=True)]
 
 
-def _rank_features(page: PageModel, candidates: Sequence[Candidate], rows: Sequence[Row]) -> list[Row]:
+def _rank_features(
+    page: PageModel, candidates: Sequence[Candidate], rows: Sequence[Row]
+) -> list[Row]:
     """Return each candidate's places among the others, and which of them it holds or is held by."""
     names = [*QUICK_NAMES, *TAGS, *DEEP_NAMES]
-    compared = [name.removeprefix("place_by_") for name in RANK_NAMES if name.startswith("place_by_")]
+    compared = [
+        name.removeprefix("place_by_") for name in RANK_NAMES if name.startswith("place_by_")
+    ]
     added: list[Row] = [[] for _ in rows]
     for name in compared:
         column = names.index(name)
@@ -145,7 +158,9 @@ def _relations(page: PageModel, candidates: Sequence[Candidate]) -> list[Row]:
         step = max(len(candidate.regions) // N_COMPARED, 1)
         intervals = [page.interval(region) for region in candidate.regions[::step]]
         for inner in range(len(candidates)):
-            is_inside = starts[inner][0] >= starts[outer][0] and stops[inner][-1] <= stops[outer][-1]
+            is_inside = (
+                starts[inner][0] >= starts[outer][0] and stops[inner][-1] <= stops[outer][-1]
+            )
             if inner == outer or not is_inside:
                 continue
             held = [
@@ -187,5 +202,8 @@ def read_model(stored: Mapping[str, Any], names: list[str]) -> Model:
 def load_ranker(name: str = "records") -> Ranker:
     """Return the ranker that ships. Raises WeightsDoNotFit."""
     stored = json.loads((WEIGHTS / f"{name}.json").read_text())
-    quick, full = read_model(stored["quick"], list(QUICK_NAMES)), read_model(stored["full"], FULL_NAMES)
+    quick, full = (
+        read_model(stored["quick"], list(QUICK_NAMES)),
+        read_model(stored["full"], FULL_NAMES),
+    )
     return Ranker(quick, full, stored["least"], stored["n_best"])

@@ -15,10 +15,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from clustering.algorithms.records.record_page import PageModel, Region
+from clustering.algorithms.records.record_page import PageModel, Region
 
 Key: TypeAlias = Callable[[int], object]
 
@@ -63,7 +62,9 @@ def cut_at_separators(page: PageModel, family: list[int]) -> Iterator[list[Regio
     kinds.append({element for element in blank if page.tags[element] != "br"})
     pairs = pairwise(family)
     doubled = {
-        one for one, other in pairs if page.tags[one] == page.tags[other] == "br" and _touch(page, one, other)
+        one
+        for one, other in pairs
+        if page.tags[one] == page.tags[other] == "br" and _touch(page, one, other)
     }
     for separators in [*kinds, doubled]:
         if separators:
@@ -96,7 +97,9 @@ def _trimmed(page: PageModel, run: list[int]) -> list[Region]:
     return [(run[first], run[last])] if first <= last else []
 
 
-def runs_from_marks(page: PageModel, family: list[int], tokens: list[object]) -> Iterator[list[Region]]:
+def runs_from_marks(
+    page: PageModel, family: list[int], tokens: list[object]
+) -> Iterator[list[Region]]:
     """Yield the runs from each start mark to the next, for every token that could be one."""
     places_by_token: dict[object, list[int]] = {}
     for place, token in enumerate(tokens):
@@ -113,12 +116,15 @@ def runs_from_marks(page: PageModel, family: list[int], tokens: list[object]) ->
         yield [region for run in whole for region in _trimmed(page, run)]
         yield [region for run in whole for region in _trimmed(page, run[: max(usual, 1)])]
         ending = [
-            family[before + 1 : place + 1] for before, place in zip([-1, *places], places, strict=False)
+            family[before + 1 : place + 1]
+            for before, place in zip([-1, *places], places, strict=False)
         ]
         yield [region for run in ending for region in _trimmed(page, run)]
 
 
-def periodic_runs(page: PageModel, family: list[int], tokens: list[object]) -> Iterator[list[Region]]:
+def periodic_runs(
+    page: PageModel, family: list[int], tokens: list[object]
+) -> Iterator[list[Region]]:
     """Yield the runs of fixed length, at each phase, where enough children repeat at that distance."""
     for period in PERIODS:
         n_pairs = len(family) - period
@@ -129,7 +135,11 @@ def periodic_runs(page: PageModel, family: list[int], tokens: list[object]) -> I
             continue
         for phase in range(period):
             starts = range(phase, len(family) - period + 1, period)
-            yield [region for start in starts for region in _trimmed(page, family[start : start + period])]
+            yield [
+                region
+                for start in starts
+                for region in _trimmed(page, family[start : start + period])
+            ]
 
 
 def run_from(page: PageModel, mark: int, group: list[int]) -> Region:

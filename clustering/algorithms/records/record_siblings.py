@@ -14,25 +14,24 @@ Cost:       As `find_records`.
 from __future__ import annotations
 
 from bisect import bisect_left
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+
+from lxml.etree import _Element
 
 from clustering.algorithms.records.path_linkage import path_set
-from clustering.algorithms.records.record_candidates import find_candidates, find_candidates_with
+from clustering.algorithms.records.record_candidates import (
+    Candidate,
+    find_candidates,
+    find_candidates_with,
+)
 from clustering.algorithms.records.record_features import alike, mean, region_paths
-from clustering.algorithms.records.record_page import model_page
-from clustering.algorithms.records.record_ranker import complete, load_ranker, preselect
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lxml.etree import _Element
-
-    from clustering.algorithms.records.record_candidates import Candidate
-    from clustering.algorithms.records.record_page import PageModel, Region
-    from clustering.algorithms.records.record_ranker import Ranker
+from clustering.algorithms.records.record_page import PageModel, Region, model_page
+from clustering.algorithms.records.record_ranker import Ranker, complete, load_ranker, preselect
 
 LIKENESS = 0.75  # what being like the example counts beside the score
-LEFT_OUT = 1.0  # what is taken off where regions like the example are left out, as a share of those taken
+LEFT_OUT = (
+    1.0  # what is taken off where regions like the example are left out, as a share of those taken
+)
 TOLERANCE = 0.6  # of the likeness of nearly all taken, from which others count as left out
 OF_CLASS = 0.25  # of the likeness of two elements
 LEAST = 0.4  # likeness below which a region is another thing
@@ -65,7 +64,8 @@ def regions_like(page: PageModel, example: Region, ranker: Ranker) -> list[Regio
     )
     rows = complete(page, [*kept, *others], [*rows, *other_rows])
     scores = [
-        ranker.full.score(row) + compared.bonus(candidate) for row, candidate in zip(rows, kept, strict=False)
+        ranker.full.score(row) + compared.bonus(candidate)
+        for row, candidate in zip(rows, kept, strict=False)
     ]
     return list(kept[max(range(len(kept)), key=scores.__getitem__)].regions)
 
@@ -99,7 +99,9 @@ class _Compared:
         if len(ours) != len(theirs):
             share = alike(region_paths(page, region), self.paths)
             return share if form_of(page, region) == self.form else 0.0
-        return mean([_resemblance(page, one, other) for one, other in zip(ours, theirs, strict=True)])
+        return mean(
+            [_resemblance(page, one, other) for one, other in zip(ours, theirs, strict=True)]
+        )
 
     def is_alike(self, candidate: Candidate) -> bool:
         """Say whether the regions beside the example are built like it at all."""

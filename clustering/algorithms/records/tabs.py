@@ -15,20 +15,14 @@ Cost:       Pages x candidates; a candidate with an eleventh text is given up.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 import numpy as np
 import xxhash
+from numpy.typing import NDArray
 
-from clustering.algorithms.published.attributed_paths import NUMBER
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from collections.abc import Set as AbstractSet
-
-    from numpy.typing import NDArray
-
-    from clustering.algorithms.published.attributed_paths import PathPage
+from clustering.algorithms.published.attributed_paths import NUMBER, PathPage
 
 FEWEST_CONTENTS, MOST_CONTENTS = 2, 10
 FEWEST_PAGES = 10
@@ -48,8 +42,16 @@ def find_tabs(pages: Sequence[PathPage], candidates: Sequence[int]) -> list[int]
             distinct[path].add(content.tobytes())
             if len(distinct[path]) > MOST_CONTENTS:
                 few.discard(path)
-    few = {path for path in few if has_few_contents(len(contents[path]), len(distinct[path]), len(pages))}
-    return [path for path in candidates if path in few and stands_beside_others(pages, path, distinct[path])]
+    few = {
+        path
+        for path in few
+        if has_few_contents(len(contents[path]), len(distinct[path]), len(pages))
+    }
+    return [
+        path
+        for path in candidates
+        if path in few and stands_beside_others(pages, path, distinct[path])
+    ]
 
 
 def has_few_contents(n_present: int, n_contents: int, n_pages: int) -> bool:
@@ -61,7 +63,9 @@ def has_few_contents(n_present: int, n_contents: int, n_pages: int) -> bool:
     )
 
 
-def stands_beside_others(pages: Sequence[PathPage], path: int, contents: AbstractSet[bytes]) -> bool:
+def stands_beside_others(
+    pages: Sequence[PathPage], path: int, contents: AbstractSet[bytes]
+) -> bool:
     """Say whether on most pages another of a path's contents stands next to the one that is open."""
     n_present = n_beside = 0
     for page in pages:
@@ -96,11 +100,14 @@ def open_tab(page: PathPage, tabs: Sequence[int]) -> tuple[int, int] | None:
     """Return the first tab path that a page has, with the hash of its content."""
     found = dict(contents_at(page, set(tabs))) if tabs else {}
     return next(
-        ((path, xxhash.xxh64_intdigest(found[path].tobytes())) for path in tabs if path in found), None
+        ((path, xxhash.xxh64_intdigest(found[path].tobytes())) for path in tabs if path in found),
+        None,
     )
 
 
-def contents_at(page: PathPage, wanted: AbstractSet[int]) -> Iterator[tuple[int, NDArray[np.uint32]]]:
+def contents_at(
+    page: PathPage, wanted: AbstractSet[int]
+) -> Iterator[tuple[int, NDArray[np.uint32]]]:
     """Yield the wanted paths of a page that have a word as content, each with it."""
     for place, path in enumerate(page.paths.tolist()):
         if path in wanted:

@@ -11,10 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 SHORTEST, LONGEST = 2, 40
 # What stylesheets call things by their looks, and what they call any part of a page.
@@ -37,7 +34,13 @@ _DATE = re.compile(
 _PHONE = re.compile(r"(?:\+\d|\(\d{2,4}\)|\d{3}-)[\d ()/.-]{6,}\d")
 _RATING = re.compile(r"\d(?:[.,]\d)?\s*(?:of|/|out of|stars?)\s*\d?", re.IGNORECASE)
 _NUMBER = re.compile(r"[\d.,  ]+%?")
-KINDS = (("price", _PRICE), ("date", _DATE), ("phone", _PHONE), ("rating", _RATING), ("number", _NUMBER))
+KINDS = (
+    ("price", _PRICE),
+    ("date", _DATE),
+    ("phone", _PHONE),
+    ("rating", _RATING),
+    ("number", _NUMBER),
+)
 MOSTLY = 0.8
 
 

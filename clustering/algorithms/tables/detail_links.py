@@ -10,18 +10,13 @@ Cost:       Linear in the links.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from clustering.algorithms.tables.record_cells import LINK, shown
+from clustering.algorithms.tables.record_cells import LINK, Cell, shown
+from clustering.algorithms.tables.record_fields import Column
 from clustering.dom.addresses import BadAddress, join_url
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from clustering.algorithms.tables.record_cells import Cell
-    from clustering.algorithms.tables.record_fields import Column
 
 FEWEST = 0.6  # of the records that must have the link
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -76,11 +71,21 @@ def _score(column: Column, urls: Sequence[str], base_url: str) -> float:
     heading = sum(_is_headed(cell) for cell in cells) / len(cells)
     words = sum(len(shown(cell.element)) for cell in cells) / len(cells)
     full = len(known) / len(urls) + len(set(known)) / len(known)
-    return full + own + heading + min(words, 60) / 60 + 1 / len(patterns) - 2 * others - column.is_multi
+    return (
+        full
+        + own
+        + heading
+        + min(words, 60) / 60
+        + 1 / len(patterns)
+        - 2 * others
+        - column.is_multi
+    )
 
 
 def _is_headed(cell: Cell) -> bool:
-    return cell.element.tag in HEADINGS or any(one.tag in HEADINGS for one in cell.element.iterancestors())
+    return cell.element.tag in HEADINGS or any(
+        one.tag in HEADINGS for one in cell.element.iterancestors()
+    )
 
 
 def _pattern(url: str) -> str:

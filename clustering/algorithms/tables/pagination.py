@@ -11,19 +11,14 @@ Cost:       Linear in the links.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
 
+from lxml.html import HtmlElement
+
 from clustering.dom.addresses import BadAddress, join_url
-from clustering.dom.links import find_base, find_links
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lxml.html import HtmlElement
-
-    from clustering.dom.links import FoundLink
+from clustering.dom.links import FoundLink, find_base, find_links
 
 _WORDS = (
     "next|next page|more|more results|show more|load more|older|older posts|older entries|forward"
@@ -57,7 +52,11 @@ class Pagination:
 
 def find_pagination(tree: HtmlElement, url: str, encoding: str = "utf-8") -> Pagination:
     """Return where a list goes on; nothing where it does not."""
-    links = [link for link in find_links(tree, url, encoding) if link.url != url and goes_on(url, link.url)]
+    links = [
+        link
+        for link in find_links(tree, url, encoding)
+        if link.url != url and goes_on(url, link.url)
+    ]
     numbered = _numbered(links)
     pages = tuple(dict.fromkeys(link.url for link in numbered))[:MOST_PAGES]
     elements = {link.position: _element_at(tree, link.xpath) for link in links}
@@ -118,7 +117,9 @@ def _says_next(link: FoundLink, element: HtmlElement) -> bool:
 def _numbered(links: Sequence[FoundLink]) -> list[FoundLink]:
     """Return the links that show page numbers, where several do."""
     found = [
-        link for link in links if link.text.strip("[]() .").isdecimal() and len(link.text) <= LONGEST_NUMBER
+        link
+        for link in links
+        if link.text.strip("[]() .").isdecimal() and len(link.text) <= LONGEST_NUMBER
     ]
     return found if len({link.text for link in found}) >= FEWEST else found[:1]
 

@@ -15,15 +15,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+
+from lxml.etree import _Element
 
 from clustering.algorithms.records.record_page import SHUT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from lxml.etree import _Element
 
 TEXT, LINK, IMAGE = "text", "link", "image"
 _PLAIN = "b i em strong font u big small tt s strike del ins sub sup mark abbr cite code q wbr nobr center"
@@ -76,7 +73,9 @@ class _Walk:
         if tag == "img":
             self._add_image(element, steps, named)
         if tag == "a" and element.get("href"):
-            self.cells.append(Cell(LINK, str(element.get("href")).strip(), element, "@href", steps, named))
+            self.cells.append(
+                Cell(LINK, str(element.get("href")).strip(), element, "@href", steps, named)
+            )
         if is_one_text(element):
             self._add(Cell(TEXT, shown(element), element, "", steps, named))
             return
@@ -135,7 +134,9 @@ def _cells_of(record: Sequence[_Element], classes: dict[tuple[str, str], str]) -
     for number, element in enumerate(record):
         tag = str(element.tag)
         # The class of a record's own element tells of odd and even, of new and sold out, and names no field.
-        walk.enter(element, (f"{tag} {number}" if is_run_of_rows else tag,) if len(record) > 1 else (), ())
+        walk.enter(
+            element, (f"{tag} {number}" if is_run_of_rows else tag,) if len(record) > 1 else (), ()
+        )
         if number + 1 < len(record):  # text between the elements of a run
             walk.add_text(element.tail, element, TAIL, ("between",), ())
     return walk.cells
@@ -147,7 +148,8 @@ def is_one_text(element: _Element) -> bool:
         return False
     below = [child for child in element.iterdescendants() if isinstance(child.tag, str)]
     return all(
-        child.tag in PLAIN and not any(child.get(name) for name in ("class", *DECLARING)) for child in below
+        child.tag in PLAIN and not any(child.get(name) for name in ("class", *DECLARING))
+        for child in below
     )
 
 
@@ -185,7 +187,9 @@ def same_classes(records: Iterable[Sequence[_Element]]) -> dict[tuple[str, str],
         for place, value in enumerate(values):
             words = set(value.split())
             for base in values[:place]:
-                if set(base.split()) < words and records_by_value[base].isdisjoint(records_by_value[value]):
+                if set(base.split()) < words and records_by_value[base].isdisjoint(
+                    records_by_value[value]
+                ):
                     same[tag, value] = same.get((tag, base), base)
                     records_by_value[base] |= records_by_value[value]
                     break

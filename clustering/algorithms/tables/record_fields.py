@@ -14,16 +14,13 @@ Cost:       Linear in the cells.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+
+from lxml.etree import _Element
 
 from clustering.algorithms.tables.column_names import as_name, kind_of, name_of, unique_names
 from clustering.algorithms.tables.record_cells import IMAGE, LINK, TEXT, Cell, read_cells, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from lxml.etree import _Element
 
 ENOUGH = 3  # records, from which on what is the same in all says nothing
 MAX_COLUMNS = 60
@@ -89,7 +86,9 @@ def _told_apart(column: Column) -> list[Column]:
         return [column]
     is_everywhere = all(column.cells)
     if len(counts) == 1 and is_everywhere and len(column.cells) > 1:
-        parts = [[[found[number]] for found in column.cells] for number in range(len(column.cells[0]))]
+        parts = [
+            [[found[number]] for found in column.cells] for number in range(len(column.cells[0]))
+        ]
         return [_column(part) for part in parts]
     return _apart_by(column, _tags_of) or _apart_by(column, _look_of) or [column]
 

@@ -11,20 +11,16 @@ Cost:       One walk over the elements outside the navigation, besides the decla
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from lxml import etree
+from lxml.html import HtmlElement
 
+from clustering.algorithms.grouping import RawPage
 from clustering.algorithms.titles.schema_types import DeclaredType, declared_types
 from clustering.dom.addresses import BadAddress, join_url, normalise_url
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.html import HtmlElement
-
-    from clustering.algorithms.grouping import RawPage
 
 MIN_LINKS = 4  # of a list
 MAX_LISTS, MAX_LINKS = 2, 12  # that are kept of a page
@@ -37,7 +33,9 @@ WIDEST = 0.4  # of a list's text, between two links; where more is, they stand a
 MIN_LINKED = 0.06  # of a list's text; where less is linked, something else is told there
 
 _SKIPPED = frozenset(
-    re.split(r"\s+", "nav header footer aside head script style noscript template svg select textarea")
+    re.split(
+        r"\s+", "nav header footer aside head script style noscript template svg select textarea"
+    )
 )
 _FIELDS = frozenset({"text", "search", ""})
 _MAIN = etree.XPath("//main | //*[@role='main'] | //*[@id='main'] | //*[@id='content']")
@@ -78,7 +76,9 @@ def read_kind(page: RawPage) -> PageKind:
         tokens=_tokens(tree),
         lists=tuple(walk.lists()),
         is_prose=walk.n_prose >= max(MIN_PROSE, MOSTLY_PROSE * walk.n_characters),
-        n_passwords=sum((field.get("type") or "").lower() == "password" for field in tree.iter("input")),
+        n_passwords=sum(
+            (field.get("type") or "").lower() == "password" for field in tree.iter("input")
+        ),
         search_keys=frozenset(_search_keys(tree)),
         language=(tree.get("lang") or "").strip().lower()[:2],
     )
@@ -191,7 +191,9 @@ class _Walk:
                 lists.append((round(length / total, 2), links))
         lists.sort(key=lambda one: -one[0])
         for share, links in lists[:MAX_LISTS]:
-            yield LinkList(share, tuple(filter(None, map(self.resolve, list(links.hrefs)[:MAX_LINKS]))))
+            yield LinkList(
+                share, tuple(filter(None, map(self.resolve, list(links.hrefs)[:MAX_LINKS])))
+            )
 
     def resolve(self, href: str) -> str:
         try:

@@ -16,12 +16,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from lxml import etree
-
-if TYPE_CHECKING:
-    from lxml.html import HtmlElement
+from lxml.html import HtmlElement
 
 MAX_JSON = 300_000  # characters of one declaration
 MAX_THINGS = 300
@@ -64,7 +62,11 @@ def declared_types(tree: HtmlElement) -> tuple[DeclaredType, ...]:
     """Return the types of what a page is about, the most telling first; none where it declares none."""
     found = _Things()
     for script in tree.iter("script"):
-        if script.text and len(script.text) <= MAX_JSON and _JSON_TYPE.match(script.get("type") or ""):
+        if (
+            script.text
+            and len(script.text) <= MAX_JSON
+            and _JSON_TYPE.match(script.get("type") or "")
+        ):
             found.read_json(script.text)
     found.read_elements(tree)
     counts = found.n_by_type or found.n_listed or _graph_types(tree)
@@ -130,7 +132,7 @@ class _Things:
                 counts[name] += 1
 
 
-def _names(value: Any) -> list[str]:  # noqa: ANN401 - any JSON value
+def _names(value: Any) -> list[str]:
     """Return the types' names without what stands before them in their addresses."""
     written = value if isinstance(value, list) else [value]
     pieces = [re.split(r"[/#:]", one)[-1] for one in written[:3] if isinstance(one, str)]
@@ -138,7 +140,9 @@ def _names(value: Any) -> list[str]:  # noqa: ANN401 - any JSON value
 
 
 def _element_types(element: HtmlElement) -> list[str]:
-    typed = [one for one in (element.get("typeof") or "").split() if ":" not in one or "schema" in one]
+    typed = [
+        one for one in (element.get("typeof") or "").split() if ":" not in one or "schema" in one
+    ]
     return _names([*(element.get("itemtype") or "").split(), *typed])
 
 

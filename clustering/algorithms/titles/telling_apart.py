@@ -9,12 +9,10 @@ Cost:       Linear in the labels and classes.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 from clustering.algorithms.titles.title_words import WORD, is_long, token_words
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 NEARLY_ALL, FEW = 0.8, 0.2
 LONGEST_LABEL = 40
@@ -63,7 +61,10 @@ def _distinct(title: str, marks: Sequence[Marks], taken: set[str]) -> list[str]:
         new = f"{title} ({words})" if differs else title
         if new in taken:
             new = next(
-                filter(None, (_free(text, taken) for text in _told(title, one, place, labels, tokens))), ""
+                filter(
+                    None, (_free(text, taken) for text in _told(title, one, place, labels, tokens))
+                ),
+                "",
             )
         while not new or new in taken:
             n_numbered += 1
@@ -78,7 +79,9 @@ def _told(title: str, one: Marks, place: int, labels: _Others, tokens: _Others) 
     label = labels.own(place)
     classes = [words for words in map(token_words, tokens.all_own(place)) if words]
     return [
-        f"{title} “{one.example[:LONGEST_LABEL].strip()}”" if one.example and one.n_pages == 1 else "",
+        f"{title} “{one.example[:LONGEST_LABEL].strip()}”"
+        if one.example and one.n_pages == 1
+        else "",
         f"{title} with “{label.rstrip('.')}”" if label else "",
         f"{title} ({min(classes)})" if classes else "",
     ]
@@ -119,7 +122,9 @@ class _Others:
             and "//" not in text
         ]
         return min(
-            named, key=lambda text: (_has_digit(text), -self.counts[place][text], len(text), text), default=""
+            named,
+            key=lambda text: (_has_digit(text), -self.counts[place][text], len(text), text),
+            default="",
         )
 
 

@@ -10,15 +10,12 @@ Cost:       Linear in the characters of the addresses.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterator, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import parse_qsl, unquote, urlsplit
+from typing import NamedTuple
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from clustering.algorithms.url_patterns import WILD, pattern_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-    from urllib.parse import SplitResult
 
 SHORTEST_WORD = 3  # letters; p, c and id say nothing
 MOST_WORDS = 3
@@ -74,7 +71,19 @@ _LOOKS = _TECHNICAL | frozenset(
 
 # Of these, the ones behind which what the page is may follow.
 _PLACES = frozenset(
-    {"page", "type", "template", "single", "post", "view", "content", "main", "site", "layout", "body"}
+    {
+        "page",
+        "type",
+        "template",
+        "single",
+        "post",
+        "view",
+        "content",
+        "main",
+        "site",
+        "layout",
+        "body",
+    }
 )
 
 
@@ -108,7 +117,9 @@ def address_words(urls: Sequence[str]) -> AddressWords:
         return AddressWords()
     parts = urlsplit(pattern.replace(WILD, "\0"))
     words = _last_words(parts, len(set(urls)))
-    return AddressWords(words, words not in _naming_words(parts.path.rpartition("/")[2]) and WILD in pattern)
+    return AddressWords(
+        words, words not in _naming_words(parts.path.rpartition("/")[2]) and WILD in pattern
+    )
 
 
 def _last_words(parts: SplitResult, n_urls: int) -> str:
@@ -196,9 +207,17 @@ def singular_of(word: str) -> str:
     >>> singular_of("categories"), singular_of("boxes"), singular_of("news"), singular_of("recipes")
     ('category', 'box', 'news', 'recipe')
     """
-    if word in {"news", "series", "species", "movies", "cookies", "sales", "faqs"} or not word.endswith("s"):
+    if word in {
+        "news",
+        "series",
+        "species",
+        "movies",
+        "cookies",
+        "sales",
+        "faqs",
+    } or not word.endswith("s"):
         return {"movies": "movie", "cookies": "cookie", "faqs": "faq"}.get(word, word)
-    if word.endswith("ies") and len(word) > 4:  # noqa: PLR2004  # not ties
+    if word.endswith("ies") and len(word) > 4:  # not ties
         return word[:-3] + "y"
     if re.search(r"(?:ss|us|is|os|as|ous)$", word):
         return word

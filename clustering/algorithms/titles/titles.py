@@ -17,11 +17,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import median
-from typing import TYPE_CHECKING
 
+from clustering.algorithms.titles.page_kinds import PageKind
 from clustering.algorithms.titles.schema_types import LIST_TYPES, is_beside
 from clustering.algorithms.titles.telling_apart import Marks, tell_apart
 from clustering.algorithms.titles.title_words import (
@@ -35,16 +36,13 @@ from clustering.algorithms.titles.title_words import (
     token_words,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-
-    from clustering.algorithms.titles.page_kinds import PageKind
-
 MAX_TITLE = 60
 MAX_EXAMPLE = 50
 NEARLY_ALL, MOST, FEW = 0.8, 0.5, 0.2
 SOME_PAGES, SOME_ADDRESSES = 40, 1_000
-SEVERAL = 3  # things of one type that make a list; links that lead elsewhere than the site's own menus
+SEVERAL = (
+    3  # things of one type that make a list; links that lead elsewhere than the site's own menus
+)
 SHORT_HEADING = 40
 FIRST_ERROR = 400
 LIST_SHARE = 0.35  # of a page's text; what is related to a thing, or a menu, takes less
@@ -130,20 +128,28 @@ class _Site:
 
     def __init__(self, clusters: Sequence[ClusterPages]) -> None:
         self.clusters = clusters
-        self.types = _Shared(clusters, lambda one: [{name for name, _ in kind.types} for kind in one.kinds])
+        self.types = _Shared(
+            clusters, lambda one: [{name for name, _ in kind.types} for kind in one.kinds]
+        )
         self.tokens = _Shared(clusters, lambda one: [kind.tokens for kind in one.kinds])
         self.headings = _Shared(
             clusters, lambda one: [[heading] if heading else [] for heading in one.headings]
         )
         self.parts = _Shared(clusters, lambda one: list(map(title_parts, one.titles)))
-        self.words = _Shared(clusters, lambda one: [set(WORD.findall(title)) for title in one.titles])
+        self.words = _Shared(
+            clusters, lambda one: [set(WORD.findall(title)) for title in one.titles]
+        )
         self.passwords = _Shared(
             clusters, lambda one: [["is"] if kind.n_passwords else [] for kind in one.kinds]
         )
-        self.cluster_by_url = {url: number for number, one in enumerate(clusters) for url in one.urls}
+        self.cluster_by_url = {
+            url: number for number, one in enumerate(clusters) for url in one.urls
+        }
         self.links = _Shared(
             clusters,
-            lambda one: [{link for links in kind.lists for link in links.links} for kind in one.kinds],
+            lambda one: [
+                {link for links in kind.lists for link in links.links} for kind in one.kinds
+            ],
         )
 
     def title_of(self, number: int) -> str:
@@ -178,7 +184,11 @@ class _Site:
         n_with_password = self.passwords.n_by_trait["is"]
         is_rare = n_with_password == 1 or n_with_password <= MOST * len(self.clusters)
         if self.passwords.by_cluster[number] and is_rare:
-            return "Registration" if median(kind.n_passwords for kind in cluster.kinds) > 1 else "Log-in"
+            return (
+                "Registration"
+                if median(kind.n_passwords for kind in cluster.kinds) > 1
+                else "Log-in"
+            )
         return "Search results" if _are_results(cluster) else ""
 
     def heading_of(self, number: int) -> str:
@@ -193,7 +203,9 @@ class _Site:
         heading = self.heading_of(number)
         firsts = [self.type_title(number)]
         firsts += (
-            [heading, cluster.address_words] if len(cluster.urls) == 1 else [cluster.address_words, heading]
+            [heading, cluster.address_words]
+            if len(cluster.urls) == 1
+            else [cluster.address_words, heading]
         )
         return next(filter(None, [*firsts, self.title_words(number)]), "")
 
@@ -210,7 +222,7 @@ class _Site:
     def title_words(self, number: int) -> str:
         """Return words with which a part of nearly all of the cluster's page titles begins or ends."""
         titles = self.clusters[number].titles
-        if len(titles) < 2:  # noqa: PLR2004  # of one title, all words are in all
+        if len(titles) < 2:  # of one title, all words are in all
             return ""
         own = set(self.words.own(number, FEW))
         counts = Counter(run for title in titles for run in title_runs(title, own))
@@ -237,7 +249,9 @@ class _Site:
             for title in cluster.titles
         ]
         known = [text for text in (*cluster.headings, *titles) if text]
-        example = _capitalised(next((text for text in known if not _GONE.search(text)), (*known, "")[0]))
+        example = _capitalised(
+            next((text for text in known if not _GONE.search(text)), (*known, "")[0])
+        )
         is_like = example and len(cluster.urls) > 1
         return f"Like “{example[:MAX_EXAMPLE].strip()}”" if is_like else example or NAMELESS
 
@@ -249,8 +263,12 @@ class _Site:
         cluster = self.clusters[number]
         if sum(map(_is_of_one_thing, cluster.kinds)) > MOST * len(cluster.kinds):
             return None
-        n_pages = Counter(link for kind in cluster.kinds for links in kind.lists for link in set(links.links))
-        most_pages = NEARLY_ALL * len(cluster.kinds) if len(cluster.kinds) > 2 else len(cluster.kinds)  # noqa: PLR2004
+        n_pages = Counter(
+            link for kind in cluster.kinds for links in kind.lists for link in set(links.links)
+        )
+        most_pages = (
+            NEARLY_ALL * len(cluster.kinds) if len(cluster.kinds) > 2 else len(cluster.kinds)
+        )
         most_clusters = max(FEW * len(self.clusters), 2)  # this one is one of them
         targets: Counter[int] = Counter()
         n_lists = 0
@@ -261,12 +279,20 @@ class _Site:
                     for link in links.links
                     if n_pages[link] <= most_pages and self.links.n_by_trait[link] <= most_clusters
                 ]
-                if links.share >= LIST_SHARE and len(varying) >= max(SEVERAL, MOST * len(links.links)):
+                if links.share >= LIST_SHARE and len(varying) >= max(
+                    SEVERAL, MOST * len(links.links)
+                ):
                     n_lists += 1
                     targets.update(self.cluster_by_url.get(link, -1) for link in varying)
                     break
-        leads_to_itself = targets[number] > MOST * targets.total()  # as to what is related to a page
-        return targets if n_lists >= max(MOST * len(cluster.kinds), 1) and not leads_to_itself else None
+        leads_to_itself = (
+            targets[number] > MOST * targets.total()
+        )  # as to what is related to a page
+        return (
+            targets
+            if n_lists >= max(MOST * len(cluster.kinds), 1) and not leads_to_itself
+            else None
+        )
 
     def subject_of_targets(self, number: int, targets: Mapping[int, int]) -> str:
         """Return the subject of the cluster to which most links of the lists lead."""
@@ -282,7 +308,9 @@ class _Shared:
     """What nearly all pages of a cluster have, and in how many clusters it is so."""
 
     def __init__(
-        self, clusters: Sequence[ClusterPages], traits: Callable[[ClusterPages], Sequence[Iterable[str]]]
+        self,
+        clusters: Sequence[ClusterPages],
+        traits: Callable[[ClusterPages], Sequence[Iterable[str]]],
     ) -> None:
         self.by_cluster = [_in_nearly_all(traits(cluster)) for cluster in clusters]
         self.n_by_trait = Counter(trait for shared in self.by_cluster for trait in shared)
@@ -330,7 +358,10 @@ def _are_results(cluster: ClusterPages) -> bool:
 
 
 def _is_of_list_type(cluster: ClusterPages) -> bool:
-    n = sum(any(one.n >= SEVERAL or one.name in LIST_TYPES for one in kind.types) for kind in cluster.kinds)
+    n = sum(
+        any(one.n >= SEVERAL or one.name in LIST_TYPES for one in kind.types)
+        for kind in cluster.kinds
+    )
     n_of_one = sum(map(_is_of_one_thing, cluster.kinds))
     return n > MOST * len(cluster.kinds) and n_of_one <= MOST * len(cluster.kinds)
 
@@ -338,7 +369,8 @@ def _is_of_list_type(cluster: ClusterPages) -> bool:
 def _is_of_one_thing(kind: PageKind) -> bool:
     """Say whether a page declares to be about one thing."""
     return any(
-        one.n < SEVERAL and one.name not in LIST_TYPES and not is_beside(one.name) for one in kind.types
+        one.n < SEVERAL and one.name not in LIST_TYPES and not is_beside(one.name)
+        for one in kind.types
     )
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import orjson
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
 
 from clustering.api.pages.incoming import AtSite
 from clustering.models import Cluster, ClusterChange, ClusterVerdict, PageMembership
@@ -20,14 +22,7 @@ from vertex.core.api.jobs.jobs import JobRow, row_of_job
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, Query, RowSerializer, listed
-from vertex.core.models import Role, Scope, Site
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rest_framework.request import Request
-
-    from vertex.core.models import User
+from vertex.core.models import Role, Scope, Site, User
 
 MAX_ID = 2**63 - 1
 READ, WRITE = Scope.PAGES_READ, Scope.PAGES_WRITE
@@ -61,7 +56,9 @@ class ClusterChangeRow(RowSerializer):
     cluster = serializers.CharField(source="cluster.name")
     into = serializers.CharField(source="into.name", allow_null=True)
     n_pages = serializers.IntegerField(
-        source="detail.n_pages", allow_null=True, help_text="Pages that it was about when it was made."
+        source="detail.n_pages",
+        allow_null=True,
+        help_text="Pages that it was about when it was made.",
     )
     made_by = serializers.CharField(source="made_by.username", allow_null=True)
 
@@ -81,7 +78,7 @@ class VerdictRow(RowSerializer):
     given_by = serializers.CharField(source="given_by.username", allow_null=True)
 
 
-def _ids(**options: Any) -> serializers.ListField:  # noqa: ANN401 - of the library
+def _ids(**options: Any) -> serializers.ListField:
     return serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=MAX_ID),
         max_length=cluster_changes.MOST_PAGES,
@@ -89,7 +86,7 @@ def _ids(**options: Any) -> serializers.ListField:  # noqa: ANN401 - of the libr
     )
 
 
-def _name(**options: Any) -> serializers.RegexField:  # noqa: ANN401 - of the library
+def _name(**options: Any) -> serializers.RegexField:
     return serializers.RegexField(CLUSTER_NAME.regex, trim_whitespace=False, **options)
 
 
@@ -137,7 +134,9 @@ class ChangeAnswer(serializers.Serializer[Any]):
 class ReviewPage(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     url = serializers.CharField()
-    distance = serializers.FloatField(allow_null=True, help_text="From the cluster's centre, 0 to 1.")
+    distance = serializers.FloatField(
+        allow_null=True, help_text="From the cluster's centre, 0 to 1."
+    )
 
 
 class ReviewAnswer(serializers.Serializer[Any]):
@@ -162,10 +161,14 @@ class ClusterChanges(AtSite):
         answers=listed(ClusterChangeRow),
         tags=["clusters"],
     )
-    def get(self, request: Request, *, subject: Site, query: dict[str, Any], **_: object) -> dict[str, Any]:
+    def get(
+        self, request: Request, *, subject: Site, query: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """List what people changed about a site's clusters, the newest first."""
         changes = ClusterChange.objects.filter(site=subject)
-        return page_of(changes, row=ClusterChangeRow, request=request, query=query, newest_first=True)
+        return page_of(
+            changes, row=ClusterChangeRow, request=request, query=query, newest_first=True
+        )
 
     @endpoint(
         "change_clusters",
@@ -177,10 +180,14 @@ class ClusterChanges(AtSite):
         errors=(409,),
         tags=["clusters"],
     )
-    def post(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def post(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Move pages, or merge, split or rename a cluster."""
         named: dict[str, Cluster] = {
-            name: _cluster_of(subject, name, body) for name in ("to", "cluster", "into") if name in body
+            name: _cluster_of(subject, name, body)
+            for name in ("to", "cluster", "into")
+            if name in body
         }
         return _change(subject, body, named, caller_of(request))
 
@@ -188,7 +195,9 @@ class ClusterChanges(AtSite):
 class ChangeAddress(ApiView):
     def find(self, request: Request, *, name: str, pk: int) -> ClusterChange:
         site = visible_site(request, name)
-        change = ClusterChange.objects.select_related("site", "cluster").filter(site=site, pk=pk).first()
+        change = (
+            ClusterChange.objects.select_related("site", "cluster").filter(site=site, pk=pk).first()
+        )
         if change is None:
             raise NotFound(f"{site.name} has no change {pk} of its clusters.")
         return change
@@ -314,19 +323,27 @@ class Truth(AtSite):
         )
 
 
-def _change(site: Site, body: dict[str, Any], named: dict[str, Cluster], actor: User) -> dict[str, Any]:
+def _change(
+    site: Site, body: dict[str, Any], named: dict[str, Cluster], actor: User
+) -> dict[str, Any]:
     change, job = None, None
     match body["kind"]:
         case "move" if "to" in named:
-            change = cluster_changes.move_pages(site=site, pages=body["pages"], to=named["to"], actor=actor)
+            change = cluster_changes.move_pages(
+                site=site, pages=body["pages"], to=named["to"], actor=actor
+            )
         case "move":
             change = cluster_changes.move_to_new_cluster(
                 site=site, pages=body["pages"], title=body["title"], actor=actor
             )
         case "merge":
-            change = cluster_changes.merge_clusters(cluster=named["cluster"], into=named["into"], actor=actor)
+            change = cluster_changes.merge_clusters(
+                cluster=named["cluster"], into=named["into"], actor=actor
+            )
         case "rename":
-            cluster_changes.rename_cluster(cluster=named["cluster"], title=body["title"], actor=actor)
+            cluster_changes.rename_cluster(
+                cluster=named["cluster"], title=body["title"], actor=actor
+            )
         case _:
             job = cluster_changes.request_split(cluster=named["cluster"], actor=actor)
     return {
@@ -348,7 +365,9 @@ def _row_of_change(change: ClusterChange) -> dict[str, Any]:
 
 
 def _pages(memberships: list[PageMembership]) -> list[dict[str, Any]]:
-    return [{"id": one.page_id, "url": one.page.url, "distance": one.distance} for one in memberships]
+    return [
+        {"id": one.page_id, "url": one.page.url, "distance": one.distance} for one in memberships
+    ]
 
 
 def _lines(site: Site) -> Iterator[bytes]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
 
 from clustering.algorithms.clusterers import CLUSTERERS, sentence_of
 from clustering.api.clusters.cluster_changes import READ, WRITE, ClusterAddress
@@ -20,9 +21,6 @@ from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Site
 
-if TYPE_CHECKING:
-    from rest_framework.request import Request
-
 MOST_SAMPLED = 2**31 - 1
 
 
@@ -36,7 +34,9 @@ class ClusteringRow(RowSerializer):
 
     params = serializers.DictField()
     evidence = serializers.DictField(help_text="How many pages, links and clicks there were.")
-    measures = serializers.DictField(help_text="Coverage, cohesion and the unassigned share, 0 to 1.")
+    measures = serializers.DictField(
+        help_text="Coverage, cohesion and the unassigned share, 0 to 1."
+    )
     made_by = serializers.CharField(source="made_by.username", allow_null=True)
     job = serializers.IntegerField(source="job_id", allow_null=True)
 
@@ -47,7 +47,16 @@ class ClusterRow(RowSerializer):
     class Meta:
         model = Extent
         fields = (
-            *("id", "name", "title", "is_hand_made", "n_pages", "url_pattern", "signature", "importance"),
+            *(
+                "id",
+                "name",
+                "title",
+                "is_hand_made",
+                "n_pages",
+                "url_pattern",
+                "signature",
+                "importance",
+            ),
             *("cohesion", "why", "examples"),
         )
 
@@ -68,7 +77,9 @@ class ClusterPageRow(RowSerializer):
     page = serializers.IntegerField(source="page_id")
     url = serializers.CharField(source="page.url")
     found = serializers.CharField(
-        source="found.name", allow_null=True, help_text="The cluster that the algorithm put the page into."
+        source="found.name",
+        allow_null=True,
+        help_text="The cluster that the algorithm put the page into.",
     )
 
 
@@ -101,8 +112,12 @@ class Algorithm(serializers.Serializer[Any]):
     name = serializers.CharField()
     title = serializers.CharField()
     sentence = serializers.CharField(help_text="What it does.")
-    needs = serializers.ListField(child=serializers.CharField(), help_text="Such as links or clicks.")
-    max_pages = serializers.IntegerField(allow_null=True, help_text="More pages than that it refuses.")
+    needs = serializers.ListField(
+        child=serializers.CharField(), help_text="Such as links or clicks."
+    )
+    max_pages = serializers.IntegerField(
+        allow_null=True, help_text="More pages than that it refuses."
+    )
 
 
 class AlgorithmList(serializers.Serializer[Any]):
@@ -112,7 +127,11 @@ class AlgorithmList(serializers.Serializer[Any]):
 
 class Algorithms(AtSite):
     @endpoint(
-        "list_algorithms", scope=READ, needs=(Role.VIEWER, "there"), answers=AlgorithmList, tags=["clusters"]
+        "list_algorithms",
+        scope=READ,
+        needs=(Role.VIEWER, "there"),
+        answers=AlgorithmList,
+        tags=["clusters"],
     )
     def get(self, _request: Request, **_: object) -> dict[str, Any]:
         """List the algorithms that group pages."""
@@ -138,7 +157,9 @@ class Clusterings(AtSite):
         answers=listed(ClusteringRow),
         tags=["clusters"],
     )
-    def get(self, request: Request, *, subject: Site, query: dict[str, Any], **_: object) -> dict[str, Any]:
+    def get(
+        self, request: Request, *, subject: Site, query: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """List the clusterings of a site that are kept, the newest first."""
         kept = Clustering.objects.filter(site=subject)
         return page_of(kept, row=ClusteringRow, request=request, query=query, newest_first=True)
@@ -153,9 +174,13 @@ class Clusterings(AtSite):
         errors=(409,),
         tags=["clusters"],
     )
-    def post(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def post(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Cluster the stored pages as a job."""
-        return row_of_job(clusterings.request_clustering(site=subject, actor=caller_of(request), **body))
+        return row_of_job(
+            clusterings.request_clustering(site=subject, actor=caller_of(request), **body)
+        )
 
 
 class ClusteringAddress(ApiView):
@@ -220,14 +245,24 @@ class Clusters(AtSite):
         answers=listed(ClusterRow),
         tags=["clusters"],
     )
-    def get(self, request: Request, *, subject: Site, query: dict[str, Any], **_: object) -> dict[str, Any]:
+    def get(
+        self, request: Request, *, subject: Site, query: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """List the clusters that have pages."""
-        present = Extent.objects.filter(clustering__site=subject, clustering__is_current=True, n_pages__gt=0)
+        present = Extent.objects.filter(
+            clustering__site=subject, clustering__is_current=True, n_pages__gt=0
+        )
         return page_of(present, row=ClusterRow, request=request, query=query)
 
 
 class ClusterView(ClusterAddress):
-    @endpoint("read_cluster", scope=READ, needs=(Role.VIEWER, "there"), answers=ClusterRow, tags=["clusters"])
+    @endpoint(
+        "read_cluster",
+        scope=READ,
+        needs=(Role.VIEWER, "there"),
+        answers=ClusterRow,
+        tags=["clusters"],
+    )
     def get(self, _request: Request, *, subject: Cluster, **_: object) -> dict[str, Any]:
         """Show a cluster as the current clustering has it."""
         return _row_of_cluster(subject)

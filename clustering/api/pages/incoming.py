@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.parsers import MultiPartParser
+from rest_framework.request import Request
 
 from clustering.dom.addresses import BadAddress
 from clustering.services.crawl import crawling
@@ -19,9 +20,6 @@ from vertex.core.api.serializers import Body, StrictSerializer
 from vertex.core.models import Role, Scope, Site
 from vertex.core.services.files import uploads
 
-if TYPE_CHECKING:
-    from rest_framework.request import Request
-
 MAX_PAGES = 10_000_000
 MAX_DELAY = 3600
 STRATEGIES = [(str(strategy.value), str(strategy.label)) for strategy in crawling.Strategy]
@@ -31,7 +29,9 @@ class NewCrawl(Body):
     """A crawl to be started."""
 
     entry = serializers.CharField(
-        max_length=8192, required=False, help_text="Where to begin; by default at the site's home page."
+        max_length=8192,
+        required=False,
+        help_text="Where to begin; by default at the site's home page.",
     )
     max_pages = serializers.IntegerField(
         min_value=1, max_value=MAX_PAGES, required=False, help_text="Stop after so many pages."
@@ -56,7 +56,8 @@ class PagesUpload(StrictSerializer):
 
     file = serializers.FileField(help_text="A zip, a WARC (also .gz or .zst) or a single page.")
     manifest = serializers.FileField(
-        required=False, help_text="Lines of JSON that name the files of the zip and their addresses."
+        required=False,
+        help_text="Lines of JSON that name the files of the zip and their addresses.",
     )
     base_url = serializers.CharField(
         max_length=8192,
@@ -86,7 +87,9 @@ class Crawls(AtSite):
         errors=(409,),
         tags=["incoming"],
     )
-    def post(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def post(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Start a crawl as a job."""
         return row_of_job(crawling.request_crawl(site=subject, actor=caller_of(request), **body))
 
@@ -105,12 +108,17 @@ class Imports(AtSite):
         errors=(409, 507),
         tags=["incoming"],
     )
-    def post(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def post(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Upload pages, to be imported by a job."""
         files = [body[name] for name in ("file", "manifest") if name in body]
         try:
             job = uploaded_pages.import_uploads(
-                site=subject, files=files, base_url=body.get("base_url", ""), actor=caller_of(request)
+                site=subject,
+                files=files,
+                base_url=body.get("base_url", ""),
+                actor=caller_of(request),
             )
         except BadAddress as error:
             raise ValidationError({"base_url": [str(error)]}) from None
@@ -133,7 +141,9 @@ class SearchLogs(AtSite):
         errors=(409, 507),
         tags=["incoming"],
     )
-    def post(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def post(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Upload a search log, to be read by a job."""
         file = body["file"]
         path = uploads.keep_upload(chunks=file.chunks(), name=file.name)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
 
 from clustering.dom.addresses import BadAddress, normalise_url, url_hash
 from clustering.models import Link, Page, Snapshot
@@ -19,10 +21,6 @@ from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
-    from rest_framework.request import Request
 
 PAGE_STATES = [(str(value), label) for value, label in Page.State.choices]
 
@@ -50,7 +48,9 @@ class PageRow(RowSerializer):
     redirects_to = serializers.IntegerField(source="redirects_to_id", allow_null=True)
     latest_snapshot = serializers.IntegerField(source="latest_snapshot_id", allow_null=True)
     changed_at = serializers.DateTimeField(
-        source="latest_snapshot.fetched_at", allow_null=True, help_text="When its bytes were last new."
+        source="latest_snapshot.fetched_at",
+        allow_null=True,
+        help_text="When its bytes were last new.",
     )
 
 
@@ -89,7 +89,9 @@ class PagesQuery(ListQuery):
     status = serializers.IntegerField(
         min_value=100, max_value=999, required=False, help_text="Of HTTP, at the last visit."
     )
-    url = serializers.CharField(max_length=8192, required=False, help_text="The page of this address.")
+    url = serializers.CharField(
+        max_length=8192, required=False, help_text="The page of this address."
+    )
     changed_since = serializers.DateTimeField(
         required=False, help_text="Pages whose bytes were new at this time or later."
     )
@@ -99,7 +101,13 @@ class PagesQuery(ListQuery):
 
 
 class Pages(ApiView):
-    @endpoint("list_pages", scope=Scope.PAGES_READ, query=PagesQuery, answers=listed(PageRow), tags=["pages"])
+    @endpoint(
+        "list_pages",
+        scope=Scope.PAGES_READ,
+        query=PagesQuery,
+        answers=listed(PageRow),
+        tags=["pages"],
+    )
     def get(self, request: Request, *, query: dict[str, Any], **_: object) -> dict[str, Any]:
         """List pages in the order in which they were found."""
         visible = pages_at(Site.objects.visible_to(caller_of(request)), query.get("site"))
@@ -127,7 +135,11 @@ class PageView(ApiView):
         return subject.site
 
     @endpoint(
-        "read_page", scope=Scope.PAGES_READ, needs=(Role.VIEWER, "there"), answers=PageRow, tags=["pages"]
+        "read_page",
+        scope=Scope.PAGES_READ,
+        needs=(Role.VIEWER, "there"),
+        answers=PageRow,
+        tags=["pages"],
     )
     def get(self, _request: Request, *, subject: Page, **_: object) -> dict[str, Any]:
         """Show a page."""
@@ -143,10 +155,16 @@ class PageSnapshots(PageView):
         answers=listed(SnapshotRow),
         tags=["pages"],
     )
-    def get(self, request: Request, *, subject: Page, query: dict[str, Any], **_: object) -> dict[str, Any]:
+    def get(
+        self, request: Request, *, subject: Page, query: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """List a page's snapshots, the newest first."""
         return page_of(
-            subject.snapshots.all(), row=SnapshotRow, request=request, query=query, newest_first=True
+            subject.snapshots.all(),
+            row=SnapshotRow,
+            request=request,
+            query=query,
+            newest_first=True,
         )
 
 
@@ -159,9 +177,13 @@ class PageLinks(PageView):
         answers=listed(LinkRow),
         tags=["pages"],
     )
-    def get(self, request: Request, *, subject: Page, query: dict[str, Any], **_: object) -> dict[str, Any]:
+    def get(
+        self, request: Request, *, subject: Page, query: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """List the links of a page's latest snapshot, as they stand on the page."""
-        return page_of(subject.links.all(), row=LinkRow, request=request, query=query, key="position")
+        return page_of(
+            subject.links.all(), row=LinkRow, request=request, query=query, key="position"
+        )
 
 
 class SnapshotView(ApiView):
@@ -183,7 +205,9 @@ class SnapshotView(ApiView):
         answers=SnapshotRow,
         tags=["pages"],
     )
-    def get(self, _request: Request, *, subject: Snapshot, **_: object) -> dict[str, Any] | HttpResponse:
+    def get(
+        self, _request: Request, *, subject: Snapshot, **_: object
+    ) -> dict[str, Any] | HttpResponse:
         """Show what is known of a snapshot."""
         return SnapshotRow.read(Snapshot.objects.filter(pk=subject.pk))[0]
 
@@ -219,7 +243,9 @@ def pages_at(visible: QuerySet[Site], name: str | None) -> QuerySet[Page]:
     """Return the pages of the visible sites, or of the one that is named."""
     if name is None:
         return Page.objects.filter(site__in=visible)
-    return Page.objects.filter(site__in=list(visible.filter(name=name).values_list("pk", flat=True)))
+    return Page.objects.filter(
+        site__in=list(visible.filter(name=name).values_list("pk", flat=True))
+    )
 
 
 def _hash_of(url: str) -> bytes:
@@ -233,6 +259,10 @@ def bytes_of(snapshot: Snapshot) -> bytes:
     try:
         return page_store().read(snapshot.body)
     except BodyMissing:
-        raise Gone(f"The bytes of snapshot {snapshot.pk} are no longer in the page store.") from None
+        raise Gone(
+            f"The bytes of snapshot {snapshot.pk} are no longer in the page store."
+        ) from None
     except BodyDamaged:
-        raise Damaged(f"The stored bytes of snapshot {snapshot.pk} are damaged; restore a backup.") from None
+        raise Damaged(
+            f"The stored bytes of snapshot {snapshot.pk} are damaged; restore a backup."
+        ) from None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rest_framework import serializers
+from rest_framework.request import Request
 
 from clustering.services.sites import keeping, sites
 from vertex.core.api.endpoints import ApiView, endpoint
@@ -14,9 +15,6 @@ from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
 from vertex.core.models.sites import SITE_NAME
-
-if TYPE_CHECKING:
-    from rest_framework.request import Request
 
 MAX_DELAY = 3600
 
@@ -39,7 +37,8 @@ class SiteRow(RowSerializer):
         )
 
     extra_hosts = serializers.ListField(
-        child=serializers.CharField(), help_text="Further host names whose pages belong to the site."
+        child=serializers.CharField(),
+        help_text="Further host names whose pages belong to the site.",
     )
 
 
@@ -54,10 +53,15 @@ class SiteSettings(Body):
 
     title = serializers.CharField(max_length=200, allow_blank=True, required=False)
     extra_hosts = serializers.ListField(
-        child=serializers.CharField(max_length=270), max_length=sites.MAX_EXTRA_HOSTS, required=False
+        child=serializers.CharField(max_length=270),
+        max_length=sites.MAX_EXTRA_HOSTS,
+        required=False,
     )
     crawl_delay = serializers.FloatField(
-        min_value=0, max_value=MAX_DELAY, required=False, help_text="Seconds between two requests to a host."
+        min_value=0,
+        max_value=MAX_DELAY,
+        required=False,
+        help_text="Seconds between two requests to a host.",
     )
     obey_robots = serializers.BooleanField(required=False)
     render = serializers.BooleanField(required=False, help_text="Fetch pages with a real browser.")
@@ -73,12 +77,22 @@ class SiteSettings(Body):
 class NewSite(SiteSettings):
     """A site to be added."""
 
-    name = serializers.RegexField(SITE_NAME.regex, trim_whitespace=False, help_text=SITE_NAME.message)
-    root_url = serializers.CharField(max_length=2048, help_text="The site's home page, with http or https.")
+    name = serializers.RegexField(
+        SITE_NAME.regex, trim_whitespace=False, help_text=SITE_NAME.message
+    )
+    root_url = serializers.CharField(
+        max_length=2048, help_text="The site's home page, with http or https."
+    )
 
 
 class Sites(ApiView):
-    @endpoint("list_sites", scope=Scope.SITES_READ, query=SitesQuery, answers=listed(SiteRow), tags=["sites"])
+    @endpoint(
+        "list_sites",
+        scope=Scope.SITES_READ,
+        query=SitesQuery,
+        answers=listed(SiteRow),
+        tags=["sites"],
+    )
     def get(self, request: Request, *, query: dict[str, Any], **_: object) -> dict[str, Any]:
         """List the sites that the caller may see, by name."""
         visible = Site.objects.visible_to(caller_of(request)).matching(query.get("search", ""))
@@ -107,7 +121,11 @@ class SiteView(ApiView):
         return subject
 
     @endpoint(
-        "read_site", scope=Scope.SITES_READ, needs=(Role.VIEWER, "there"), answers=SiteRow, tags=["sites"]
+        "read_site",
+        scope=Scope.SITES_READ,
+        needs=(Role.VIEWER, "there"),
+        answers=SiteRow,
+        tags=["sites"],
     )
     def get(self, _request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
         """Show a site and its settings."""
@@ -121,7 +139,9 @@ class SiteView(ApiView):
         answers=SiteRow,
         tags=["sites"],
     )
-    def patch(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def patch(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Change the settings that are given and leave the others."""
         sites.change_site(site=subject, actor=caller_of(request), **body)
         return row_of_site(subject)

@@ -9,7 +9,17 @@ from clustering.dom.frame.markup import BOXES, PREFIX
 _BOXES: Final = ",".join(sorted(PREFIX + name for name in BOXES))
 _UNSEEN: Final = ",".join(
     PREFIX + name
-    for name in ("base", "link", "meta", "noscript", "param", "script", "style", "template", "track")
+    for name in (
+        "base",
+        "link",
+        "meta",
+        "noscript",
+        "param",
+        "script",
+        "style",
+        "template",
+        "track",
+    )
 )
 _THROUGH: Final = ",".join(
     PREFIX + name for name in ("source", "slot", "img", "br", "wbr", "col", "area", "hr", "input")

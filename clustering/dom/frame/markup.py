@@ -76,7 +76,9 @@ SVG_ATTRIBUTES: Final = {
     tableValues vector-effect shape-rendering text-rendering image-rendering paint-order role hidden lang dir
     color-interpolation-filters baseProfile version""")
 }
-MATHML_ATTRIBUTES: Final = _words("class id display mathvariant stretchy linethickness width height dir")
+MATHML_ATTRIBUTES: Final = _words(
+    "class id display mathvariant stretchy linethickness width height dir"
+)
 _LOOSE_ATTRIBUTE: Final = re.compile(r"(?:data|aria)-[a-z0-9_.-]{1,60}")
 _CUSTOM: Final = re.compile(r"[a-z][a-z0-9._]*-[a-z0-9._-]*")
 OWN_ATTRIBUTE: Final = "data-n"  # carries an element's number

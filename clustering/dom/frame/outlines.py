@@ -9,15 +9,13 @@ not known. Pages of one template look alike in it, pages of another do not.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from lxml.etree import _Element
 
 from clustering.dom.page import parse_page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.etree import _Element
 
 WIDTH, HEIGHT = 320, 240
 MARGIN = 12
@@ -32,14 +30,53 @@ MOST_CELLS = 12
 MOST_IN_STRIP = 14  # links of a menu
 
 HEADINGS = {"h1": 12, "h2": 9, "h3": 7, "h4": 6, "h5": 6, "h6": 6}
-PICTURES = {"img": 44, "picture": 44, "svg": 20, "video": 70, "canvas": 60, "iframe": 60, "object": 60}
+PICTURES = {
+    "img": 44,
+    "picture": 44,
+    "svg": 20,
+    "video": 70,
+    "canvas": 60,
+    "iframe": 60,
+    "object": 60,
+}
 CONTROLS = {"input", "button", "select", "textarea"}
 UNSEEN = {"head", "script", "style", "template", "noscript", "link", "meta", "title"}
 FRAMES = {"header", "nav", "footer"}  # what all pages of a site have around them
 FRAME_WORDS = ("cookie", "consent", "menu", "navbar", "breadcrumb", "footer")
 INLINE = {
-    *("a", "abbr", "b", "bdi", "bdo", "br", "cite", "code", "data", "dfn", "em", "font", "i", "kbd", "label"),
-    *("mark", "q", "s", "samp", "small", "span", "strong", "sub", "sup", "time", "tt", "u", "var", "wbr"),
+    *(
+        "a",
+        "abbr",
+        "b",
+        "bdi",
+        "bdo",
+        "br",
+        "cite",
+        "code",
+        "data",
+        "dfn",
+        "em",
+        "font",
+        "i",
+        "kbd",
+        "label",
+    ),
+    *(
+        "mark",
+        "q",
+        "s",
+        "samp",
+        "small",
+        "span",
+        "strong",
+        "sub",
+        "sup",
+        "time",
+        "tt",
+        "u",
+        "var",
+        "wbr",
+    ),
 }
 FILLS = {
     "heading": "#3c3d47",

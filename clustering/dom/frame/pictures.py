@@ -32,7 +32,9 @@ _FONTS: Final = [
     (re.compile(rb"\x00\x01\x00\x00|true|ttcf"), "font/ttf"),
     (re.compile(rb"OTTO"), "font/otf"),
 ]
-_SVG: Final = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml|<!--|<!DOCTYPE\s+svg|<svg[\s>])", re.IGNORECASE)
+_SVG: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml|<!--|<!DOCTYPE\s+svg|<svg[\s>])", re.IGNORECASE
+)
 _SAFE_DATA: Final = re.compile(r"data:image/(?:png|gif|jpe?g|webp)[;,]", re.IGNORECASE)
 _XLINK: Final = "{http://www.w3.org/1999/xlink}href"
 
@@ -40,7 +42,9 @@ _XLINK: Final = "{http://www.w3.org/1999/xlink}href"
 def image_type(body: bytes) -> str:
     """Return the content type of an image, blank where the bytes are none that is shown."""
     found = next((name for pattern, name in _IMAGES if pattern.match(body)), "")
-    return found or (SVG_TYPE if _SVG.match(body[:1000]) and b"<svg" in body[:10_000].lower() else "")
+    return found or (
+        SVG_TYPE if _SVG.match(body[:1000]) and b"<svg" in body[:10_000].lower() else ""
+    )
 
 
 def font_type(body: bytes) -> str:
@@ -50,7 +54,9 @@ def font_type(body: bytes) -> str:
 
 def clean_svg(body: bytes) -> bytes:
     """Return a drawing that runs nothing and loads nothing; blank where it is none."""
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
+    )
     try:
         root = etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError):

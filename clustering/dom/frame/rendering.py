@@ -16,10 +16,12 @@ a loaded file have no text.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from lxml import etree
+from lxml.etree import _Element
 
 from clustering.dom.addresses import BadAddress, join_url, normalise_url
 from clustering.dom.frame import markup
@@ -35,18 +37,15 @@ from clustering.dom.frame.stylesheets import (
 from clustering.dom.frame.written import attributes, escaped, is_local
 from clustering.dom.links import find_base
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from lxml.etree import _Element
-
 TEXTLESS: Final = frozenset({"script", "style", "template"})
 LONGEST_VALUE: Final = 2_000  # characters of an attribute that is shown as it is
 LONGEST_SVG_VALUE: Final = 100_000  # a path may be long
 NOWHERE: Final = "#."  # what links lead to: a link still looks like one
 IMAGE_HOLDERS: Final = frozenset({"body", "table", "thead", "tbody", "tfoot", "tr", "td", "th"})
 
-_SAFE_DATA_IMAGE: Final = re.compile(r"data:image/(?:png|gif|jpe?g|webp|avif|bmp|x-icon)[;,]", re.IGNORECASE)
+_SAFE_DATA_IMAGE: Final = re.compile(
+    r"data:image/(?:png|gif|jpe?g|webp|avif|bmp|x-icon)[;,]", re.IGNORECASE
+)
 _NO_QUIRKS: Final = re.compile(
     r"<!DOCTYPE\s+html\s*>|<!DOCTYPE\s+html\s+SYSTEM|XHTML 1\.[01]|HTML 4\.01//"
     r"|4\.01 Transitional//EN\"\s+\"http",
@@ -89,7 +88,9 @@ def number_of(tree: _Element, element: _Element) -> int:
     return number_elements(tree).index(element)
 
 
-def wanted_files(tree: _Element, *, base_url: str, sheet_of: Callable[[str], str | None]) -> dict[str, str]:
+def wanted_files(
+    tree: _Element, *, base_url: str, sheet_of: Callable[[str], str | None]
+) -> dict[str, str]:
     """Return the kind of each file that the page is drawn with, by its address, in the order of their use.
 
     `sheet_of` returns the style sheets that are known: what they name is wanted too.
@@ -134,7 +135,9 @@ class _Writer:
     files: Files
     out: list[str] = field(default_factory=list)
     number: int = 0
-    spaces: list[str] = field(default_factory=lambda: [markup.XHTML])  # namespaces of the open elements
+    spaces: list[str] = field(
+        default_factory=lambda: [markup.XHTML]
+    )  # namespaces of the open elements
     ends: list[str] = field(default_factory=list)
     cleaned: dict[str, str] = field(default_factory=dict)
     n_inlined: int = 0
@@ -191,7 +194,9 @@ class _Writer:
         if tag == "svg":
             return tag, markup.SVG
         if space == markup.SVG:
-            return ("style" if tag == "style" else markup.SVG_ELEMENTS.get(tag, markup.NEUTRAL[space])), space
+            return (
+                "style" if tag == "style" else markup.SVG_ELEMENTS.get(tag, markup.NEUTRAL[space])
+            ), space
         if space == markup.MATHML or tag == "math":
             return (tag if tag in markup.MATHML_ELEMENTS else markup.NEUTRAL[space]), markup.MATHML
         if tag in {"link", "style"}:
@@ -205,7 +210,9 @@ class _Writer:
             return self.svg_values(element)
         if space == markup.MATHML:
             kept = {str(key): str(value) for key, value in element.items()}
-            return {key: kept[key] for key in kept if key in markup.MATHML_ATTRIBUTES} | self.style(element)
+            return {key: kept[key] for key in kept if key in markup.MATHML_ATTRIBUTES} | self.style(
+                element
+            )
         tag = str(element.tag)
         values = {
             str(key): str(value)[:LONGEST_VALUE]
@@ -250,7 +257,9 @@ class _Writer:
             if key in markup.SVG_ATTRIBUTES and is_local(str(value))
         }
         values |= self.style(element)
-        leads_to = next((str(element.get(key)) for key in ("href", "xlink:href") if element.get(key)), "")
+        leads_to = next(
+            (str(element.get(key)) for key in ("href", "xlink:href") if element.get(key)), ""
+        )
         if element.tag == "image":
             stored = self.stored(leads_to) if leads_to else None
             return values | ({"href": stored} if stored else {})
@@ -297,7 +306,9 @@ def _doctype(tree: _Element) -> str:
 def _sheet_address(element: _Element) -> str:
     """Return where a `link` gets a style sheet from, blank where it gets none."""
     kinds = str(element.get("rel", "")).lower().split()
-    is_sheet = "stylesheet" in kinds or ("preload" in kinds and element.get("as", "").lower() == "style")
+    is_sheet = "stylesheet" in kinds or (
+        "preload" in kinds and element.get("as", "").lower() == "style"
+    )
     is_used = "alternate" not in kinds and element.get("disabled") is None
     return str(element.get("href", "")).strip() if is_sheet and is_used else ""
 

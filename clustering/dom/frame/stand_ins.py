@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 from urllib.parse import quote
 
+from lxml.etree import _Element
+
 from clustering.dom.frame.markup import SVG
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.etree import _Element
 
 LAZY_SOURCES: Final = ("data-src", "data-original", "data-lazy-src", "data-lazy", "data-image")
 MAX_SIDE: Final = 4_000  # pixels of a placeholder
@@ -26,7 +24,9 @@ def image_source(element: _Element) -> str:
     if not source or source.startswith("data:"):
         source = next((one for one in lazy if one and not one.startswith("{")), source)
     if not source:
-        source = next(_candidates(str(element.get("srcset", "") or element.get("data-srcset", ""))), "")
+        source = next(
+            _candidates(str(element.get("srcset", "") or element.get("data-srcset", ""))), ""
+        )
     return source
 
 

@@ -7,23 +7,53 @@ said twice on purpose.
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from lxml import etree
+from lxml.etree import _Element
 
 from clustering.dom.page import parse_page
 
-if TYPE_CHECKING:
-    from lxml.etree import _Element
-
 DROPPED = (
-    *("script", "iframe", "frame", "frameset", "object", "embed", "applet", "link", "base", "meta", "portal"),
+    *(
+        "script",
+        "iframe",
+        "frame",
+        "frameset",
+        "object",
+        "embed",
+        "applet",
+        "link",
+        "base",
+        "meta",
+        "portal",
+    ),
     *("template", "noscript", "audio", "video", "source", "track", "svg", "math", "fencedframe"),
 )
 KEPT_ATTRIBUTES = frozenset(
     {
-        *("class", "id", "style", "width", "height", "align", "valign", "colspan", "rowspan", "border"),
-        *("bgcolor", "cellpadding", "cellspacing", "dir", "lang", "type", "value", "hidden", "size"),
+        *(
+            "class",
+            "id",
+            "style",
+            "width",
+            "height",
+            "align",
+            "valign",
+            "colspan",
+            "rowspan",
+            "border",
+        ),
+        *(
+            "bgcolor",
+            "cellpadding",
+            "cellspacing",
+            "dir",
+            "lang",
+            "type",
+            "value",
+            "hidden",
+            "size",
+        ),
     }
 )
 MOST_ELEMENTS = 50_000
@@ -49,7 +79,9 @@ def make_still(body: bytes, content_type: str = "") -> str:
     tree = parse_page(body, content_type).tree
     if tree is None:
         return ""
-    etree.strip_elements(tree, *DROPPED, etree.Comment, etree.ProcessingInstruction, with_tail=False)
+    etree.strip_elements(
+        tree, *DROPPED, etree.Comment, etree.ProcessingInstruction, with_tail=False
+    )
     for n_seen, element in enumerate(list(islice(tree.iter(), MOST_ELEMENTS + 1))):
         if n_seen >= MOST_ELEMENTS:
             _cut_after(element)

@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable, Iterator
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from clustering.dom.frame.markup import element_name_in_sheets
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 MAX_NESTED: Final = 5  # sheets that import each other
 MAX_INLINED: Final = 4_000_000  # characters of all sheets of a page
@@ -24,10 +22,21 @@ BLANK_IMAGE: Final = "linear-gradient(transparent,transparent)"  # an image wher
 BLANK_FONT: Final = 'local("")'
 # What may take an address as a bare string, and what names another way of loading.
 _REFUSED_FUNCTIONS: Final = frozenset(
-    {"image-set", "-webkit-image-set", "src", "image", "cross-fade", "-webkit-cross-fade", "paint", "element"}
+    {
+        "image-set",
+        "-webkit-image-set",
+        "src",
+        "image",
+        "cross-fade",
+        "-webkit-cross-fade",
+        "paint",
+        "element",
+    }
 )
 _REFUSED_PROPERTIES: Final = frozenset({"behavior", "-moz-binding", "-ms-behavior"})
-_REFUSED_RULES: Final = frozenset({"charset", "namespace", "document", "-moz-document", "view-transition"})
+_REFUSED_RULES: Final = frozenset(
+    {"charset", "namespace", "document", "-moz-document", "view-transition"}
+)
 _NEVER_FONTS: Final = (".eot", ".svg", ".svgz")
 _SAFE_DATA: Final = re.compile(
     r"data:(?:image/(?:png|gif|jpe?g|webp|avif|bmp|x-icon|svg\+xml)|font/[a-z0-9-]+|application/(?:x-)?font-[a-z0-9-]+)[;,]",
@@ -88,7 +97,9 @@ def steady_media(condition: str) -> str:
     'screen and (max-width:0px)'
     """
     return _SCHEME.sub(
-        lambda found: "(min-width:0px)" if (found[1] or "light").lower() == "light" else "(max-width:0px)",
+        lambda found: (
+            "(min-width:0px)" if (found[1] or "light").lower() == "light" else "(max-width:0px)"
+        ),
         condition,
     )
 
@@ -108,7 +119,9 @@ def unescape(text: str) -> str:
     """
     if "\\" not in text:
         return text
-    return _ESCAPE.sub(lambda found: _character(found[1]) if found[1] else found[2].strip("\n"), text)
+    return _ESCAPE.sub(
+        lambda found: _character(found[1]) if found[1] else found[2].strip("\n"), text
+    )
 
 
 def _character(digits: str) -> str:
@@ -247,7 +260,7 @@ def _tokens(text: str) -> Iterator[_Token]:
         kind = found.lastgroup or "other"
         if kind == "comment":
             yield _Token("space", " ")
-        elif kind == "string" and (len(found[0]) < 2 or found[0][-1] != found[0][0]):  # noqa: PLR2004 (its quotes)
+        elif kind == "string" and (len(found[0]) < 2 or found[0][-1] != found[0][0]):
             yield _Token("string", '""')  # it ends with its line: browsers drop it too
         else:
             yield _Token(kind, found[0])
@@ -262,7 +275,9 @@ def _at_name(statement: list[_Token]) -> str:
 def _is_refused(statement: list[_Token]) -> bool:
     names = [token.text for token in statement if token.kind == "ident"]
     name = unescape(names[0]).lower() if names else ""
-    if name == "color-scheme":  # of the reader's choice there is none; a page that is dark only stays so
+    if (
+        name == "color-scheme"
+    ):  # of the reader's choice there is none; a page that is dark only stays so
         return {value.lower() for value in names[1:]} - {"only", "dark"} != set()
     return name in _REFUSED_PROPERTIES
 
@@ -273,7 +288,11 @@ def _selector(statement: list[_Token]) -> Iterator[str]:
     for token in statement:
         n_brackets += (token.text == "[") - (token.text == "]")
         is_type = token.kind == "ident" and not n_brackets and before not in {".", "#", ":", "%"}
-        yield element_name_in_sheets(token.text) if is_type and token.text[0].isalpha() else token.text
+        yield (
+            element_name_in_sheets(token.text)
+            if is_type and token.text[0].isalpha()
+            else token.text
+        )
         before = token.text[-1]
 
 
@@ -297,5 +316,9 @@ def _written(token: _Token) -> str:
 
 def _quoted(text: str) -> str:
     return (
-        text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "").replace("\r", "").replace("\f", "")
+        text.replace("\\", "\\\\")
+        .replace('"', '\\"')
+        .replace("\n", "")
+        .replace("\r", "")
+        .replace("\f", "")
     )

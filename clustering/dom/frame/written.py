@@ -8,7 +8,15 @@ from typing import Final
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 _ESCAPES: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "\r": "&#13;"})
 _VALUE_ESCAPES: Final = str.maketrans(
-    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "\r": "&#13;", "\n": "&#10;", "\t": "&#9;"}
+    {
+        "&": "&amp;",
+        "<": "&lt;",
+        ">": "&gt;",
+        '"': "&quot;",
+        "\r": "&#13;",
+        "\n": "&#10;",
+        "\t": "&#9;",
+    }
 )
 _LOCAL: Final = re.compile(r"[^()]*(?:url\(\s*[\"']?#[^\"'()]*[\"']?\s*\)[^()]*)*")
 _OTHER_FUNCTION: Final = re.compile(r"\b(?!url\b)[a-zA-Z-]+\(([^()]*)\)")

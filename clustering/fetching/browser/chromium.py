@@ -14,18 +14,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, Self
+from types import TracebackType
+from typing import Any, Final, Self
 
+from clustering.fetching.deadlines import Deadline
 from clustering.fetching.refusals import Refused
-
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from clustering.fetching.deadlines import Deadline
 
 # The browser reads requests from its descriptor 3 and answers on 4; no port is open to anybody. It may use
 # two minutes of processor time and write files of 200 MB.
-START: Final = 'ulimit -t 120; ulimit -f 400000; exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1'
+START: Final = (
+    'ulimit -t 120; ulimit -f 400000; exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1'
+)
 MAX_MESSAGE: Final = 64 * 1024 * 1024
 PIECE: Final = 1024 * 1024
 KILLED_WITHIN: Final = 5.0
@@ -94,7 +93,9 @@ class Chromium:
 
     def __enter__(self) -> Self:
         if not Path(self.binary).exists():
-            raise BrowserMissing(f"{self.binary} does not exist; install Chromium or set VERTEX_CHROMIUM")
+            raise BrowserMissing(
+                f"{self.binary} does not exist; install Chromium or set VERTEX_CHROMIUM"
+            )
         self._profile = Path(tempfile.mkdtemp(prefix="vertex-chromium-"))
         sandbox = ["--no-sandbox"] if os.geteuid() == 0 else []  # root has no other choice
         flags = [
@@ -114,7 +115,10 @@ class Chromium:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
@@ -126,7 +130,7 @@ class Chromium:
                     pipe.close()
         shutil.rmtree(self._profile, ignore_errors=True)
 
-    def ask(self, method: str, session: str = "", **params: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
+    def ask(self, method: str, session: str = "", **params: Any) -> dict[str, Any]:
         """Call a method and return its result; events that come meanwhile are kept."""
         number = self.tell(method, session, **params)
         while True:
@@ -139,7 +143,7 @@ class Chromium:
             if message is not None and "method" in message:
                 self.events.append(message)
 
-    def tell(self, method: str, session: str = "", **params: Any) -> int:  # noqa: ANN401 (JSON)
+    def tell(self, method: str, session: str = "", **params: Any) -> int:
         """Call a method without waiting for its result."""
         self._n_asked += 1
         message = {"id": self._n_asked, "method": method, "params": params}

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import base64
 import binascii
+import threading
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Self
+from types import TracebackType
+from typing import Final, Self
 
 from django.conf import settings
 
 from clustering.fetching.browser.chromium import BrowserFailed, Chromium
 from clustering.fetching.deadlines import Deadline
-
-if TYPE_CHECKING:
-    import threading
-    from types import TracebackType
 
 NOBODY: Final = 9  # the port of the proxy: discard
 PAGE_SECONDS: Final = 15.0
@@ -45,7 +43,10 @@ class Camera:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._browser.__exit__(kind, error, trace)
 
@@ -75,7 +76,9 @@ class Camera:
             ("Network.setBlockedURLs", {"urls": ["*"]}),
         ):
             self._browser.ask(method, self._session, **params)
-        self._frame = self._browser.ask("Page.getFrameTree", self._session)["frameTree"]["frame"]["id"]
+        self._frame = self._browser.ask("Page.getFrameTree", self._session)["frameTree"]["frame"][
+            "id"
+        ]
 
 
 def open_camera(stop: threading.Event | None = None) -> Camera:

@@ -5,20 +5,16 @@ from __future__ import annotations
 import select
 import socket
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import TYPE_CHECKING, Final, Self
+from types import TracebackType
+from typing import Final, Self
 
 from clustering.fetching.deadlines import SLICE, Deadline
-from clustering.fetching.guard import UrlRefused, read_url
+from clustering.fetching.guard import Guard, UrlRefused, read_url
 from clustering.fetching.refusals import Refused
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from types import TracebackType
-
-    from clustering.fetching.guard import Guard
 
 MAX_HEAD: Final = 64 * 1024
 MAX_CONNECTIONS: Final = 64  # at once
@@ -52,7 +48,10 @@ class Proxy:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self._is_over.set()
         for thread in self._threads:
@@ -84,7 +83,7 @@ class Proxy:
             stack.enter_context(suppress(OSError, Refused))
             head, rest = self._read_head(client)
             request = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
-            if len(request) != 3:  # noqa: PLR2004 (method, address, version)
+            if len(request) != 3:
                 return
             server = stack.enter_context(self._connect(client, request[0], request[1]))
             if request[0] == "CONNECT":
@@ -137,7 +136,11 @@ class Proxy:
             for end in select.select([client, server], [], [], self.deadline.slice())[0]:
                 piece = end.recv(PIECE)
                 self.n_bytes += len(piece)
-                if not piece or self.n_bytes > self.max_bytes or monotonic() > self.deadline.ends_at:
+                if (
+                    not piece
+                    or self.n_bytes > self.max_bytes
+                    or monotonic() > self.deadline.ends_at
+                ):
                     return
                 other[end].sendall(piece)
 

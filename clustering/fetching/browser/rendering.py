@@ -7,13 +7,15 @@ are not followed but told, as the fetcher does.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from django.conf import settings
 
+from clustering.dom.addresses import Address
 from clustering.fetching.browser.chromium import BrowserFailed, Chromium
 from clustering.fetching.browser.proxy import Proxy
 from clustering.fetching.client import (
@@ -29,15 +31,12 @@ from clustering.fetching.deadlines import Deadline
 from clustering.fetching.decoding import TooLarge
 from clustering.fetching.guard import Guard, read_url
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from clustering.dom.addresses import Address
-
 BROWSERS: Final = 2  # at once
 MAX_PASSED: Final = 50 * 1024 * 1024  # bytes of a page and all that belongs to it
 SETTLES_WITHIN: Final = 5.0  # seconds that scripts may go on after the page has loaded
-BEFORE_SCRIPTS: Final = "delete window.RTCPeerConnection;"  # the one thing that sends around a proxy
+BEFORE_SCRIPTS: Final = (
+    "delete window.RTCPeerConnection;"  # the one thing that sends around a proxy
+)
 IDLE: Final = "networkIdle"  # the browser's word for half a second without a request
 
 
@@ -49,7 +48,9 @@ class Renderer:
     user_agent: str
     guard: Guard = field(default_factory=Guard)
     stop: threading.Event | None = None
-    _slots: threading.BoundedSemaphore = field(default_factory=lambda: threading.BoundedSemaphore(BROWSERS))
+    _slots: threading.BoundedSemaphore = field(
+        default_factory=lambda: threading.BoundedSemaphore(BROWSERS)
+    )
 
     def render(
         self, url: str, *, takes: Callable[[int, str], bool], seconds: float = PAGE_SECONDS
@@ -70,7 +71,9 @@ class Renderer:
 
 def open_renderer(stop: threading.Event | None = None) -> Renderer:
     """Return a renderer with this installation's browser, name and allowed networks."""
-    return Renderer(settings.CHROMIUM, settings.USER_AGENT, Guard(tuple(settings.ALLOWED_NETWORKS)), stop)
+    return Renderer(
+        settings.CHROMIUM, settings.USER_AGENT, Guard(tuple(settings.ALLOWED_NETWORKS)), stop
+    )
 
 
 @dataclass(slots=True)
@@ -92,7 +95,9 @@ class _Visit:
         self._open_tab()
         self.browser.tell("Page.navigate", self.session, url=str(self.address))
         self._await_headers()
-        if self.status in REDIRECTS or not self.takes(self.status, self.headers.get("content-type", "")):
+        if self.status in REDIRECTS or not self.takes(
+            self.status, self.headers.get("content-type", "")
+        ):
             return self._fetched(b"")
         self._await_rest()
         body = self._serialised()
@@ -110,7 +115,9 @@ class _Visit:
         self._ask("Page.addScriptToEvaluateOnNewDocument", source=BEFORE_SCRIPTS)
         self.browser.tell("Browser.setDownloadBehavior", behavior="deny")
         # Documents stop twice: before they are asked for, and when their headers are there.
-        documents = [{"resourceType": "Document", "requestStage": stage} for stage in ("Request", "Response")]
+        documents = [
+            {"resourceType": "Document", "requestStage": stage} for stage in ("Request", "Response")
+        ]
         self._ask("Fetch.enable", patterns=documents)
 
     def _await_headers(self) -> None:
@@ -134,13 +141,18 @@ class _Visit:
 
     def _is_idle(self, told: dict[str, Any]) -> bool:
         return bool(
-            told["name"] == IDLE and told["frameId"] == self.frame and told["loaderId"] == self.loader
+            told["name"] == IDLE
+            and told["frameId"] == self.frame
+            and told["loaderId"] == self.loader
         )
 
     def _react(self, event: dict[str, Any]) -> None:
         if event["method"] == "Fetch.requestPaused":
             self._decide(event["params"])
-        elif event["method"] == "Page.frameNavigated" and event["params"]["frame"]["id"] == self.frame:
+        elif (
+            event["method"] == "Page.frameNavigated"
+            and event["params"]["frame"]["id"] == self.frame
+        ):
             self.loader = event["params"]["frame"]["loaderId"]
         elif event["method"] == "Page.javascriptDialogOpening":
             self.browser.tell("Page.handleJavaScriptDialog", self.session, accept=False)
@@ -153,7 +165,9 @@ class _Visit:
         is_page = paused["frameId"] == self.frame
         is_answer = "responseStatusCode" in paused or "responseErrorReason" in paused
         if is_page and self.status:
-            self.browser.tell("Fetch.failRequest", self.session, requestId=number, errorReason="Aborted")
+            self.browser.tell(
+                "Fetch.failRequest", self.session, requestId=number, errorReason="Aborted"
+            )
         elif is_page and is_answer:
             self._take_headers(paused)
             verb = "Fetch.failRequest" if self.status in REDIRECTS else "Fetch.continueRequest"
@@ -176,12 +190,14 @@ class _Visit:
 
     def _serialised(self) -> bytes:
         root = self._ask("DOM.getDocument", depth=0)["root"]["nodeId"]
-        body: bytes = self._ask("DOM.getOuterHTML", nodeId=root)["outerHTML"].encode("utf-8", "replace")
+        body: bytes = self._ask("DOM.getOuterHTML", nodeId=root)["outerHTML"].encode(
+            "utf-8", "replace"
+        )
         if len(body) > MAX_BYTES:
             raise TooLarge(MAX_BYTES)
         return body
 
-    def _ask(self, method: str, **params: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
+    def _ask(self, method: str, **params: Any) -> dict[str, Any]:
         return self.browser.ask(method, self.session, **params)
 
     def _fetched(self, body: bytes) -> Fetched:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.models import Clustering
 from clustering.services.clusters import clusterings
 from vertex.core.management.output import WorkCommand, whole_number
+from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
-
-    from vertex.core.models import Job, Site
 
 
 class Command(WorkCommand):
@@ -25,7 +23,9 @@ class Command(WorkCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("site", metavar="SITE")
-        parser.add_argument("--algorithm", choices=list(CLUSTERERS), default="auto", help="(default: auto)")
+        parser.add_argument(
+            "--algorithm", choices=list(CLUSTERERS), default="auto", help="(default: auto)"
+        )
         parser.add_argument(
             "--sample",
             type=whole_number,

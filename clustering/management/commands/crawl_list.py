@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.core.management.base import CommandParser
+
+from clustering.services.crawl.answers import Line
 from clustering.services.crawl.list_crawling import MAX_PAGES, crawl_list, request_list_crawl
 from vertex.core.management.output import WorkCommand, whole_number
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
-
-    from clustering.services.crawl.answers import Line
 
 
 class Command(WorkCommand):
@@ -26,7 +24,9 @@ class Command(WorkCommand):
         parser.add_argument(
             "--no-pages", action="store_true", help="do not go on to further pages of the list"
         )
-        parser.add_argument("--no-details", action="store_true", help="do not fetch the pages of the records")
+        parser.add_argument(
+            "--no-details", action="store_true", help="do not fetch the pages of the records"
+        )
         parser.add_argument(
             "--max-pages",
             type=whole_number,
@@ -34,7 +34,9 @@ class Command(WorkCommand):
             metavar="N",
             help=f"fetch at most this many pages (default: {MAX_PAGES:,})",
         )
-        parser.add_argument("--delay", type=float, metavar="SECONDS", help="between two requests to a host")
+        parser.add_argument(
+            "--delay", type=float, metavar="SECONDS", help="between two requests to a host"
+        )
         self.add_output_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from clustering.services.crawl import crawling
+from clustering.services.crawl.answers import Line
 from vertex.core.management.output import WorkCommand, whole_number
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
-
-    from clustering.services.crawl.answers import Line
-    from vertex.core.models import Job, Site
+from vertex.core.models import Job, Site
 
 
 class Command(WorkCommand):
@@ -23,7 +21,9 @@ class Command(WorkCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("site", metavar="SITE")
-        parser.add_argument("--entry", default="", metavar="URL", help="where to begin (default: the root)")
+        parser.add_argument(
+            "--entry", default="", metavar="URL", help="where to begin (default: the root)"
+        )
         parser.add_argument(
             "--max-pages", type=whole_number, metavar="N", help="visit at most this many pages"
         )
@@ -53,7 +53,10 @@ class Command(WorkCommand):
             for line in crawling.lines_so_far(job):
                 report(line)
             work = partial(
-                crawling.crawl, report=report, max_pages=options["max_pages"], delay=options["delay"]
+                crawling.crawl,
+                report=report,
+                max_pages=options["max_pages"],
+                delay=options["delay"],
             )
             result = self.run_job(job, work)
         self._tell(result)
@@ -64,7 +67,9 @@ class Command(WorkCommand):
         interrupted = crawling.interrupted_crawl(site=site, **params)
         if interrupted is None:
             return crawling.request_crawl(site=site, **params, actor=None, rings=False)
-        self.notice(f"goes on with job {interrupted.pk}, which stopped after {interrupted.n_done} page(s)")
+        self.notice(
+            f"goes on with job {interrupted.pk}, which stopped after {interrupted.n_done} page(s)"
+        )
         crawling.resume_crawl(job=interrupted)
         return interrupted
 

@@ -15,7 +15,9 @@ class Command(WorkCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("site", metavar="SITE")
-        parser.add_argument("--yes", action="store_true", help="needed, because it cannot be undone")
+        parser.add_argument(
+            "--yes", action="store_true", help="needed, because it cannot be undone"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         site = self.site(options["site"])

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 
 from clustering.algorithms.measures import NothingInCommon
 from clustering.services.clusters.evaluation import evaluate, read_assignments, read_truth
 from vertex.core.management.output import STANDARD, WorkCommand
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
 
 
 class Command(WorkCommand):
@@ -32,7 +27,9 @@ class Command(WorkCommand):
 
     def handle(self, *args: str, **options: str) -> None:
         if options["assignments"] == options["truth"] == STANDARD:
-            raise CommandError("only one of --assignments and --truth can be standard input", returncode=2)
+            raise CommandError(
+                "only one of --assignments and --truth can be standard input", returncode=2
+            )
         clusters = read_assignments(options["assignments"], self.report_bad_line)
         types = read_truth(options["truth"], self.report_bad_line)
         try:

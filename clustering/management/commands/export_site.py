@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from clustering.services.sites import site_export
 from vertex.core.management.output import WorkCommand
 from vertex.core.storage import DiskFull
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
 
 
 class Command(WorkCommand):
@@ -24,5 +23,7 @@ class Command(WorkCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         job = site_export.request_export(site=self.site(options["site"]), actor=None, rings=False)
-        result = self.run_job(job, partial(site_export.export_site, folder=options["output"].resolve()))
+        result = self.run_job(
+            job, partial(site_export.export_site, folder=options["output"].resolve())
+        )
         self.stdout.write(str(options["output"] / result["file"]))

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 
 from clustering.algorithms.records.record_finding import find_records
 from clustering.algorithms.records.record_page import MAX_ELEMENTS
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.services.pages.archives import open_source
-from clustering.services.pages.found_pages import FoundPage, Skipped
-from vertex.core.management.output import STANDARD, WorkCommand, kept_standard_input
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.core.management.base import CommandParser
-
-    from clustering.services.pages.found_pages import Item
-    from vertex.core.management.output import Lines
+from clustering.services.pages.found_pages import FoundPage, Item, Skipped
+from vertex.core.management.output import STANDARD, Lines, WorkCommand, kept_standard_input
 
 CUT = f"the page is large: its first {MAX_ELEMENTS:,} elements were read"
 BASE_URL = "http://localhost/"
@@ -35,7 +27,9 @@ class Command(WorkCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("source", metavar="SOURCE")
-        parser.add_argument("--best", type=int, default=1, metavar="N", help="lists of a page (default: 1)")
+        parser.add_argument(
+            "--best", type=int, default=1, metavar="N", help="lists of a page (default: 1)"
+        )
         parser.add_argument(
             "--base-url",
             default=BASE_URL,
@@ -93,7 +87,13 @@ def lines_of(
         reason = str(error)
         report_bad_line(page.url, reason)
     return [
-        {"url": page.url, "rank": rank, "score": round(one.score, 4), "records": one.paths(), **_told(reason)}
+        {
+            "url": page.url,
+            "rank": rank,
+            "score": round(one.score, 4),
+            "records": one.paths(),
+            **_told(reason),
+        }
         for rank, one in enumerate(found, 1)
     ] or [_nothing(page.url, reason)]
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from django.core.management.base import CommandParser
 
 from clustering.dom.addresses import BadAddress
-from clustering.services.pages.importing import import_pages, request_import
-from vertex.core.management.output import STANDARD, WorkCommand, kept_standard_input
+from clustering.services.pages.importing import ImportedLine, import_pages, request_import
+from vertex.core.management.output import STANDARD, Lines, WorkCommand, kept_standard_input
+from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.core.management.base import CommandParser
-
-    from clustering.services.pages.importing import ImportedLine
-    from vertex.core.management.output import Lines
-    from vertex.core.models import Job, Site
 
 
 class Command(WorkCommand):
@@ -45,7 +39,9 @@ class Command(WorkCommand):
         with self.open_output(options["output"]) as lines:
             job = self._request(site, options["source"], options["base_url"])
             with self.progress(f"{site.name}: importing") as advance:
-                result = self.run_job(job, partial(import_pages, report=partial(self._tell, lines, advance)))
+                result = self.run_job(
+                    job, partial(import_pages, report=partial(self._tell, lines, advance))
+                )
         told = ", ".join(f"{n:,} {what.replace('_', ' ')}" for what, n in result.items())
         self.notice(f"{site.name}: {told}")
 
@@ -57,7 +53,9 @@ class Command(WorkCommand):
             path = kept_standard_input()
             folder = Path.cwd()
         try:
-            return request_import(site=site, source=path, base_url=base_url, folder=folder, rings=False)
+            return request_import(
+                site=site, source=path, base_url=base_url, folder=folder, rings=False
+            )
         except jobs.JobExists as unfinished:
             return unfinished.job
 

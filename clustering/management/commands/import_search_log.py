@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from django.core.management.base import CommandParser
 
 from clustering.services.pages.search_log import import_search_log, request_search_log
 from vertex.core.management.output import STANDARD, WorkCommand, kept_standard_input
+from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
-
-    from vertex.core.models import Job, Site
 
 
 class Command(WorkCommand):

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.management.commands import find_records
 from clustering.services.lists.list_tables import tables_of
-
-if TYPE_CHECKING:
-    from clustering.services.pages.found_pages import FoundPage
+from clustering.services.pages.found_pages import FoundPage
 
 
 class Command(find_records.Command):
@@ -28,7 +24,11 @@ class Command(find_records.Command):
             return [{"url": page.url, "record": {}, "reason": str(error)}]
         if parsed.tree is None:
             reason = parsed.problem
-        tables = tables_of(parsed.tree, page.url, parsed.encoding, n_best) if parsed.tree is not None else []
+        tables = (
+            tables_of(parsed.tree, page.url, parsed.encoding, n_best)
+            if parsed.tree is not None
+            else []
+        )
         rows = [
             {
                 "url": page.url,

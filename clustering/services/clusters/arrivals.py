@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef
 from django.utils import timezone
 
 from clustering.algorithms.clusterers import CLUSTERERS
-from clustering.algorithms.cohesion import centre_of, distance_to
-from clustering.algorithms.observing import observe_pages
+from clustering.algorithms.cohesion import Centre, centre_of, distance_to
+from clustering.algorithms.observing import ObservedPage, observe_pages
 from clustering.algorithms.published.uxclust import assign_page
 from clustering.models import Cluster, Clustering, Extent, Page, PageMembership
 from clustering.services.clusters.cluster_changes import apply_changes
@@ -18,19 +19,12 @@ from clustering.services.clusters.evidence import first_inbound_xpaths
 from clustering.services.clusters.grouped_pages import FoundPage
 from clustering.services.clusters.kept_clusterings import group_key, membership_of
 from clustering.services.clusters.observing import observe_stored
-from clustering.services.pages.stored_pages import read_pages, stored_pages
+from clustering.services.pages.stored_pages import StoredPage, read_pages, stored_pages
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import JobRun
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from clustering.algorithms.cohesion import Centre
-    from clustering.algorithms.observing import ObservedPage
-    from clustering.services.pages.stored_pages import StoredPage
-    from vertex.core.services.jobs.jobs import JobRun
-
-    Renew = Callable[[int, int], None]
+Renew = Callable[[int, int], None]
 
 AT_ONCE = 500
 FEW, TIMES = 5, 2  # a clustering of fewer pages is outgrown when the site has so many times as many
@@ -117,7 +111,9 @@ class _Clusters:
         self.is_outgrown = is_outgrown(clustering)
         of_groups = Extent.objects.filter(clustering=clustering).exclude(group="")
         extents = list(of_groups.select_related("cluster"))
-        self.cluster_by_group: dict[str, Cluster] = {extent.group: extent.cluster for extent in extents}
+        self.cluster_by_group: dict[str, Cluster] = {
+            extent.group: extent.cluster for extent in extents
+        }
         self._examples = {extent.group: extent.examples for extent in extents}
         self._centres: dict[str, Centre] = {}
 
@@ -130,7 +126,9 @@ class _Clusters:
             for (page, observed), group in zip(seen, groups, strict=True)
         ]
 
-    def _groups(self, pages: Sequence[StoredPage], seen: Sequence[ObservedPage]) -> list[str | None]:
+    def _groups(
+        self, pages: Sequence[StoredPage], seen: Sequence[ObservedPage]
+    ) -> list[str | None]:
         model, assign = self.clustering.model, self.clusterer.assign
         if self.is_outgrown:
             return [None for _ in pages]
@@ -170,7 +168,9 @@ def _arrivals(site: Site, clustering: Clustering) -> list[int]:
 def _holds(clustering: Clustering) -> bool:
     """Lock the site and its clustering; say whether it is still the current one."""
     Site.objects.select_for_update(no_key=True).get(pk=clustering.site_id)
-    rows = Clustering.objects.select_for_update(no_key=True).filter(pk=clustering.pk, is_current=True)
+    rows = Clustering.objects.select_for_update(no_key=True).filter(
+        pk=clustering.pk, is_current=True
+    )
     return bool(rows.values_list("pk", flat=True).first())
 
 

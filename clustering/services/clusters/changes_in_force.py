@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from django.db.models import F
 
-from clustering.models import ClusterChange, PageMembership
-from clustering.services.clusters.extent_figures import fingerprints, keep_changed_extents, keep_extents
+from clustering.models import ClusterChange, Clustering, PageMembership
+from clustering.models.clusterings import MembershipQuerySet
+from clustering.services.clusters.extent_figures import (
+    fingerprints,
+    keep_changed_extents,
+    keep_extents,
+)
 from clustering.services.clusters.split_parts import part_by_page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from clustering.models import Clustering
-    from clustering.models.clusterings import MembershipQuerySet
 
 AT_ONCE = 2_000  # pages named in one statement
 
@@ -37,7 +36,9 @@ def apply_last_change(change: ClusterChange, clustering: Clustering) -> None:
         with _figures_of(clustering, change.detail["pages"]):
             _apply(change, clustering, None)
         return
-    changed = {change.cluster_id, change.into_id, *map(int, change.detail.get("parts", ()))} - {None}
+    changed = {change.cluster_id, change.into_id, *map(int, change.detail.get("parts", ()))} - {
+        None
+    }
     _apply(change, clustering, None)
     keep_changed_extents(clustering, changed)
 
@@ -77,7 +78,9 @@ def _repeat(clustering: Clustering, some: set[int] | None) -> None:
     for memberships in _rows(clustering, some):
         moved = memberships.exclude(cluster=F("found")).exclude(cluster=None, found=None)
         moved.update(cluster=F("found"))
-    for change in ClusterChange.objects.filter(site=clustering.site_id).in_force().iterator(chunk_size=10):
+    for change in (
+        ClusterChange.objects.filter(site=clustering.site_id).in_force().iterator(chunk_size=10)
+    ):
         _apply(change, clustering, some)
 
 
@@ -86,7 +89,9 @@ def _apply(change: ClusterChange, clustering: Clustering, some: set[int] | None)
     match change.kind:
         case ClusterChange.Kind.MOVE:
             named = change.detail["pages"]
-            _put(memberships, named if some is None else some.intersection(named), change.cluster_id)
+            _put(
+                memberships, named if some is None else some.intersection(named), change.cluster_id
+            )
         case ClusterChange.Kind.MERGE:
             for rows in _rows(clustering, some):
                 rows.filter(cluster=change.cluster_id).update(cluster=change.into_id)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from clustering.models import Cluster, ClusterChange, PageMembership
+from clustering.models import Cluster, ClusterChange, Clustering, PageMembership
 from clustering.services.clusters.changes_in_force import (
     apply_changes,
     apply_last_change,
@@ -18,14 +19,9 @@ from clustering.services.clusters.changes_in_force import (
 from clustering.services.clusters.cluster_names import free_name, names_taken
 from clustering.services.clusters.current_clusterings import has_pages, locked_clustering
 from clustering.services.clusters.splitting import judge_split_pages, request_split, split_cluster
+from vertex.core.models import Site, User
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from clustering.models import Clustering
-    from vertex.core.models import Site, User
 
 __all__ = [
     "apply_changes",
@@ -45,7 +41,9 @@ N_NAMED = 5  # pages in a message
 TITLE_LENGTH = 200
 
 
-def move_pages(*, site: Site, pages: Sequence[int], to: Cluster, actor: User | None) -> ClusterChange:
+def move_pages(
+    *, site: Site, pages: Sequence[int], to: Cluster, actor: User | None
+) -> ClusterChange:
     """Put pages into another cluster, in this clustering and all that follow.
 
     Raises ValidationError for pages or a cluster that the site does not have.
@@ -55,7 +53,9 @@ def move_pages(*, site: Site, pages: Sequence[int], to: Cluster, actor: User | N
         return _move(clustering, pages, to, actor)
 
 
-def move_to_new_cluster(*, site: Site, pages: Sequence[int], title: str, actor: User | None) -> ClusterChange:
+def move_to_new_cluster(
+    *, site: Site, pages: Sequence[int], title: str, actor: User | None
+) -> ClusterChange:
     """Put pages into a cluster of their own. Raises ValidationError as `move_pages` does."""
     title = _checked_title(title)
     with transaction.atomic():
@@ -83,7 +83,9 @@ def merge_clusters(*, cluster: Cluster, into: Cluster, actor: User | None) -> Cl
         clustering = locked_clustering(cluster.site)
         for one in (cluster, into):
             if not has_pages(one):
-                raise ValidationError(f"{one} has no pages in the current clustering; it cannot be merged")
+                raise ValidationError(
+                    f"{one} has no pages in the current clustering; it cannot be merged"
+                )
         n_pages = PageMembership.objects.filter(clustering=clustering, cluster=cluster).count()
         change = ClusterChange.objects.create(
             site=cluster.site,
@@ -114,7 +116,9 @@ def redo_change(*, change: ClusterChange, actor: User | None) -> None:
     """Put a change in force again, at its old place in the order. Raises ValidationError for one in force."""
     with transaction.atomic():
         clustering = locked_clustering(change.site)
-        if not ClusterChange.objects.filter(pk=change.pk, undone_at__isnull=False).update(undone_at=None):
+        if not ClusterChange.objects.filter(pk=change.pk, undone_at__isnull=False).update(
+            undone_at=None
+        ):
             raise ValidationError("this change is in force already")
         apply_without_or_with(change, clustering)
         _record(actor, "cluster_change.redone", change, {"change": change.pk, "kind": change.kind})
@@ -142,7 +146,9 @@ def rename_cluster(*, cluster: Cluster, title: str, actor: User | None) -> None:
     cluster.refresh_from_db(fields=["title", "has_own_title"])
 
 
-def _move(clustering: Clustering, pages: Sequence[int], to: Cluster, actor: User | None) -> ClusterChange:
+def _move(
+    clustering: Clustering, pages: Sequence[int], to: Cluster, actor: User | None
+) -> ClusterChange:
     if to.site_id != clustering.site_id:
         raise ValidationError(f"{to} is a cluster of another site; pages stay in their site")
     chosen = _checked_pages(clustering, pages, to)
@@ -164,7 +170,9 @@ def _checked_pages(clustering: Clustering, pages: Sequence[int], to: Cluster) ->
     if not chosen:
         raise ValidationError("choose at least one page to move")
     if len(chosen) > MOST_PAGES:
-        raise ValidationError(f"{len(chosen):,} pages are too many for one move; {MOST_PAGES:,} go at once")
+        raise ValidationError(
+            f"{len(chosen):,} pages are too many for one move; {MOST_PAGES:,} go at once"
+        )
     memberships = PageMembership.objects.filter(clustering=clustering)
     cluster_by_page: dict[int, int | None] = {}
     for chunk in chunks(chosen):
@@ -172,7 +180,9 @@ def _checked_pages(clustering: Clustering, pages: Sequence[int], to: Cluster) ->
     unknown = [page for page in chosen if page not in cluster_by_page]
     if unknown:
         named = ", ".join(map(str, unknown[:N_NAMED])) + (", …" if len(unknown) > N_NAMED else "")
-        raise ValidationError(f"{clustering.site.name} has no such page in its current clustering: {named}")
+        raise ValidationError(
+            f"{clustering.site.name} has no such page in its current clustering: {named}"
+        )
     if set(cluster_by_page.values()) == {to.pk}:
         raise ValidationError(f"these pages are in {to} already")
     return chosen
@@ -188,4 +198,6 @@ def _checked_title(title: str) -> str:
 
 
 def _record(actor: User | None, action: str, change: ClusterChange, detail: dict[str, Any]) -> None:
-    audit.record(actor=actor, action=action, subject=change.cluster, site=change.site, detail=detail)
+    audit.record(
+        actor=actor, action=action, subject=change.cluster, site=change.site, detail=detail
+    )

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from django.utils.text import slugify
 
 from clustering.models import Cluster
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from vertex.core.models import Site
+from vertex.core.models import Site
 
 LONGEST = 61
 NAMELESS = "cluster"  # where no letter of a title is one of a to z

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -12,17 +13,13 @@ from django.db.models import F
 from clustering.algorithms.cohesion import centre_of, distance_to
 from clustering.algorithms.observing import observe_pages
 from clustering.models import Cluster, ClusterVerdict, Extent, PageMembership
+from clustering.models.clusterings import MembershipQuerySet
 from clustering.services.clusters.current_clusterings import locked_clustering
 from clustering.services.clusters.extent_figures import spread
 from clustering.services.pages.stored_pages import read_pages, stored_pages
+from vertex.core.models import Site, User
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from clustering.models.clusterings import MembershipQuerySet
-    from vertex.core.models import Site, User
 
 N_SHOWN = 10
 N_LOOKED_AT = 50  # of those that were moved, and as many of the others
@@ -50,7 +47,9 @@ def pages_to_review(cluster: Cluster, seed: int = 0) -> ReviewPages:
     if memberships.moved_by_hand().exists() or _left(cluster).exists():
         strangest = _strangest_now(cluster, memberships)
     else:
-        strangest = list(memberships.order_by(F("distance").desc(nulls_last=True), "page")[:N_SHOWN])
+        strangest = list(
+            memberships.order_by(F("distance").desc(nulls_last=True), "page")[:N_SHOWN]
+        )
         strangest = _with_pages([one.pk for one in strangest])
     return ReviewPages(_with_pages(chosen), strangest)
 
@@ -77,10 +76,14 @@ def give_verdict(
     _check_shown(shown, marked)
     with transaction.atomic():
         clustering = locked_clustering(cluster.site)
-        inside = PageMembership.objects.filter(clustering=clustering, cluster=cluster, page__in=shown)
+        inside = PageMembership.objects.filter(
+            clustering=clustering, cluster=cluster, page__in=shown
+        )
         outside = sorted(set(shown) - set(inside.values_list("page", flat=True)))
         if outside:
-            raise ValidationError(f"not in {cluster} any more: {', '.join(map(str, outside))}; look again")
+            raise ValidationError(
+                f"not in {cluster} any more: {', '.join(map(str, outside))}; look again"
+            )
         given = ClusterVerdict.objects.create(
             cluster=cluster,
             clustering=clustering,
@@ -106,7 +109,9 @@ def truth_lines(site: Site) -> Iterator[dict[str, str]]:
     The last verdict on a cluster counts, and the last one that showed a page says whether it is a stranger,
     which is left out. The type is the cluster's name.
     """
-    for cluster in Cluster.objects.filter(site=site, verdicts__isnull=False).distinct().order_by("name"):
+    for cluster in (
+        Cluster.objects.filter(site=site, verdicts__isnull=False).distinct().order_by("name")
+    ):
         verdicts = list(ClusterVerdict.objects.filter(cluster=cluster).order_by("id"))
         if verdicts[-1].verdict != ClusterVerdict.Verdict.ONE_TYPE:
             continue
@@ -123,7 +128,9 @@ def _check_shown(shown: Sequence[int], marked: Sequence[int]) -> None:
     if not shown:
         raise ValidationError("a verdict needs at least one page that was looked at")
     if len(shown) > MOST_SHOWN:
-        raise ValidationError(f"a verdict is about at most {MOST_SHOWN:,} pages, not {len(shown):,}")
+        raise ValidationError(
+            f"a verdict is about at most {MOST_SHOWN:,} pages, not {len(shown):,}"
+        )
     if not set(marked) <= set(shown):
         raise ValidationError("strangers must be among the pages that were looked at")
 

@@ -3,30 +3,36 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 
 from clustering.algorithms.clusterers import CLUSTERERS
-from clustering.algorithms.grouping import EvidenceMissing, TooManyPages
+from clustering.algorithms.grouping import (
+    Clusterer,
+    Evidence,
+    EvidenceMissing,
+    Grouping,
+    TooManyPages,
+)
+from clustering.algorithms.observing import ObservedPage
 from clustering.services.clusters.evidence import collect_evidence
 from clustering.services.clusters.grouped_pages import GroupedPages, map_pages, measure
 from clustering.services.clusters.kept_clusterings import MadeClustering, keep_clustering
 from clustering.services.clusters.observing import observe_stored
-from clustering.services.pages.stored_pages import LARGEST, sample_pages, sample_size, stored_pages
-from vertex.core.services.jobs.jobs import JobFailed
+from clustering.services.pages.stored_pages import (
+    LARGEST,
+    StoredPage,
+    sample_pages,
+    sample_size,
+    stored_pages,
+)
+from vertex.core.services.jobs.jobs import JobFailed, JobRun
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from clustering.algorithms.grouping import Clusterer, Evidence, Grouping
-    from clustering.algorithms.observing import ObservedPage
-    from clustering.services.pages.stored_pages import StoredPage
-    from vertex.core.services.jobs.jobs import JobRun
-
-    Seen = Sequence[tuple[StoredPage, ObservedPage]]
-    Report = Callable[[], None]  # told of each page that is done
+Seen = Sequence[tuple[StoredPage, ObservedPage]]
+Report = Callable[[], None]  # told of each page that is done
 
 LARGEST_BY_ALGORITHM = {"auto": 3_000}  # quadratic: it groups so many and assigns the others
 LINK_READERS = frozenset({"site_model"})  # a sample would have no links between its pages
@@ -75,7 +81,11 @@ def cluster_site(run: JobRun, report: Report | None = None) -> dict[str, Any]:
         figures = grouped.figures()
     made = MadeClustering(
         algorithm=clusterer.name,
-        params={"sample": len(clustered), "seed": evidence.seed, "asked_sample": params.get("n_sample")},
+        params={
+            "sample": len(clustered),
+            "seed": evidence.seed,
+            "asked_sample": params.get("n_sample"),
+        },
         grouping=grouping,
         found=grouped.found,
         figures=figures,
@@ -111,8 +121,12 @@ def _observed(
             this.tell(n_done, message)
 
 
-def _group(clusterer: Clusterer, pages: Sequence[StoredPage], seen: Seen, evidence: Evidence) -> Grouping:
-    observations = [page.observation for _, page in seen] if clusterer.observe else [None] * len(pages)
+def _group(
+    clusterer: Clusterer, pages: Sequence[StoredPage], seen: Seen, evidence: Evidence
+) -> Grouping:
+    observations = (
+        [page.observation for _, page in seen] if clusterer.observe else [None] * len(pages)
+    )
     try:
         return clusterer.cluster_pages([page.url for page in pages], observations, evidence)
     except (TooManyPages, EvidenceMissing) as error:
@@ -140,7 +154,11 @@ def _assign_rest(
     assign = this.clusterer.assign
     for page, seen in _observed(this, rest, len(sampled), "assigning pages"):
         is_grouped = page.pk in group_by_page
-        group = group_by_page[page.pk] if is_grouped else assign(grouping.model, seen.observation, page.url)
+        group = (
+            group_by_page[page.pk]
+            if is_grouped
+            else assign(grouping.model, seen.observation, page.url)
+        )
         grouped.add(page, seen, group)
 
 

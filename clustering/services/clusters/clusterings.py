@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -16,14 +17,9 @@ from clustering.services.clusters.arrivals import assign_arrivals
 from clustering.services.clusters.cluster_changes import apply_changes
 from clustering.services.clusters.clustering_runs import cluster_site
 from clustering.services.clusters.kept_clusterings import delete_clusterings, switch_current
-from vertex.core.models import Job, Site
+from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
 from vertex.core.services.people import audit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from vertex.core.models import User
 
 __all__ = [
     "ClusteringComparison",
@@ -58,7 +54,9 @@ class ClusteringComparison(NamedTuple):
     n_pages: int  # that are in both
     n_moved: int
     adjusted_rand: float
-    table: list[tuple[str | None, str | None, int]]  # a cluster of each and the pages in both, most first
+    table: list[
+        tuple[str | None, str | None, int]
+    ]  # a cluster of each and the pages in both, most first
     moved: list[MovedPage]
 
 
@@ -91,7 +89,9 @@ def request_clustering(
             actor=actor,
             rings=rings,
         )
-        audit.record(actor=actor, action="clustering.requested", subject=site.name, site=site, detail=params)
+        audit.record(
+            actor=actor, action="clustering.requested", subject=site.name, site=site, detail=params
+        )
     return job
 
 
@@ -105,7 +105,9 @@ def cancel_left_run(*, job: Job) -> bool:
 
 def take_over(*, job: Job) -> bool:
     """Cancel a job that waits for a worker and has not begun, so that its work can be done here and now."""
-    if job.state != Job.State.DUE or "check" in job.params:  # the latter goes on with what was begun
+    if (
+        job.state != Job.State.DUE or "check" in job.params
+    ):  # the latter goes on with what was begun
         return False
     jobs.cancel_job(job=job, actor=None)
     return True
@@ -120,7 +122,9 @@ def make_current(*, clustering: Clustering, actor: User | None) -> None:
             return
         switch_current(clustering)
         apply_changes(clustering=clustering)
-        audit.record(actor=actor, action="clustering.made_current", subject=clustering, site=clustering.site)
+        audit.record(
+            actor=actor, action="clustering.made_current", subject=clustering, site=clustering.site
+        )
 
 
 def drop_clustering(*, clustering: Clustering, actor: User | None) -> None:
@@ -129,10 +133,16 @@ def drop_clustering(*, clustering: Clustering, actor: User | None) -> None:
         Site.objects.select_for_update(no_key=True).get(pk=clustering.site_id)
         clustering.refresh_from_db(fields=["is_current"])
         if clustering.is_current:
-            raise ValidationError("the site works with this clustering; make another one current first")
+            raise ValidationError(
+                "the site works with this clustering; make another one current first"
+            )
         if ClusterVerdict.objects.filter(clustering=clustering).exists():
-            raise ValidationError("people gave verdicts on clusters of this clustering; it is kept for them")
-        audit.record(actor=actor, action="clustering.dropped", subject=clustering, site=clustering.site)
+            raise ValidationError(
+                "people gave verdicts on clusters of this clustering; it is kept for them"
+            )
+        audit.record(
+            actor=actor, action="clustering.dropped", subject=clustering, site=clustering.site
+        )
         delete_clusterings([clustering.pk])
 
 
@@ -144,7 +154,9 @@ def compare_clusterings(one: Clustering, other: Clustering) -> ClusteringCompari
     cluster_by_page, elsewhere = _clusters(one), _clusters(other)
     both = sorted(cluster_by_page.keys() & elsewhere.keys())
     pairs = [(cluster_by_page[page], elsewhere[page]) for page in both]
-    table = confusion(*(_alone(both, column) for column in (list(zip(*pairs, strict=True)) or [(), ()])))
+    table = confusion(
+        *(_alone(both, column) for column in (list(zip(*pairs, strict=True)) or [(), ()]))
+    )
     moved = [page for page, (a, b) in zip(both, pairs, strict=True) if a != b]
     shown = Page.objects.in_bulk(moved[:: max(1, len(moved) // N_MOVED)][:N_MOVED])
     counts = Counter(pairs)
@@ -154,9 +166,13 @@ def compare_clusterings(one: Clustering, other: Clustering) -> ClusteringCompari
         n_pages=len(both),
         n_moved=len(moved),
         adjusted_rand=adjusted_rand(table),
-        table=[(a, b, n) for (a, b), n in sorted(counts.items(), key=lambda cell: (-cell[1], str(cell[0])))],
+        table=[
+            (a, b, n)
+            for (a, b), n in sorted(counts.items(), key=lambda cell: (-cell[1], str(cell[0])))
+        ],
         moved=[
-            MovedPage(pk, page.url, cluster_by_page[pk], elsewhere[pk]) for pk, page in sorted(shown.items())
+            MovedPage(pk, page.url, cluster_by_page[pk], elsewhere[pk])
+            for pk, page in sorted(shown.items())
         ],
     )
 

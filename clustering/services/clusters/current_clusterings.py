@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.core.exceptions import ValidationError
 
-from clustering.models import Clustering, PageMembership
+from clustering.models import Cluster, Clustering, PageMembership
 from vertex.core.models import Site
-
-if TYPE_CHECKING:
-    from clustering.models import Cluster
 
 
 def locked_clustering(site: Site) -> Clustering:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from clustering.algorithms.measures import compare
 from clustering.dom.addresses import BadAddress, normalise_url
 from vertex.core.services.files.files import BadLine, read_json_lines
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    Report = Callable[[str, str], None]  # told of the place and the reason of each bad line
+Report = Callable[[str, str], None]  # told of the place and the reason of each bad line
 
 FIGURES = (
     "adjusted_rand",
@@ -72,7 +70,9 @@ def _problem(
     """Say why a line cannot be taken; blank if it can."""
     if not isinstance(line.get("url"), str) or not line["url"]:
         return '"url" is missing or no text'
-    if name not in line or not (isinstance(line[name], str) or (may_be_null and line[name] is None)):
+    if name not in line or not (
+        isinstance(line[name], str) or (may_be_null and line[name] is None)
+    ):
         return f'"{name}" is missing or no text' + (" and not null" if may_be_null else "")
     if line["url"] in values and values[line["url"]] != line[name]:
         return f"{line['url']} had another {name} in an earlier line, which counts"
@@ -86,7 +86,9 @@ def _other_writings(
     left = {_normalised(url): url for url in type_by_url if url not in cluster_by_url}
     if not left:
         return {}
-    pairs = ((url, left.pop(_normalised(url), None)) for url in cluster_by_url if url not in type_by_url)
+    pairs = (
+        (url, left.pop(_normalised(url), None)) for url in cluster_by_url if url not in type_by_url
+    )
     return {url: written for url, written in pairs if written is not None}
 
 

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from sys import intern
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from clustering.algorithms.grouping import Click, Evidence, SiteLink
+from lxml.html import HtmlElement
+
+from clustering.algorithms.grouping import Click, Clusterer, Evidence, SiteLink
 from clustering.algorithms.published.derived_log import derive_clicks
 from clustering.dom.addresses import url_hash
 from clustering.dom.page import parse_page
 from clustering.models import Link, Page, SearchClick
+from clustering.services.pages.stored_pages import StoredPage
+from vertex.core.models import Site
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from lxml.html import HtmlElement
-
-    from clustering.algorithms.grouping import Clusterer
-    from clustering.services.pages.stored_pages import StoredPage
-    from vertex.core.models import Site
 
 MOST_INBOUND = 50  # links to one page that are looked at, the first ones
 MOST_LINKS = 1_000_000  # of a site; with more pages than that, fewer links to each
@@ -30,7 +26,9 @@ AT_ONCE = 500  # pages
 class Addresses(NamedTuple):
     """Where the addresses of a site lead."""
 
-    stored: Mapping[str, str]  # of each page that is clustered, to itself: one text for all its links
+    stored: Mapping[
+        str, str
+    ]  # of each page that is clustered, to itself: one text for all its links
     redirects: Mapping[str, str]  # of what was redirected, to the page where it ended
 
 
@@ -77,7 +75,9 @@ def _addresses(site: Site, pages: Sequence[StoredPage]) -> Addresses:
     return Addresses(stored, {url: stored[end] for url, end in ends.iterator() if end in stored})
 
 
-def _links(site: Site, addresses: Addresses, most_inbound: int, direct: set[str]) -> Iterator[SiteLink]:
+def _links(
+    site: Site, addresses: Addresses, most_inbound: int, direct: set[str]
+) -> Iterator[SiteLink]:
     """Yield the links in the order in which a crawl from the site's start meets them.
 
     Adds to `direct` the pages that a link names by their own address.
@@ -91,7 +91,9 @@ def _links(site: Site, addresses: Addresses, most_inbound: int, direct: set[str]
             direct.add(target)
         n_by_target[target] += 1
         if n_by_target[target] <= most_inbound:
-            yield SiteLink(addresses.stored.get(source, source), intern(xpath), target, intern(text))
+            yield SiteLink(
+                addresses.stored.get(source, source), intern(xpath), target, intern(text)
+            )
 
 
 def _link_rows(site: Site) -> Iterator[tuple[str, str, str, str]]:

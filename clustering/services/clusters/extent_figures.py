@@ -7,7 +7,8 @@ that a person who moves a page does not wait until thousands are read.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from django.db.models import BigIntegerField, Count, ExpressionWrapper, F, Q, Sum
 
@@ -19,12 +20,11 @@ from clustering.services.clusters.grouped_pages import N_EXAMPLES, best_signatur
 from clustering.services.pages.stored_pages import read_pages, stored_pages
 from vertex.core.texts import storable
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
 Value = TypeVar("Value")
 N_LOOKED_AT = 20  # pages of a changed cluster that are read
-MOST_URLS = 5_000  # of a changed cluster; of a larger one so many, spread over all, make its pattern
+MOST_URLS = (
+    5_000  # of a changed cluster; of a larger one so many, spread over all, make its pattern
+)
 PRIME = 1_000_003
 KEPT = ("n_pages", "signature", "url_pattern", "cohesion", "examples")
 
@@ -54,7 +54,9 @@ def fingerprints(
     return {cluster: Fingerprint(n, int(total), int(rest)) for cluster, n, total, rest in rows}
 
 
-def keep_extents(clustering: Clustering, before: Mapping[int | None, Fingerprint] | None = None) -> None:
+def keep_extents(
+    clustering: Clustering, before: Mapping[int | None, Fingerprint] | None = None
+) -> None:
     """Count the pages of all clusters again and describe anew those whose pages are not those of before.
 
     Without `before`, only clusters that have no extent yet are described.
@@ -123,7 +125,8 @@ def _describe(clustering: Clustering, extent: Extent) -> None:
     seen = observe_pages("shingles", list(read_pages(stored)))
     centre = centre_of([page.paths for page in seen])
     judged = sorted(
-        (distance_to(centre, one.paths), page.url, page.pk) for page, one in zip(stored, seen, strict=True)
+        (distance_to(centre, one.paths), page.url, page.pk)
+        for page, one in zip(stored, seen, strict=True)
     )
     vectors = Counter(page.vector for page in seen if page.vector is not None)
     extent.signature = best_signature(vectors)[0]
@@ -142,4 +145,8 @@ def _urls(clustering: Clustering, extent: Extent) -> list[tuple[int, str]]:
 
 def spread(values: Sequence[Value], n: int) -> list[Value]:
     """Return at most so many values, evenly spread."""
-    return [values[place * len(values) // n] for place in range(n)] if len(values) > n else list(values)
+    return (
+        [values[place * len(values) // n] for place in range(n)]
+        if len(values) > n
+        else list(values)
+    )

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from clustering.algorithms.cohesion import centre_of, cohesion_of, distance_to
+from clustering.algorithms.cohesion import Centre, centre_of, cohesion_of, distance_to
+from clustering.algorithms.observing import ObservedPage
 from clustering.algorithms.page_map import MOST_PAGES, lay_out
+from clustering.algorithms.path_sets import Hashes
 from clustering.algorithms.published.shingles import Masked, masked_vectors
 from clustering.algorithms.titles.page_kinds import read_kind
 from clustering.algorithms.titles.titles import ClusterPages, title_clusters
 from clustering.algorithms.url_patterns import pattern_of
-from clustering.services.pages.stored_pages import read_pages
+from clustering.services.pages.stored_pages import StoredPage, read_pages
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from clustering.algorithms.cohesion import Centre
-    from clustering.algorithms.observing import ObservedPage
-    from clustering.algorithms.path_sets import Hashes
-    from clustering.services.pages.stored_pages import StoredPage
-
-LARGE, LARGE_SHARE = 100, 0.001  # a large cluster has more pages than that, and a larger share of the site
+LARGE, LARGE_SHARE = (
+    100,
+    0.001,
+)  # a large cluster has more pages than that, and a larger share of the site
 N_EXAMPLES = 5
 ON_MAP_FIRST = 20  # pages of each group, so that small ones are on the map of a large site
 NAMED_BY = 100  # pages of a group, whose texts give it a title
-LEAST_READ, MOST_READ, READ_IN_ALL = 2, 20, 4_000  # pages that are read once more, of a group and of a site
+LEAST_READ, MOST_READ, READ_IN_ALL = (
+    2,
+    20,
+    4_000,
+)  # pages that are read once more, of a group and of a site
 
 
 class FoundPage(NamedTuple):
@@ -59,7 +61,9 @@ class GroupedPages:
     texts_by_group: dict[str, list[ObservedPage]] = field(default_factory=dict)
 
     def add_sample(
-        self, observed: Sequence[tuple[StoredPage, ObservedPage]], group_by_page: Mapping[int, str | None]
+        self,
+        observed: Sequence[tuple[StoredPage, ObservedPage]],
+        group_by_page: Mapping[int, str | None],
     ) -> None:
         """Take the pages by which the groups were made; the centres are theirs."""
         paths_by_group: dict[str, list[Hashes]] = {}
@@ -112,7 +116,9 @@ class GroupedPages:
 
     def _figures(self, group: str, pages: Sequence[FoundPage], title: str) -> Figures:
         signature, n_covered = best_signature(self.n_by_vector.get(group, Counter()))
-        judged = [(one.distance, one.page.url, one.page.pk) for one in pages if one.distance is not None]
+        judged = [
+            (one.distance, one.page.url, one.page.pk) for one in pages if one.distance is not None
+        ]
         return Figures(
             n_pages=len(pages),
             title=title,
@@ -150,7 +156,9 @@ def measure(figures: Iterable[Figures], n_pages: int) -> dict[str, float | None]
     large, of all clusters' pages.
     """
     of_groups = list(figures)
-    large = [one for one in of_groups if one.n_pages > max(LARGE, LARGE_SHARE * n_pages)] or of_groups
+    large = [
+        one for one in of_groups if one.n_pages > max(LARGE, LARGE_SHARE * n_pages)
+    ] or of_groups
     n_large = sum(one.n_pages for one in large)
     n_grouped = sum(one.n_pages for one in of_groups)
     cohesion = [(one.cohesion, one.n_pages) for one in of_groups if one.cohesion is not None]

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
 
 import xxhash
 from django.db import transaction
 from django.utils import timezone
 
 from clustering.algorithms.continuity import find_successors
+from clustering.algorithms.grouping import Grouping
 from clustering.models import Cluster, Clustering, ClusterVerdict, Extent, Page, PageMembership
 from clustering.services.clusters.cluster_changes import apply_changes
 from clustering.services.clusters.cluster_names import free_name, names_taken
+from clustering.services.clusters.grouped_pages import Figures, FoundPage
 from vertex.core.models import Site
+from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import datetime
-
-    from clustering.algorithms.grouping import Grouping
-    from clustering.services.clusters.grouped_pages import Figures, FoundPage
-    from vertex.core.services.jobs.jobs import JobRun
-
 AT_ONCE = 2_000
 N_KEPT = 10  # clusterings besides the current one
-N_REMEMBERED = 3  # earlier clusterings in which a cluster is looked for that the current one does not have
+N_REMEMBERED = (
+    3  # earlier clusterings in which a cluster is looked for that the current one does not have
+)
 LONGEST_GROUP = 100
 TITLE_LENGTH = 200
 
@@ -87,9 +86,13 @@ def switch_current(clustering: Clustering) -> None:
 
 def drop_old_clusterings(site: Site, *, but: Sequence[int] = ()) -> None:
     """Drop all but the newest clusterings and those named; those on which somebody gave a verdict stay."""
-    others = Clustering.objects.filter(site=site, is_current=False).exclude(pk__in=but).order_by("-pk")
+    others = (
+        Clustering.objects.filter(site=site, is_current=False).exclude(pk__in=but).order_by("-pk")
+    )
     old = list(others.values_list("pk", flat=True)[N_KEPT:])
-    judged = set(ClusterVerdict.objects.filter(clustering__in=old).values_list("clustering", flat=True))
+    judged = set(
+        ClusterVerdict.objects.filter(clustering__in=old).values_list("clustering", flat=True)
+    )
     delete_clusterings([pk for pk in old if pk not in judged])
 
 
@@ -107,7 +110,7 @@ def group_key(group: str) -> str:
     return f"{name[: LONGEST_GROUP - 17]} {xxhash.xxh64_hexdigest(name.encode())}"
 
 
-def storable_json(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+def storable_json(value: Any) -> Any:
     """Return a JSON value with all its texts fit for the database."""
     if isinstance(value, dict):
         return {storable(str(name)): storable_json(part) for name, part in value.items()}
@@ -158,7 +161,9 @@ def _find_identities(clustering: Clustering, found: Sequence[FoundPage]) -> dict
     left = {one.page.pk: one.group for one in found if one.group is not None}
     cluster_by_group: dict[str, int] = {}
     earlier = Clustering.objects.filter(site=clustering.site).exclude(pk=clustering.pk)
-    for pk in earlier.order_by("-is_current", "-pk").values_list("pk", flat=True)[: 1 + N_REMEMBERED]:
+    for pk in earlier.order_by("-is_current", "-pk").values_list("pk", flat=True)[
+        : 1 + N_REMEMBERED
+    ]:
         taken = set(cluster_by_group.values())
         memberships = PageMembership.objects.filter(clustering=pk, found__isnull=False)
         cluster_by_page = {
@@ -202,7 +207,9 @@ def _write_memberships(
     for start in range(0, len(found), AT_ONCE):
         batch = found[start : start + AT_ONCE]
         # A page may have gone since it was read.
-        there = set(Page.objects.filter(pk__in=[one.page.pk for one in batch]).values_list("pk", flat=True))
+        there = set(
+            Page.objects.filter(pk__in=[one.page.pk for one in batch]).values_list("pk", flat=True)
+        )
         PageMembership.objects.bulk_create(
             [
                 membership_of(clustering, one, cluster_by_group.get(one.group or ""))
@@ -212,7 +219,9 @@ def _write_memberships(
         )
 
 
-def membership_of(clustering: Clustering, one: FoundPage, cluster: Cluster | None) -> PageMembership:
+def membership_of(
+    clustering: Clustering, one: FoundPage, cluster: Cluster | None
+) -> PageMembership:
     """Return the row, not saved, of a page that an algorithm put into a cluster or nowhere."""
     return PageMembership(
         clustering=clustering,

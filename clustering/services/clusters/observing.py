@@ -11,23 +11,18 @@ import pickle
 import queue
 import subprocess
 import sys
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from typing import IO, TYPE_CHECKING, cast
+from typing import IO, cast
 
 from django.conf import settings
 
-from clustering.algorithms.observing import observe_pages
-from clustering.services.pages.stored_pages import read_pages
+from clustering.algorithms.grouping import RawPage
+from clustering.algorithms.observing import ObservedPage, observe_pages
+from clustering.services.pages.stored_pages import StoredPage, read_pages
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
-
-    from clustering.algorithms.grouping import RawPage
-    from clustering.algorithms.observing import ObservedPage
-    from clustering.services.pages.stored_pages import StoredPage
-
-    Observe = Callable[[list[RawPage]], list[ObservedPage]]
+Observe = Callable[[list[RawPage]], list[ObservedPage]]
 
 AT_ONCE = 50  # pages
 PROGRAM = "from clustering.algorithms.observing import answer_batches; answer_batches()"
@@ -38,7 +33,9 @@ class ObserverEnded(Exception):
     """A process that observes pages ended in the middle: out of memory, or killed."""
 
     def __init__(self, status: int) -> None:
-        super().__init__(f"a process that observes pages ended with status {status}; is there memory enough?")
+        super().__init__(
+            f"a process that observes pages ended with status {status}; is there memory enough?"
+        )
 
 
 def observe_stored(
@@ -50,14 +47,16 @@ def observe_stored(
     """
     n = n_processes if n_processes is not None else len(os.sched_getaffinity(0))
     batches = [pages[start : start + AT_ONCE] for start in range(0, len(pages), AT_ONCE)]
-    if n < 2 or (n_processes is None and len(pages) <= FEW):  # noqa: PLR2004 - one process: this one
+    if n < 2 or (n_processes is None and len(pages) <= FEW):
         for batch in batches:
             yield list(zip(batch, observe_pages(algorithm, list(read_pages(batch))), strict=True))
         return
     with _observers(algorithm, min(n, len(batches))) as observe, ThreadPoolExecutor(n) as threads:
         waiting = []
         for batch in batches:
-            waiting.append((batch, threads.submit(lambda some: observe(list(read_pages(some))), batch)))
+            waiting.append(
+                (batch, threads.submit(lambda some: observe(list(read_pages(some))), batch))
+            )
             if len(waiting) > 2 * n:
                 first, observed = waiting.pop(0)
                 yield list(zip(first, observed.result(), strict=True))
@@ -98,7 +97,9 @@ def _observer() -> Iterator[subprocess.Popen[bytes]]:
         process.communicate()
 
 
-def _ask(process: subprocess.Popen[bytes], algorithm: str, pages: list[RawPage]) -> list[ObservedPage]:
+def _ask(
+    process: subprocess.Popen[bytes], algorithm: str, pages: list[RawPage]
+) -> list[ObservedPage]:
     requests, answers = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
     try:
         pickle.dump((algorithm, pages), requests, pickle.HIGHEST_PROTOCOL)

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from clustering.algorithms.automatic.stricter import assign
+from clustering.algorithms.grouping import Model
 from clustering.models import ClusterChange
 from clustering.services.clusters.observing import observe_stored
 from clustering.services.pages.stored_pages import stored_pages
-from vertex.core.models import Job
+from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from clustering.algorithms.grouping import Model
-    from vertex.core.models import Site
 
 MOST_READ = 500  # pages that are read while others wait for the site; a job reads the others
 

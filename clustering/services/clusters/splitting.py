@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from clustering.algorithms.automatic.stricter import split_pages
+from clustering.algorithms.grouping import Grouping, Model
+from clustering.algorithms.observing import ObservedPage
 from clustering.algorithms.titles.page_kinds import read_kind
 from clustering.algorithms.titles.titles import ClusterPages, title_clusters
 from clustering.models import Cluster, ClusterChange, PageMembership
@@ -21,20 +24,17 @@ from clustering.services.clusters.split_parts import (
     judge_pages,
     listed_pages,
 )
-from clustering.services.pages.stored_pages import read_pages, sample_pages, stored_pages
-from vertex.core.models import Job
+from clustering.services.pages.stored_pages import (
+    StoredPage,
+    read_pages,
+    sample_pages,
+    stored_pages,
+)
+from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from clustering.algorithms.grouping import Grouping, Model
-    from clustering.algorithms.observing import ObservedPage
-    from clustering.services.pages.stored_pages import StoredPage
-    from vertex.core.models import Site, User
-    from vertex.core.services.jobs.jobs import JobRun
 
 MOST_SAMPLED = 2_000
 AT_ONCE = 500
@@ -56,7 +56,9 @@ def request_split(*, cluster: Cluster, actor: User | None, rings: bool = True) -
     Raises ValidationError where the cluster has no two pages, JobExists where it is being split.
     """
     if not has_pages(cluster, at_least=2):
-        raise ValidationError(f"{cluster} has fewer than 2 pages in the current clustering: nothing to split")
+        raise ValidationError(
+            f"{cluster} has fewer than 2 pages in the current clustering: nothing to split"
+        )
     with transaction.atomic():
         job = jobs.create_job(
             task="clustering.split_cluster",
@@ -68,7 +70,9 @@ def request_split(*, cluster: Cluster, actor: User | None, rings: bool = True) -
             actor=actor,
             rings=rings,
         )
-        audit.record(actor=actor, action="cluster.split_requested", subject=cluster, site=cluster.site)
+        audit.record(
+            actor=actor, action="cluster.split_requested", subject=cluster, site=cluster.site
+        )
     return job
 
 
@@ -85,12 +89,14 @@ def split_cluster(run: JobRun) -> dict[str, Any]:
     seen = _observed(run, sample, len(pages))
     with run.kept_alive():
         grouping = split_pages([page.url for page in sample], [one.observation for one in seen])
-    if len(grouping.groups) < 2:  # noqa: PLR2004 - one part is no split
+    if len(grouping.groups) < 2:
         raise jobs.JobFailed(f"{cluster} was not split: {grouping.why} Nothing was changed.")
     labels = dict(zip([page.pk for page in sample], grouping.labels(len(sample)), strict=True))
     titles = _titles(grouping, sample, seen)
     rest = [page for page in pages if page.pk not in labels]
-    found = _Parts(grouping, titles, labels | _assigned(run, cluster.site, grouping, rest, len(pages)))
+    found = _Parts(
+        grouping, titles, labels | _assigned(run, cluster.site, grouping, rest, len(pages))
+    )
     return _keep(run, cluster, found)
 
 
@@ -113,7 +119,9 @@ def judge_split_pages(run: JobRun) -> dict[str, Any]:
 
 def _change_of(run: JobRun) -> ClusterChange:
     change = (
-        ClusterChange.objects.select_related("site", "cluster").filter(pk=run.job.params["change"]).first()
+        ClusterChange.objects.select_related("site", "cluster")
+        .filter(pk=run.job.params["change"])
+        .first()
     )
     if change is None:
         raise jobs.JobFailed("the change was deleted meanwhile")
@@ -133,20 +141,26 @@ def _observed(run: JobRun, pages: Sequence[StoredPage], n_total: int) -> list[Ob
     return seen
 
 
-def _titles(grouping: Grouping, sample: Sequence[StoredPage], seen: Sequence[ObservedPage]) -> dict[str, str]:
+def _titles(
+    grouping: Grouping, sample: Sequence[StoredPage], seen: Sequence[ObservedPage]
+) -> dict[str, str]:
     described = [
         ClusterPages(
             [sample[place].url for place in group.members],
             [seen[place].title for place in group.members],
             [seen[place].heading for place in group.members],
             [seen[place].labels for place in group.members],
-            [read_kind(page) for page in read_pages([sample[place] for place in group.members[:N_KINDS]])],
+            [
+                read_kind(page)
+                for page in read_pages([sample[place] for place in group.members[:N_KINDS]])
+            ],
             [sample[place].status for place in group.members],
         )
         for group in grouping.groups
     ]
     return {
-        group.name: title for group, title in zip(grouping.groups, title_clusters(described), strict=True)
+        group.name: title
+        for group, title in zip(grouping.groups, title_clusters(described), strict=True)
     }
 
 
@@ -156,7 +170,9 @@ def _assigned(
     """Return the group of each page that was not sampled, the largest where the model cannot tell."""
     groups: dict[int, str | None] = {}
     for start in range(0, len(rest), AT_ONCE):
-        groups |= assigned_groups(site, grouping.model, [page.pk for page in rest[start : start + AT_ONCE]])
+        groups |= assigned_groups(
+            site, grouping.model, [page.pk for page in rest[start : start + AT_ONCE]]
+        )
         run.renew(n_done=n_total - len(rest) + len(groups), message="assigning pages")
     return groups
 
@@ -229,4 +245,7 @@ def _write_change(
 
 def _storable(model: Model) -> Model:
     """Return a model fit for the database: addresses are the only texts in it that a site chose."""
-    return {**model, "addresses": {storable(url): group for url, group in model["addresses"].items()}}
+    return {
+        **model,
+        "addresses": {storable(url): group for url, group in model["addresses"].items()},
+    }

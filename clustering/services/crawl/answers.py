@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from django.db.models import Count
 from django.utils import timezone
@@ -12,18 +13,18 @@ from django.utils import timezone
 from clustering.fetching.client import Fetched, RedirectRefused
 from clustering.fetching.politeness import BUSY
 from clustering.models import Page
-from clustering.services.crawl.frontier import REFUSING, Found
-from clustering.services.pages.pages import FAILED, Visit, prepare_visits, store_visits
-from vertex.core.models import Refusal
+from clustering.services.crawl.frontier import REFUSING, DuePage, Found, Frontier, Trap
+from clustering.services.crawl.visiting import Ticket
+from clustering.services.pages.pages import (
+    FAILED,
+    PreparedVisit,
+    StoredVisit,
+    Visit,
+    prepare_visits,
+    store_visits,
+)
+from vertex.core.models import Job, Refusal, Site
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from clustering.services.crawl.frontier import DuePage, Frontier, Trap
-    from clustering.services.crawl.visiting import Ticket
-    from clustering.services.pages.pages import PreparedVisit, StoredVisit
-    from vertex.core.models import Job, Site
 
 MAX_TRIES: Final = 4  # of a page
 MAX_REDIRECTS: Final = 5
@@ -107,7 +108,7 @@ def _judge_answer(answer: Fetched) -> Verdict:
 
 
 def _why_no_page(answer: Fetched) -> str:
-    if answer.status in NO_CONTENT or 300 <= answer.status < ERROR:  # noqa: PLR2004 (redirects to nowhere)
+    if answer.status in NO_CONTENT or 300 <= answer.status < ERROR:
         return f"answers {answer.status} without a page"
     if not takes_page(answer.status, answer.content_type):
         return f"is {essence(answer.content_type)[:80]}, not HTML"
@@ -128,8 +129,12 @@ class Answers:
 
     def prepare(self, tickets: Sequence[Ticket]) -> Prepared:
         """Judge answers and parse the pages among them; their bodies go into the page store."""
-        judged = [(ticket, ticket.page, judge(ticket, ticket.page)) for ticket in tickets if ticket.page]
-        pages = [(ticket, page) for ticket, page, verdict in judged if verdict.state == Page.State.STORED]
+        judged = [
+            (ticket, ticket.page, judge(ticket, ticket.page)) for ticket in tickets if ticket.page
+        ]
+        pages = [
+            (ticket, page) for ticket, page, verdict in judged if verdict.state == Page.State.STORED
+        ]
         visits = prepare_visits([_visit_of(ticket, page) for ticket, page in pages])
         return Prepared(judged, visits)
 
@@ -137,7 +142,8 @@ class Answers:
         """Write everything down, inside the caller's transaction."""
         noted = Noted()
         stored = {
-            visit.url: visit for visit in store_visits(site=self.site, prepared=prepared.visits, job=self.job)
+            visit.url: visit
+            for visit in store_visits(site=self.site, prepared=prepared.visits, job=self.job)
         }
         self._settle(prepared, stored)
         followed = self._worth_following(stored.values()) if self.follows_links else set()
@@ -182,7 +188,8 @@ class Answers:
             pks = [
                 page.pk
                 for _, page, verdict in prepared.judged
-                if verdict.state == Page.State.STORED and (stored[page.url].snapshot == FAILED) == has_failed
+                if verdict.state == Page.State.STORED
+                and (stored[page.url].snapshot == FAILED) == has_failed
             ]
             Page.objects.filter(pk__in=pks, state=Page.State.DUE).update(state=state)
 
@@ -217,7 +224,9 @@ class Answers:
         )
         return Counter(dict(rows))
 
-    def _store_other(self, ticket: Ticket, page: DuePage, verdict: Verdict, noted: Noted) -> list[Found]:
+    def _store_other(
+        self, ticket: Ticket, page: DuePage, verdict: Verdict, noted: Noted
+    ) -> list[Found]:
         """Write down an answer that is no page; return where it leads."""
         verdict = self._checked_redirect(page, verdict)
         if verdict.state == Page.State.DUE:
@@ -263,7 +272,11 @@ class Answers:
         before = [page.url]
         last = page.pk
         while len(before) <= MAX_REDIRECTS:
-            step = Page.objects.filter(redirects_to=last, crawl=self.job).values_list("pk", "url").first()
+            step = (
+                Page.objects.filter(redirects_to=last, crawl=self.job)
+                .values_list("pk", "url")
+                .first()
+            )
             if step is None or step[1] in before:
                 break
             last = step[0]
@@ -274,7 +287,9 @@ class Answers:
         leading = {page.pk: verdict.location for _, page, verdict in judged if verdict.location}
         ids = self.frontier.ids_of(set(leading.values())) if leading else {}
         for pk, location in leading.items():
-            Page.objects.filter(pk=pk, state=Page.State.REDIRECTED).update(redirects_to=ids.get(location))
+            Page.objects.filter(pk=pk, state=Page.State.REDIRECTED).update(
+                redirects_to=ids.get(location)
+            )
 
 
 @dataclass(slots=True)
@@ -311,4 +326,8 @@ def _counts(ticket: Ticket, page: DuePage, verdict: Verdict) -> int:
 
 
 def _told(verdict: Verdict) -> str:
-    return f"redirects to {verdict.location}" if verdict.state == Page.State.REDIRECTED else verdict.reason
+    return (
+        f"redirects to {verdict.location}"
+        if verdict.state == Page.State.REDIRECTED
+        else verdict.reason
+    )

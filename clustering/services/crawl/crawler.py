@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from django.conf import settings
 from django.db import transaction
@@ -30,13 +30,8 @@ from clustering.services.crawl.answers import Answers, Line, takes_page
 from clustering.services.crawl.frontier import Found, Frontier
 from clustering.services.crawl.lanes import CONNECTIONS, Lane
 from clustering.services.crawl.visiting import Ticket, Visitors
-from vertex.core.services.jobs.jobs import JobFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from vertex.core.models import Site
-    from vertex.core.services.jobs.jobs import JobRun
+from vertex.core.models import Site
+from vertex.core.services.jobs.jobs import JobFailed, JobRun
 
 Report: TypeAlias = Callable[[Line], None]
 
@@ -189,7 +184,9 @@ class Crawler:
         if page is None:
             return False
         refused = lane.refusal_of(page.url)
-        ticket = Ticket(page, None if refused else partial(self._visit, lane, page.url), refused=refused)
+        ticket = Ticket(
+            page, None if refused else partial(self._visit, lane, page.url), refused=refused
+        )
         lane.tickets.append(ticket)
         if refused:
             ticket.settle()
@@ -258,7 +255,11 @@ class Crawler:
             hosts.keep_robots(host=lane.host, file=ticket.answer)
             self._obey(lane)
             lane.wait(lane.delay)  # which was not known when robots.txt was asked for
-        elif ticket.refused is not None and not ticket.refused.is_transient and not ticket.was_stopped:
+        elif (
+            ticket.refused is not None
+            and not ticket.refused.is_transient
+            and not ticket.was_stopped
+        ):
             lane.give_up(ticket.refused.code, f"{lane.host.name}/robots.txt: {ticket.refused}")
 
     # Storing
@@ -284,7 +285,9 @@ class Crawler:
             self.run.renew(n_done=self.n_visited, n_total=n_total, message=self._message())
             for lane in set(lane_by_page.values()):
                 if lane.delay:
-                    hosts.keep_next_fetch(host=lane.host, at=timezone.now() + timedelta(seconds=lane.delay))
+                    hosts.keep_next_fetch(
+                        host=lane.host, at=timezone.now() + timedelta(seconds=lane.delay)
+                    )
         for page in noted.again:
             lane_by_page[page.pk].rest(page)
         self._expect(noted.n_due_by_host)
@@ -341,12 +344,16 @@ class Crawler:
 
     def end(self) -> dict[str, Any]:
         job = self.run.job
-        n_by_state = dict(Page.objects.filter(crawl=job).values_list("state").annotate(n=Count("pk")))
+        n_by_state = dict(
+            Page.objects.filter(crawl=job).values_list("state").annotate(n=Count("pk"))
+        )
         n_left = n_by_state.pop(Page.State.DUE, 0)
         with transaction.atomic():
             self.run.renew(n_done=self.n_visited, n_total=self.n_visited, message="")
             if n_left:
-                told = f"stopped after {self.n_visited} pages, as asked; {n_left} known pages are left"
+                told = (
+                    f"stopped after {self.n_visited} pages, as asked; {n_left} known pages are left"
+                )
                 self.answers.refuse(self.site.root_url, "max_pages", told)
         if not n_by_state.get(Page.State.STORED):
             raise JobFailed(self.frontier.first_problem())

@@ -7,8 +7,9 @@ lease. A crawl that was cut off therefore goes on from its last batch, and ends 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
@@ -18,20 +19,13 @@ from clustering.dom.addresses import BadAddress, belongs_to_site, normalise_url
 from clustering.fetching.politeness import MAX_PAUSE
 from clustering.models import Page
 from clustering.services.crawl.answers import Answers, Line
-from clustering.services.crawl.crawler import Crawler
+from clustering.services.crawl.crawler import Crawler, Report
 from clustering.services.crawl.exploring import explore_site
 from clustering.services.crawl.frontier import Frontier
-from vertex.core.models import Job
+from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
-from vertex.core.services.jobs.jobs import JobFailed
+from vertex.core.services.jobs.jobs import JobFailed, JobRun
 from vertex.core.services.people import audit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from clustering.services.crawl.crawler import Report
-    from vertex.core.models import Site, User
-    from vertex.core.services.jobs.jobs import JobRun
 
 
 class Strategy(models.TextChoices):
@@ -68,7 +62,9 @@ def request_crawl(
             actor=actor,
             rings=rings,
         )
-        audit.record(actor=actor, action="site.crawled", subject=site.name, site=site, detail=params)
+        audit.record(
+            actor=actor, action="site.crawled", subject=site.name, site=site, detail=params
+        )
     return job
 
 
@@ -109,7 +105,9 @@ def interrupted_crawl(
         last.params["strategy"] != Strategy.BREADTH_FIRST
         or Page.objects.filter(crawl=last, state=Page.State.DUE).exists()
     )
-    return last if broke_off and has_more and last.params["max_pages"] == params["max_pages"] else None
+    return (
+        last if broke_off and has_more and last.params["max_pages"] == params["max_pages"] else None
+    )
 
 
 def crawl(
@@ -128,7 +126,9 @@ def crawl(
     if site is None:
         raise JobFailed("the site was deleted meanwhile")
     job.params |= {
-        name: value for name, value in (("max_pages", max_pages), ("delay", delay)) if value is not None
+        name: value
+        for name, value in (("max_pages", max_pages), ("delay", delay))
+        if value is not None
     }
     job.save(update_fields=["params"])
     is_exploration = job.params["strategy"] != Strategy.BREADTH_FIRST
@@ -162,7 +162,9 @@ def _checked_params(
     site: Site, entry: str, max_pages: int | None, delay: float | None, strategy: str
 ) -> dict[str, Any]:
     if strategy not in Strategy.values:
-        raise ValidationError(f"{strategy!r} is no strategy; use one of {', '.join(Strategy.values)}")
+        raise ValidationError(
+            f"{strategy!r} is no strategy; use one of {', '.join(Strategy.values)}"
+        )
     if max_pages is not None and max_pages < 1:
         raise ValidationError(f"the number of pages must be at least 1, not {max_pages}")
     if delay is not None and not (math.isfinite(delay) and 0 <= delay <= MAX_PAUSE.total_seconds()):
@@ -172,5 +174,7 @@ def _checked_params(
     except BadAddress as error:
         raise ValidationError(str(error)) from None
     if not belongs_to_site(url, site.root_url, site.extra_hosts):
-        raise ValidationError(f"{url} does not belong to the site {site.name}, whose root is {site.root_url}")
+        raise ValidationError(
+            f"{url} does not belong to the site {site.name}, whose root is {site.root_url}"
+        )
     return {"entry": url, "max_pages": max_pages, "delay": delay, "strategy": str(strategy)}

@@ -7,25 +7,21 @@ One that was cut off therefore reads what it has visited from the store, decides
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
-from clustering.algorithms.published.exploration import NoMoreVisits
+from clustering.algorithms.published.exploration import NoMoreVisits, Progress
+from clustering.algorithms.published.link_queue import Strategy
 from clustering.algorithms.published.page_classes import PageLinks, collect_links
-from clustering.algorithms.published.site_model import explore
+from clustering.algorithms.published.site_model import SiteModel, explore
 from clustering.dom.addresses import url_hash
 from clustering.dom.links import find_links
 from clustering.dom.page import parse_page
 from clustering.models import Page
 from clustering.services.crawl.answers import ERROR, MAX_REDIRECTS
+from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.frontier import Found
 from vertex.core.models import Refusal
 from vertex.core.storage import page_store
-
-if TYPE_CHECKING:
-    from clustering.algorithms.published.exploration import Progress
-    from clustering.algorithms.published.link_queue import Strategy
-    from clustering.algorithms.published.site_model import SiteModel
-    from clustering.services.crawl.crawler import Crawler
 
 NAMED: Final = 50  # classes that a job's result names
 
@@ -57,7 +53,9 @@ class Visitor:
     """Brings the pages that the model asks for, from the store where this crawl has visited them already."""
 
     crawler: Crawler
-    _found_by_url: dict[str, Found] = field(default_factory=dict)  # where pages were first linked to
+    _found_by_url: dict[str, Found] = field(
+        default_factory=dict
+    )  # where pages were first linked to
 
     def visit(self, url: str) -> PageLinks | None:
         """Return the links of the page that comes for an address, None where none comes.

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from django.db.models import Count, F, Min
 
 from clustering.dom.addresses import belongs_to_site, origin_of, url_hash
-from clustering.models import Page
+from clustering.models import Host, Page
 from clustering.services.crawl import hosts
-from vertex.core.models import Site
+from vertex.core.models import Job, Site
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from clustering.models import Host
-    from vertex.core.models import Job
 
 MAX_DEPTH: Final = 100  # links from the entry: calendars and the like go on for ever
 MAX_SEGMENTS: Final = 40
@@ -121,7 +116,9 @@ class Frontier:
     def ids_of(self, urls: Collection[str]) -> dict[str, int]:
         """Return the rows of addresses."""
         hashes = {url_hash(url): url for url in urls}
-        rows = Page.objects.filter(site=self.site, url_hash__in=list(hashes)).values_list("url_hash", "pk")
+        rows = Page.objects.filter(site=self.site, url_hash__in=list(hashes)).values_list(
+            "url_hash", "pk"
+        )
         return {hashes[bytes(found)]: pk for found, pk in rows}
 
     def write_off(self, host: Host, code: str, reason: str) -> int:
@@ -134,7 +131,11 @@ class Frontier:
         """Return why the page nearest to the entry could not be stored."""
         pages = Page.objects.filter(crawl=self.job).exclude(state=Page.State.DUE).exclude(reason="")
         page = pages.order_by("depth", "-id").first()
-        return f"no page was stored; {page.url}: {page.reason}" if page else "there is no page to begin at"
+        return (
+            f"no page was stored; {page.url}: {page.reason}"
+            if page
+            else "there is no page to begin at"
+        )
 
     def _remember(self, url: str) -> None:
         if len(self._seen) >= REMEMBERED:
@@ -150,13 +151,16 @@ class Frontier:
             part = {key: fresh[key] for key in hashes[start : start + AT_ONCE]}
             known = Page.objects.filter(site=self.site, url_hash__in=list(part))
             rows = {
-                bytes(key): (pk, crawl) for key, pk, crawl in known.values_list("url_hash", "pk", "crawl")
+                bytes(key): (pk, crawl)
+                for key, pk, crawl in known.values_list("url_hash", "pk", "crawl")
             }
             n_by_host += self._renew(part, rows)
             n_by_host += self._create({key: each for key, each in part.items() if key not in rows})
         return n_by_host
 
-    def _renew(self, part: dict[bytes, Found], rows: Mapping[bytes, tuple[int, int | None]]) -> Counter[int]:
+    def _renew(
+        self, part: dict[bytes, Found], rows: Mapping[bytes, tuple[int, int | None]]
+    ) -> Counter[int]:
         """Make pages due that were known before this crawl."""
         pks_by_place: dict[tuple[int, int], list[int]] = {}
         for key, each in part.items():
@@ -210,8 +214,12 @@ def trap_of(url: str, depth: int) -> Trap | None:
         return Trap(url, "too_deep", f"more than {MAX_DEPTH} links away from the entry")
     segments = [segment for segment in urlsplit(url).path.split("/") if segment]
     if len(segments) > MAX_SEGMENTS:
-        return Trap(url, "trap", f"more than {MAX_SEGMENTS} folders deep: relative links that pile up?")
+        return Trap(
+            url, "trap", f"more than {MAX_SEGMENTS} folders deep: relative links that pile up?"
+        )
     name, n_times = Counter(segments).most_common(1)[0] if segments else ("", 0)
     if n_times > MAX_REPEATED:
-        return Trap(url, "trap", f"“{name[:50]}” {n_times} times in the path: relative links that pile up?")
+        return Trap(
+            url, "trap", f"“{name[:50]}” {n_times} times in the path: relative links that pile up?"
+        )
     return None

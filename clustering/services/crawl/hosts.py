@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from collections.abc import Collection
+from datetime import datetime, timedelta
+from typing import Final
 
 from django.db.models import Q
 from django.utils import timezone
 
+from clustering.fetching.robots import RobotsFile
 from clustering.models import Host
 from vertex.core.models import Job
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from datetime import datetime
-
-    from clustering.fetching.robots import RobotsFile
 
 LEASE: Final = timedelta(seconds=60)
 ROBOTS_HOLD: Final = timedelta(days=1)
@@ -32,7 +28,9 @@ def lease_host(*, host: Host, job: Job) -> bool:
     is_free = Q(leased_until__isnull=True) | Q(leased_until__lt=now) | Q(leased_by=_name_of(job))
     if _is_left_behind(host):
         is_free |= Q(leased_by=host.leased_by)
-    taken = Host.objects.filter(is_free, pk=host.pk).update(leased_by=_name_of(job), leased_until=now + LEASE)
+    taken = Host.objects.filter(is_free, pk=host.pk).update(
+        leased_by=_name_of(job), leased_until=now + LEASE
+    )
     host.refresh_from_db()
     return bool(taken)
 
@@ -58,7 +56,9 @@ def keep_robots(*, host: Host, file: RobotsFile) -> None:
 
 def has_fresh_robots(host: Host) -> bool:
     """Say whether the kept robots.txt is still to be trusted."""
-    return host.robots_fetched_at is not None and host.robots_fetched_at > timezone.now() - ROBOTS_HOLD
+    return (
+        host.robots_fetched_at is not None and host.robots_fetched_at > timezone.now() - ROBOTS_HOLD
+    )
 
 
 def keep_pause(*, host: Host, until: datetime) -> None:
@@ -80,4 +80,7 @@ def _name_of(job: Job) -> str:
 def _is_left_behind(host: Host) -> bool:
     """Say whether the job that leased a host is not running any more."""
     number = host.leased_by.removeprefix("job ")
-    return number.isdigit() and not Job.objects.filter(pk=int(number), state=Job.State.RUNNING).exists()
+    return (
+        number.isdigit()
+        and not Job.objects.filter(pk=int(number), state=Job.State.RUNNING).exists()
+    )

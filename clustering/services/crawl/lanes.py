@@ -6,19 +6,16 @@ from collections import deque
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from django.utils import timezone
 
-from clustering.fetching.client import Fetched
+from clustering.fetching.client import Fetched, Fetcher
 from clustering.fetching.politeness import BUSY, back_off, pause_asked
 from clustering.fetching.robots import MAX_CRAWL_DELAY, Robots, RobotsDisallow, RobotsUnavailable
-
-if TYPE_CHECKING:
-    from clustering.fetching.client import Fetcher
-    from clustering.models import Host
-    from clustering.services.crawl.frontier import DuePage, Frontier
-    from clustering.services.crawl.visiting import Ticket, Visitors
+from clustering.models import Host
+from clustering.services.crawl.frontier import DuePage, Frontier
+from clustering.services.crawl.visiting import Ticket, Visitors
 
 CONNECTIONS: Final = 8  # at once, to a host that asks for no pause between requests
 WINDOW: Final = 256  # pages asked for or answered, but not yet stored
@@ -67,7 +64,9 @@ class Lane:
     @property
     def is_asked_to_be_slower(self) -> bool:
         """Say whether robots.txt asks for a longer pause than is kept."""
-        return self.robots is not None and self.robots.crawl_delay > max(MAX_CRAWL_DELAY, self.base_delay)
+        return self.robots is not None and self.robots.crawl_delay > max(
+            MAX_CRAWL_DELAY, self.base_delay
+        )
 
     @property
     def n_outstanding(self) -> int:
@@ -76,7 +75,9 @@ class Lane:
     @property
     def n_bytes(self) -> int:
         """Return the size of the bodies that wait to be stored."""
-        bodies = (ticket.answer.body for ticket in self.tickets if isinstance(ticket.answer, Fetched))
+        bodies = (
+            ticket.answer.body for ticket in self.tickets if isinstance(ticket.answer, Fetched)
+        )
         return sum(map(len, bodies))
 
     @property
@@ -190,7 +191,9 @@ class Lane:
 
     def _is_too_early(self, page: DuePage) -> bool:
         """Say whether nearer pages are not stored yet: they may lead to pages that come before this one."""
-        return bool(self.tickets and self.tickets[0].page and page.depth > self.tickets[0].page.depth)
+        return bool(
+            self.tickets and self.tickets[0].page and page.depth > self.tickets[0].page.depth
+        )
 
 
 def _retry_after(ticket: Ticket) -> str:

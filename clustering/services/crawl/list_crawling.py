@@ -6,32 +6,24 @@ has visited, decides the same again, and goes on.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from clustering.dom.addresses import BadAddress, belongs_to_site, normalise_url, url_hash
 from clustering.models import Page
-from clustering.services.crawl.answers import MAX_REDIRECTS, Answers
-from clustering.services.crawl.crawler import Crawler
+from clustering.services.crawl.answers import MAX_REDIRECTS, Answers, Line
+from clustering.services.crawl.crawler import Crawler, Report
 from clustering.services.crawl.frontier import Found, Frontier
-from clustering.services.lists.list_tables import tables_of_snapshot
-from vertex.core.models import Job
+from clustering.services.lists.list_tables import ListTable, tables_of_snapshot
+from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
-from vertex.core.services.jobs.jobs import JobFailed
+from vertex.core.services.jobs.jobs import JobFailed, JobRun
 from vertex.core.services.people import audit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from clustering.services.crawl.answers import Line
-    from clustering.services.crawl.crawler import Report
-    from clustering.services.lists.list_tables import ListTable
-    from vertex.core.models import Site, User
-    from vertex.core.services.jobs.jobs import JobRun
 
 MAX_PAGES: Final = 1_000  # of a list with its details, unless somebody says otherwise
 

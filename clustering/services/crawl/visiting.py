@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import structlog
 
+from clustering.fetching.client import Fetched
 from clustering.fetching.refusals import Refused, Stopped
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from clustering.fetching.client import Fetched
-    from clustering.fetching.robots import RobotsFile
-    from clustering.services.crawl.frontier import DuePage
+from clustering.fetching.robots import RobotsFile
+from clustering.services.crawl.frontier import DuePage
 
 JOIN_SECONDS: Final = 2.0
 
@@ -54,7 +51,9 @@ class Ticket:
                 self.answer = self.ask()
         except Refused as error:
             self.refused = error
-        except Exception as error:  # the one place where a page may fail: the failure becomes its row
+        except (
+            Exception
+        ) as error:  # the one place where a page may fail: the failure becomes its row
             log.exception("fetching_broke", url=self.page and self.page.url)
             self.refused = FetchingBroke(f"{type(error).__name__}: {error}")
         self.ready_at = monotonic()

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from clustering.algorithms.records.record_finding import find_records
+from lxml.html import HtmlElement
+
+from clustering.algorithms.records.record_finding import FoundList, find_records
 from clustering.algorithms.tables.detail_links import find_detail_links
 from clustering.algorithms.tables.pagination import Pagination, find_pagination
 from clustering.algorithms.tables.record_cells import TAIL, Cell
-from clustering.algorithms.tables.record_fields import read_fields
+from clustering.algorithms.tables.record_fields import Column, read_fields
 from clustering.dom.links import find_base
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.dom.paths import element_paths
+from clustering.models import Snapshot
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lxml.html import HtmlElement
-
-    from clustering.algorithms.records.record_finding import FoundList
-    from clustering.algorithms.tables.record_fields import Column
-    from clustering.models import Snapshot
 
 N_LISTS = 3  # of a page that are shown
 
@@ -35,7 +30,9 @@ class ListTable:
     score: float
     records: list[list[str]]  # the XPaths of the elements of each
     columns: list[Column]
-    detail_column: str  # the name of the column that leads to the records' pages, blank where none does
+    detail_column: (
+        str  # the name of the column that leads to the records' pages, blank where none does
+    )
     detail_urls: tuple[str, ...]
     pagination: Pagination
     is_cut: bool = False
@@ -58,7 +55,9 @@ class ListTable:
     def places(self) -> list[dict[str, list[str]]]:
         """Return the XPaths of the values, as annotations name them."""
         cells = [cell for column in self.columns for found in column.cells for cell in found]
-        paths = dict(zip(map(id, cells), element_paths([cell.element for cell in cells]), strict=True))
+        paths = dict(
+            zip(map(id, cells), element_paths([cell.element for cell in cells]), strict=True)
+        )
         return [
             {
                 column.name: [_place(cell, paths[id(cell)]) for cell in column.cells[number]]
@@ -73,7 +72,9 @@ class ListTable:
         return {
             "rank": self.rank,
             "score": round(self.score, 4),
-            "columns": [{"name": one.name, "kind": one.kind, "multi": one.is_multi} for one in self.columns],
+            "columns": [
+                {"name": one.name, "kind": one.kind, "multi": one.is_multi} for one in self.columns
+            ],
             "rows": self.rows(),
             "places": self.places(),
             "records": self.records,
@@ -83,7 +84,9 @@ class ListTable:
         }
 
 
-def tables_of(tree: HtmlElement, url: str, encoding: str = "utf-8", n_best: int = N_LISTS) -> list[ListTable]:
+def tables_of(
+    tree: HtmlElement, url: str, encoding: str = "utf-8", n_best: int = N_LISTS
+) -> list[ListTable]:
     """Return the lists of a page as tables, the best first; none where the page has no list."""
     found = find_records(tree, n_best)
     if not found:
@@ -100,7 +103,9 @@ def tables_of_snapshot(snapshot: Snapshot, n_best: int = N_LISTS) -> list[ListTa
     except (BodyMissing, BodyDamaged, PageTooLarge):
         return []
     return (
-        tables_of(parsed.tree, snapshot.page.url, parsed.encoding, n_best) if parsed.tree is not None else []
+        tables_of(parsed.tree, snapshot.page.url, parsed.encoding, n_best)
+        if parsed.tree is not None
+        else []
     )
 
 

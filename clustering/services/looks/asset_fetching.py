@@ -6,8 +6,8 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from datetime import datetime, timedelta
+from typing import Final
 
 import webencodings
 from django.conf import settings
@@ -16,18 +16,13 @@ from django.utils import timezone
 from clustering.dom.addresses import BadAddress, join_url, normalise_url, origin_of, url_hash
 from clustering.dom.frame.pictures import SVG_TYPE, clean_svg, font_type, image_type
 from clustering.dom.frame.stylesheets import clean_stylesheet
+from clustering.fetching.client import Fetched, Fetcher
 from clustering.fetching.refusals import Refused
 from clustering.fetching.robots import Robots, fetch_robots
-from clustering.models import Asset
+from clustering.models import Asset, Snapshot
+from vertex.core.models import Site
 from vertex.core.storage import page_store
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from clustering.fetching.client import Fetched, Fetcher
-    from clustering.models import Snapshot
-    from vertex.core.models import Site
 
 SAME_TIME: Final = timedelta(days=3)  # between a page and a file that belongs to it
 TRIED_AGAIN_AFTER: Final = timedelta(hours=1)  # what did not come
@@ -35,7 +30,9 @@ MAX_BYTES: Final = 5 * 1024 * 1024  # of one file
 MAX_SHEET: Final = 2 * 1024 * 1024
 SECONDS: Final = 15.0  # for one file
 AT_ONCE: Final = 4  # requests
-LONGEST_PAUSE: Final = 0.25  # seconds between two requests: what one page needs is asked for in one go
+LONGEST_PAUSE: Final = (
+    0.25  # seconds between two requests: what one page needs is asked for in one go
+)
 OK: Final = 200
 ORDER: Final = {"sheet": 0, "font": 1, "image": 2}  # what a page needs most comes first
 ACCEPTS: Final = {
@@ -96,7 +93,9 @@ class SiteFiles:
                 problem=problem,
                 at=timezone.now(),
             )
-            for (url, kind), (body, content_type, problem) in zip(kind_by_url.items(), came, strict=True)
+            for (url, kind), (body, content_type, problem) in zip(
+                kind_by_url.items(), came, strict=True
+            )
         }
         self._asked |= rows
         return rows
@@ -141,7 +140,9 @@ class SiteFiles:
         with self._lock:
             now = time.monotonic()
             wait = max(0.0, self._next_at - now)
-            self._next_at = max(now, self._next_at) + min(self.site.crawl_delay, LONGEST_PAUSE) / AT_ONCE
+            self._next_at = (
+                max(now, self._next_at) + min(self.site.crawl_delay, LONGEST_PAUSE) / AT_ONCE
+            )
         time.sleep(wait)
 
 
@@ -158,7 +159,9 @@ class PageFiles:
     def fetch(self, kind_by_url: dict[str, str]) -> bool:
         """Get the files that are new, the most needed first, and say whether there were any."""
         new = {
-            url: kind for url, kind in kind_by_url.items() if not {url} & (self.assets.keys() | self.left_out)
+            url: kind
+            for url, kind in kind_by_url.items()
+            if not {url} & (self.assets.keys() | self.left_out)
         }
         there = self.site.find(new, self.snapshot.fetched_at)
         in_order = sorted(new, key=lambda url: ORDER[new[url]])
@@ -175,7 +178,8 @@ class PageFiles:
 
     def _has_room(self, url: str) -> bool:
         has_room = (
-            len(self.assets) < settings.ASSETS_PER_PAGE and self.n_bytes < settings.ASSET_MB_PER_PAGE << 20
+            len(self.assets) < settings.ASSETS_PER_PAGE
+            and self.n_bytes < settings.ASSET_MB_PER_PAGE << 20
         )
         if not has_room:
             self.left_out.add(url)

@@ -8,36 +8,35 @@ never changes by itself, so that a page goes on looking as on the day that it wa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
+from lxml.html import HtmlElement
 
 from clustering.dom.frame.rendering import wanted_files
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.fetching.client import open_fetcher
 from clustering.models import Asset, Look, Snapshot
 from clustering.services.looks.asset_fetching import PageFiles, SiteFiles
-from vertex.core.models import Job
+from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from lxml.html import HtmlElement
-
-    from vertex.core.models import Site, User
-    from vertex.core.services.jobs.jobs import JobRun
 
 MOST_SNAPSHOTS = 10_000  # of one job
 ROUNDS = 7  # sheets that import sheets that name images
 
 
 def request_assets(
-    *, snapshots: Iterable[Snapshot], actor: User | None = None, rings: bool = True, again: bool = False
+    *,
+    snapshots: Iterable[Snapshot],
+    actor: User | None = None,
+    rings: bool = True,
+    again: bool = False,
 ) -> Job | None:
     """Let a job fetch what these snapshots of one site are drawn with; None where all of them have it.
 
@@ -72,8 +71,12 @@ def request_assets(
 
 def unfinished_job(snapshot: Snapshot) -> Job | None:
     """Return the job that is to fetch this snapshot's assets, None where there is none."""
-    waiting = Job.objects.unfinished().filter(task="clustering.fetch_assets", site=snapshot.page.site_id)
-    return next((job for job in waiting.order_by("pk") if snapshot.pk in job.params["snapshots"]), None)
+    waiting = Job.objects.unfinished().filter(
+        task="clustering.fetch_assets", site=snapshot.page.site_id
+    )
+    return next(
+        (job for job in waiting.order_by("pk") if snapshot.pk in job.params["snapshots"]), None
+    )
 
 
 def fetch_assets(run: JobRun) -> dict[str, Any]:
@@ -87,7 +90,9 @@ def fetch_assets(run: JobRun) -> dict[str, Any]:
         files = SiteFiles(site, fetcher, is_anew=bool(run.job.params.get("again")))
         for n_done, pk in enumerate(pks):
             run.renew(n_done=n_done, n_total=len(pks))
-            snapshot = Snapshot.objects.filter(pk=pk, page__site=site).select_related("page").first()
+            snapshot = (
+                Snapshot.objects.filter(pk=pk, page__site=site).select_related("page").first()
+            )
             if snapshot is not None and pk not in done:
                 n_missing += _dress(run, files, snapshot).n_missing
     run.renew(n_done=len(pks), n_total=len(pks), message="")
@@ -125,7 +130,9 @@ def _dress(run: JobRun, files: SiteFiles, snapshot: Snapshot) -> Look:
     if tree is not None:
         with run.kept_alive():
             for _ in range(ROUNDS):
-                if not page.fetch(wanted_files(tree, base_url=snapshot.final_url, sheet_of=page.sheet_of)):
+                if not page.fetch(
+                    wanted_files(tree, base_url=snapshot.final_url, sheet_of=page.sheet_of)
+                ):
                     break
     with transaction.atomic():
         run.renew(message=snapshot.final_url[:200])

@@ -8,9 +8,9 @@ tells its messages from all others.
 from __future__ import annotations
 
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 from html import escape
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from django.core.signing import BadSignature, TimestampSigner
 from django.urls import reverse
@@ -18,17 +18,11 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 
 from clustering.dom.frame.rendering import Files, FrameScript, render_page
 from clustering.dom.page import PageTooLarge, parse_page
-from clustering.models import Asset, Look
+from clustering.models import Asset, Look, Snapshot
 from clustering.services.looks.asset_fetching import sheet_text
 from clustering.services.looks.assets import unfinished_job
-from vertex.core.models import Role
+from vertex.core.models import Job, Role, User
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from clustering.models import Snapshot
-    from vertex.core.models import Job, User
 
 TOKEN_LASTS: Final = timedelta(hours=12)
 SIGNED_FOR: Final = timedelta(hours=1)  # at least; at most twice as long
@@ -120,7 +114,9 @@ def asset_address(snapshot: int, body: str, *, now: datetime) -> str:
     """Return where the frame gets an asset; the same for an hour, so that browsers keep it."""
     period = int(SIGNED_FOR.total_seconds())
     expires = (int(now.timestamp()) // period + 2) * period
-    return reverse("frame_asset", args=[snapshot, expires, signature(snapshot, body, expires), body])
+    return reverse(
+        "frame_asset", args=[snapshot, expires, signature(snapshot, body, expires), body]
+    )
 
 
 def signature(snapshot: int, body: str, expires: int) -> str:
@@ -130,7 +126,9 @@ def signature(snapshot: int, body: str, expires: int) -> str:
 
 def is_signed(snapshot: int, body: str, expires: int, signed: str, *, now: datetime) -> bool:
     """Say whether an asset may be handed out to whoever shows this."""
-    return expires > now.timestamp() and constant_time_compare(signed, signature(snapshot, body, expires))
+    return expires > now.timestamp() and constant_time_compare(
+        signed, signature(snapshot, body, expires)
+    )
 
 
 def find_asset(snapshot: int, body: str) -> AssetFile | None:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 import secrets
 from base64 import b64encode
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 from django.conf import settings
 from django.db import transaction
@@ -26,20 +28,13 @@ from clustering.fetching.browser.picturing import Camera, open_camera
 from clustering.fetching.refusals import Refused
 from clustering.models import Asset, Extent, Look, Page, Snapshot
 from clustering.services.looks.asset_fetching import sheet_text
-from vertex.core.models import Job
+from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
-from vertex.core.services.jobs.jobs import JobExists, JobFailed
+from vertex.core.services.jobs.jobs import JobExists, JobFailed, JobRun
 from vertex.core.services.people import audit
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store, refuse_full_disk
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from pathlib import Path
-
-    from vertex.core.models import Site, User
-    from vertex.core.services.jobs.jobs import JobRun
-
-    Work = Callable[[JobRun], dict[str, Any]]
+Work = Callable[[JobRun], dict[str, Any]]
 
 KINDS = {"png": "image/png", "svg": "image/svg+xml"}
 MOST_INLINED = 1_000_000  # bytes of images and fonts in the page that is drawn
@@ -101,7 +96,11 @@ def draw_thumbnails(run: JobRun) -> dict[str, Any]:
             run.renew(n_done=n_done, n_total=len(missing), message=snapshot.final_url[:200])
             n_by_kind[_draw(drawer, snapshot)] += 1
     run.renew(n_done=len(missing), n_total=len(missing), message="")
-    return {"pictures": n_by_kind["png"], "outlines": n_by_kind["svg"], "without": n_by_kind["none"]}
+    return {
+        "pictures": n_by_kind["png"],
+        "outlines": n_by_kind["svg"],
+        "without": n_by_kind["none"],
+    }
 
 
 def find_thumbnail(body: str) -> Thumbnail | None:
@@ -137,11 +136,16 @@ def sweep_thumbnails(*, now: datetime) -> int:
 
 def examples_of(extents: Iterable[Extent], at_most: int = 1) -> dict[int, list[Page]]:
     """Return the pages that show each extent's cluster, by the extent's id, the most typical first."""
-    wanted = {extent.pk: [pk for pk in extent.examples if isinstance(pk, int)] for extent in extents}
+    wanted = {
+        extent.pk: [pk for pk in extent.examples if isinstance(pk, int)] for extent in extents
+    }
     first = {pk: pages[:at_most] for pk, pages in wanted.items()}
     found = Page.objects.filter(latest_snapshot__isnull=False).select_related("latest_snapshot")
     page_by_pk = found.in_bulk([page for pages in first.values() for page in pages])
-    return {pk: [page_by_pk[page] for page in pages if page in page_by_pk] for pk, pages in first.items()}
+    return {
+        pk: [page_by_pk[page] for page in pages if page in page_by_pk]
+        for pk, pages in first.items()
+    }
 
 
 def _example_snapshots(site: Site) -> list[Snapshot]:
@@ -149,7 +153,9 @@ def _example_snapshots(site: Site) -> list[Snapshot]:
     extents = list(Extent.objects.filter(clustering__site=site, clustering__is_current=True))
     pages = examples_of(extents, A_CLUSTER).values()
     by_rank = [shown[rank] for rank in range(A_CLUSTER) for shown in pages if rank < len(shown)]
-    by_body = {page.latest_snapshot.body: page.latest_snapshot for page in by_rank if page.latest_snapshot}
+    by_body = {
+        page.latest_snapshot.body: page.latest_snapshot for page in by_rank if page.latest_snapshot
+    }
     return list(by_body.values())[:MOST]
 
 
@@ -223,11 +229,17 @@ def _still(snapshot: Snapshot, body: bytes) -> str:
     Raises PageTooLarge, BodyMissing, BodyDamaged.
     """
     look = Look.objects.filter(snapshot=snapshot).first()
-    tree = parse_page(body, snapshot.content_type).tree if look is not None and _has_files(look) else None
+    tree = (
+        parse_page(body, snapshot.content_type).tree
+        if look is not None and _has_files(look)
+        else None
+    )
     if look is None or tree is None:
         return make_still(body, snapshot.content_type)
     files = _Inlined({asset.url: asset for asset in Asset.objects.filter(pk__in=look.assets)})
-    shown = render_page(tree, base_url=snapshot.final_url, files=Files(files.address_of, files.sheet_of))
+    shown = render_page(
+        tree, base_url=snapshot.final_url, files=Files(files.address_of, files.sheet_of)
+    )
     return still_rendering(shown)
 
 

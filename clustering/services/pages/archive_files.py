@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from django.utils import timezone
 
 from clustering.dom.addresses import BadAddress, normalise_url, url_hash
 from clustering.models import Asset
 from clustering.services.looks.asset_fetching import NoSuchFile, cleaned_file
+from clustering.services.pages.found_pages import FoundFile
+from vertex.core.models import Site
 from vertex.core.storage import page_store
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from clustering.services.pages.found_pages import FoundFile
-    from vertex.core.models import Site
 
 
 class PreparedFile(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import lzma
 import os
 import re
@@ -10,17 +11,20 @@ import stat
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, BinaryIO, cast
+from typing import BinaryIO, cast
 from urllib.parse import quote
 
 from clustering.services.pages.found_pages import (
     MAX_BODY,
     MAX_FILE,
+    Files,
     FoundFile,
     FoundPage,
+    Item,
     NotTaken,
     PageRefused,
     Skipped,
@@ -39,12 +43,6 @@ from vertex.core.services.files.files import (
     why,
 )
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    import io
-    from collections.abc import Iterator
-
-    from clustering.services.pages.found_pages import Files, Item
 
 HTML_ENDINGS = {".html", ".htm", ".xhtml", ".shtml", ".php", ".asp", ".aspx", ".jsp", ".cfm"}
 MANIFEST_NAMES = ("manifest.jsonl", "manifest.jsonl.gz", "manifest.jsonl.zst")
@@ -109,7 +107,9 @@ def open_source(path: Path, base_url: str, folder: Path | None = None) -> Iterat
             items = read_manifest(lines, path.name, FolderFiles(folder or path.parent))
             yield PageSource(items, n_lines, state)
         else:
-            told = "is neither a manifest, nor a WARC, a zip or a folder of HTML" if first else EMPTY
+            told = (
+                "is neither a manifest, nor a WARC, a zip or a folder of HTML" if first else EMPTY
+            )
             raise UnreadableFile(f"{storable(str(path))} {told}")
 
 
@@ -141,13 +141,17 @@ class FolderFiles:
             except OSError:
                 yield below
                 continue
-            waiting += [below + entry.name + "/" * entry.is_dir(follow_symlinks=False) for entry in entries]
+            waiting += [
+                below + entry.name + "/" * entry.is_dir(follow_symlinks=False) for entry in entries
+            ]
 
     def read(self, name: str) -> bytes:
         """Return a file's bytes. Raises PageRefused."""
         path = Path(os.path.realpath(self._folder / checked_name(name)))
         if not path.is_relative_to(self._real):
-            raise PageRefused("bad_name", f"{storable(name)!r} is a link that leads out of the source")
+            raise PageRefused(
+                "bad_name", f"{storable(name)!r} is a link that leads out of the source"
+            )
         try:
             with regular_file(path) as stream:
                 checked_size(os.fstat(stream.fileno()).st_size)
@@ -168,7 +172,9 @@ class FolderFiles:
         digest = hashlib.sha256()
         for name in names:
             told = os.lstat(os.path.join(self._folder, name))  # noqa: PTH118 (ten times as fast as a Path)
-            digest.update(f"{name}\0{told.st_size}-{told.st_mtime_ns}\n".encode("utf-8", "surrogateescape"))
+            digest.update(
+                f"{name}\0{told.st_size}-{told.st_mtime_ns}\n".encode("utf-8", "surrogateescape")
+            )
         return digest.hexdigest()[:32]
 
 
@@ -217,7 +223,7 @@ class ZipFiles:
                     return below + name, cast("BinaryIO", raw), self._state
         return None
 
-    def state(self, names: list[str]) -> str:  # noqa: ARG002 (like that of a folder)
+    def state(self, names: list[str]) -> str:  # noqa: ARG002 - the signature is the library's
         """Return a word that changes with the zip."""
         return self._state
 
@@ -265,7 +271,11 @@ def _read_html(files: Files, names: list[str], base_url: str) -> Iterator[Item]:
         except PageRefused as refused:
             yield NotTaken(place, refused.code, str(refused), url)
             continue
-        yield FoundPage(place, url, body) if ending or LOOKS_LIKE_HTML.match(body) else Skipped("not_html")
+        yield (
+            FoundPage(place, url, body)
+            if ending or LOOKS_LIKE_HTML.match(body)
+            else Skipped("not_html")
+        )
 
 
 def _file_of(files: Files, name: str, url: str) -> FoundFile | None:
@@ -313,7 +323,9 @@ def _compression(raw: BinaryIO) -> str:
 
 def _may_be_manifest(name: str, first: bytes) -> bool:
     """Say whether JSON lines are to be expected, be they good or bad ones."""
-    return bool(first) and (MANIFEST_NAME.search(name) is not None or OBJECT_LINE.search(first) is not None)
+    return bool(first) and (
+        MANIFEST_NAME.search(name) is not None or OBJECT_LINE.search(first) is not None
+    )
 
 
 def check_directory(raw: BinaryIO, label: str) -> None:
@@ -345,4 +357,6 @@ def _check_unpacked(entries: list[zipfile.ZipInfo], n_packed: int, label: str) -
     """Refuse a zip that claims to hold more than a site's pages could."""
     n_bytes = sum(entry.file_size for entry in entries)
     if n_bytes > MAX_UNPACKED or (n_bytes > SUSPECT_UNPACKED and n_bytes > MAX_RATIO * n_packed):
-        raise UnreadableFile(f"{label}: {n_packed:,} bytes would unpack to {n_bytes:,}; refused as a bomb")
+        raise UnreadableFile(
+            f"{label}: {n_packed:,} bytes would unpack to {n_bytes:,}; refused as a bomb"
+        )

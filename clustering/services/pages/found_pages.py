@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from datetime import datetime
+from typing import Protocol, TypeAlias
 
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
 
 MAX_BODY = 10 * 1024 * 1024
 MAX_FILE = 5 * 1024 * 1024
@@ -105,5 +103,7 @@ def checked_name(name: str) -> str:
     if not name or "\0" in name or "\\" in name:
         raise PageRefused("bad_name", f"{storable(name)!r} is not a usable file name")
     if name.startswith("/") or ".." in name.split("/") or name[1:2] == ":":
-        raise PageRefused("bad_name", f"{storable(name)!r} leads out of the source; use a path below it")
+        raise PageRefused(
+            "bad_name", f"{storable(name)!r} leads out of the source; use a path below it"
+        )
     return name

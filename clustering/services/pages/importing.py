@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, deque
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from django.db import transaction
 from django.utils import timezone
@@ -16,24 +18,21 @@ from django.utils import timezone
 from clustering.dom.addresses import MAX_LENGTH, BadAddress, normalise_url
 from clustering.services.pages.archive_files import prepare_files, store_files
 from clustering.services.pages.archives import open_source
-from clustering.services.pages.found_pages import FoundPage, NotTaken, Skipped
-from clustering.services.pages.pages import Visit, prepare_visits, store_visits
-from vertex.core.models import Job, Refusal, Site
+from clustering.services.pages.found_pages import FoundPage, Item, NotTaken, Skipped
+from clustering.services.pages.pages import (
+    PreparedVisit,
+    StoredVisit,
+    Visit,
+    prepare_visits,
+    store_visits,
+)
+from vertex.core.models import Job, Refusal, Site, User
 from vertex.core.services.files import uploads
 from vertex.core.services.files.files import UnreadableFile, check_exists
 from vertex.core.services.jobs import jobs
 from vertex.core.services.people import audit
 from vertex.core.storage import DiskFull
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from concurrent.futures import Future
-    from datetime import datetime
-
-    from clustering.services.pages.found_pages import Item
-    from clustering.services.pages.pages import PreparedVisit, StoredVisit
-    from vertex.core.models import User
 
 BATCH_ITEMS = 100
 BATCH_BYTES = 8 * 1024 * 1024
@@ -75,7 +74,9 @@ def request_import(
         "base_url": base if base.endswith("/") else f"{base}/",
         "folder": str(folder.absolute()) if folder else "",
     }
-    key = hashlib.sha256("\0".join(params.values()).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+    key = hashlib.sha256("\0".join(params.values()).encode("utf-8", "surrogateescape")).hexdigest()[
+        :32
+    ]
     label = storable(source.name)
     with transaction.atomic():
         job = jobs.create_job(
@@ -155,7 +156,9 @@ class _Import:
 
     def _store(self, batch: list[Item], prepared: list[PreparedVisit]) -> None:
         """Store a batch and how far the import is in one transaction, then tell what became of its items."""
-        files = prepare_files([item.file for item in batch if isinstance(item, Skipped) and item.file])
+        files = prepare_files(
+            [item.file for item in batch if isinstance(item, Skipped) and item.file]
+        )
         with transaction.atomic():
             n_stored = self.n_stored + len(batch)
             store_files(site=self.site, prepared=files)
@@ -243,7 +246,9 @@ def _visit_of(page: FoundPage, now: datetime) -> Visit:
     return Visit(
         url=page.url,
         body=page.body,
-        fetched_at=min(page.fetched_at or now, now),  # a clock that is ahead must not outdate later visits
+        fetched_at=min(
+            page.fetched_at or now, now
+        ),  # a clock that is ahead must not outdate later visits
         status=page.status,
         content_type=page.content_type,
     )

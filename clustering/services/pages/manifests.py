@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
-from clustering.services.pages.found_pages import FIRST_YEAR, LAST_YEAR, FoundPage, NotTaken, PageRefused
+from clustering.services.pages.found_pages import (
+    FIRST_YEAR,
+    LAST_YEAR,
+    Files,
+    FoundPage,
+    Item,
+    NotTaken,
+    PageRefused,
+)
 from vertex.core.services.files.files import BadLine, parse_object, read_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from clustering.services.pages.found_pages import Files, Item
 
 MAX_CONTENT_TYPE = 200
 
@@ -58,16 +62,24 @@ def _text(entry: dict[str, Any], key: str) -> str:
 def _status(value: object) -> int:
     if value is None:
         return 200
-    if isinstance(value, bool) or not isinstance(value, int) or not 100 <= value <= 599:  # noqa: PLR2004 (HTTP's range)
-        raise PageRefused("bad_line", f'"status" is {_short(value)}, but must be a number from 100 to 599')
+    if isinstance(value, bool) or not isinstance(value, int) or not 100 <= value <= 599:
+        raise PageRefused(
+            "bad_line", f'"status" is {_short(value)}, but must be a number from 100 to 599'
+        )
     return value
 
 
 def _content_type(value: object) -> str:
     if value is None:
         return ""
-    if not isinstance(value, str) or len(value) > MAX_CONTENT_TYPE or not (value.isprintable() or not value):
-        raise PageRefused("bad_line", f'"content_type" is {_short(value)}, but must be like "text/html"')
+    if (
+        not isinstance(value, str)
+        or len(value) > MAX_CONTENT_TYPE
+        or not (value.isprintable() or not value)
+    ):
+        raise PageRefused(
+            "bad_line", f'"content_type" is {_short(value)}, but must be like "text/html"'
+        )
     return value.strip()
 
 
@@ -85,11 +97,12 @@ def _time(value: object) -> datetime | None:
     except (TypeError, ValueError):
         example = date(2025, 3, 31).isoformat()
         raise PageRefused(
-            "bad_line", f'"fetched_at" is {_short(value)}, but must be a time like "{example}T12:00:00Z"'
+            "bad_line",
+            f'"fetched_at" is {_short(value)}, but must be a time like "{example}T12:00:00Z"',
         ) from None
     return moment.astimezone(UTC)
 
 
 def _short(value: object) -> str:
     text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}…"  # noqa: PLR2004 (fits a line of a terminal)
+    return text if len(text) <= 60 else f"{text[:57]}…"

@@ -6,27 +6,22 @@ Two steps, so that no transaction waits for a disk: `prepare_visits` parses and 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from datetime import datetime
+from typing import TypeVar
 
 from django.db import connection
 from django.db.models import F, Model
 
 from clustering.dom.addresses import BadAddress, normalise_url, url_hash
-from clustering.dom.links import find_links
+from clustering.dom.links import FoundLink, find_links
 from clustering.dom.page import MAX_BYTES, PageTooLarge, parse_page
 from clustering.models import Link, Page, Snapshot
-from vertex.core.models import Refusal, Site
+from vertex.core.models import Job, Refusal, Site
 from vertex.core.storage import page_store
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
-
-    from clustering.dom.links import FoundLink
-    from vertex.core.models import Job
 
 N_PARSERS = 2  # lxml parses outside the interpreter lock
 AT_ONCE = 500  # addresses looked up in one query
@@ -86,7 +81,9 @@ def prepare_visits(visits: Sequence[Visit]) -> list[PreparedVisit]:
     """Parse the pages, find their links and keep their bodies, outside a transaction. Raises DiskFull."""
     bodies = [visit.body for visit in visits if len(visit.body) <= MAX_BYTES]
     with ThreadPoolExecutor(1) as keeper, ThreadPoolExecutor(N_PARSERS) as parsers:
-        kept = keeper.submit(page_store().put_many, bodies)  # the disk works while the pages are parsed
+        kept = keeper.submit(
+            page_store().put_many, bodies
+        )  # the disk works while the pages are parsed
         parsed = list(parsers.map(_parse_visit, visits))
     names = iter(kept.result())
     return [
@@ -212,7 +209,9 @@ class _Outcome:
         one = self.prepared
         word = FAILED if one.code else NEW if self.is_new else UNCHANGED
         page_id = self.page.pk if self.page else None
-        return StoredVisit(one.visit.url, page_id, word, storable(one.reason, 300), one.code, one.links)
+        return StoredVisit(
+            one.visit.url, page_id, word, storable(one.reason, 300), one.code, one.links
+        )
 
 
 def _pages_of(site: Site, visits: Iterable[PreparedVisit]) -> dict[str, Page]:
@@ -232,7 +231,9 @@ def _is_of_the_past(prepared: PreparedVisit, page: Page) -> bool:
     return latest is not None and prepared.visit.fetched_at < latest.fetched_at
 
 
-def _histories(visits: Iterable[PreparedVisit], pages: Mapping[str, Page]) -> dict[int, list[Snapshot]]:
+def _histories(
+    visits: Iterable[PreparedVisit], pages: Mapping[str, Page]
+) -> dict[int, list[Snapshot]]:
     """Return all snapshots, oldest first, of the pages whose visit is not newer than what is stored."""
     page_ids = []
     for prepared in visits:
@@ -273,7 +274,11 @@ def _neighbours(
     at = prepared.visit.fetched_at
     before = [snapshot for snapshot in history if snapshot.fetched_at <= at]
     after = history[len(before)] if len(before) < len(history) else None
-    now = [snapshot for snapshot in before if snapshot.fetched_at == at and snapshot.body == prepared.body]
+    now = [
+        snapshot
+        for snapshot in before
+        if snapshot.fetched_at == at and snapshot.body == prepared.body
+    ]
     known = now or before
     return known[-1] if known else None, after
 
@@ -304,7 +309,9 @@ def _describe(snapshot: Snapshot, prepared: PreparedVisit) -> None:
 
 def _save_snapshots(site: Site, outcomes: Iterable[_Outcome]) -> None:
     new = [outcome.snapshot for outcome in outcomes if outcome.snapshot and outcome.is_new]
-    seen_again = [outcome.snapshot for outcome in outcomes if outcome.snapshot and not outcome.is_new]
+    seen_again = [
+        outcome.snapshot for outcome in outcomes if outcome.snapshot and not outcome.is_new
+    ]
     Snapshot.objects.bulk_create(new)
     _update(Snapshot, seen_again, SNAPSHOT_FIELDS)
     newest = max((snapshot.fetched_at for snapshot in new), default=None)
@@ -329,7 +336,11 @@ def _settle(outcome: _Outcome, pages: Mapping[str, Page]) -> None:
         page.latest_snapshot = outcome.snapshot
     state = Page.State.FAILED if prepared.code else Page.State.STORED
     _note_visit(
-        page, prepared, state=state, status=prepared.visit.status, reason=storable(prepared.reason, 300)
+        page,
+        prepared,
+        state=state,
+        status=prepared.visit.status,
+        reason=storable(prepared.reason, 300),
     )
     if prepared.url != prepared.final_url:
         _note_visit(pages[prepared.url], prepared, state=Page.State.REDIRECTED, redirects_to=page)
@@ -346,12 +357,19 @@ def _note_visit(
 ) -> None:
     if page.visited_at is None or prepared.visit.fetched_at >= page.visited_at:
         page.visited_at = prepared.visit.fetched_at
-        page.state, page.status, page.reason, page.redirects_to = state, status, reason, redirects_to
+        page.state, page.status, page.reason, page.redirects_to = (
+            state,
+            status,
+            reason,
+            redirects_to,
+        )
 
 
 def _replace_links(outcomes: Iterable[_Outcome]) -> None:
     """Replace the links of pages that have a new latest snapshot."""
-    links_by_page = {outcome.page.pk: outcome.prepared.links for outcome in outcomes if outcome.page}
+    links_by_page = {
+        outcome.page.pk: outcome.prepared.links for outcome in outcomes if outcome.page
+    }
     Link.objects.filter(page__in=links_by_page)._raw_delete(Link.objects.db)  # noqa: SLF001 - nothing refers to links
     rows = [
         (page_id, link.position, link.xpath, link.url, url_hash(link.url), link.text)

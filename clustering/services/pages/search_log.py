@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from django.db import transaction
 
 from clustering.dom.addresses import BadAddress, normalise_url, url_hash
 from clustering.models import SearchClick
-from vertex.core.models import Job, Refusal
+from vertex.core.models import Job, Refusal, Site, User
 from vertex.core.services.files import uploads
 from vertex.core.services.files.files import (
     BadLine,
@@ -26,11 +27,6 @@ from vertex.core.services.files.files import (
 from vertex.core.services.jobs import jobs
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from vertex.core.models import Site, User
 
 BATCH = 1000
 N_FIELDS = 3
@@ -47,10 +43,14 @@ class Click(NamedTuple):
     clicks: int
 
 
-Report: TypeAlias = "Callable[[str, str], None]"  # told of the place and the reason of each bad line
+Report: TypeAlias = (
+    "Callable[[str, str], None]"  # told of the place and the reason of each bad line
+)
 
 
-def request_search_log(*, site: Site, source: Path, actor: User | None = None, rings: bool = True) -> Job:
+def request_search_log(
+    *, site: Site, source: Path, actor: User | None = None, rings: bool = True
+) -> Job:
     """Create the job that imports a search log. Raises UnreadableFile, JobExists."""
     check_exists(source)
     path = str(source.absolute())
@@ -115,7 +115,9 @@ def parse_click(line: bytes) -> Click | BadLine:
     except UnicodeDecodeError:
         return BadLine("not UTF-8")
     if len(fields) != N_FIELDS:
-        return BadLine(f"{len(fields)} field(s), but query, url and clicks are to be separated by tabs")
+        return BadLine(
+            f"{len(fields)} field(s), but query, url and clicks are to be separated by tabs"
+        )
     query, written_url, clicks = (field.strip() for field in fields)
     if not query or len(query) > MAX_QUERY or not query.isprintable():
         return BadLine(f"the query is empty, longer than {MAX_QUERY} characters or not printable")
@@ -134,7 +136,11 @@ def _add_up(run: jobs.JobRun, path: Path, sums: sqlite3.Connection, report: Repo
     n_bad = 0
     lines = read_search_log(path)
     while batch := list(islice(lines, BATCH)):
-        bad = [(f"{path.name}:{number}", line.reason) for number, line in batch if isinstance(line, BadLine)]
+        bad = [
+            (f"{path.name}:{number}", line.reason)
+            for number, line in batch
+            if isinstance(line, BadLine)
+        ]
         sums.executemany(
             "INSERT INTO sums VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET clicks = clicks + excluded.clicks",
             (line for _, line in batch if isinstance(line, Click)),
@@ -150,7 +156,9 @@ def _add_up(run: jobs.JobRun, path: Path, sums: sqlite3.Connection, report: Repo
 
 def _refusals(job: Job, bad: Iterable[tuple[str, str]]) -> Iterator[Refusal]:
     for place, reason in bad:
-        yield Refusal(site=job.site, job=job, subject=place, code="bad_line", reason=storable(reason)[:500])
+        yield Refusal(
+            site=job.site, job=job, subject=place, code="bad_line", reason=storable(reason)[:500]
+        )
 
 
 def _store_sums(run: jobs.JobRun, sums: sqlite3.Connection) -> int:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from clustering.algorithms.grouping import RawPage
 from clustering.models import Page
+from vertex.core.models import Site
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from vertex.core.models import Site
 
 WHOLE = 2_000  # pages; a site of so many is its own sample
 SHARE = 0.2

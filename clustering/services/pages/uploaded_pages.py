@@ -5,25 +5,19 @@ from __future__ import annotations
 import struct
 import tempfile
 import zipfile
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, TypeAlias
 
 from django.conf import settings
+from django.core.files import uploadedfile
 
 from clustering.services.pages import archives, importing
+from vertex.core.models import Job, Site, User
 from vertex.core.services.files import uploads
 from vertex.core.services.files.files import UnreadableFile
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-    from typing import IO
-
-    from django.core.files import uploadedfile
-
-    from vertex.core.models import Job, Site, User
-
-    UploadedFile: TypeAlias = uploadedfile.UploadedFile[Any]
+UploadedFile: TypeAlias = "uploadedfile.UploadedFile[Any]"
 
 MANIFEST_ENDINGS = (".jsonl", ".jsonl.gz", ".jsonl.zst")
 CHUNK = 1024 * 1024
@@ -33,7 +27,9 @@ class UnfitUploads(Exception):
     """The files cannot be imported together."""
 
 
-def import_uploads(*, site: Site, files: Sequence[UploadedFile], base_url: str, actor: User | None) -> Job:
+def import_uploads(
+    *, site: Site, files: Sequence[UploadedFile], base_url: str, actor: User | None
+) -> Job:
     """Keep the files and create the job that imports them.
 
     One archive is taken as it is; a manifest and a zip become one zip; pages become a zip of pages.
@@ -73,7 +69,9 @@ def _keep_with_manifest(archive: UploadedFile, manifest: UploadedFile) -> Path:
         raise UnfitUploads(f"{error}.") from None
     except (zipfile.BadZipFile, ValueError, RuntimeError, OverflowError, struct.error):
         uploads.drop_upload(path)
-        raise UnfitUploads(f"{_name(archive)} is not a zip: a manifest can only come with a zip.") from None
+        raise UnfitUploads(
+            f"{_name(archive)} is not a zip: a manifest can only come with a zip."
+        ) from None
     except BaseException:
         uploads.drop_upload(path)
         raise
@@ -100,7 +98,9 @@ def _keep_together(files: Sequence[UploadedFile]) -> Path:
                 is_manifest = _name(file).lower().endswith(MANIFEST_ENDINGS)
                 name = _manifest_name(file) if is_manifest else _name(file)
                 if name in whole.namelist():
-                    raise UnfitUploads(f"Two of the files are named {name}. Hand them in one by one.")
+                    raise UnfitUploads(
+                        f"Two of the files are named {name}. Hand them in one by one."
+                    )
                 _write(whole, file, name)
         stream.seek(0)
         label = _name(files[0]) if len(files) == 1 else f"{len(files)}-files"

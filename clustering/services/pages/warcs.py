@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Iterator
+from datetime import datetime
+from typing import BinaryIO
 
-from fastwarc.warc import ArchiveIterator, WarcRecordType
+from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from clustering.fetching.decoding import decode
 from clustering.fetching.refusals import Refused
@@ -16,6 +18,7 @@ from clustering.services.pages.found_pages import (
     MAX_FILE,
     FoundFile,
     FoundPage,
+    Item,
     NotTaken,
     PageRefused,
     Skipped,
@@ -23,14 +26,6 @@ from clustering.services.pages.found_pages import (
     file_kind,
 )
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
-    from fastwarc.warc import WarcRecord
-
-    from clustering.services.pages.found_pages import Item
 
 MAX_HEADERS = 64 * 1024
 OK = 200
@@ -66,7 +61,9 @@ def read_warc(stream: BinaryIO, label: str) -> Iterator[Item]:
 def _item_of(record: WarcRecord, place: str) -> Item:
     if record.record_type == WarcRecordType.revisit:
         return Skipped("revisit")
-    url = (record.headers.get("WARC-Target-URI") or "").strip("<>")  # old versions of wget write brackets
+    url = (record.headers.get("WARC-Target-URI") or "").strip(
+        "<>"
+    )  # old versions of wget write brackets
     try:
         return _page_of(record, place, url)
     except PageRefused as refused:
@@ -82,7 +79,7 @@ def _page_of(record: WarcRecord, place: str, url: str) -> Item:
         return Skipped("not_http")
     if not _is_html(headers.get("content-type", ""), payload):
         return Skipped("not_html", _file_of(record, url, status, headers, payload))
-    if 300 <= status < 400:  # noqa: PLR2004 (HTTP's range)
+    if 300 <= status < 400:
         return Skipped("redirect")
     _check_complete(record)
     return FoundPage(
@@ -122,13 +119,19 @@ def _http_parts(block: bytes) -> tuple[int, dict[str, str], bytes]:
     lines = head.decode("latin-1").splitlines()
     status = STATUS_LINE.match(lines[0]) if lines else None
     pairs = (line.partition(":") for line in lines[1:])
-    headers = {name.strip().lower(): storable(value.strip()) for name, colon, value in pairs if colon}
+    headers = {
+        name.strip().lower(): storable(value.strip()) for name, colon, value in pairs if colon
+    }
     return int(status[1]) if status else 0, headers, payload
 
 
 def _split_head(block: bytes) -> tuple[bytes, bytes, bytes]:
     end = END_OF_HEADERS.search(block, 0, MAX_HEADERS)
-    return (block[: end.start()], end[0], block[end.end() :]) if end else (block[:MAX_HEADERS], b"", b"")
+    return (
+        (block[: end.start()], end[0], block[end.end() :])
+        if end
+        else (block[:MAX_HEADERS], b"", b"")
+    )
 
 
 def _is_html(content_type: str, payload: bytes) -> bool:
@@ -140,7 +143,9 @@ def _check_complete(record: WarcRecord) -> None:
     """Refuse a page of which the archive holds a part only: no rule must be learnt from it."""
     cut = record.headers.get("WARC-Truncated")
     if cut:
-        raise PageRefused("cut_short", f"the crawler that wrote the archive cut this page short ({cut})")
+        raise PageRefused(
+            "cut_short", f"the crawler that wrote the archive cut this page short ({cut})"
+        )
     if record.content_length > MAX_BODY + OVERHEAD:
         checked_size(record.content_length)
 

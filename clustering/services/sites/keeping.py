@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.contrib.sessions.backends.db import SessionStore
@@ -16,21 +17,18 @@ from django.utils import timezone
 from clustering.models import Asset, Link, Look, Page, Snapshot
 from clustering.services.looks import assets, thumbnails
 from clustering.services.sites import site_export
-from vertex.core.models import Job, Site
+from vertex.core.models import Job, Site, User
 from vertex.core.models.bodies import bodies_named
 from vertex.core.services.files import uploads
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.people import audit
 from vertex.core.storage import page_store
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from vertex.core.models import User
-    from vertex.core.services.jobs.jobs import JobRun
-
 AT_ONCE = 1_000
-MIN_AGE_OF_SWEPT_BODY = timedelta(days=1)  # younger ones may belong to a row that is about to be committed
+MIN_AGE_OF_SWEPT_BODY = timedelta(
+    days=1
+)  # younger ones may belong to a row that is about to be committed
 
 
 def request_sweep(*, actor: User | None = None, rings: bool = True) -> Job:
@@ -66,7 +64,11 @@ def drop_old_snapshots(run: JobRun, site: Site) -> Iterator[int]:
     age_rank = Window(
         RowNumber(), partition_by=F("page_id"), order_by=[F("fetched_at").desc(), F("id").desc()]
     )
-    ranked = Snapshot.objects.filter(page__site=site).annotate(age_rank=age_rank).filter(age_rank__gt=n_kept)
+    ranked = (
+        Snapshot.objects.filter(page__site=site)
+        .annotate(age_rank=age_rank)
+        .filter(age_rank__gt=n_kept)
+    )
     droppable = list(ranked.values_list("pk", flat=True))
     for start in range(0, len(droppable), AT_ONCE):
         with transaction.atomic():
@@ -88,7 +90,9 @@ def is_referred_to() -> Q:
             and not relation.many_to_many
             and relation.related_model is not Look
         ):
-            rows = relation.related_model._default_manager.filter(**{relation.field.name: OuterRef("pk")})
+            rows = relation.related_model._default_manager.filter(
+                **{relation.field.name: OuterRef("pk")}
+            )
             held |= Q(Exists(rows))
     return held
 
@@ -97,13 +101,18 @@ def sweep_bodies(run: JobRun) -> int:
     """Delete bodies that no snapshot names, unless they are young or a backup is being made."""
     store = page_store()
     n_deleted = 0
-    with run.kept_alive(), store.held(exclusively=True):  # a backup may hold it for longer than the lease
+    with (
+        run.kept_alive(),
+        store.held(exclusively=True),
+    ):  # a backup may hold it for longer than the lease
         names = iter(store.names())
         while batch := [name for name, _ in zip(names, range(AT_ONCE), strict=False)]:
             run.renew(message="Bodies that nothing names")
             named = bodies_named(among=batch)
             unnamed = (name for name in batch if name not in named)
-            n_deleted += sum(store.delete(name, older_than=MIN_AGE_OF_SWEPT_BODY) for name in unnamed)
+            n_deleted += sum(
+                store.delete(name, older_than=MIN_AGE_OF_SWEPT_BODY) for name in unnamed
+            )
     return n_deleted
 
 
@@ -116,7 +125,10 @@ def request_deletion(*, site: Site, actor: User | None, rings: bool = True) -> J
         for job in site.jobs.filter(state__in=[Job.State.DUE, Job.State.RUNNING]):
             jobs.cancel_job(job=job, actor=actor)
         audit.record(
-            actor=actor, action="site.deleted", subject=site.name, detail={"root_url": site.root_url}
+            actor=actor,
+            action="site.deleted",
+            subject=site.name,
+            detail={"root_url": site.root_url},
         )
         return jobs.create_job(
             task="clustering.delete_site",

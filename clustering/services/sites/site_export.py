@@ -6,7 +6,8 @@ import re
 import zipfile
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import orjson
 from django.apps import apps
@@ -14,16 +15,11 @@ from django.conf import settings
 from django.db import models, transaction
 
 from clustering.models import Asset, Snapshot
-from vertex.core.models import Job, Site
+from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.people import audit
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from vertex.core.models import User
-    from vertex.core.services.jobs.jobs import JobRun
 
 AT_ONCE = 1_000
 RENEWED_EVERY = 50_000  # rows: written in a few seconds
@@ -59,7 +55,9 @@ def export_site(run: JobRun, folder: Path | None = None) -> dict[str, Any]:
     folder = folder or settings.EXPORT_DIR
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{site.name}-{run.job.pk}.zip"
-    partial = path.with_suffix(f".{run.lease[:8]}.partial")  # a worker that lost its lease may still write
+    partial = path.with_suffix(
+        f".{run.lease[:8]}.partial"
+    )  # a worker that lost its lease may still write
     try:
         with (
             page_store().held(),
@@ -99,7 +97,9 @@ def models_of_a_site() -> list[tuple[type[models.Model], str]]:
         owner = edge.pop(0)
         for field in _owning_fields(owner):
             if field.model not in found:
-                found[field.model] = field.name if owner is Site else f"{field.name}__{found[owner]}"
+                found[field.model] = (
+                    field.name if owner is Site else f"{field.name}__{found[owner]}"
+                )
                 edge.append(field.model)
     return sorted(found.items(), key=lambda item: item[0]._meta.label_lower)
 
@@ -122,7 +122,9 @@ def _export_bodies(run: JobRun, archive: zipfile.ZipFile, site: Site) -> int:
     store = page_store()
     written: set[str] = set()
     lines = []
-    snapshots = Snapshot.objects.filter(page__site=site).select_related("page").order_by("fetched_at", "id")
+    snapshots = (
+        Snapshot.objects.filter(page__site=site).select_related("page").order_by("fetched_at", "id")
+    )
     run.renew(n_total=snapshots.count())
     for n_done, snapshot in enumerate(snapshots.iterator(AT_ONCE), 1):
         if n_done % 100 == 0:
@@ -142,7 +144,12 @@ def _export_bodies(run: JobRun, archive: zipfile.ZipFile, site: Site) -> int:
 
 def _export_assets(run: JobRun, archive: zipfile.ZipFile, site: Site) -> None:
     store = page_store()
-    names = Asset.objects.filter(site=site).exclude(body="").order_by("body").values_list("body", flat=True)
+    names = (
+        Asset.objects.filter(site=site)
+        .exclude(body="")
+        .order_by("body")
+        .values_list("body", flat=True)
+    )
     for n_done, name in enumerate(names.distinct().iterator(AT_ONCE), 1):
         if n_done % 100 == 0:
             run.renew(message="Assets")
@@ -165,7 +172,9 @@ def _export_rows(
 ) -> None:
     """Write the rows as JSON lines; key hashes and passwords stay out."""
     fields = [
-        field.attname for field in model._meta.concrete_fields if not isinstance(field, models.BinaryField)
+        field.attname
+        for field in model._meta.concrete_fields
+        if not isinstance(field, models.BinaryField)
     ]
     rows = model._default_manager.filter(**of_site).order_by("pk").values(*fields)
     with archive.open(f"rows/{model._meta.label_lower}.jsonl", "w") as file:

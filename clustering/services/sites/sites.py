@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from clustering.dom.addresses import BadAddress, netloc_of, normalise_url
 from vertex.core.exceptions import AlreadyExists
-from vertex.core.models import Site
+from vertex.core.models import Site, User
 from vertex.core.models.sites import SITE_NAME
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from vertex.core.models import User
 
 MAX_EXTRA_HOSTS = 50
 MAX_CRAWL_DELAY = 3600.0  # seconds
@@ -30,7 +26,9 @@ class SiteExists(AlreadyExists):
     """Another site has the name."""
 
     def __init__(self, site: Site) -> None:
-        what = "it is being deleted; wait or" if site.deletion_requested_at else f"at {site.root_url};"
+        what = (
+            "it is being deleted; wait or" if site.deletion_requested_at else f"at {site.root_url};"
+        )
         super().__init__(f"there is already a site “{site.name}”, {what} choose another name")
         self.site = site
 
@@ -46,7 +44,7 @@ class BadSite(ValidationError):
         return self.problem
 
 
-def add_site(*, name: str, root_url: str, actor: User | None, **settings: Any) -> Site:  # noqa: ANN401 - checked below
+def add_site(*, name: str, root_url: str, actor: User | None, **settings: Any) -> Site:
     """Add a site and return it; a site of the same name and root is returned as it is.
 
     `settings` are those of `change_site`. Raises BadSite, SiteExists.
@@ -61,7 +59,7 @@ def add_site(*, name: str, root_url: str, actor: User | None, **settings: Any) -
     return site
 
 
-def change_site(*, site: Site, actor: User | None, **settings: Any) -> Site:  # noqa: ANN401 - checked below
+def change_site(*, site: Site, actor: User | None, **settings: Any) -> Site:
     """Change settings of a site: title, extra_hosts, crawl_delay, obey_robots, render, snapshots_kept.
 
     Those not given stay as they are. Raises BadSite.
@@ -74,7 +72,9 @@ def change_site(*, site: Site, actor: User | None, **settings: Any) -> Site:  # 
         if changes:
             Site.objects.filter(pk=site.pk).update(**changes)
             detail = {name: {"was": before[name], "now": value} for name, value in changes.items()}
-            audit.record(actor=actor, action="site.changed", subject=site.name, site=site, detail=detail)
+            audit.record(
+                actor=actor, action="site.changed", subject=site.name, site=site, detail=detail
+            )
     site.refresh_from_db()
     return site
 
@@ -123,7 +123,9 @@ def _checked_title(title: str) -> str:
     title = " ".join(storable(title).split())
     longest = Site._meta.get_field("title").max_length
     if longest is not None and len(title) > longest:
-        raise BadSite("title", f"A title has at most {longest} characters, this one has {len(title)}.")
+        raise BadSite(
+            "title", f"A title has at most {longest} characters, this one has {len(title)}."
+        )
     return title
 
 
@@ -136,17 +138,23 @@ def _checked_hosts(hosts: Iterable[str]) -> list[str]:
             "extra_hosts", f"{error}. Write hosts as images.example.com or example.com:8080."
         ) from None
     if len(checked) > MAX_EXTRA_HOSTS:
-        raise BadSite("extra_hosts", f"{len(checked)} hosts are too many; give {MAX_EXTRA_HOSTS} at most.")
+        raise BadSite(
+            "extra_hosts", f"{len(checked)} hosts are too many; give {MAX_EXTRA_HOSTS} at most."
+        )
     return checked
 
 
 def _checked_delay(delay: float) -> float:
     if not (math.isfinite(delay) and 0 <= delay <= MAX_CRAWL_DELAY):
-        raise BadSite("crawl_delay", f"{delay} is no pause; give 0 to {MAX_CRAWL_DELAY:.0f} seconds.")
+        raise BadSite(
+            "crawl_delay", f"{delay} is no pause; give 0 to {MAX_CRAWL_DELAY:.0f} seconds."
+        )
     return float(delay)
 
 
 def _checked_number(number: int | None) -> int | None:
     if number is not None and not 1 <= number <= MAX_SNAPSHOTS_KEPT:
-        raise BadSite("snapshots_kept", f"{number} is out of range; give 1 to {MAX_SNAPSHOTS_KEPT:,}.")
+        raise BadSite(
+            "snapshots_kept", f"{number} is out of range; give 1 to {MAX_SNAPSHOTS_KEPT:,}."
+        )
     return number

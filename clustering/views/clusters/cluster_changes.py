@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -19,9 +18,6 @@ from vertex.core.models import Role, Site
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
 
 
 @needs_role(Role.EDITOR)
@@ -76,7 +72,9 @@ def split_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpRes
         return redirect("job", pk=error.job.pk)
     except ValidationError as error:
         return _refuse(request, site, " ".join(error.messages))
-    tell(request, f"{job.title}: the job is waiting.", undo_url=reverse("cancel_job", args=[job.pk]))
+    tell(
+        request, f"{job.title}: the job is waiting.", undo_url=reverse("cancel_job", args=[job.pk])
+    )
     return redirect("cluster", name=name, cluster_name=cluster_name)
 
 
@@ -90,12 +88,16 @@ def rename_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpRe
     if not form.is_valid():
         return _refuse(request, site, first_error(form))
     try:
-        services.rename_cluster(cluster=renamed, title=form.cleaned_data["title"], actor=user_of(request))
+        services.rename_cluster(
+            cluster=renamed, title=form.cleaned_data["title"], actor=user_of(request)
+        )
     except ValidationError as error:
         return _refuse(request, site, " ".join(error.messages))
     renamed.refresh_from_db()
     undo = [("title", before)]
-    tell(request, f"{before} is called {renamed.title} now.", undo_url=request.path, undo_fields=undo)
+    tell(
+        request, f"{before} is called {renamed.title} now.", undo_url=request.path, undo_fields=undo
+    )
     return redirect("cluster", name=name, cluster_name=cluster_name)
 
 
@@ -125,7 +127,9 @@ def redo_change(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 
 
 def _change_of(name: str, pk: int) -> ClusterChange:
-    return get_object_or_404(ClusterChange.objects.select_related("site", "cluster"), site__name=name, pk=pk)
+    return get_object_or_404(
+        ClusterChange.objects.select_related("site", "cluster"), site__name=name, pk=pk
+    )
 
 
 def _what(change: ClusterChange) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import orjson
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.http import StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -18,9 +16,6 @@ from clustering.views.clusters.cluster_rows import cluster_of, current_clusterin
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
 
 
 @needs_role(Role.EDITOR)
@@ -84,7 +79,9 @@ def _review(shown: Cluster) -> services.ReviewPages:
 
 def next_to_review(site: Site, after: Cluster | None = None) -> Cluster | None:
     """Return the largest cluster that nobody has given a verdict on, other than the one at hand."""
-    open_ones = Extent.objects.filter(clustering__site=site, clustering__is_current=True, n_pages__gt=0)
+    open_ones = Extent.objects.filter(
+        clustering__site=site, clustering__is_current=True, n_pages__gt=0
+    )
     judged = ClusterVerdict.objects.filter(clustering__site=site, clustering__is_current=True)
     open_ones = open_ones.exclude(cluster__in=judged.values("cluster"))
     if after is not None:
@@ -95,7 +92,9 @@ def next_to_review(site: Site, after: Cluster | None = None) -> Cluster | None:
 
 def _progress(site: Site) -> dict[str, int]:
     """Count the clusters of the current clustering, and those that somebody has judged in it."""
-    extents = Extent.objects.filter(clustering__site=site, clustering__is_current=True, n_pages__gt=0)
+    extents = Extent.objects.filter(
+        clustering__site=site, clustering__is_current=True, n_pages__gt=0
+    )
     judged = ClusterVerdict.objects.filter(clustering__site=site, clustering__is_current=True)
     return {
         "n_clusters": extents.count(),
@@ -109,7 +108,10 @@ def truth_file(request: HttpRequest, name: str) -> StreamingHttpResponse:
     """Hand out the type of each page whose cluster somebody found to be of one type, as JSON lines."""
     site = get_object_or_404(Site, name=name)
     return StreamingHttpResponse(
-        (orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in services.truth_lines(site)),
+        (
+            orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE)
+            for line in services.truth_lines(site)
+        ),
         content_type="application/x-ndjson; charset=utf-8",
         headers={"Content-Disposition": f'attachment; filename="{site.name}-truth.jsonl"'},
     )

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from django.http import Http404
 
 from clustering.models import Cluster, ClusterChange, Clustering, ClusterVerdict, Extent, Page
 from clustering.services.looks.thumbnails import examples_of
-from vertex.core.models import Job
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from vertex.core.models import Site
+from vertex.core.models import Job, Site
 
 ON_SITE_PAGE = 8  # clusters
 WORK = ("clustering.cluster_site", "clustering.split_cluster", "clustering.draw_thumbnails")
@@ -40,7 +36,13 @@ class ClusterRow(NamedTuple):
 
 def current_clustering(site: Site) -> Clustering | None:
     """Return the clustering that the site works with."""
-    return Clustering.objects.current().without_model().filter(site=site).select_related("made_by").first()
+    return (
+        Clustering.objects.current()
+        .without_model()
+        .filter(site=site)
+        .select_related("made_by")
+        .first()
+    )
 
 
 def site_clusters(site: Site) -> dict[str, Any]:
@@ -102,13 +104,19 @@ def change_rows(changes: Iterable[Any]) -> list[ChangeRow]:
 
 def mark_numbers(clustering: Clustering) -> dict[int, int]:
     """Return the number of each cluster, by which its mark is chosen: by size, the largest first."""
-    extents = Extent.objects.filter(clustering=clustering, n_pages__gt=0).order_by("-n_pages", "cluster_id")
+    extents = Extent.objects.filter(clustering=clustering, n_pages__gt=0).order_by(
+        "-n_pages", "cluster_id"
+    )
     return {pk: number for number, pk in enumerate(extents.values_list("cluster_id", flat=True))}
 
 
 def last_verdicts(clusters: Sequence[int]) -> dict[int, ClusterVerdict]:
     """Return the last verdict on each of some clusters."""
-    given = ClusterVerdict.objects.filter(cluster__in=clusters).select_related("given_by").order_by("id")
+    given = (
+        ClusterVerdict.objects.filter(cluster__in=clusters)
+        .select_related("given_by")
+        .order_by("id")
+    )
     return {verdict.cluster_id: verdict for verdict in given}
 
 

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 MOST_ROWS, MOST_COLUMNS = 40, 24
 SHADES = 5
@@ -73,10 +71,14 @@ def _beside_their_rows(
 ) -> list[str | None]:
     """Return the columns in the order of the rows that they share most with: agreement is a diagonal."""
     best_row = {
-        column: max(range(len(rows)), key=lambda place: n_by_pair.get((rows[place], column), 0), default=0)
+        column: max(
+            range(len(rows)), key=lambda place: n_by_pair.get((rows[place], column), 0), default=0
+        )
         for column in n_by_column
     }
-    return sorted(n_by_column, key=lambda column: (best_row[column], -n_by_column[column], str(column)))
+    return sorted(
+        n_by_column, key=lambda column: (best_row[column], -n_by_column[column], str(column))
+    )
 
 
 def _cell(n: int, n_of_row: int) -> Cell:

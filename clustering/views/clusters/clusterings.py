@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -24,9 +25,6 @@ from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part
 from vertex.core.views.toasts import tell
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
 
 ALGORITHM_OF_GRAPH = "site_model"
 EXTENTS_SHOWN = 200
@@ -91,13 +89,18 @@ def algorithm_choices(site: Site) -> list[Choice]:
             refusal = "No links between the site's pages are known. Crawl the site first."
         elif "clicks" in clusterer.needs and not has_clicks and not has_links:
             refusal = (
-                "The site has neither a search log nor links. Import a search log or crawl the site first."
+                "The site has neither a search log nor links."
+                " Import a search log or crawl the site first."
             )
         elif "clicks" in clusterer.needs and not has_clicks:
             note = "The site has no search log; one is derived from the words of its links."
         if clusterer.max_pages and site.n_pages > clusterer.max_pages:
-            note = f"Takes at most {clusterer.max_pages:,} pages; give a sample of that size or less."
-        choices.append(Choice(clusterer.name, clusterer.title, sentence_of(clusterer.name), refusal, note))
+            note = (
+                f"Takes at most {clusterer.max_pages:,} pages; give a sample of that size or less."
+            )
+        choices.append(
+            Choice(clusterer.name, clusterer.title, sentence_of(clusterer.name), refusal, note)
+        )
     return choices
 
 
@@ -110,7 +113,11 @@ def draw_thumbnails(request: HttpRequest, name: str) -> HttpResponse:
     except JobExists as error:
         messages.info(request, f"{error}.")
     else:
-        tell(request, f"{job.title}: the job is waiting.", undo_url=reverse("cancel_job", args=[job.pk]))
+        tell(
+            request,
+            f"{job.title}: the job is waiting.",
+            undo_url=reverse("cancel_job", args=[job.pk]),
+        )
     return redirect("clusters", name=name)
 
 
@@ -145,7 +152,9 @@ def clustering(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "sentence": sentence_of(shown.algorithm) if shown.algorithm in CLUSTERERS else "",
         "n_clusters": extents.count(),
         "rows": cluster_rows(shown, list(extents[:EXTENTS_SHOWN])),
-        "evidence": [(word, shown.evidence[key]) for key, word in EVIDENCE.items() if key in shown.evidence],
+        "evidence": [
+            (word, shown.evidence[key]) for key, word in EVIDENCE.items() if key in shown.evidence
+        ],
         "params": [(key, shown.params[key]) for key in sorted(sampled)],
         "unassigned_share": shown.n_unassigned / shown.n_pages if shown.n_pages else None,
         "current": current_clustering(shown.site),
@@ -185,7 +194,9 @@ def compare_clusterings(request: HttpRequest, name: str) -> HttpResponse:
     """How two clusterings agree; without a choice, the current one and the newest other one."""
     site = get_object_or_404(Site, name=name)
     listed = list(
-        Clustering.objects.without_model().filter(site=site).order_by("-is_current", "-id")[:COMPARED]
+        Clustering.objects.without_model()
+        .filter(site=site)
+        .order_by("-is_current", "-id")[:COMPARED]
     )
     one = _chosen(request, listed, "one", next(iter(listed), None))
     other = _chosen(request, listed, "other", next((each for each in listed if each != one), None))
@@ -210,7 +221,9 @@ def site_model(request: HttpRequest, name: str) -> HttpResponse:
     """Show the classes of pages that the site model found, and how they link to each other."""
     site = get_object_or_404(Site, name=name)
     listed = list(
-        Clustering.objects.without_model().filter(site=site, algorithm=ALGORITHM_OF_GRAPH)[:GRAPHS_OFFERED]
+        Clustering.objects.without_model().filter(site=site, algorithm=ALGORITHM_OF_GRAPH)[
+            :GRAPHS_OFFERED
+        ]
     )
     shown = _chosen(request, listed, "clustering", next(iter(listed), None))
     context: dict[str, Any] = {

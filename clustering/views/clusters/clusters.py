@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.db.models import Q
-from django.http import Http404, HttpResponse, JsonResponse
+from django.db.models import Q, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
@@ -25,10 +25,6 @@ from clustering.views.clusters.cluster_rows import (
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import both_ways, chosen, list_part, words
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
-    from django.http import HttpRequest
 
 ORDERS = both_ways(
     {
@@ -135,16 +131,22 @@ def cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
     current = current_clustering(site)
     extent = Extent.objects.filter(clustering=current, cluster=shown).first() if current else None
     examples = examples_of([extent], EXAMPLES_SHOWN)[extent.pk] if extent else []
-    changes = ClusterChange.objects.without_detail().filter(Q(cluster=shown) | Q(into=shown), site=site)
+    changes = ClusterChange.objects.without_detail().filter(
+        Q(cluster=shown) | Q(into=shown), site=site
+    )
     job = work_on(site)
     context = _pages_listed(request, site, current, shown) | {
         "cluster": shown,
         "extent": extent,
-        "share": extent.n_pages / current.n_pages if extent and current and current.n_pages else None,
+        "share": extent.n_pages / current.n_pages
+        if extent and current and current.n_pages
+        else None,
         "number": mark_numbers(current).get(shown.pk) if current else None,
         "examples": examples,
         "verdict": last_verdicts([shown.pk]).get(shown.pk),
-        "changes": change_rows(changes.select_related("cluster", "into", "made_by")[:CHANGES_SHOWN]),
+        "changes": change_rows(
+            changes.select_related("cluster", "into", "made_by")[:CHANGES_SHOWN]
+        ),
         "job": job,
         "is_live": job is not None,
         "can_review": extent is not None and extent.n_pages > 0,
@@ -169,7 +171,9 @@ def _pages_listed(
     """Return what the table of a cluster's pages needs, with the clusters that pages can go to."""
     sort = chosen(request, "sort", PAGE_ORDERS, "-distance" if shown else "found")
     query = words(request)
-    placed: QuerySet[PageMembership] = PageMembership.objects.filter(clustering=current, cluster=shown)
+    placed: QuerySet[PageMembership] = PageMembership.objects.filter(
+        clustering=current, cluster=shown
+    )
     for word in query.split():
         placed = placed.filter(page__url__icontains=word)
     targets = Cluster.objects.present().filter(site=site).distinct().order_by("title")
@@ -227,6 +231,6 @@ def thumbnail(request: HttpRequest, name: str, body: str) -> HttpResponse:
     )
 
 
-def _failed_last(site: Site) -> Any:  # noqa: ANN401 (a job or nothing)
+def _failed_last(site: Site) -> Any:
     last = site.jobs.filter(task="clustering.cluster_site").finished().order_by("-pk").first()
     return last if last is not None and last.state == "failed" else None

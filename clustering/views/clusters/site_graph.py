@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
-from clustering.algorithms.layered_layout import lay_out
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from clustering.algorithms.layered_layout import Place
-    from clustering.models import Extent
+from clustering.algorithms.layered_layout import Place, lay_out
+from clustering.models import Extent
 
 BOX_WIDTH, BOX_HEIGHT = 172, 48
 GAP_X, GAP_Y = 28, 64
@@ -149,7 +145,9 @@ def _line(source: Node, target: Node) -> str:
     middle = BOX_WIDTH // 2
     if target.y == source.y:
         x1, x2, lift = source.x + middle, target.x + middle, GAP_Y // 2
-        return f"M{x1} {source.y}C{x1} {source.y - lift} {x2} {target.y - lift} {x2} {target.y - HEAD}"
+        return (
+            f"M{x1} {source.y}C{x1} {source.y - lift} {x2} {target.y - lift} {x2} {target.y - HEAD}"
+        )
     is_down = target.y > source.y
     turn = 1 if is_down else -1
     aside = 0 if is_down else ASIDE  # lines that lead up stand beside those that lead down

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING
 
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpResponse
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.templatetags.static import static
 from django.utils import timezone
@@ -18,10 +18,6 @@ from clustering.models import Snapshot
 from clustering.services.looks import assets, frames
 from vertex.core.models import Role
 from vertex.core.views.access import needs_role, user_of
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
-    from django.http import HttpRequest
 
 NEVER_SHOWN = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
@@ -85,7 +81,9 @@ def snapshot_look(request: HttpRequest, name: str, pk: int, snapshot_pk: int) ->
 
 
 @require_GET
-def frame_asset(request: HttpRequest, snapshot: int, expires: int, signed: str, body: str) -> HttpResponse:
+def frame_asset(
+    request: HttpRequest, snapshot: int, expires: int, signed: str, body: str
+) -> HttpResponse:
     """Hand out an asset to whoever shows the signature of a frame: it has no session to show."""
     now = timezone.now()
     if not frames.is_signed(snapshot, body, expires, signed, now=now):

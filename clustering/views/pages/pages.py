@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.db.models import Count, Window
+from django.db.models import Count, QuerySet, Window
 from django.db.models.functions import Lag
+from django.forms import Form
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
@@ -18,7 +21,7 @@ from clustering.models import Link, Page, Snapshot
 from clustering.services.crawl import crawling
 from clustering.services.pages import search_log as search_logs
 from clustering.services.pages.uploaded_pages import UnfitUploads, import_uploads
-from vertex.core.models import Role, Site
+from vertex.core.models import Job, Role, Site
 from vertex.core.services.files.uploads import UploadTooLarge, keep_upload
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.storage import DiskFull
@@ -26,17 +29,13 @@ from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import both_ways, chosen, list_page, list_part, words
 from vertex.core.views.toasts import tell
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from django.db.models import QuerySet
-    from django.forms import Form
-    from django.http import HttpRequest, HttpResponse
-
-    from vertex.core.models import Job
-
 ORDERS = both_ways(
-    {"found": ["id"], "url": ["url", "id"], "visited": ["visited_at", "id"], "depth": ["depth", "id"]}
+    {
+        "found": ["id"],
+        "url": ["url", "id"],
+        "visited": ["visited_at", "id"],
+        "depth": ["depth", "id"],
+    }
 )
 STATUSES = {
     "": "Any status",
@@ -86,7 +85,9 @@ def pages(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "clustering/pages/pages.html", context)
 
 
-def _narrowed(listed: QuerySet[Page], *, query: str, state: str, status: str, problem: str) -> QuerySet[Page]:
+def _narrowed(
+    listed: QuerySet[Page], *, query: str, state: str, status: str, problem: str
+) -> QuerySet[Page]:
     for word in query.split():
         listed = listed.filter(url__icontains=word)
     if state:
@@ -113,7 +114,9 @@ def page_states(request: HttpRequest, name: str) -> HttpResponse:
 def page(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     listed = Page.objects.select_related("site", "latest_snapshot", "redirects_to")
     shown = get_object_or_404(listed, site__name=name, pk=pk)
-    links_in = Link.objects.filter(url_hash=shown.url_hash, page__site=shown.site).select_related("page")
+    links_in = Link.objects.filter(url_hash=shown.url_hash, page__site=shown.site).select_related(
+        "page"
+    )
     out = list_page(
         shown.links.all(), order=["position"], after=request.GET.get("out", ""), size=LINKS_AT_ONCE
     )
@@ -121,9 +124,9 @@ def page(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     context = {
         "site": shown.site,
         "shown": shown,
-        "snapshots": shown.snapshots.annotate(older=Window(Lag("pk"), order_by="pk")).order_by("-pk")[
-            :SNAPSHOTS_SHOWN
-        ],
+        "snapshots": shown.snapshots.annotate(older=Window(Lag("pk"), order_by="pk")).order_by(
+            "-pk"
+        )[:SNAPSHOTS_SHOWN],
         "out": out,
         "links_out": _with_targets(shown.site, out.rows),
         "into": into,
@@ -190,7 +193,9 @@ def import_pages(request: HttpRequest, name: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def search_log(request: HttpRequest, name: str) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
-    form = SearchLogForm(request.POST, request.FILES) if request.method == "POST" else SearchLogForm()
+    form = (
+        SearchLogForm(request.POST, request.FILES) if request.method == "POST" else SearchLogForm()
+    )
     if request.method == "POST" and form.is_valid():
         file = form.cleaned_data["file"]
         try:
@@ -206,7 +211,9 @@ def search_log(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _to_job(request: HttpRequest, job: Job) -> HttpResponse:
-    tell(request, f"{job.title}: the job is waiting.", undo_url=reverse("cancel_job", args=[job.pk]))
+    tell(
+        request, f"{job.title}: the job is waiting.", undo_url=reverse("cancel_job", args=[job.pk])
+    )
     return redirect("job", pk=job.pk)
 
 

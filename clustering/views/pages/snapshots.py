@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
@@ -13,11 +14,6 @@ from clustering.models import Snapshot
 from vertex.core.models import Role
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 from vertex.core.views.access import needs_role
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from django.http import HttpRequest
 
 PART = 200_000  # characters shown at once
 LINES_AT_ONCE = 4_000
@@ -51,12 +47,19 @@ class SourceLine(NamedTuple):
 @require_GET
 def snapshot_source(request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> HttpResponse:
     snapshot = _snapshot(name, pk, snapshot_pk)
-    context: dict[str, Any] = {"site": snapshot.page.site, "shown": snapshot.page, "snapshot": snapshot}
+    context: dict[str, Any] = {
+        "site": snapshot.page.site,
+        "shown": snapshot.page,
+        "snapshot": snapshot,
+    }
     try:
         text = source_of(snapshot)
     except (BodyMissing, BodyDamaged) as error:
         return render(
-            request, "clustering/pages/snapshot_source.html", context | {"problem": error}, status=410
+            request,
+            "clustering/pages/snapshot_source.html",
+            context | {"problem": error},
+            status=410,
         )
     start = min(_number(request.GET.get("from", "")), len(text))
     lines, end = cut(text, start)
@@ -93,14 +96,24 @@ def snapshot_body(request: HttpRequest, name: str, pk: int, snapshot_pk: int) ->
 
 @needs_role(Role.VIEWER)
 @require_GET
-def compare_snapshots(request: HttpRequest, name: str, pk: int, older: int, newer: int) -> HttpResponse:
+def compare_snapshots(
+    request: HttpRequest, name: str, pk: int, older: int, newer: int
+) -> HttpResponse:
     before, after = _snapshot(name, pk, older), _snapshot(name, pk, newer)
-    context: dict[str, Any] = {"site": after.page.site, "shown": after.page, "before": before, "after": after}
+    context: dict[str, Any] = {
+        "site": after.page.site,
+        "shown": after.page,
+        "before": before,
+        "after": after,
+    }
     try:
         lines = list(difference(source_of(before).splitlines(), source_of(after).splitlines()))
     except (BodyMissing, BodyDamaged) as error:
         return render(
-            request, "clustering/pages/compare_snapshots.html", context | {"problem": error}, status=410
+            request,
+            "clustering/pages/compare_snapshots.html",
+            context | {"problem": error},
+            status=410,
         )
     context |= {
         "lines": lines[:LINES_AT_ONCE],

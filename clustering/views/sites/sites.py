@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from django.contrib import messages
 from django.db.models import Count, Max, Sum
 from django.db.models.functions import Coalesce
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from clustering.forms.sites import DeleteSiteForm
 from clustering.services.sites import keeping, site_export
 from vertex.core.models import Job, Role, Site
+from vertex.core.models.sites import SiteQuerySet
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import both_ways, chosen, list_part, words
 from vertex.core.views.toasts import tell
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from django.http import HttpRequest, HttpResponse
-
-    from vertex.core.models.sites import SiteQuerySet
 
 ORDERS = both_ways(
     {
@@ -77,9 +73,9 @@ def sites(request: HttpRequest) -> HttpResponse:
 
 def _narrowed(listed: SiteQuerySet, shown: str) -> SiteQuerySet:
     if shown == "at_work":
-        return listed.at_work()
+        return listed.filter(pk__in=Job.objects.unfinished().values("site"))
     if shown == "failed":
-        return listed.failed_last()
+        return listed.filter(pk__in=Job.objects.failed_last().values("site"))
     return listed.filter(n_pages=0) if shown == "empty" else listed
 
 
@@ -87,7 +83,9 @@ def rows_of(sites: Sequence[Site]) -> list[SiteRow]:
     """Add to each site its jobs, in three queries for all of them."""
     jobs = Job.objects.filter(site__in=sites)
     at_work = {job.site_id: job for job in jobs.unfinished().order_by("-state", "pk")}
-    latest = jobs.finished().values("site").annotate(latest=Max("pk")).values_list("latest", flat=True)
+    latest = (
+        jobs.finished().values("site").annotate(latest=Max("pk")).values_list("latest", flat=True)
+    )
     last = {job.site_id: job for job in Job.objects.filter(pk__in=list(latest))}
     return [
         SiteRow(site, at_work.get(site.pk), last.get(site.pk), n_problems(last.get(site.pk)))
@@ -115,7 +113,9 @@ def delete_site(request: HttpRequest, name: str) -> HttpResponse:
             tell(request, f"{site.name} is out of sight; a job deletes its {site.n_pages:,} pages.")
         return redirect("sites")
     status = 400 if form.errors else 200
-    return render(request, "clustering/sites/delete_site.html", {"site": site, "form": form}, status=status)
+    return render(
+        request, "clustering/sites/delete_site.html", {"site": site, "form": form}, status=status
+    )
 
 
 @needs_role(Role.OPERATOR)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
 
 from clustering.api.pages.incoming import AtSite
 from monitoring.models import Check, CheckedPage, SiteChange
@@ -19,9 +20,6 @@ from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import ListQuery, Query, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
 
-if TYPE_CHECKING:
-    from rest_framework.request import Request
-
 READ, WRITE = Scope.RECORDS_READ, Scope.SITES_WRITE
 TAGS = ["monitoring"]
 
@@ -30,8 +28,26 @@ class CheckRow(RowSerializer):
     class Meta:
         model = Check
         fields = (
-            *("id", "site", "job", "slot", "source", "started_at", "made_at", "n_rounds", "site_changed"),
-            *("paper_verdict", "broken", "rules_share", "reason", "warnings", "n_pages", "n_reachable"),
+            *(
+                "id",
+                "site",
+                "job",
+                "slot",
+                "source",
+                "started_at",
+                "made_at",
+                "n_rounds",
+                "site_changed",
+            ),
+            *(
+                "paper_verdict",
+                "broken",
+                "rules_share",
+                "reason",
+                "warnings",
+                "n_pages",
+                "n_reachable",
+            ),
         )
 
     site = serializers.CharField(source="site.name")
@@ -56,7 +72,9 @@ class CheckedPageRow(RowSerializer):
     page = serializers.IntegerField(source="page_id")
     cluster = serializers.CharField(source="cluster.name")
     snapshot = serializers.IntegerField(
-        source="snapshot_id", allow_null=True, help_text="The page as it was found, where it changed."
+        source="snapshot_id",
+        allow_null=True,
+        help_text="The page as it was found, where it changed.",
     )
     outcome = serializers.CharField(help_text="ok, changed or unreachable.")
     why = serializers.CharField(help_text="Of unreachable: not_found, captcha, soft_404 and so on.")
@@ -69,7 +87,9 @@ class CheckAnswer(CheckRow):
     class Meta(CheckRow.Meta):
         fields = (*CheckRow.Meta.fields, "clusters", "thresholds", "pages")  # type: ignore[assignment]  # some more
 
-    clusters = serializers.ListField(child=serializers.DictField(), help_text="The verdict on each.")
+    clusters = serializers.ListField(
+        child=serializers.DictField(), help_text="The verdict on each."
+    )
     thresholds = serializers.DictField(help_text="As they were.")
     pages = CheckedPageRow(many=True)
 
@@ -78,7 +98,16 @@ class SiteChangeRow(RowSerializer):
     class Meta:
         model = SiteChange
         fields = (
-            *("id", "site", "cluster", "reason", "evidence", "check_id", "last_good_at", "found_at"),
+            *(
+                "id",
+                "site",
+                "cluster",
+                "reason",
+                "evidence",
+                "check_id",
+                "last_good_at",
+                "found_at",
+            ),
             *("ended_at", "ended_by", "end", "n_held", "report"),
         )
 
@@ -87,22 +116,32 @@ class SiteChangeRow(RowSerializer):
     check_id = serializers.IntegerField(source="found_by_id", allow_null=True)
     ended_by = serializers.CharField(source="ended_by.username", allow_null=True)
     evidence = serializers.DictField(help_text="Shares of pages, and the first broken example.")
-    end = serializers.CharField(help_text="repaired, recovered or dismissed; blank while it is open.")
+    end = serializers.CharField(
+        help_text="repaired, recovered or dismissed; blank while it is open."
+    )
     n_held = serializers.IntegerField(help_text="Pages whose new values were held back.")
-    report = serializers.DictField(help_text="Once it is over: how long, what it cost, what was saved.")
+    report = serializers.DictField(
+        help_text="Once it is over: how long, what it cost, what was saved."
+    )
 
 
 class ChecksQuery(ListQuery):
     site = serializers.CharField(max_length=63, required=False, help_text="A site's name.")
     changed = serializers.BooleanField(
-        required=False, allow_null=True, default=None, help_text="Only those that found a change, or none."
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Only those that found a change, or none.",
     )
 
 
 class SiteChangesQuery(ListQuery):
     site = serializers.CharField(max_length=63, required=False, help_text="A site's name.")
     open = serializers.BooleanField(
-        required=False, allow_null=True, default=None, help_text="Only those that go on, or are over."
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Only those that go on, or are over.",
     )
 
 
@@ -140,7 +179,9 @@ class CheckView(ApiView):
     def site_of(self, subject: Check) -> Site:
         return subject.site
 
-    @endpoint("read_check", scope=READ, needs=(Role.VIEWER, "there"), answers=CheckAnswer, tags=TAGS)
+    @endpoint(
+        "read_check", scope=READ, needs=(Role.VIEWER, "there"), answers=CheckAnswer, tags=TAGS
+    )
     def get(self, _request: Request, *, subject: Check, **_: object) -> dict[str, Any]:
         """Show a check with what it found on each page."""
         return {
@@ -168,7 +209,11 @@ class SiteChecks(AtSite):
 
 class SiteChanges(ApiView):
     @endpoint(
-        "list_site_changes", scope=READ, query=SiteChangesQuery, answers=listed(SiteChangeRow), tags=TAGS
+        "list_site_changes",
+        scope=READ,
+        query=SiteChangesQuery,
+        answers=listed(SiteChangeRow),
+        tags=TAGS,
     )
     def get(self, request: Request, *, query: dict[str, Any], **_: object) -> dict[str, Any]:
         """List the site changes, the newest first."""
@@ -182,7 +227,9 @@ class SiteChanges(ApiView):
 
 class SiteChangeAddress(ApiView):
     def find(self, request: Request, *, pk: int) -> SiteChange:
-        visible = SiteChange.objects.visible_to(caller_of(request)).select_related("site", "cluster")
+        visible = SiteChange.objects.visible_to(caller_of(request)).select_related(
+            "site", "cluster"
+        )
         change = visible.filter(pk=pk).first()
         if change is None:
             raise NotFound(f"There is no site change {pk}, or it is not yours to see.")
@@ -193,7 +240,13 @@ class SiteChangeAddress(ApiView):
 
 
 class SiteChangeView(SiteChangeAddress):
-    @endpoint("read_site_change", scope=READ, needs=(Role.VIEWER, "there"), answers=SiteChangeRow, tags=TAGS)
+    @endpoint(
+        "read_site_change",
+        scope=READ,
+        needs=(Role.VIEWER, "there"),
+        answers=SiteChangeRow,
+        tags=TAGS,
+    )
     def get(self, _request: Request, *, subject: SiteChange, **_: object) -> dict[str, Any]:
         """Show a site change with its evidence and, once it is over, its report."""
         return SiteChangeRow.read(SiteChange.objects.filter(pk=subject.pk))[0]
@@ -222,7 +275,9 @@ class SiteCoverage(AtSite):
         answers=CoverageAnswer,
         tags=TAGS,
     )
-    def get(self, _request: Request, *, subject: Site, query: dict[str, Any], **_: object) -> dict[str, Any]:
+    def get(
+        self, _request: Request, *, subject: Site, query: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Show how many of a site's pages gave records, day by day, and what fell."""
         today = datetime.now(UTC).date()
         days = coverage_by_day(subject, since=today - timedelta(days=query["days"]))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
 
 from clustering.api.pages.incoming import AtSite
 from monitoring.algorithms.site_change import Thresholds
@@ -18,9 +19,6 @@ from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body, ListQuery, Query, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
-
-if TYPE_CHECKING:
-    from rest_framework.request import Request
 
 READ, WRITE = Scope.RECORDS_READ, Scope.SITES_WRITE
 TAGS = ["monitoring"]
@@ -38,13 +36,26 @@ class ScheduleRow(RowSerializer):
 
     site = serializers.CharField(source="site.name")
     unit = serializers.CharField(help_text="hours or days.")
-    repair = serializers.CharField(help_text="After a site change: nothing, propose, accept or alone.")
+    repair = serializers.CharField(
+        help_text="After a site change: nothing, propose, accept or alone."
+    )
 
 
 class SlotRow(RowSerializer):
     class Meta:
         model = Slot
-        fields = ("id", "site", "at", "state", "job", "check_id", "n_missed", "why", "planned_at", "ended_at")
+        fields = (
+            "id",
+            "site",
+            "at",
+            "state",
+            "job",
+            "check_id",
+            "n_missed",
+            "why",
+            "planned_at",
+            "ended_at",
+        )
 
     site = serializers.CharField(source="schedule.site.name")
     state = serializers.CharField(help_text="started, done, failed or skipped.")
@@ -56,11 +67,19 @@ class SlotRow(RowSerializer):
 class NewSchedule(Body):
     """When a site is checked."""
 
-    every = serializers.IntegerField(min_value=1, max_value=366, help_text="At most 24 hours, or 366 days.")
+    every = serializers.IntegerField(
+        min_value=1, max_value=366, help_text="At most 24 hours, or 366 days."
+    )
     unit = serializers.ChoiceField(choices=UNITS, default="days")
-    time_zone = serializers.CharField(max_length=50, default="UTC", help_text="Such as Europe/Vienna.")
-    window_start = serializers.TimeField(default=time(0), help_text="Checks lie within these hours.")
-    window_end = serializers.TimeField(default=time(0), help_text="The same as the start: the whole day.")
+    time_zone = serializers.CharField(
+        max_length=50, default="UTC", help_text="Such as Europe/Vienna."
+    )
+    window_start = serializers.TimeField(
+        default=time(0), help_text="Checks lie within these hours."
+    )
+    window_end = serializers.TimeField(
+        default=time(0), help_text="The same as the start: the whole day."
+    )
     repair = serializers.ChoiceField(
         choices=REPAIRS,
         default="propose",
@@ -124,12 +143,16 @@ class Schedules(ApiView):
 
 
 class SiteSchedule(AtSite):
-    @endpoint("read_schedule", scope=READ, needs=(Role.VIEWER, "there"), answers=ScheduleRow, tags=TAGS)
+    @endpoint(
+        "read_schedule", scope=READ, needs=(Role.VIEWER, "there"), answers=ScheduleRow, tags=TAGS
+    )
     def get(self, _request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
         """Show when a site is checked; a site gets a daily schedule with its first published rule."""
         rows = ScheduleRow.read(Schedule.objects.filter(site=subject))
         if not rows:
-            raise NotFound(f"{subject.name} has no schedule yet; it gets one with its first published rule.")
+            raise NotFound(
+                f"{subject.name} has no schedule yet; it gets one with its first published rule."
+            )
         return rows[0]
 
     @endpoint(
@@ -140,7 +163,9 @@ class SiteSchedule(AtSite):
         answers=ScheduleRow,
         tags=TAGS,
     )
-    def put(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def put(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Say when a site is checked from now on."""
         schedules.save_schedule(site=subject, actor=caller_of(request), **body)
         return ScheduleRow.read(Schedule.objects.filter(site=subject))[0]
@@ -155,7 +180,9 @@ class SiteSlots(AtSite):
         answers=listed(SlotRow),
         tags=TAGS,
     )
-    def get(self, request: Request, *, subject: Site, query: dict[str, Any], **_: object) -> dict[str, Any]:
+    def get(
+        self, request: Request, *, subject: Site, query: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """List the slots of a site's checks and what came of them, the newest first."""
         slots = Slot.objects.filter(schedule__site=subject)
         if "since" in query:
@@ -167,7 +194,11 @@ class SiteSlots(AtSite):
 
 class SiteThresholdsView(AtSite):
     @endpoint(
-        "read_thresholds", scope=READ, needs=(Role.VIEWER, "there"), answers=ThresholdsAnswer, tags=TAGS
+        "read_thresholds",
+        scope=READ,
+        needs=(Role.VIEWER, "there"),
+        answers=ThresholdsAnswer,
+        tags=TAGS,
     )
     def get(self, _request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
         """Show when a site's clusters count as broken."""
@@ -181,7 +212,9 @@ class SiteThresholdsView(AtSite):
         answers=ThresholdsAnswer,
         tags=TAGS,
     )
-    def patch(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def patch(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Choose some thresholds; the others stay."""
         thresholds.choose_thresholds(site=subject, actor=caller_of(request), **body)
         return _thresholds(subject)
@@ -208,7 +241,9 @@ class ThresholdsHindsight(AtSite):
         answers=HindsightAnswer,
         tags=TAGS,
     )
-    def get(self, _request: Request, *, subject: Site, query: dict[str, Any], **_: object) -> dict[str, Any]:
+    def get(
+        self, _request: Request, *, subject: Site, query: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Show what thresholds would have done with the last 200 checks; those not given are the site's."""
         chosen = Thresholds(**(asdict(thresholds.thresholds_of(subject)) | query))
         found = thresholds.hindsight_of(subject, chosen)

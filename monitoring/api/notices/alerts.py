@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
 
 from monitoring.models import Alert
 from monitoring.services.notices import alerts
@@ -15,9 +16,6 @@ from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
-
-if TYPE_CHECKING:
-    from rest_framework.request import Request
 
 READ, WRITE = Scope.RECORDS_READ, Scope.SITES_WRITE
 TAGS = ["alerts"]
@@ -29,13 +27,27 @@ class AlertRow(RowSerializer):
     class Meta:
         model = Alert
         fields = (
-            *("id", "site", "kind", "text", "clusters", "check_id", "raised_at", "seen_at", "n_seen"),
+            *(
+                "id",
+                "site",
+                "kind",
+                "text",
+                "clusters",
+                "check_id",
+                "raised_at",
+                "seen_at",
+                "n_seen",
+            ),
             *("acknowledged_at", "acknowledged_by", "snoozed_until", "snoozed_by", "ended_at"),
         )
 
     site = serializers.CharField(source="site.name")
-    kind = serializers.CharField(help_text="site_changed, warning, unreachable, coverage, overdue or held.")
-    clusters = serializers.ListField(child=serializers.CharField(), help_text="Names; none: the whole site.")
+    kind = serializers.CharField(
+        help_text="site_changed, warning, unreachable, coverage, overdue or held."
+    )
+    clusters = serializers.ListField(
+        child=serializers.CharField(), help_text="Names; none: the whole site."
+    )
     check_id = serializers.IntegerField(source="check_run_id", allow_null=True)
     n_seen = serializers.IntegerField(help_text="How often its cause was found.")
     acknowledged_by = serializers.CharField(source="acknowledged_by.username", allow_null=True)
@@ -88,7 +100,13 @@ class AlertView(AlertAddress):
 
 
 class AcknowledgeAlert(AlertAddress):
-    @endpoint("acknowledge_alert", scope=WRITE, needs=(Role.OPERATOR, "there"), answers=AlertRow, tags=TAGS)
+    @endpoint(
+        "acknowledge_alert",
+        scope=WRITE,
+        needs=(Role.OPERATOR, "there"),
+        answers=AlertRow,
+        tags=TAGS,
+    )
     def post(self, request: Request, *, subject: Alert, **_: object) -> dict[str, Any]:
         """Say that you look after an alert; the first one counts."""
         alerts.acknowledge(alert=subject, actor=caller_of(request))
@@ -104,14 +122,18 @@ class SnoozeAlert(AlertAddress):
         answers=AlertRow,
         tags=TAGS,
     )
-    def post(self, request: Request, *, subject: Alert, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def post(
+        self, request: Request, *, subject: Alert, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Keep an alert quiet until a time; if it is still there then, people are told again."""
         alerts.snooze(alert=subject, until=body["until"], actor=caller_of(request))
         return _row_of(subject)
 
 
 class ReleaseAlert(AlertAddress):
-    @endpoint("release_alert", scope=WRITE, needs=(Role.OPERATOR, "there"), answers=AlertRow, tags=TAGS)
+    @endpoint(
+        "release_alert", scope=WRITE, needs=(Role.OPERATOR, "there"), answers=AlertRow, tags=TAGS
+    )
     def post(self, request: Request, *, subject: Alert, **_: object) -> dict[str, Any]:
         """Let an alert be over; values that were held back for it pass with the next extraction."""
         alerts.release(alert=subject, actor=caller_of(request))

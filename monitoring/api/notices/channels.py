@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rest_framework import serializers, status
 from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from clustering.api.pages.incoming import AtSite
@@ -18,9 +19,6 @@ from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Site
 
-if TYPE_CHECKING:
-    from rest_framework.request import Request
-
 CHANNEL_KINDS = [(str(value), label) for value, label in Channel.Kind.choices]
 
 
@@ -32,7 +30,9 @@ class ChannelRow(RowSerializer):
     site = serializers.CharField(source="site.name", allow_null=True, help_text="Null: all sites.")
     kind = serializers.CharField(help_text="email, webhook or apprise.")
     alert_kinds = serializers.ListField(child=serializers.CharField(), help_text="None: all kinds.")
-    is_active = serializers.BooleanField(help_text="False while it is paused, or once it was given up.")
+    is_active = serializers.BooleanField(
+        help_text="False while it is paused, or once it was given up."
+    )
     made_by = serializers.CharField(source="made_by.username", allow_null=True)
 
 
@@ -42,7 +42,9 @@ class NewChannelAnswer(ChannelRow):
     class Meta(ChannelRow.Meta):
         fields = (*ChannelRow.Meta.fields, "secret")  # type: ignore[assignment]  # one more
 
-    secret = serializers.CharField(help_text="What checks signatures, as Standard Webhooks have it.")
+    secret = serializers.CharField(
+        help_text="What checks signatures, as Standard Webhooks have it."
+    )
 
 
 class NoticeRow(RowSerializer):
@@ -64,7 +66,8 @@ class NewChannel(Body):
 
     kind = serializers.ChoiceField(choices=CHANNEL_KINDS)
     target = serializers.CharField(
-        max_length=channels.LONGEST_TARGET, help_text="An e-mail address, a URL, or that of a chat service."
+        max_length=channels.LONGEST_TARGET,
+        help_text="An e-mail address, a URL, or that of a chat service.",
     )
     alert_kinds = serializers.ListField(
         child=serializers.ChoiceField(choices=ALERT_KINDS),
@@ -110,7 +113,9 @@ class SiteChannels(AtSite):
         status=201,
         tags=TAGS,
     )
-    def post(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def post(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Let notices of a site go somewhere from now on; the answer alone holds a webhook's secret."""
         return _answer_of(channels.add_channel(site=subject, actor=caller_of(request), **body))
 
@@ -129,7 +134,12 @@ class ChannelAddress(ApiView):
 
 class ChannelView(ChannelAddress):
     @endpoint(
-        "remove_channel", scope=WRITE, needs=(Role.OPERATOR, "there"), answers=None, status=204, tags=TAGS
+        "remove_channel",
+        scope=WRITE,
+        needs=(Role.OPERATOR, "there"),
+        answers=None,
+        status=204,
+        tags=TAGS,
     )
     def delete(self, request: Request, *, subject: Channel, **_: object) -> Response:
         """Let no notices go there any more; its log goes with it."""
@@ -138,7 +148,9 @@ class ChannelView(ChannelAddress):
 
 
 class PauseChannel(ChannelAddress):
-    @endpoint("pause_channel", scope=WRITE, needs=(Role.OPERATOR, "there"), answers=ChannelRow, tags=TAGS)
+    @endpoint(
+        "pause_channel", scope=WRITE, needs=(Role.OPERATOR, "there"), answers=ChannelRow, tags=TAGS
+    )
     def post(self, request: Request, *, subject: Channel, **_: object) -> dict[str, Any]:
         """Send nothing there until it is resumed."""
         channels.switch_channel(channel=subject, is_active=False, actor=caller_of(request))
@@ -146,7 +158,9 @@ class PauseChannel(ChannelAddress):
 
 
 class ResumeChannel(ChannelAddress):
-    @endpoint("resume_channel", scope=WRITE, needs=(Role.OPERATOR, "there"), answers=ChannelRow, tags=TAGS)
+    @endpoint(
+        "resume_channel", scope=WRITE, needs=(Role.OPERATOR, "there"), answers=ChannelRow, tags=TAGS
+    )
     def post(self, request: Request, *, subject: Channel, **_: object) -> dict[str, Any]:
         """Send there again, also what could not be delivered and is still true."""
         channels.switch_channel(channel=subject, is_active=True, actor=caller_of(request))

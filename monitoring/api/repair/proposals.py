@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
 
 from clustering.api.pages.incoming import AtSite
 from monitoring.models import Proposal
@@ -17,9 +18,6 @@ from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
 
-if TYPE_CHECKING:
-    from rest_framework.request import Request
-
 READ, WRITE = Scope.RECORDS_READ, Scope.VERTICALS_WRITE
 TAGS = ["repairs"]
 STATES = [(str(value), label) for value, label in Proposal.State.choices]
@@ -29,7 +27,17 @@ class ProposalRow(RowSerializer):
     class Meta:
         model = Proposal
         fields: tuple[str, ...] = (
-            *("id", "site", "name", "from_cluster", "decision", "state", "why", "url_share", "n_urls"),
+            *(
+                "id",
+                "site",
+                "name",
+                "from_cluster",
+                "decision",
+                "state",
+                "why",
+                "url_share",
+                "n_urls",
+            ),
             *("field_test", "attributes", "rule", "made_at", "accepted_at", "accepted_by"),
             *("rejected_at", "rejected_by", "comment"),
         )
@@ -39,7 +47,9 @@ class ProposalRow(RowSerializer):
     from_cluster = serializers.CharField(source="from_cluster.name", allow_null=True)
     decision = serializers.CharField(help_text="reused, proposed or needs_annotation.")
     state = serializers.CharField(help_text="waiting, accepted, rejected or replaced.")
-    field_test = serializers.BooleanField(allow_null=True, help_text="Whether the new rule passes it.")
+    field_test = serializers.BooleanField(
+        allow_null=True, help_text="Whether the new rule passes it."
+    )
     attributes = serializers.DictField(help_text="Per attribute its XPath and precision.")
     rule = serializers.IntegerField(source="rule_id", allow_null=True)
     accepted_by = serializers.CharField(source="accepted_by.username", allow_null=True)
@@ -67,7 +77,9 @@ class Rejection(Body):
 
 
 class Proposals(ApiView):
-    @endpoint("list_proposals", scope=READ, query=ProposalsQuery, answers=listed(ProposalRow), tags=TAGS)
+    @endpoint(
+        "list_proposals", scope=READ, query=ProposalsQuery, answers=listed(ProposalRow), tags=TAGS
+    )
     def get(self, request: Request, *, query: dict[str, Any], **_: object) -> dict[str, Any]:
         """List how clusters may be served after site changes, the newest first."""
         columns = {"site": "site__name", "state": "state"}
@@ -89,7 +101,9 @@ class ProposalAddress(ApiView):
 
 
 class ProposalView(ProposalAddress):
-    @endpoint("read_proposal", scope=READ, needs=(Role.VIEWER, "there"), answers=ProposalAnswer, tags=TAGS)
+    @endpoint(
+        "read_proposal", scope=READ, needs=(Role.VIEWER, "there"), answers=ProposalAnswer, tags=TAGS
+    )
     def get(self, _request: Request, *, subject: Proposal, **_: object) -> dict[str, Any]:
         """Show a proposal with the values that were found again."""
         return ProposalAnswer.read(Proposal.objects.filter(pk=subject.pk))[0]

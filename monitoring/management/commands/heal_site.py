@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from clustering.services.clusters import clusterings
 from monitoring.services.repair import healing
 from vertex.core.management.output import WorkCommand
+from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
-
-    from vertex.core.models import Job, Site
 
 
 class Command(WorkCommand):
@@ -25,9 +23,13 @@ class Command(WorkCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("site", metavar="SITE")
-        parser.add_argument("--source", default="", metavar="SOURCE", help="newer pages (default: the site)")
         parser.add_argument(
-            "--accept", action="store_true", help="store the pages and apply what passes the field test"
+            "--source", default="", metavar="SOURCE", help="newer pages (default: the site)"
+        )
+        parser.add_argument(
+            "--accept",
+            action="store_true",
+            help="store the pages and apply what passes the field test",
         )
         self.add_output_argument(parser)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from monitoring.models import Schedule, Slot
 from monitoring.services.checks.schedules import line_of
 from vertex.core.management.output import WorkCommand
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
 
 
 class Command(WorkCommand):
@@ -17,7 +16,9 @@ class Command(WorkCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("site", metavar="SITE", nargs="?", default="")
-        parser.add_argument("--slots", type=int, default=10, metavar="N", help="of SITE (default: 10)")
+        parser.add_argument(
+            "--slots", type=int, default=10, metavar="N", help="of SITE (default: 10)"
+        )
         self.add_output_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -27,7 +28,11 @@ class Command(WorkCommand):
         with self.open_output(options["output"]) as lines:
             for schedule in found.iterator(chunk_size=500):
                 lines.write(line_of(schedule))
-                slots = Slot.objects.filter(schedule=schedule)[: max(0, options["slots"])] if name else ()
+                slots = (
+                    Slot.objects.filter(schedule=schedule)[: max(0, options["slots"])]
+                    if name
+                    else ()
+                )
                 for slot in slots:
                     told = {"slot": slot.at, "state": slot.state, "missed": slot.n_missed}
                     lines.write(told | ({"why": slot.why} if slot.why else {}))

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from clustering.services.clusters import clusterings
 from monitoring.services.checks import checking
 from vertex.core.management.output import WorkCommand
+from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
-
-    from vertex.core.models import Job, Site
 
 
 class Command(WorkCommand):
@@ -24,7 +22,9 @@ class Command(WorkCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("site", metavar="SITE")
-        parser.add_argument("--source", default="", metavar="SOURCE", help="newer pages (default: the site)")
+        parser.add_argument(
+            "--source", default="", metavar="SOURCE", help="newer pages (default: the site)"
+        )
         self.add_output_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -32,7 +32,9 @@ class Command(WorkCommand):
         with self.open_output(options["output"]) as lines:
             job = self._request(site, options["source"])
             result = self.run_job(job, partial(checking.run_checks, report=lines.write))
-        told = f"changed: {', '.join(result['broken'])}" if result["site_changed"] else "not changed"
+        told = (
+            f"changed: {', '.join(result['broken'])}" if result["site_changed"] else "not changed"
+        )
         self.notice(f"{site.name}: {told}. {result['reason']}")
 
     def _request(self, site: Site, source: str) -> Job:

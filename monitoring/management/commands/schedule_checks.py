@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import argparse
 from datetime import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from monitoring.models import Schedule
 from monitoring.services.checks import schedules
 from vertex.core.management.output import WorkCommand
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
 
 DAY_AND_NIGHT = "00:00-00:00"
 
@@ -41,7 +40,9 @@ class Command(WorkCommand):
             metavar="HH:MM-HH:MM",
             help=f"within which the checks lie; {DAY_AND_NIGHT}: the whole day",
         )
-        parser.add_argument("--time-zone", metavar="ZONE", help="of these hours, such as Europe/Vienna")
+        parser.add_argument(
+            "--time-zone", metavar="ZONE", help="of these hours, such as Europe/Vienna"
+        )
         parser.add_argument(
             "--repair",
             choices=Schedule.Repair.values,
@@ -56,7 +57,9 @@ class Command(WorkCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         site = self.site(options["site"])
         start, end = options["hours"] or (None, None)
-        asked = {name: options[name] for name in ("every", "unit", "time_zone", "repair", "is_active")}
+        asked = {
+            name: options[name] for name in ("every", "unit", "time_zone", "repair", "is_active")
+        }
         asked |= {"window_start": start, "window_end": end}
         saved = schedules.change_schedule(
             site=site, **{name: value for name, value in asked.items() if value is not None}
@@ -64,5 +67,7 @@ class Command(WorkCommand):
         with self.open_output(options["output"]) as lines:
             lines.write(schedules.line_of(saved))
         self.notice(
-            f"{site.name} is checked {saved}" if saved.is_active else f"{site.name} is not checked any more"
+            f"{site.name} is checked {saved}"
+            if saved.is_active
+            else f"{site.name} is not checked any more"
         )

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from monitoring.algorithms.site_change import UNREACHABLE
+from clustering.models import Cluster, Snapshot
+from monitoring.algorithms.site_change import UNREACHABLE, Thresholds
 from monitoring.models import Alert, Check, CheckedPage, FetchedPage, SiteChange, Slot
 from monitoring.services.checks.reports import report_of
+from monitoring.services.checks.testing import TestedCluster
 from monitoring.services.notices.alerts import settle_alert
+from vertex.core.models import User
 from vertex.core.services.people import audit
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from clustering.models import Cluster, Snapshot
-    from monitoring.algorithms.site_change import Thresholds
-    from monitoring.services.checks.testing import TestedCluster
-    from vertex.core.models import User
 
 
 def keep_check(
@@ -58,7 +54,12 @@ def keep_check(
 def end_change(*, cluster: Cluster, end: SiteChange.End, actor: User | None = None) -> None:
     """Let the open change of a cluster be over, and report what it was."""
     with transaction.atomic():
-        change = SiteChange.objects.open().filter(cluster=cluster).select_for_update(of=("self",)).first()
+        change = (
+            SiteChange.objects.open()
+            .filter(cluster=cluster)
+            .select_for_update(of=("self",))
+            .first()
+        )
         if change is None:
             return
         change.ended_at, change.end, change.ended_by = timezone.now(), end, actor
@@ -117,12 +118,15 @@ def _keep_change(check: Check, one: TestedCluster, before: Check | None) -> None
                 "site": check.site,
                 "found_by": check,
                 "reason": one.verdict.reason,
-                "evidence": asdict(one.verdict) | {"example": told, "rules_share": check.rules_share},
+                "evidence": asdict(one.verdict)
+                | {"example": told, "rules_share": check.rules_share},
                 "last_good_at": before.made_at if before else None,
             },
         )
         if is_new:
-            audit.record(actor=None, action="site_change.found", subject=cluster.name, site=check.site)
+            audit.record(
+                actor=None, action="site_change.found", subject=cluster.name, site=check.site
+            )
     elif one.verdict.has_quorum and one.verdict.n_reachable:
         end_change(cluster=cluster, end=SiteChange.End.RECOVERED)
 
@@ -135,7 +139,8 @@ def _keep_alerts(check: Check, tested: Sequence[TestedCluster]) -> None:
     if not check.n_reachable:
         return
     few = [
-        f"{one.verdict.reason}, but only {one.verdict.n_reachable} could be reached" for one in _few(tested)
+        f"{one.verdict.reason}, but only {one.verdict.n_reachable} could be reached"
+        for one in _few(tested)
     ]
     settle_alert(
         site=site,
@@ -144,7 +149,9 @@ def _keep_alerts(check: Check, tested: Sequence[TestedCluster]) -> None:
         clusters=[one.watched.name for one in tested if one.verdict.warnings],
         check=check,
     )
-    suspected = [(one.watched.name, found) for one in tested for found in one.suspicions if found.is_alert]
+    suspected = [
+        (one.watched.name, found) for one in tested for found in one.suspicions if found.is_alert
+    ]
     settle_alert(
         site=site,
         kind=kinds.IMPLAUSIBLE,
@@ -181,14 +188,22 @@ def _release_held(check: Check, tested: Sequence[TestedCluster]) -> None:
     held = Alert.objects.open().filter(site=check.site, kind=Alert.Kind.HELD).first()
     if held is None:
         return
-    judged = {one.watched.name for one in tested if one.verdict.has_quorum and one.verdict.n_reachable}
+    judged = {
+        one.watched.name for one in tested if one.verdict.has_quorum and one.verdict.n_reachable
+    }
     left = [name for name in held.clusters if name not in judged]
     settle_alert(
-        site=check.site, kind=Alert.Kind.HELD, text=held.text if left else "", clusters=left, check=check
+        site=check.site,
+        kind=Alert.Kind.HELD,
+        text=held.text if left else "",
+        clusters=left,
+        check=check,
     )
 
 
 def _end_slot(check: Check) -> None:
     if check.slot_id is not None:
-        Slot.objects.filter(pk=check.slot_id).update(state=Slot.State.DONE, why="", ended_at=timezone.now())
+        Slot.objects.filter(pk=check.slot_id).update(
+            state=Slot.State.DONE, why="", ended_at=timezone.now()
+        )
         settle_alert(site=check.site, kind=Alert.Kind.OVERDUE, text="")

@@ -6,43 +6,36 @@ counts; meanwhile no worker waits.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
+from clustering.models import Snapshot
 from clustering.services.looks.assets import request_assets
-from monitoring.algorithms.site_change import CHANGED, UNREACHABLE, Thresholds
+from monitoring.algorithms.site_change import CHANGED, UNREACHABLE, PageTest, Thresholds
 from monitoring.models import Check, SiteChange, Slot
 from monitoring.services.checks import error_pages, fetched_pages
 from monitoring.services.checks.changes import keep_check
-from monitoring.services.checks.fresh_pages import pages_of_source
+from monitoring.services.checks.fresh_pages import FreshPage, pages_of_source
 from monitoring.services.checks.plausibility import suspicions_of_check
 from monitoring.services.checks.testing import TestedCluster, test_cluster, triage_of
 from monitoring.services.checks.thresholds import thresholds_of
 from monitoring.services.checks.turns import puts_off
-from monitoring.services.checks.watched import watched_clusters
+from monitoring.services.checks.watched import WatchedCluster, watched_clusters
 from rules.models import GoldenRecord, Rule
-from vertex.core.models import Job
+from vertex.core.models import Job, Site, User
 from vertex.core.services.files.files import check_exists
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from clustering.models import Snapshot
-    from monitoring.algorithms.site_change import PageTest
-    from monitoring.services.checks.fresh_pages import FreshPage
-    from monitoring.services.checks.watched import WatchedCluster
-    from vertex.core.models import Site, User
-    from vertex.core.services.jobs.jobs import JobRun
-
-    Report = Callable[[dict[str, Any]], None]
+Report = Callable[[dict[str, Any]], None]
 
 MOST_DRESSED = 40  # pages of a site change that are shown as they looked
 WAITS = (timedelta(minutes=5), timedelta(minutes=20))  # before what is in doubt is looked at again
@@ -80,7 +73,9 @@ def request_checks(
         check_exists(path)
     with transaction.atomic():
         # Where a worker does it, it can come back later; a person at a terminal wants the answer.
-        job = _create_job(site, {"source": str(path or ""), "is_patient": rings}, actor, rings=rings)
+        job = _create_job(
+            site, {"source": str(path or ""), "is_patient": rings}, actor, rings=rings
+        )
         if is_audited:
             audit.record(actor=actor, action="check.requested", subject=site.name, site=site)
     return job
@@ -198,7 +193,9 @@ def _doubtful(checking: Checking, tested: Sequence[TestedCluster]) -> set[str]:
     n_rounds = checking.check.n_rounds
     if checking.source or not checking.run.job.params.get("is_patient") or n_rounds > len(WAITS):
         return set()
-    known = set(SiteChange.objects.open().filter(site=checking.site).values_list("cluster__name", flat=True))
+    known = set(
+        SiteChange.objects.open().filter(site=checking.site).values_list("cluster__name", flat=True)
+    )
     broken = [one for one in tested if one.verdict.is_broken and one.watched.name not in known]
     doubtful = {test.url for one in broken for test in one.tests} if n_rounds == 1 else set()
     if broken and not doubtful:
@@ -298,6 +295,8 @@ def site_line(site: Site, tested: Sequence[TestedCluster]) -> dict[str, Any]:
     warnings = [warning for verdict in verdicts for warning in verdict.warnings]
     found = [(one.watched.name, suspicion) for one in tested for suspicion in one.suspicions]
     warnings += [f"{name}: {suspicion}" for name, suspicion in found if not suspicion.is_alert]
-    suspicious = [{"cluster": name, **suspicion.as_json()} for name, suspicion in found if suspicion.is_alert]
+    suspicious = [
+        {"cluster": name, **suspicion.as_json()} for name, suspicion in found if suspicion.is_alert
+    ]
     line |= {"warnings": warnings} if warnings else {}
     return line | {"suspicious": suspicious} if suspicious else line

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Max
 from django.utils import timezone
 
-from monitoring.algorithms.coverage_drop import LAG, WINDOW, DayCounts, find_drops
+from monitoring.algorithms.coverage_drop import LAG, WINDOW, DayCounts, Drop, find_drops
 from monitoring.models import Alert, Coverage, CoverageMark
 from monitoring.services.checks.plausibility import suspicions_of_stream
 from monitoring.services.checks.thresholds import thresholds_of
@@ -18,13 +19,10 @@ from monitoring.services.notices.alerts import settle_alert
 from rules.models import Extraction, Record, Rule
 from vertex.core.models import Site
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from monitoring.algorithms.coverage_drop import Drop
-
 AT_ONCE = 2_000  # pages
-SETTLED = timedelta(seconds=30)  # extractions that are younger may come of a transaction that is not over
+SETTLED = timedelta(
+    seconds=30
+)  # extractions that are younger may come of a transaction that is not over
 MOST_TOLD = 5
 
 
@@ -32,7 +30,11 @@ def measure_coverage(now: datetime | None = None) -> int:
     """Count the new extractions of all sites; return how many there were."""
     now = now or timezone.now()
     marks = dict(CoverageMark.objects.values_list("site", "extraction_seen"))
-    last = Extraction.objects.filter(extracted_at__lt=now - SETTLED).values("site").annotate(last=Max("pk"))
+    last = (
+        Extraction.objects.filter(extracted_at__lt=now - SETTLED)
+        .values("site")
+        .annotate(last=Max("pk"))
+    )
     behind = {row["site"] for row in last if row["last"] > marks.get(row["site"], 0)}
     return sum(measure_site(site, now) for site in Site.objects.filter(pk__in=behind))
 
@@ -76,7 +78,9 @@ def drops_of(site: Site, today: date) -> list[tuple[str, str]]:
         if one.what == "pages"
     ]
     found = [("", str(one)) for one in pages]
-    rules = Rule.objects.published().of_site(site).select_related("cluster").order_by("cluster__name")
+    rules = (
+        Rule.objects.published().of_site(site).select_related("cluster").order_by("cluster__name")
+    )
     for rule in rules:
         own = find_drops((counts for pk, counts in days if pk == rule.pk), today, at_least)
         found += [(rule.cluster.name, f"{rule.cluster.name}: {one}") for one in own]
@@ -123,7 +127,9 @@ def _add(site: Site, rows: Iterable[Extraction]) -> None:
         kept, _ = Coverage.objects.select_for_update().get_or_create(**of_day)
         for name, n in own.items():
             setattr(kept, name, getattr(kept, name) + n)
-        kept.fields = dict(sorted((Counter(kept.fields) + fields.get((rule, day), Counter())).items()))
+        kept.fields = dict(
+            sorted((Counter(kept.fields) + fields.get((rule, day), Counter())).items())
+        )
         kept.save()
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from django.utils import timezone
 
 from monitoring.models import Check, Slot
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 DAYS_SHOWN = 28
 
@@ -67,13 +65,21 @@ def strips_of(sites: Iterable[int], n: int = DAYS_SHOWN) -> dict[int, list[Day]]
     columns = ("pk", "site", "made_at", "site_changed", "n_pages", "n_reachable", "warnings")
     for pk, site, made_at, changed, n_pages, n_reachable, warnings in checks.values_list(*columns):
         kind = _kind(
-            is_changed=changed, n_pages=n_pages, n_reachable=n_reachable, has_warnings=bool(warnings)
+            is_changed=changed,
+            n_pages=n_pages,
+            n_reachable=n_reachable,
+            has_warnings=bool(warnings),
         )
         _keep(worst, site, Day(timezone.localdate(made_at), kind, pk))
-    slots = Slot.objects.filter(schedule__site__in=wanted, at__gte=since, state__in=list(SLOT_KINDS))
+    slots = Slot.objects.filter(
+        schedule__site__in=wanted, at__gte=since, state__in=list(SLOT_KINDS)
+    )
     for site, at, state in slots.values_list("schedule__site", "at", "state"):
         _keep(worst, site, Day(timezone.localdate(at), SLOT_KINDS[state], None))
-    return {site: [worst.get((site, day), Day(day, NOT_CHECKED, None)) for day in days] for site in wanted}
+    return {
+        site: [worst.get((site, day), Day(day, NOT_CHECKED, None)) for day in days]
+        for site in wanted
+    }
 
 
 def told(days: Sequence[DayKind]) -> str:

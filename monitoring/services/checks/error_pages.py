@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
@@ -13,14 +13,10 @@ from monitoring.algorithms.error_pages import ErrorSignature, missing_address, s
 from monitoring.models import ErrorPage
 from monitoring.services.checks.fresh_pages import FreshPage, Visitor
 from monitoring.services.checks.tested_pages import tree_of_body
+from monitoring.services.checks.testing import TestedCluster
+from vertex.core.models import Site
+from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from monitoring.services.checks.testing import TestedCluster
-    from vertex.core.models import Site
-    from vertex.core.services.jobs.jobs import JobRun
 
 ASK_AGAIN_AFTER = timedelta(days=7)
 MOST_ASKED = 2  # addresses
@@ -67,7 +63,9 @@ def keep_asked(*, site: Site, answers: Sequence[tuple[str, FreshPage]]) -> None:
         _keep(site, _signature(kind, page, url), ErrorPage.Source.ASKED, url)
 
 
-def keep_seen(*, site: Site, tested: Sequence[TestedCluster], fresh: Mapping[str, FreshPage]) -> None:
+def keep_seen(
+    *, site: Site, tested: Sequence[TestedCluster], fresh: Mapping[str, FreshPage]
+) -> None:
     """Remember the errors that a check found in place of pages."""
     for cluster in tested:
         for test in cluster.tests:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.models import Page, Snapshot
-from monitoring.models import FetchedPage
+from monitoring.models import Check, FetchedPage
 from monitoring.services.checks.fresh_pages import FreshPage, Visitor
 from monitoring.services.checks.tested_pages import read_body
+from vertex.core.models import Job, Site
+from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.storage import page_store
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from monitoring.models import Check
-    from vertex.core.models import Job, Site
-    from vertex.core.services.jobs.jobs import JobRun
 
 MOST_SECONDS = 1_800.0  # of a check
 AGAIN = "again"  # the page is to be asked for once more
@@ -51,7 +47,9 @@ def fetch_pages(
             kept = _columns(found)
             with transaction.atomic():
                 done.add(page.pk)
-                run.renew(n_done=len(done), n_total=len(wanted), message=f"asking for {page.url}"[:300])
+                run.renew(
+                    n_done=len(done), n_total=len(wanted), message=f"asking for {page.url}"[:300]
+                )
                 _keep(owner, page, kept)
 
 

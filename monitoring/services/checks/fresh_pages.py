@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple, Self
+from pathlib import Path
+from typing import NamedTuple, Self
 
 from clustering.dom.addresses import BadAddress, normalise_url, origin_of
 from clustering.fetching.browser.rendering import open_renderer
-from clustering.fetching.client import open_fetcher
+from clustering.fetching.client import Fetched, open_fetcher
 from clustering.fetching.politeness import BUSY, pause_asked
 from clustering.fetching.refusals import Refused
 from clustering.services.crawl.answers import takes_page
 from clustering.services.pages.archives import open_source
 from clustering.services.pages.found_pages import FoundPage
 from monitoring.services.checks.turns import Turns, patience_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
-    from pathlib import Path
-
-    from clustering.fetching.client import Fetched
-    from vertex.core.models import Site
-    from vertex.core.services.jobs.jobs import JobRun
+from vertex.core.models import Site
+from vertex.core.services.jobs.jobs import JobRun
 
 TRIES = 3
 PAGE_SECONDS = 30.0  # that one page may take
@@ -87,7 +83,9 @@ class Visitor:
     that hangs holds nobody up.
     """
 
-    def __init__(self, site: Site, run: JobRun, *, seconds: float = MOST_SECONDS, tries: int = TRIES) -> None:
+    def __init__(
+        self, site: Site, run: JobRun, *, seconds: float = MOST_SECONDS, tries: int = TRIES
+    ) -> None:
         self._site = site
         self._tries = tries
         self._until = time.monotonic() + seconds

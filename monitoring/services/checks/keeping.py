@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from django.utils import timezone
 
 from monitoring.models import CheckedPage, FetchedPage, Notice, Proposal, SiteChange
-
-if TYPE_CHECKING:
-    from datetime import datetime
 
 PAGES_KEPT = timedelta(days=180)  # of checks that found no change; the checks themselves stay
 SNAPSHOTS_KEPT = timedelta(days=90)  # of changed pages, after the change is over
@@ -25,9 +21,13 @@ def forget_old_findings(now: datetime | None = None) -> int:
     """
     now = now or timezone.now()
     open_sites = SiteChange.objects.open().values("site")
-    old = CheckedPage.objects.filter(check_run__made_at__lt=now - SNAPSHOTS_KEPT, snapshot__isnull=False)
+    old = CheckedPage.objects.filter(
+        check_run__made_at__lt=now - SNAPSHOTS_KEPT, snapshot__isnull=False
+    )
     old.exclude(check_run__site__in=open_sites).update(snapshot=None)
-    pages = CheckedPage.objects.filter(check_run__made_at__lt=now - PAGES_KEPT, check_run__site_changed=False)
+    pages = CheckedPage.objects.filter(
+        check_run__made_at__lt=now - PAGES_KEPT, check_run__site_changed=False
+    )
     n_dropped = 0
     while batch := list(pages.values_list("pk", flat=True)[:AT_ONCE]):
         n_dropped += CheckedPage.objects.filter(pk__in=batch).delete()[0]

@@ -5,28 +5,23 @@ They are compared with those of a week ago: were it yesterday, what goes wrong s
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from lxml import etree
+from lxml.html import HtmlElement
 
-from monitoring.algorithms.value_models import Reading, learn_models, suspicions
+from clustering.models import Cluster
+from monitoring.algorithms.site_change import PageTest
+from monitoring.algorithms.value_models import Reading, Suspicion, learn_models, suspicions
+from monitoring.services.checks.fresh_pages import FreshPage
 from monitoring.services.checks.tested_pages import lines_with, text_of_body, tree_of_body
+from monitoring.services.checks.watched import WatchedCluster
+from rules.algorithms.running.record_lines import Line
 from rules.models import Record, RecordVersion, Rule
 from rules.services.learning.schemas import types_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from lxml.html import HtmlElement
-
-    from clustering.models import Cluster
-    from monitoring.algorithms.site_change import PageTest
-    from monitoring.algorithms.value_models import Suspicion
-    from monitoring.services.checks.fresh_pages import FreshPage
-    from monitoring.services.checks.watched import WatchedCluster
-    from rules.algorithms.running.record_lines import Line
-    from vertex.core.models import Site
+from vertex.core.models import Site
 
 LAG: Final = timedelta(days=7)
 STREAM: Final = timedelta(days=1)  # how far back a record counts as one of now
@@ -36,7 +31,10 @@ _BEFORE = etree.XPath("preceding::text()[normalize-space()][1]", regexp=False)
 
 
 def suspicions_of_check(
-    cluster: WatchedCluster, fresh: Mapping[str, FreshPage], tests: Iterable[PageTest], now: datetime
+    cluster: WatchedCluster,
+    fresh: Mapping[str, FreshPage],
+    tests: Iterable[PageTest],
+    now: datetime,
 ) -> list[Suspicion]:
     """Return the attributes of a cluster whose values on the bellwethers are not to be trusted."""
     reached = {test.url for test in tests if test.outcome != "unreachable"}
@@ -63,7 +61,9 @@ def suspicions_of_check(
 def suspicions_of_stream(site: Site, now: datetime) -> list[tuple[str, Suspicion]]:
     """Return the attributes whose values in the records of the last day are not to be trusted."""
     found = []
-    for rule in Rule.objects.published().of_site(site).select_related("cluster").order_by("cluster__name"):
+    for rule in (
+        Rule.objects.published().of_site(site).select_related("cluster").order_by("cluster__name")
+    ):
         changed = Record.objects.there().filter(cluster=rule.cluster, changed_at__gt=now - STREAM)
         rows = list(changed.select_related("page").order_by("-change_number")[:MOST])
         if not rows:
@@ -78,7 +78,9 @@ def suspicions_of_stream(site: Site, now: datetime) -> list[tuple[str, Suspicion
     return found
 
 
-def readings_at(cluster: Cluster, at: datetime, records: Iterable[int] | None = None) -> list[Reading]:
+def readings_at(
+    cluster: Cluster, at: datetime, records: Iterable[int] | None = None
+) -> list[Reading]:
     """Return what the records of a cluster said at a time; those that came later said nothing."""
     known = Record.objects.filter(cluster=cluster, first_seen_at__lte=at).select_related("page")
     if records is not None:
@@ -99,7 +101,9 @@ def _name(url: str, key: str) -> str:
     return f"{url}#{key}" if key else url
 
 
-def _readings(url: str, lines: Sequence[Line], tree: HtmlElement | None, text: str) -> list[Reading]:
+def _readings(
+    url: str, lines: Sequence[Line], tree: HtmlElement | None, text: str
+) -> list[Reading]:
     return [
         Reading(
             _name(url, str(line.get("key") or "")),
@@ -116,7 +120,9 @@ def _words(tree: HtmlElement | None, nodes: Mapping[str, str | list[str]]) -> di
     """Return what stands before each value."""
     if tree is None:
         return {}
-    paths = {name: path if isinstance(path, str) else path[0] for name, path in nodes.items() if path}
+    paths = {
+        name: path if isinstance(path, str) else path[0] for name, path in nodes.items() if path
+    }
     return {name: words for name, path in paths.items() if (words := _words_before(tree, path))}
 
 

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
 
 from django.utils import timezone
 
 from clustering.models import PageMembership
-from monitoring.models import CheckedPage, Proposal
+from monitoring.models import CheckedPage, Proposal, SiteChange
 from vertex.core.models import AuditEntry, Job
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from monitoring.models import SiteChange
-
-REPAIRS = ("annotation", "annotations", "rule", "proposal", "sample", "healing")  # what people do to repair
+REPAIRS = (
+    "annotation",
+    "annotations",
+    "rule",
+    "proposal",
+    "sample",
+    "healing",
+)  # what people do to repair
 
 
 def report_of(change: SiteChange) -> dict[str, Any]:
@@ -51,12 +54,16 @@ def _n_human_steps(change: SiteChange, end: datetime) -> int:
     """Return how many things people did to the site's rules and annotations meanwhile."""
     done = AuditEntry.objects.filter(site=change.site_id, at__gte=change.found_at, at__lte=end)
     by_people = done.filter(actor__isnull=False, actor__is_service=False)
-    return sum(action.partition(".")[0] in REPAIRS for action in by_people.values_list("action", flat=True))
+    return sum(
+        action.partition(".")[0] in REPAIRS for action in by_people.values_list("action", flat=True)
+    )
 
 
 def _machine_seconds(change: SiteChange, end: datetime) -> int:
     """Return how long the jobs worked that mended the site."""
-    jobs = Job.objects.filter(site=change.site_id, task="monitoring.heal_site", started_at__isnull=False)
+    jobs = Job.objects.filter(
+        site=change.site_id, task="monitoring.heal_site", started_at__isnull=False
+    )
     spans = jobs.filter(created_at__gte=change.found_at, created_at__lte=end)
     seconds = 0.0
     for started, finished in spans.values_list("started_at", "finished_at"):
@@ -74,7 +81,9 @@ def _saved(change: SiteChange) -> dict[str, Any]:
         return {"decision": "", "n_values_found": 0, "n_pages_found": 0}
     return {
         "decision": mine.decision,
-        "n_values_found": sum(len(values) for page in mine.evidence.values() for values in page.values()),
+        "n_values_found": sum(
+            len(values) for page in mine.evidence.values() for values in page.values()
+        ),
         "n_pages_found": len(mine.evidence),
     }
 

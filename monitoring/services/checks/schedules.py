@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from datetime import datetime, time, timedelta
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -15,14 +15,9 @@ from monitoring.models import Alert, Check, Schedule, Slot
 from monitoring.services.checks.checking import request_checks
 from monitoring.services.notices.alerts import settle_alert
 from rules.models import Rule
-from vertex.core.models import Job, Role, Site
+from vertex.core.models import Job, Role, Site, User
 from vertex.core.services.jobs import jobs
 from vertex.core.services.people import audit
-
-if TYPE_CHECKING:
-    from datetime import datetime, time
-
-    from vertex.core.models import User
 
 AT_ONCE = 500  # schedules looked at by one tick
 MOST_EVERY = {Schedule.Unit.HOURS: MOST_HOURS, Schedule.Unit.DAYS: 366}
@@ -126,7 +121,9 @@ def close_slots(now: datetime | None = None) -> int:
     for slot in left:
         why = slot.job.error if slot.job else "its job was dropped"
         closed = Slot.objects.open().filter(pk=slot.pk, job=slot.job)
-        if closed.update(state=Slot.State.FAILED, why=(why or "it was cancelled")[:300], ended_at=now):
+        if closed.update(
+            state=Slot.State.FAILED, why=(why or "it was cancelled")[:300], ended_at=now
+        ):
             n_closed += 1
             _settle_overdue(slot.schedule, now)
     Check.objects.filter(state=Check.State.RUNNING).filter(Q(job=None) | ended).delete()
@@ -138,15 +135,23 @@ def _refuse_unallowed(site: Site, before: str, repair: str, actor: User | None) 
     is_new = repair == Schedule.Repair.ALONE != before
     if is_new and actor is not None and not actor.has_role(Role.ADMINISTRATOR, site):
         raise ValidationError(
-            {"repair": "Only an administrator lets a repair pass where a second person is asked for."}
+            {
+                "repair": "Only an administrator lets a repair pass where a second person is asked for."
+            }
         )
 
 
 def _refuse_wrong(schedule: Schedule) -> None:
-    most = MOST_EVERY.get(Schedule.Unit(schedule.unit)) if schedule.unit in Schedule.Unit.values else 1
+    most = (
+        MOST_EVERY.get(Schedule.Unit(schedule.unit)) if schedule.unit in Schedule.Unit.values else 1
+    )
     if not 1 <= schedule.every <= (most or 1):
-        raise ValidationError({"every": f"Must be from 1 to {most} where the unit is {schedule.unit}."})
-    schedule.full_clean(exclude=["site", "made_by"], validate_unique=False, validate_constraints=False)
+        raise ValidationError(
+            {"every": f"Must be from 1 to {most} where the unit is {schedule.unit}."}
+        )
+    schedule.full_clean(
+        exclude=["site", "made_by"], validate_unique=False, validate_constraints=False
+    )
 
 
 def _set_back(now: datetime) -> None:
@@ -154,7 +159,9 @@ def _set_back(now: datetime) -> None:
     for schedule in Schedule.objects.running().filter(next_at__gt=now + timedelta(days=1) + SLACK):
         planned = next_slot(schedule.plan(), now)
         if schedule.next_at is not None and planned < schedule.next_at:
-            Schedule.objects.filter(pk=schedule.pk, next_at=schedule.next_at).update(next_at=planned)
+            Schedule.objects.filter(pk=schedule.pk, next_at=schedule.next_at).update(
+                next_at=planned
+            )
 
 
 def _start(schedule: Schedule, now: datetime) -> bool:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from lxml.html import HtmlElement
 
 from clustering.dom.page import PageTooLarge, parse_page
 from monitoring.algorithms import soft_errors
-from rules.algorithms.running.record_lines import lines_of_extracted
+from monitoring.services.checks.fresh_pages import FreshPage
+from rules.algorithms.running.record_lines import Line, lines_of_extracted
+from rules.algorithms.running.records import RunnableRule
 from rules.bundle.extraction import extract
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
-
-if TYPE_CHECKING:
-    from lxml.html import HtmlElement
-
-    from monitoring.services.checks.fresh_pages import FreshPage
-    from rules.algorithms.running.record_lines import Line
-    from rules.algorithms.running.run_rule import RunnableRule
 
 
 def read_body(name: str) -> bytes:

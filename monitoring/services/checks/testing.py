@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from lxml.html import HtmlElement
 
 from clustering.algorithms.published.shingles import shingle_vector
 from monitoring.algorithms import soft_errors
-from monitoring.algorithms.error_pages import recognise, telling_ones
+from monitoring.algorithms.error_pages import ErrorSignature, recognise, telling_ones
 from monitoring.algorithms.site_change import (
     UNREACHABLE,
     ClusterVerdict,
@@ -20,19 +23,11 @@ from monitoring.algorithms.site_change import (
     vanished_attributes,
     without_positions,
 )
+from monitoring.algorithms.value_models import Suspicion
+from monitoring.services.checks.fresh_pages import FreshPage
 from monitoring.services.checks.tested_pages import lines_with, text_of_body, tree_of_body
-from monitoring.services.checks.watched import known_texts
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from lxml.html import HtmlElement
-
-    from monitoring.algorithms.error_pages import ErrorSignature
-    from monitoring.algorithms.value_models import Suspicion
-    from monitoring.services.checks.fresh_pages import FreshPage
-    from monitoring.services.checks.watched import WatchedCluster, WatchedPage
-    from rules.algorithms.running.record_lines import Line
+from monitoring.services.checks.watched import WatchedCluster, WatchedPage, known_texts
+from rules.algorithms.running.record_lines import Line
 
 FIRST_ERROR = 400  # status
 FEWEST_COVERED = 5  # pages; fewer say nothing
@@ -64,9 +59,13 @@ def triage_of(
     """Return what is known of errors before the pages are looked at one by one."""
     pages = {page.page.url: page for cluster in watched for page in cluster.pages}
     old = {url: _shown_before(page) for url, page in pages.items()}
-    new = {url: text_of_body(fresh[url].body, fresh[url].content_type) for url in pages if url in fresh}
+    new = {
+        url: text_of_body(fresh[url].body, fresh[url].content_type) for url in pages if url in fresh
+    }
     walls = soft_errors.shared_answers(new, {url: old[url].text for url in new})
-    return Triage(why_by_url, walls, telling_ones(errors, [(shown, url) for url, shown in old.items()]))
+    return Triage(
+        why_by_url, walls, telling_ones(errors, [(shown, url) for url, shown in old.items()])
+    )
 
 
 def test_cluster(
@@ -91,7 +90,9 @@ def _test_page(
     if fresh is None:
         return PageTest(url, UNREACHABLE, why=triage.why_by_url.get(url, soft_errors.MISSING))
     tree, problem = tree_of_body(fresh.body, fresh.content_type)
-    constant = [one.name for one in cluster.ready.attributes if one.is_constant and one.type != "image"]
+    constant = [
+        one.name for one in cluster.ready.attributes if one.is_constant and one.type != "image"
+    ]
     known = known_texts(cluster.pages, constant)[url]
     why = soft_errors.triage(
         soft_errors.Answer(fresh.status, fresh.body, tree, problem),
@@ -121,7 +122,9 @@ def _run_tests(
     now = lines_with(cluster.ready, fresh)
     failed = tuple(field_test(page.golden, now, attributes))
     old_vector = shingle_vector(page.old_body, page.old_content_type) if page.old_body else None
-    shingle = shingle_test(shingle_vector(fresh.body, fresh.content_type), cluster.signature, old_vector)
+    shingle = shingle_test(
+        shingle_vector(fresh.body, fresh.content_type), cluster.signature, old_vector
+    )
     text = soft_errors.read_shown(tree).text if tree is not None else ""
     return PageTest(
         url=url,
@@ -152,13 +155,17 @@ def _paths(tree: HtmlElement | None) -> frozenset[str]:
     return frozenset(without_positions(root.getpath(element)) for element in tree.iter("*"))
 
 
-def _coverage(cluster: WatchedCluster, fresh: Mapping[str, FreshPage]) -> tuple[float, float] | None:
+def _coverage(
+    cluster: WatchedCluster, fresh: Mapping[str, FreshPage]
+) -> tuple[float, float] | None:
     """Return the share of some pages from which the rule gets its mandatory values, as it was and as it is.
 
     None where an archive holds too few of them.
     """
     names = _mandatory(cluster)
-    pages = [fresh[url] for url in cluster.others if url in fresh and fresh[url].status < FIRST_ERROR]
+    pages = [
+        fresh[url] for url in cluster.others if url in fresh and fresh[url].status < FIRST_ERROR
+    ]
     if not names or len(pages) < FEWEST_COVERED:
         return None
     was = [names <= _names(page.golden) for page in cluster.pages]

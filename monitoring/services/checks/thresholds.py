@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -11,12 +11,9 @@ from django.utils import timezone
 
 from monitoring.algorithms.hindsight import Hindsight, PastCheck, judge_again
 from monitoring.algorithms.site_change import FailedField, PageTest, Thresholds
-from monitoring.models import Check, SiteThresholds
+from monitoring.models import Check, CheckedPage, SiteThresholds
+from vertex.core.models import Site, User
 from vertex.core.services.people import audit
-
-if TYPE_CHECKING:
-    from monitoring.models import CheckedPage
-    from vertex.core.models import Site, User
 
 N_JUDGED_AGAIN = 200  # checks
 EXPLANATIONS = {
@@ -49,10 +46,18 @@ def choose_thresholds(*, site: Site, actor: User | None = None, **numbers: float
         chosen.changed_at, chosen.changed_by = timezone.now(), actor
         chosen.full_clean(exclude=["site", "changed_by"])
         chosen.save()
-        changed = {name: [before[name], number] for name, number in numbers.items() if before[name] != number}
+        changed = {
+            name: [before[name], number]
+            for name, number in numbers.items()
+            if before[name] != number
+        }
         if changed:
             audit.record(
-                actor=actor, action="thresholds.changed", subject=site.name, site=site, detail=changed
+                actor=actor,
+                action="thresholds.changed",
+                subject=site.name,
+                site=site,
+                detail=changed,
             )
     return chosen.as_values()
 
@@ -66,7 +71,9 @@ def use_default_thresholds(*, site: Site, actor: User | None = None) -> None:
 
 def hindsight_of(site: Site, thresholds: Thresholds, *, n: int = N_JUDGED_AGAIN) -> Hindsight:
     """Return what thresholds would have done with a site's last checks."""
-    checks = Check.objects.done().filter(site=site).prefetch_related("pages__cluster", "pages__page")
+    checks = (
+        Check.objects.done().filter(site=site).prefetch_related("pages__cluster", "pages__page")
+    )
     return judge_again([_past(check) for check in checks.order_by("-id")[:n]], thresholds)
 
 

@@ -7,26 +7,22 @@ it waits. At a terminal it waits in place.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec
+from typing import Any, Concatenate, Final, ParamSpec
 
 from django.conf import settings
 from django.db.models import F
 from django.utils import timezone
 
+from clustering.fetching.client import Fetcher
 from clustering.fetching.robots import MAX_CRAWL_DELAY, Robots, fetch_robots
+from clustering.models import Host
 from clustering.services.crawl import hosts
-from vertex.core.models import Job
+from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from clustering.fetching.client import Fetcher
-    from clustering.models import Host
-    from vertex.core.models import Site
-    from vertex.core.services.jobs.jobs import JobRun
+from vertex.core.services.jobs.jobs import JobRun
 
 P = ParamSpec("P")
 
@@ -88,7 +84,9 @@ class Turns:
 
     def _delay(self, origin: str) -> float:
         robots = self._robots.get(origin)
-        return max(self._site.crawl_delay, min(robots.crawl_delay, MAX_CRAWL_DELAY) if robots else 0.0)
+        return max(
+            self._site.crawl_delay, min(robots.crawl_delay, MAX_CRAWL_DELAY) if robots else 0.0
+        )
 
     def _lease(self, host: Host) -> None:
         while not hosts.lease_host(host=host, job=self._job):
@@ -130,7 +128,9 @@ def _put_off(run: JobRun, taken: HostTaken) -> dict[str, Any]:
     waited = timezone.now() - run.job.created_at
     if waited > AT_MOST:
         hours = AT_MOST.total_seconds() / 3600
-        raise jobs.JobFailed(f"{taken} for more than {hours:.0f} hours; nothing was checked or changed")
+        raise jobs.JobFailed(
+            f"{taken} for more than {hours:.0f} hours; nothing was checked or changed"
+        )
     wait = COME_BACK if waited < LATER else LATER
     due_at = max(timezone.now() + wait, taken.until or timezone.now())
     goes_on = run.held.filter(cancel_requested_at__isnull=True)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from clustering.models import Extent, PageMembership
+from clustering.models import Extent, Page, PageMembership
 from monitoring.services.checks.tested_pages import read_body
+from rules.algorithms.running.record_lines import Line
+from rules.algorithms.running.records import RunnableRule
 from rules.models import Bellwether, GoldenRecord, Rule
 from rules.services.learning.schemas import runnable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from clustering.models import Page
-    from rules.algorithms.running.record_lines import Line
-    from rules.algorithms.running.run_rule import RunnableRule
-    from vertex.core.models import Site
+from vertex.core.models import Site
 
 N_COVERAGE = 60  # further pages of each cluster in an archive whose mandatory values are counted
 RARE = 0.34  # a golden value on a smaller share of the pages tells a page from the others
@@ -47,7 +43,9 @@ class WatchedCluster(NamedTuple):
 
 def watched_clusters(site: Site) -> list[WatchedCluster]:
     """Return the clusters of a site with a published rule, each with its bellwethers and golden records."""
-    published = Rule.objects.published().of_site(site).select_related("cluster").order_by("cluster__name")
+    published = (
+        Rule.objects.published().of_site(site).select_related("cluster").order_by("cluster__name")
+    )
     extents = Extent.objects.filter(clustering__site=site, clustering__is_current=True)
     signatures = dict(extents.values_list("cluster", "signature"))
     watched = []
@@ -55,7 +53,11 @@ def watched_clusters(site: Site) -> list[WatchedCluster]:
         pages = _watched_pages(rule)
         watched.append(
             WatchedCluster(
-                rule, runnable(rule), signatures.get(rule.cluster_id, ""), pages, _others(rule, pages)
+                rule,
+                runnable(rule),
+                signatures.get(rule.cluster_id, ""),
+                pages,
+                _others(rule, pages),
             )
         )
     return watched
@@ -64,7 +66,9 @@ def watched_clusters(site: Site) -> list[WatchedCluster]:
 def _watched_pages(rule: Rule) -> list[WatchedPage]:
     golden = GoldenRecord.objects.filter(rule=rule).select_related("page", "snapshot")
     golden_by_page = {one.page_id: one for one in golden}
-    rank_by_page = dict(Bellwether.objects.filter(cluster=rule.cluster_id).values_list("page", "rank"))
+    rank_by_page = dict(
+        Bellwether.objects.filter(cluster=rule.cluster_id).values_list("page", "rank")
+    )
     kept = [one for one in golden_by_page.values() if one.page_id in rank_by_page] or list(golden)
     kept.sort(key=lambda one: (rank_by_page.get(one.page_id, 0), one.pk))
     return [
@@ -94,4 +98,7 @@ def known_texts(pages: Sequence[WatchedPage], constant: Iterable[str]) -> dict[s
     }
     n_pages = Counter(text for texts in values.values() for text in set(texts))
     limit = max(1.0, RARE * len(pages))
-    return {url: [text for text in texts if n_pages[text] <= limit] or texts for url, texts in values.items()}
+    return {
+        url: [text for text in texts if n_pages[text] <= limit] or texts
+        for url, texts in values.items()
+    }

@@ -9,7 +9,9 @@ record stays as it is; the page stays due.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db.models import F
@@ -21,16 +23,10 @@ from monitoring.models import Alert, Check, Schedule, SiteChange
 from monitoring.services.checks.checking import request_checks
 from monitoring.services.guard.newcomers import doubtful_newcomers
 from monitoring.services.notices.alerts import settle_alert
-from rules.models import Record
+from rules.models import Record, Rule
+from rules.services.records.records import ServedPage
+from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobExists
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import datetime
-
-    from rules.models import Rule
-    from rules.services.records.records import ServedPage
-    from vertex.core.models import Site
 
 QUORUM = 3  # pages whose constant values changed
 MAJORITY = 0.5
@@ -57,7 +53,9 @@ def pages_held_back(
     }
     changed = _changed_clusters(site, rule_by_cluster)
     suspects = _suspects(site, served, rule_by_cluster, before)
-    doubtful = _doubtful_clusters(suspects, Counter(name for name in cluster_by_page.values() if name))
+    doubtful = _doubtful_clusters(
+        suspects, Counter(name for name in cluster_by_page.values() if name)
+    )
     doubtful -= changed  # there a check has looked already
     waiting = _waiting_clusters(site, rule_by_cluster) | doubtful
     held = {page for page, name in cluster_by_page.items() if name in changed or name in waiting}
@@ -161,7 +159,9 @@ def _good_since(site: Site) -> dict[str, datetime]:
         for told in check.clusters:
             if not told["is_broken"] and told["n_reachable"]:
                 good.setdefault(told["cluster"], check.made_at)
-    ended = Alert.objects.filter(site=site, kind=Alert.Kind.HELD).exclude(ended_at=None).order_by("-id")
+    ended = (
+        Alert.objects.filter(site=site, kind=Alert.Kind.HELD).exclude(ended_at=None).order_by("-id")
+    )
     for alert in ended[:N_CHECKS]:
         at = alert.ended_at or alert.raised_at
         for name in alert.clusters:
@@ -174,7 +174,11 @@ def _doubtful_clusters(suspects: Sequence[Suspect], n_known: Counter[str]) -> se
     pages: defaultdict[str, set[int]] = defaultdict(set)
     for one in suspects:
         pages[one.cluster].add(one.page)
-    return {name for name, own in pages.items() if len(own) >= QUORUM and len(own) > MAJORITY * n_known[name]}
+    return {
+        name
+        for name, own in pages.items()
+        if len(own) >= QUORUM and len(own) > MAJORITY * n_known[name]
+    }
 
 
 def _ask_for_a_check(site: Site, clusters: set[str], n_pages: int) -> None:
@@ -194,4 +198,6 @@ def _ask_for_a_check(site: Site, clusters: set[str], n_pages: int) -> None:
 
 def _count_held(site: Site, clusters: Sequence[str], changed: set[str]) -> None:
     for name, n in Counter(name for name in clusters if name in changed).items():
-        SiteChange.objects.open().filter(site=site, cluster__name=name).update(n_held=F("n_held") + n)
+        SiteChange.objects.open().filter(site=site, cluster__name=name).update(
+            n_held=F("n_held") + n
+        )

@@ -7,19 +7,15 @@ and one that tells pages apart is not on several. Lists are such pages too where
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
 
 from clustering.models import Snapshot
 from monitoring.algorithms.known_values import plain
 from monitoring.algorithms.site_change import without_positions
-from rules.models import Record
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from datetime import datetime
-
-    from rules.models import Rule
-    from rules.services.records.records import ServedPage
+from rules.models import Record, Rule
+from rules.services.records.records import ServedPage
 
 MOST_KNOWN: Final = 200  # records of a cluster that are looked at
 FEWEST_KNOWN: Final = 8  # fewer say nothing
@@ -62,7 +58,12 @@ def _newcomers(
     for one in unknown:
         rule = rule_by_cluster.get(one.lines[0]["cluster"])
         at = fetched.get(one.page.snapshot)
-        if rule is not None and rule.published_at is not None and at is not None and at > rule.published_at:
+        if (
+            rule is not None
+            and rule.published_at is not None
+            and at is not None
+            and at > rule.published_at
+        ):
             found.append(one)
     return found
 
@@ -95,30 +96,42 @@ def _summary(name: str, rows: Iterable[tuple[Mapping[str, Any], Mapping[str, Any
 def _strange(newcomers: Sequence[ServedPage], known: Mapping[str, _Known]) -> set[int]:
     """Return the newcomers with a constant value at a new place, or one that others have."""
     n_pages = {
-        name: Counter(text for one in newcomers for text in set(_texts_of(one, name))) for name in known
+        name: Counter(text for one in newcomers for text in set(_texts_of(one, name)))
+        for name in known
     }
     return {
         one.page.pk
         for one in newcomers
         for name, own in known.items()
         if _stands_elsewhere(one, name, own)
-        or (own.values and any(n_pages[name][t] > 1 or t in own.values for t in _texts_of(one, name)))
+        or (
+            own.values
+            and any(n_pages[name][t] > 1 or t in own.values for t in _texts_of(one, name))
+        )
     }
 
 
 def _stands_elsewhere(served: ServedPage, name: str, known: _Known) -> bool:
     nodes = [(line.get("nodes") or {}).get(name) for line in served.lines]
-    return bool(known.places) and any(place not in known.places for one in nodes for place in _places(one))
+    return bool(known.places) and any(
+        place not in known.places for one in nodes for place in _places(one)
+    )
 
 
 def _texts_of(served: ServedPage, name: str) -> list[str]:
     """Return the values of a page's only record; items of lists stand on several pages."""
-    return [] if "index" in served.lines[0] else _texts((served.lines[0].get("record") or {}).get(name))
+    return (
+        []
+        if "index" in served.lines[0]
+        else _texts((served.lines[0].get("record") or {}).get(name))
+    )
 
 
-def _texts(value: Any) -> list[str]:  # noqa: ANN401 - a value, several or none
+def _texts(value: Any) -> list[str]:
     return [plain(text) for text in ([value] if isinstance(value, str) else value or [])]
 
 
-def _places(nodes: Any) -> set[str]:  # noqa: ANN401 - a path, several or none
-    return {without_positions(path) for path in ([nodes] if isinstance(nodes, str) else nodes or [])}
+def _places(nodes: Any) -> set[str]:
+    return {
+        without_positions(path) for path in ([nodes] if isinstance(nodes, str) else nodes or [])
+    }

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from datetime import datetime
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
-from monitoring.models import Alert
+from monitoring.models import Alert, Check
+from vertex.core.models import Site, User
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from monitoring.models import Check
-    from vertex.core.models import Site, User
 
 RELEASABLE = frozenset(
     {
@@ -53,7 +48,9 @@ def settle_alert(
         )
     if not is_new:
         alerts.update(seen_at=now, n_seen=F("n_seen") + 1, **values)
-        if set(values["clusters"]) - set(alert.clusters):  # it grew: who has seen it has not seen this
+        if set(values["clusters"]) - set(
+            alert.clusters
+        ):  # it grew: who has seen it has not seen this
             alerts.update(acknowledged_at=None, acknowledged_by=None)
     return alert
 
@@ -72,10 +69,16 @@ def snooze(*, alert: Alert, until: datetime, actor: User) -> None:
     if until <= timezone.now():
         raise ValidationError({"until": "Must lie in the future."})
     with transaction.atomic():
-        if not Alert.objects.open().filter(pk=alert.pk).update(snoozed_until=until, snoozed_by=actor):
+        if (
+            not Alert.objects.open()
+            .filter(pk=alert.pk)
+            .update(snoozed_until=until, snoozed_by=actor)
+        ):
             raise ValidationError("The alert is over already; there is nothing to snooze.")
         detail = {"until": until.isoformat()}
-        audit.record(actor=actor, action="alert.snoozed", subject=str(alert), site=alert.site, detail=detail)
+        audit.record(
+            actor=actor, action="alert.snoozed", subject=str(alert), site=alert.site, detail=detail
+        )
     alert.refresh_from_db()
 
 

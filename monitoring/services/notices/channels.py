@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import secrets
 import warnings
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
 import apprise
 from apprise.plugins import N_MGR
@@ -17,12 +18,8 @@ from django.utils.crypto import salted_hmac
 
 from clustering.dom.addresses import BadAddress, normalise_url
 from monitoring.models import Alert, Channel, Notice
+from vertex.core.models import Site, User
 from vertex.core.services.people import audit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from vertex.core.models import Site, User
 
 SALT: Final = "monitoring.channel"
 MOST_CHANNELS: Final = 50  # of a site, or of all sites
@@ -43,7 +40,9 @@ def add_channel(
     if kind not in Channel.Kind.values:
         raise ValidationError({"kind": f"Must be one of {', '.join(Channel.Kind.values)}."})
     if Channel.objects.filter(site=site).count() >= MOST_CHANNELS:
-        raise ValidationError({"target": f"There are {MOST_CHANNELS} channels already; remove one first."})
+        raise ValidationError(
+            {"target": f"There are {MOST_CHANNELS} channels already; remove one first."}
+        )
     wanted = list(USUAL_KINDS if alert_kinds is None else dict.fromkeys(alert_kinds))
     if unknown := [one for one in wanted if one not in Alert.Kind.values]:
         raise ValidationError({"alert_kinds": f"There is no kind of alert {unknown[0]!r}."})
@@ -70,10 +69,14 @@ def remove_channel(*, channel: Channel, actor: User | None = None) -> None:
 def switch_channel(*, channel: Channel, is_active: bool, actor: User | None = None) -> None:
     """Pause a channel, or let notices go there again that could not be delivered."""
     with transaction.atomic():
-        if not Channel.objects.filter(pk=channel.pk, is_active=not is_active).update(is_active=is_active):
+        if not Channel.objects.filter(pk=channel.pk, is_active=not is_active).update(
+            is_active=is_active
+        ):
             return
         if is_active:
-            failed = Notice.objects.filter(channel=channel, state=Notice.State.FAILED, alert__ended_at=None)
+            failed = Notice.objects.filter(
+                channel=channel, state=Notice.State.FAILED, alert__ended_at=None
+            )
             failed.update(state=Notice.State.DUE, n_tries=0, finished_at=None)
         action = "channel.resumed" if is_active else "channel.paused"
         audit.record(actor=actor, action=action, subject=str(channel), site=channel.site)
@@ -119,7 +122,9 @@ def is_allowed(target: str) -> bool:
 def _names_host(scheme: str) -> bool:
     """Say whether addresses of a service name the host that is asked; one that is not known may do so."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of a module that the library still imports
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # of a module that the library still imports
         try:
             templates = N_MGR[scheme].templates
         except KeyError:
@@ -161,7 +166,9 @@ def _checked_service(target: str) -> str:
     if not is_allowed(target):
         told = ", ".join(allowed_services()) or "none"
         raise ValidationError(
-            {"target": f"This service is not allowed. Allowed are: {told} (VERTEX_APPRISE_SERVICES)."}
+            {
+                "target": f"This service is not allowed. Allowed are: {told} (VERTEX_APPRISE_SERVICES)."
+            }
         )
     if apprise.Apprise.instantiate(target) is None:
         raise ValidationError({"target": "The service does not understand this address."})

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
 
 import apprise
 import orjson
 from django.conf import settings
 from django.core.mail import EmailMessage
 
+from clustering.fetching.client import Fetcher
 from clustering.fetching.refusals import Refused
 from monitoring.models import Channel, Notice
 from monitoring.services.notices.channels import is_allowed, key_of
 from rules.services.records.webhooks import GONE, GOOD, post_signed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from clustering.fetching.client import Fetcher
 
 
 class Message(NamedTuple):
@@ -36,7 +33,7 @@ class Message(NamedTuple):
             (notice,) = self.notices
             told = f"{notice.alert.get_kind_display()}: {_event(notice)}".lower()
             return f"{notice.alert.site.name}: {told}"
-        places = ", ".join(sites[:3]) + (f" and {len(sites) - 3} more" if len(sites) > 3 else "")  # noqa: PLR2004 - as many as are named
+        places = ", ".join(sites[:3]) + (f" and {len(sites) - 3} more" if len(sites) > 3 else "")
         return f"{len(self.notices)} notices of {places}"
 
     @property

@@ -7,28 +7,25 @@ told is told to nobody.
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Iterable
+from datetime import datetime, timedelta
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from clustering.fetching.client import open_fetcher
+from clustering.fetching.client import Fetcher, open_fetcher
 from monitoring.models import Alert, Channel, Notice
 from monitoring.services.notices.messages import Failure, Message, send_message
 from rules.services.records.webhooks import wait_after
 from vertex.core.texts import storable
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    from clustering.fetching.client import Fetcher
-
 SETTLING: Final = timedelta(minutes=2)  # for what else comes of the same cause
-LOOKS_BACK: Final = timedelta(days=3)  # alerts that are older and were never told are not told any more
+LOOKS_BACK: Final = timedelta(
+    days=3
+)  # alerts that are older and were never told are not told any more
 LEASE: Final = timedelta(minutes=2)
 MOST_TRIES: Final = 9  # over about a day
 MOST_SECONDS: Final = 40.0  # that one tick sends for
@@ -65,7 +62,9 @@ def send_notices(fetcher: Fetcher | None = None, now: datetime | None = None) ->
     return n_arrived
 
 
-def _plan(alerts: Iterable[Alert], event: Event, channels: Iterable[Channel], now: datetime) -> None:
+def _plan(
+    alerts: Iterable[Alert], event: Event, channels: Iterable[Channel], now: datetime
+) -> None:
     """Write a notice for each alert and each channel that wants it; those that there are stay."""
     rows = [
         Notice(
@@ -96,7 +95,9 @@ def _wants(channel: Channel, alert: Alert) -> bool:
 def _only_told(rows: list[Notice]) -> list[Notice]:
     """Return the notices whose channel was told that the alert was raised."""
     told = Notice.objects.filter(event=Event.RAISED, state=Notice.State.DELIVERED)
-    pairs = set(told.filter(alert__in={row.alert_id for row in rows}).values_list("alert", "channel"))
+    pairs = set(
+        told.filter(alert__in={row.alert_id for row in rows}).values_list("alert", "channel")
+    )
     return [row for row in rows if (row.alert_id, row.channel_id) in pairs]
 
 
@@ -104,7 +105,9 @@ def _drop_needless(now: datetime) -> None:
     """Drop notices that nobody was sent yet and nobody needs: it is over, or somebody has taken it up."""
     unsent = Notice.objects.filter(state=Notice.State.DUE, n_tries=0).exclude(event=Event.RECOVERED)
     is_over = ~Q(alert__ended_at=None)
-    is_seen = Q(event=Event.RAISED) & (~Q(alert__acknowledged_at=None) | Q(alert__snoozed_until__gt=now))
+    is_seen = Q(event=Event.RAISED) & (
+        ~Q(alert__acknowledged_at=None) | Q(alert__snoozed_until__gt=now)
+    )
     needless = unsent.filter(is_over | is_seen).values_list("pk", flat=True)
     Notice.objects.filter(pk__in=list(needless), state=Notice.State.DUE).update(
         state=Notice.State.DROPPED, finished_at=now
@@ -113,7 +116,11 @@ def _drop_needless(now: datetime) -> None:
 
 def _messages(now: datetime) -> list[list[Notice]]:
     """Return the notices that are due, those of one message together."""
-    due = Notice.objects.due(now).filter(channel__is_active=True).select_related("channel", "alert__site")
+    due = (
+        Notice.objects.due(now)
+        .filter(channel__is_active=True)
+        .select_related("channel", "alert__site")
+    )
     groups: dict[tuple[int, str], list[Notice]] = {}
     for notice in due.order_by("next_try_at", "pk")[:1_000]:
         group = groups.setdefault((notice.channel_id, notice.message_id), [])
@@ -140,7 +147,9 @@ def _send(notices: list[Notice], client: Fetcher) -> bool:
 
 def _claim(notice: Notice, message_id: str) -> bool:
     """Take a notice for the time that sending may last; nobody else sends it meanwhile."""
-    as_seen = Notice.objects.filter(pk=notice.pk, state=Notice.State.DUE, next_try_at=notice.next_try_at)
+    as_seen = Notice.objects.filter(
+        pk=notice.pk, state=Notice.State.DUE, next_try_at=notice.next_try_at
+    )
     claimed = as_seen.update(
         next_try_at=timezone.now() + LEASE, n_tries=F("n_tries") + 1, message_id=message_id
     )
@@ -148,7 +157,7 @@ def _claim(notice: Notice, message_id: str) -> bool:
     return bool(claimed)
 
 
-def _write_failure(rows: Any, channel: Channel, n_tries: int, failure: Failure) -> None:  # noqa: ANN401 - a queryset
+def _write_failure(rows: Any, channel: Channel, n_tries: int, failure: Failure) -> None:
     """Let the notices of a message wait for their next try, or give them and their channel up."""
     told = {"status": failure.status, "error": storable(failure.error, 300)}
     if not failure.is_hopeless and n_tries < MOST_TRIES:

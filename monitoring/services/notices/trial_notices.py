@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 from django.db import transaction
 from django.utils import timezone
@@ -10,14 +11,9 @@ from django.utils import timezone
 from clustering.fetching.client import open_fetcher
 from monitoring.models import Alert, Channel, Notice
 from monitoring.services.notices.messages import Failure, Message, send_message
-from vertex.core.models import Job
+from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
 from vertex.core.services.people import audit
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from vertex.core.models import Site, User
 
 TASK: Final = "monitoring.try_channel"
 TEXT = "This is a test: no site has changed. Notices of alerts come this way."

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -21,24 +22,19 @@ from clustering.models import Cluster, Clustering, Page, PageMembership, Snapsho
 from clustering.services.clusters.clustering_runs import cluster_site
 from clustering.services.clusters.clusterings import cancel_left_run, request_clustering
 from clustering.services.pages.pages import Visit, prepare_visits, store_visits
+from monitoring.algorithms.repair import ProposedPage
 from monitoring.models import Proposal, SiteChange
 from monitoring.services.checks.changes import end_change
+from monitoring.services.checks.fresh_pages import FreshPage
+from monitoring.services.repair.plans import Plan
 from rules.models import Rule, RuleSample
 from rules.services.learning.sample_pages import tree_of
 from rules.services.learning.schemas import vertical_of
 from rules.services.review.publishing import publish_rule
-from vertex.core.models import Job
+from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.people import audit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from monitoring.algorithms.repair import ProposedPage
-    from monitoring.services.checks.fresh_pages import FreshPage
-    from monitoring.services.repair.healing import Plan
-    from vertex.core.models import Site, User
-    from vertex.core.services.jobs.jobs import JobRun
 
 AT_ONCE = 50  # pages stored in one transaction
 
@@ -72,7 +68,9 @@ def accept_plans(
             _note_accepted(proposal, cluster, rule, actor)
             end_change(cluster=cluster, end=SiteChange.End.REPAIRED)
     _retire_unserved(site, plans, served, actor)
-    _draw_samples(site, [c for c, plan in zip(clusters, plans, strict=True) if c and plan.may_be_published])
+    _draw_samples(
+        site, [c for c, plan in zip(clusters, plans, strict=True) if c and plan.may_be_published]
+    )
     return [
         (cluster.name if cluster else None, proposal.state == Proposal.State.ACCEPTED)
         for cluster, proposal in zip(clusters, proposals, strict=True)
@@ -98,10 +96,13 @@ def _cluster(site: Site, actor: User | None) -> None:
     """Cluster the site anew by the algorithm that it works with."""
     current = Clustering.objects.current().filter(site=site).without_model().first()
     algorithm = current.algorithm if current else "auto"
-    _do(partial(request_clustering, site=site, algorithm=algorithm, actor=actor, rings=False), cluster_site)
+    _do(
+        partial(request_clustering, site=site, algorithm=algorithm, actor=actor, rings=False),
+        cluster_site,
+    )
 
 
-def _do(request: Callable[[], Job], work: Any) -> None:  # noqa: ANN401 - what run_job takes
+def _do(request: Callable[[], Job], work: Any) -> None:
     """Do another job within this one; one that a killed worker left in the middle ends. Raises JobFailed."""
     try:
         job = request()
@@ -125,7 +126,11 @@ def _cluster_of(site: Site, plan: Plan) -> Cluster | None:
 def _rule_of(plan: Plan, cluster: Cluster, actor: User | None) -> Rule | None:
     """Return the rule that serves a cluster from now on; None where the plan has none to publish."""
     if plan.reuse.from_cluster is not None and plan.rule is not None:
-        return plan.rule if plan.rule.cluster_id == cluster.pk else _copy_rule(plan.rule, cluster, actor)
+        return (
+            plan.rule
+            if plan.rule.cluster_id == cluster.pk
+            else _copy_rule(plan.rule, cluster, actor)
+        )
     if not plan.may_be_published:
         return None
     rule = _new_rule(plan, cluster, actor)
@@ -183,11 +188,15 @@ def _new_rule(plan: Plan, cluster: Cluster, actor: User | None) -> Rule:
             },
         )
         annotated = [page.url for page in relearnt.annotated]
-        _keep_samples(rule, _snapshots(cluster, annotated), _snapshots(cluster, relearnt.unannotated))
+        _keep_samples(
+            rule, _snapshots(cluster, annotated), _snapshots(cluster, relearnt.unannotated)
+        )
     return rule
 
 
-def _create(cluster: Cluster, before: Rule, actor: User | None, comment: str, made: dict[str, Any]) -> Rule:
+def _create(
+    cluster: Cluster, before: Rule, actor: User | None, comment: str, made: dict[str, Any]
+) -> Rule:
     """Write a further version of a cluster's rule, as a draft; the cluster describes the same vertical."""
     Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
     vertical = vertical_of(cluster)
@@ -240,20 +249,26 @@ def _figures(plan: Plan) -> list[dict[str, Any]]:
 def _snapshots(cluster: Cluster, urls: Sequence[str] | None) -> list[Snapshot]:
     """Return the latest snapshots of some pages of a cluster's site, or of the cluster's own pages."""
     if urls is None:
-        members = PageMembership.objects.current().filter(cluster=cluster).order_by("page__url_hash")
+        members = (
+            PageMembership.objects.current().filter(cluster=cluster).order_by("page__url_hash")
+        )
         pages = Page.objects.filter(pk__in=members.values("page"))
     else:
         pages = Page.objects.filter(site=cluster.site_id, url__in=urls)
     found = pages.filter(latest_snapshot__isnull=False).select_related("latest_snapshot__page")
     order = {url: place for place, url in enumerate(urls or ())}
-    snapshots = [page.latest_snapshot for page in sorted(found, key=lambda page: order.get(page.url, 0))]
+    snapshots = [
+        page.latest_snapshot for page in sorted(found, key=lambda page: order.get(page.url, 0))
+    ]
     return [snapshot for snapshot in snapshots if snapshot is not None]
 
 
 def _keep_samples(rule: Rule, annotated: Iterable[Snapshot], others: Iterable[Snapshot]) -> None:
     uses = ((RuleSample.Use.ANNOTATED, annotated), (RuleSample.Use.UNANNOTATED, others))
     RuleSample.objects.bulk_create(
-        RuleSample(rule=rule, snapshot=snapshot, use=use) for use, snapshots in uses for snapshot in snapshots
+        RuleSample(rule=rule, snapshot=snapshot, use=use)
+        for use, snapshots in uses
+        for snapshot in snapshots
     )
 
 
@@ -263,7 +278,9 @@ def _annotate(plan: Plan, cluster: Cluster, actor: User | None) -> None:
     assert relearnt is not None  # noqa: S101 - the caller has checked
     pages = {page.url: page for page in relearnt.proposed}
     live = Annotation.objects.live().filter(page__url__in=list(pages), page__site=cluster.site_id)
-    wanted = {page.url for page in relearnt.annotated} | set(live.values_list("page__url", flat=True))
+    wanted = {page.url for page in relearnt.annotated} | set(
+        live.values_list("page__url", flat=True)
+    )
     attributes = (
         {one.name: one for one in Attribute.objects.live().filter(vertical=plan.rule.vertical)}
         if plan.rule
@@ -294,7 +311,9 @@ def _annotate_page(
         except AnchorProblem:
             continue
         if name in attributes:
-            marks[attributes[name]] = [Mark(anchor, _record_of(anchor.xpath, page)) for anchor in anchors]
+            marks[attributes[name]] = [
+                Mark(anchor, _record_of(anchor.xpath, page)) for anchor in anchors
+            ]
     if page.records:
         marks[None] = [Mark(record=tuple(record)) for record in page.records]
     for name in page.absent & attributes.keys():
@@ -314,7 +333,11 @@ def _annotate_page(
 
 def _record_of(xpath: str, page: ProposedPage) -> tuple[str, ...]:
     """Return the record in which a node stands; nothing where it is in none."""
-    around = (record for record in page.records if any(f"{xpath}/".startswith(f"{one}/") for one in record))
+    around = (
+        record
+        for record in page.records
+        if any(f"{xpath}/".startswith(f"{one}/") for one in record)
+    )
     return tuple(next(around, ()))
 
 
@@ -324,12 +347,16 @@ def _note_accepted(proposal: Proposal, cluster: Cluster, rule: Rule, actor: User
     proposal.save(update_fields=["state", "cluster", "rule", "accepted_at", "accepted_by"])
 
 
-def _retire_unserved(site: Site, plans: Sequence[Plan], served: set[int], actor: User | None) -> None:
+def _retire_unserved(
+    site: Site, plans: Sequence[Plan], served: set[int], actor: User | None
+) -> None:
     """Retire the rules whose cluster changed and for which nothing could be published."""
     changed = {
         plan.rule.pk: plan.rule
         for plan in plans
-        if plan.rule is not None and plan.reuse.from_cluster is None and plan.rule.cluster_id not in served
+        if plan.rule is not None
+        and plan.reuse.from_cluster is None
+        and plan.rule.cluster_id not in served
     }
     for rule in changed.values():
         if (
@@ -350,7 +377,9 @@ def _draw_samples(site: Site, clusters: Sequence[Cluster]) -> None:
     """Draw the samples of repaired clusters anew, so that an editor sees the pages as they are now."""
     for cluster in clusters:
         try:
-            request = partial(sampling.request_samples, site=site, cluster=cluster.name, rings=False)
+            request = partial(
+                sampling.request_samples, site=site, cluster=cluster.name, rings=False
+            )
             _do(request, sampling.draw_samples)
         except (jobs.JobExists, jobs.JobFailed, jobs.JobNotClaimed, ValidationError):
             continue  # the rule serves; samples can be drawn at any time

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from typing import Final
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.services.samples.sampling import request_samples
+from clustering.models import Cluster, Snapshot
 from clustering.services.pages.pages import Visit, prepare_visits, store_visits
 from monitoring.models import Proposal
 from monitoring.services.repair.repairs import accept_proposal, reject_proposal
+from vertex.core.models import Job, User
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.people import audit
 from vertex.core.storage import page_store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from clustering.models import Cluster, Snapshot
-    from vertex.core.models import Job, User
 
 CONFIRMED: Final = "confirmed"
 ELSEWHERE: Final = "elsewhere"
@@ -27,7 +24,9 @@ GONE: Final = "gone"
 SAID: Final = {CONFIRMED: "confirmed", ELSEWHERE: "in another place", GONE: "not there any more"}
 
 
-def decide_value(*, proposal: Proposal, attribute: str, said: str, actor: User | None = None) -> Job | None:
+def decide_value(
+    *, proposal: Proposal, attribute: str, said: str, actor: User | None = None
+) -> Job | None:
     """Write down what a person says of a proposed value; blank takes it back.
 
     Returns the job that brings the repair into force, once every value is confirmed. Raises ValidationError,
@@ -48,7 +47,11 @@ def decide_value(*, proposal: Proposal, attribute: str, said: str, actor: User |
         locked.save(update_fields=["attributes"])
         detail = {"attribute": attribute, "said": said}
         audit.record(
-            actor=actor, action="proposal.judged", subject=str(locked), site=locked.site, detail=detail
+            actor=actor,
+            action="proposal.judged",
+            subject=str(locked),
+            site=locked.site,
+            detail=detail,
         )
     proposal.refresh_from_db()
     return accept_proposal(proposal=proposal, actor=actor) if is_confirmed(proposal) else None
@@ -61,7 +64,11 @@ def is_confirmed(proposal: Proposal) -> bool:
 
 
 def annotate_instead(
-    *, proposal: Proposal, cluster: Cluster, snapshots: Iterable[Snapshot], actor: User | None = None
+    *,
+    proposal: Proposal,
+    cluster: Cluster,
+    snapshots: Iterable[Snapshot],
+    actor: User | None = None,
 ) -> Job | None:
     """Put a proposal aside, and let the pages as they are now be the ones that are annotated.
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from clustering.models import Cluster, Extent, Page, PageMembership
-from monitoring.algorithms.rule_reuse import NewCluster, OldCluster, Reuse, Versions, find_reuse
+from monitoring.algorithms.rule_reuse import NewCluster, OldCluster, Versions, find_reuse
 from monitoring.models import FetchedPage, Proposal
 from monitoring.services.checks import fetched_pages
 from monitoring.services.checks.fresh_pages import FreshPage, pages_of_source
@@ -18,56 +18,22 @@ from monitoring.services.checks.tested_pages import lines_with, read_body
 from monitoring.services.checks.turns import puts_off
 from monitoring.services.repair.accepting import accept_plans
 from monitoring.services.repair.new_clusters import cluster_fresh
-from monitoring.services.repair.relearning import OldPage, Relearnt, relearn, versions_with
+from monitoring.services.repair.plans import Plan
+from monitoring.services.repair.relearning import OldPage, relearn, versions_with
+from rules.algorithms.running.records import AttributeType
 from rules.models import GoldenRecord, Record, Rule
 from rules.services.learning.schemas import runnable
-from vertex.core.models import Job
+from vertex.core.models import Job, Site, User
 from vertex.core.services.files.files import check_exists
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.people import audit
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from rules.algorithms.running.run_rule import AttributeType
-    from vertex.core.models import Site, User
-    from vertex.core.services.jobs.jobs import JobRun
-
-    Report = Callable[[dict[str, Any]], None]
+Report = Callable[[dict[str, Any]], None]
 
 N_KNOWN = 40  # pages of a cluster whose old and new versions are compared
 MOST_SECONDS = 7_200.0  # that fetching may take
 N_FETCHED = 80  # pages of a cluster that are fetched where there is no archive
-
-
-@dataclass(slots=True)
-class Plan:
-    """How a new cluster is to be served."""
-
-    new: NewCluster
-    reuse: Reuse
-    rule: Rule | None = None  # that of the old cluster
-    relearnt: Relearnt | None = None
-
-    @property
-    def decision(self) -> str:
-        if self.reuse.from_cluster is not None:
-            return Proposal.Decision.REUSED.value
-        if self.relearnt is not None:
-            return Proposal.Decision.PROPOSED.value
-        return Proposal.Decision.NEEDS_ANNOTATION.value
-
-    @property
-    def may_be_published(self) -> bool:
-        """Say whether the field test lets the rule serve the cluster."""
-        return self.relearnt is not None and self.relearnt.verdict.has_passed
-
-    @property
-    def why(self) -> list[str]:
-        told = list(self.reuse.why)
-        if self.relearnt is not None:
-            told.append(f"New rule: {self.relearnt.verdict.why}")
-        return told
 
 
 def request_healing(
@@ -112,7 +78,9 @@ def request_healing(
             actor=actor,
             rings=rings,
         )
-        audit.record(actor=actor, action="healing.requested", subject=site.name, site=site, detail=params)
+        audit.record(
+            actor=actor, action="healing.requested", subject=site.name, site=site, detail=params
+        )
     return job
 
 
@@ -133,7 +101,9 @@ def heal_site(run: JobRun, report: Report | None = None) -> dict[str, Any]:
     for number, one in enumerate(clusters):
         run.renew(n_done=number, n_total=len(clusters), message=one.name)
         with run.kept_alive():
-            plans.append(_plan(NewCluster(one.name, one.vector_by_url, one.signature), old, rules, fresh))
+            plans.append(
+                _plan(NewCluster(one.name, one.vector_by_url, one.signature), old, rules, fresh)
+            )
     lines = [line_of(plan) for plan in plans]
     proposals = _proposals(run, site, plans, lines)
     if run.job.params["is_accepted"]:
@@ -157,12 +127,18 @@ def _accept(
 ) -> None:
     """Apply the plans that the job is to accept, and note in their lines what came of them."""
     chosen = [
-        (plan, line, proposal) for plan, line, proposal in planned if proposal and _is_chosen(run, plan)
+        (plan, line, proposal)
+        for plan, line, proposal in planned
+        if proposal and _is_chosen(run, plan)
     ]
     plans = [plan for plan, _, _ in chosen]
     is_whole = len(chosen) == len(planned)
-    pages = fresh if is_whole else {url: fresh[url] for plan in plans for url in sorted(plan.new.urls)}
-    served = accept_plans(run, site, plans, pages, [proposal for _, _, proposal in chosen if proposal])
+    pages = (
+        fresh if is_whole else {url: fresh[url] for plan in plans for url in sorted(plan.new.urls)}
+    )
+    served = accept_plans(
+        run, site, plans, pages, [proposal for _, _, proposal in chosen if proposal]
+    )
     for (_, line, _), (name, is_served) in zip(chosen, served, strict=True):
         line["cluster"], line["accepted"] = name or line["cluster"], is_served
 
@@ -172,7 +148,9 @@ def _is_chosen(run: JobRun, plan: Plan) -> bool:
     if params.get("only") is not None:
         return plan.new.name in params["only"]
     if params.get("is_careful"):
-        return plan.may_be_published or (plan.reuse.from_cluster is not None and plan.rule is not None)
+        return plan.may_be_published or (
+            plan.reuse.from_cluster is not None and plan.rule is not None
+        )
     return True
 
 
@@ -202,7 +180,8 @@ def _attributes(plan: Plan) -> dict[str, Any]:
         }
         measures = plan.relearnt.measures
         return {
-            name: {"xpath": xpath, **measures.get(name, {"precision": 0.0})} for name, xpath in xpaths.items()
+            name: {"xpath": xpath, **measures.get(name, {"precision": 0.0})}
+            for name, xpath in xpaths.items()
         }
     if plan.reuse.from_cluster is None or plan.rule is None:
         return {}
@@ -223,7 +202,11 @@ def _fresh_pages(run: JobRun, site: Site, rules: Sequence[Rule]) -> dict[str, Fr
         return fresh
     pages: set[int] = set()
     for rule in rules:
-        members = PageMembership.objects.current().filter(cluster=rule.cluster_id).order_by("page__url_hash")
+        members = (
+            PageMembership.objects.current()
+            .filter(cluster=rule.cluster_id)
+            .order_by("page__url_hash")
+        )
         golden = GoldenRecord.objects.filter(rule=rule).values_list("page", flat=True)
         pages |= {*golden, *members.values_list("page", flat=True)[:N_FETCHED]}
     fetched_pages.fetch_pages(run, site, Page.objects.filter(pk__in=pages), seconds=MOST_SECONDS)
@@ -251,7 +234,9 @@ def _old_clusters(site: Site, rules: Sequence[Rule]) -> list[OldCluster]:
     extents = Extent.objects.filter(clustering__site=site, clustering__is_current=True)
     told = {
         cluster: (signature, importance)
-        for cluster, signature, importance in extents.values_list("cluster", "signature", "importance")
+        for cluster, signature, importance in extents.values_list(
+            "cluster", "signature", "importance"
+        )
     }
     urls: dict[int, set[str]] = {}
     members = PageMembership.objects.current().filter(clustering__site=site, cluster__isnull=False)
@@ -274,7 +259,10 @@ def _old_clusters(site: Site, rules: Sequence[Rule]) -> list[OldCluster]:
 
 
 def _plan(
-    new: NewCluster, old: Sequence[OldCluster], rules: Sequence[Rule], fresh: Mapping[str, FreshPage]
+    new: NewCluster,
+    old: Sequence[OldCluster],
+    rules: Sequence[Rule],
+    fresh: Mapping[str, FreshPage],
 ) -> Plan:
     rule_by_name = {rule.cluster.name: rule for rule in rules}
 
@@ -310,7 +298,9 @@ def _is_mostly_of(new: NewCluster, best: OldCluster, old: Sequence[OldCluster]) 
 
 def old_pages(rule: Rule, urls: frozenset[str]) -> list[OldPage]:
     """Return pages as they were, those with golden records first, with what the rule extracts from them."""
-    golden = GoldenRecord.objects.filter(rule=rule, page__url__in=urls).select_related("page", "snapshot")
+    golden = GoldenRecord.objects.filter(rule=rule, page__url__in=urls).select_related(
+        "page", "snapshot"
+    )
     pages = [
         OldPage(one.page.url, one.records, read_body(one.snapshot.body), one.snapshot.content_type)
         for one in golden.order_by("pk")[:N_KNOWN]
@@ -322,12 +312,14 @@ def old_pages(rule: Rule, urls: frozenset[str]) -> list[OldPage]:
     others = members.order_by("page__url_hash").values_list("page", flat=True)
     ready = runnable(rule)
     for page in (
-        Page.objects.filter(pk__in=list(others)).select_related("latest_snapshot").order_by("url_hash")
+        Page.objects.filter(pk__in=list(others))
+        .select_related("latest_snapshot")
+        .order_by("url_hash")
     ):
         if len(pages) >= N_KNOWN:
             break
         snapshot = page.latest_snapshot
-        if page.url in known or page.url not in urls or snapshot is None or snapshot.status >= 400:  # noqa: PLR2004 - the first error
+        if page.url in known or page.url not in urls or snapshot is None or snapshot.status >= 400:
             continue
         body = read_body(snapshot.body)
         lines = lines_with(
@@ -348,7 +340,9 @@ def _proposals(
     decisions = {line["cluster"]: line["decision"] for line in lines}
     for name, proposal in waiting.items():
         if decisions.get(name) != proposal.decision:
-            raise jobs.JobFailed(f"{name} would be planned otherwise now; let the repair be proposed again")
+            raise jobs.JobFailed(
+                f"{name} would be planned otherwise now; let the repair be proposed again"
+            )
     return [waiting.get(plan.new.name) for plan in plans]
 
 
@@ -386,7 +380,8 @@ def _evidence(plan: Plan) -> dict[str, Any]:
     return {
         page.url: {
             name: [
-                {"xpath": one.place.xpath, "text": one.place.text[:300], "score": one.score} for one in found
+                {"xpath": one.place.xpath, "text": one.place.text[:300], "score": one.score}
+                for one in found
             ]
             for name, found in page.values.items()
         }

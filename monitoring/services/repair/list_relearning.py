@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from lxml.etree import _Element
 
 from clustering.algorithms.records.record_finding import find_records
 from clustering.dom.paths import element_paths
 from monitoring.algorithms.known_values import same_value
 from monitoring.algorithms.record_matching import match_list
 from monitoring.algorithms.repair import FoundValue, KnownPage, ProposedPage, propose_annotations
-from monitoring.algorithms.rule_reuse import FieldVerdict, field_test_of_rule
+from monitoring.algorithms.rule_reuse import FieldVerdict, Versions, field_test_of_rule
 from monitoring.algorithms.value_places import ReadPage
+from monitoring.services.checks.fresh_pages import FreshPage
 from monitoring.services.checks.tested_pages import tree_of_body
 from monitoring.services.repair.relearnt import OldPage, Relearnt, versions_with
 from rules.algorithms.learning.list_learner import learn_records
@@ -20,19 +24,10 @@ from rules.algorithms.learning.record_samples import RecordSamples, copy_of_reco
 from rules.algorithms.learning.samples import read_samples
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
 from rules.algorithms.rule.rule import OF_PAGE
-from rules.algorithms.running.run_rule import RunnableRule
+from rules.algorithms.running.records import AttributeType, RunnableRule
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
+from rules.models import Rule
 from rules.services.learning.schemas import specs_of, types_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from lxml.etree import _Element
-
-    from monitoring.algorithms.rule_reuse import Versions
-    from monitoring.services.checks.fresh_pages import FreshPage
-    from rules.algorithms.running.run_rule import AttributeType
-    from rules.models import Rule
 
 N_LISTS: Final = 5  # of a page that may be the one
 N_PAGES: Final = 8  # from which is learnt
@@ -69,7 +64,9 @@ def relearn_list(
     of_page = {one["attribute"] for one in named if one.get("scope") == OF_PAGE}
     within = [one for one in kinds if one.name not in of_page]
     found = (_find(page, fresh[page.url], within) for page in old if page.url in fresh)
-    pages = sorted((one for one in found if one is not None), key=lambda one: -len(one.numbers))[:N_PAGES]
+    pages = sorted((one for one in found if one is not None), key=lambda one: -len(one.numbers))[
+        :N_PAGES
+    ]
     if not pages:
         return None
     _propose(pages, within, [one for one in kinds if one.name in of_page])
@@ -77,15 +74,22 @@ def relearn_list(
     others = [url for url in sorted(urls) if url in fresh and url not in taken][:N_OTHERS]
     trees = [tree_of_body(fresh[url].body, fresh[url].content_type)[0] for url in others]
     samples = read_samples(
-        [AnnotatedPage(page.url, page.tree, _marks(page.of_page), records=page.records) for page in pages],
+        [
+            AnnotatedPage(page.url, page.tree, _marks(page.of_page), records=page.records)
+            for page in pages
+        ],
         [tree for tree in trees if tree is not None],
     )
-    definition = learn_records(samples, [_samples_of(page) for page in pages], specs_of(rule.schema))
+    definition = learn_records(
+        samples, [_samples_of(page) for page in pages], specs_of(rule.schema)
+    )
     stylesheet = stylesheet_of(definition, title=rule.cluster.title)
     trial = RunnableRule(rule.cluster.name, 0, stylesheet, kinds)
     has_rule = {one.attribute for one in definition.attributes if one.alternatives}
     versions = versions_with(trial, old, fresh)
-    verdict = field_test_of_rule(versions, [one for one in kinds if one.name in has_rule or one.is_mandatory])
+    verdict = field_test_of_rule(
+        versions, [one for one in kinds if one.name in has_rule or one.is_mandatory]
+    )
     verdict = _not_without_records(verdict, versions, pages)
     measures = {one.name: measure_of_list(one, versions) for one in kinds if one.name in has_rule}
     proposed = [_proposed(page) for page in pages]
@@ -112,7 +116,9 @@ def _find(page: OldPage, fresh: FreshPage, kinds: Sequence[AttributeType]) -> _P
         [str(line.get("key")) for line in lines],
         numbers=numbers,
     )
-    made.copies = [copy_of_record(made.records[number], has_text=made.has_text) for number in numbers]
+    made.copies = [
+        copy_of_record(made.records[number], has_text=made.has_text) for number in numbers
+    ]
     return made
 
 
@@ -122,7 +128,9 @@ def _propose(
     """Find the golden values within their records, each as if it were a page, and those beside them."""
     known = [
         KnownPage(
-            page.url, ReadPage(copy), {one.name: values[one.name] for one in within if one.name in values}
+            page.url,
+            ReadPage(copy),
+            {one.name: values[one.name] for one in within if one.name in values},
         )
         for page in pages
         for (copy, _), values in list(zip(page.copies, page.values, strict=True))[:N_RECORDS]
@@ -135,7 +143,11 @@ def _propose(
             KnownPage(
                 page.url,
                 ReadPage(page.tree),
-                {one.name: page.values[0][one.name] for one in beside if one.name in page.values[0]},
+                {
+                    one.name: page.values[0][one.name]
+                    for one in beside
+                    if one.name in page.values[0]
+                },
             )
             for page in pages
         ]
@@ -160,14 +172,19 @@ def _samples_of(page: _Page) -> RecordSamples:
 
 def _marks(values: Mapping[str, Sequence[FoundValue]]) -> dict[str, list[MarkedNode]]:
     return {
-        name: [MarkedNode(one.place.xpath, None if one.place.is_whole else one.place.text) for one in found]
+        name: [
+            MarkedNode(one.place.xpath, None if one.place.is_whole else one.place.text)
+            for one in found
+        ]
         for name, found in values.items()
     }
 
 
 def _proposed(page: _Page) -> ProposedPage:
     """Return what was found on a page, with the places that it has there."""
-    values: dict[str, list[FoundValue]] = {name: list(found) for name, found in page.of_page.items()}
+    values: dict[str, list[FoundValue]] = {
+        name: list(found) for name, found in page.of_page.items()
+    }
     for (copy, copies), found in zip(page.copies, page.found, strict=False):
         originals = {its: original for original, its in copies.items()}
         for name, places in found.values.items():
@@ -210,4 +227,8 @@ def measure_of_list(attribute: AttributeType, versions: Iterable[Versions]) -> d
             counts["right"] += same_value(attribute.type, was, value)
     precision = counts["right"] / counts["given"] if counts["given"] else 0.0
     recall = counts["right"] / counts["known"] if counts["known"] else 0.0
-    return {"precision": round(precision, 4), "recall": round(recall, 4), "n_known": counts["known"]}
+    return {
+        "precision": round(precision, 4),
+        "recall": round(recall, 4),
+        "n_known": counts["known"],
+    }

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.continuity import find_successors
-from clustering.algorithms.grouping import Evidence, EvidenceMissing, RawPage, SiteLink, TooManyPages
-from clustering.algorithms.observing import observe_page
+from clustering.algorithms.grouping import (
+    Evidence,
+    EvidenceMissing,
+    RawPage,
+    SiteLink,
+    TooManyPages,
+)
+from clustering.algorithms.observing import ObservedPage, observe_page
 from clustering.dom.links import find_links
 from clustering.models import Cluster, Clustering, PageMembership
 from clustering.services.clusters.cluster_names import free_name, names_taken
 from clustering.services.clusters.grouped_pages import best_signature
+from monitoring.services.checks.fresh_pages import FreshPage
+from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from clustering.algorithms.observing import ObservedPage
-    from monitoring.services.checks.fresh_pages import FreshPage
-    from vertex.core.models import Site
 
 FIRST_ERROR = 400  # status
 MOST_CLUSTERED = 3_000
@@ -61,7 +63,9 @@ def cluster_fresh(
         raise JobFailed(str(error)) from error
     members = {group.name: list(group.members) for group in grouping.groups}
     names = _names(
-        site, clustering, {group: [urls[one] for one in places] for group, places in members.items()}
+        site,
+        clustering,
+        {group: [urls[one] for one in places] for group, places in members.items()},
     )
     return [
         FreshCluster(
@@ -86,7 +90,9 @@ def _links(page: RawPage, pages: Mapping[str, FreshPage]) -> Iterator[SiteLink]:
             yield SiteLink(page.url, link.xpath, link.url, link.text)
 
 
-def _names(site: Site, clustering: Clustering, groups: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def _names(
+    site: Site, clustering: Clustering, groups: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
     """Return the name of each group, as a clustering of the stored pages would give it."""
     members = PageMembership.objects.filter(clustering=clustering, found__isnull=False)
     rows = members.values_list("page__url", "page", "found")
@@ -94,7 +100,10 @@ def _names(site: Site, clustering: Clustering, groups: Mapping[str, Sequence[str
     for url, page, cluster in rows.iterator(chunk_size=5_000):
         page_by_url[url], cluster_by_page[page] = page, cluster
     group_by_page = {
-        page_by_url[url]: group for group, urls in groups.items() for url in urls if url in page_by_url
+        page_by_url[url]: group
+        for group, urls in groups.items()
+        for url in urls
+        if url in page_by_url
     }
     successors = find_successors(cluster_by_page, group_by_page)
     known = dict(Cluster.objects.filter(site=site).values_list("pk", "name"))

@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from monitoring.algorithms.known_values import plain, same_value
 from monitoring.algorithms.repair import KnownPage, ProposedPage, choose_pages, propose_annotations
-from monitoring.algorithms.rule_reuse import field_test_of_rule
+from monitoring.algorithms.rule_reuse import Versions, field_test_of_rule
 from monitoring.algorithms.value_places import ReadPage
+from monitoring.services.checks.fresh_pages import FreshPage
 from monitoring.services.checks.tested_pages import tree_of_body
 from monitoring.services.repair.list_relearning import relearn_list
 from monitoring.services.repair.relearnt import OldPage, Relearnt, versions_with
 from rules.algorithms.learning.learner import learn_cluster
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
-from rules.algorithms.running.run_rule import RunnableRule
+from rules.algorithms.running.records import AttributeType, RunnableRule
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
+from rules.models import Rule
 from rules.services.learning.schemas import specs_of, types_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from monitoring.algorithms.rule_reuse import Versions
-    from monitoring.services.checks.fresh_pages import FreshPage
-    from rules.algorithms.running.run_rule import AttributeType
-    from rules.models import Rule
 
 __all__ = ["OldPage", "Relearnt", "relearn", "versions_with"]
 
@@ -77,7 +72,9 @@ def _known_pages(old: Sequence[OldPage], fresh: Mapping[str, FreshPage]) -> list
         if tree is None:
             continue
         labels, tags = _old_anchors(page)
-        known.append(KnownPage(page.url, ReadPage(tree), page.golden[0].get("record", {}), labels, tags))
+        known.append(
+            KnownPage(page.url, ReadPage(tree), page.golden[0].get("record", {}), labels, tags)
+        )
     return known
 
 
@@ -107,7 +104,9 @@ def _learn(
     proposed, annotated = pages
     taken = {page.url for page in annotated}
     known = [page.url for page in old if page.url in fresh and page.url not in taken]
-    others = list(dict.fromkeys([*known, *(url for url in urls if url in fresh and url not in taken)]))
+    others = list(
+        dict.fromkeys([*known, *(url for url in urls if url in fresh and url not in taken)])
+    )
     others = others[:N_UNANNOTATED]
     trees = [tree_of_body(fresh[url].body, fresh[url].content_type)[0] for url in others]
     learnt = learn_cluster(
@@ -121,12 +120,18 @@ def _learn(
     versions = versions_with(trial, old, fresh)
     kinds = [one for one in trial.attributes if one.name in has_rule or one.is_mandatory]
     verdict = field_test_of_rule(versions, kinds)
-    measures = {one.name: measure(one, versions) for one in trial.attributes if one.name in has_rule}
+    measures = {
+        one.name: measure(one, versions) for one in trial.attributes if one.name in has_rule
+    }
     spurious = _spurious(versions, proposed)
-    return Relearnt(learnt, stylesheet, list(annotated), proposed, others, verdict, measures, spurious)
+    return Relearnt(
+        learnt, stylesheet, list(annotated), proposed, others, verdict, measures, spurious
+    )
 
 
-def _spurious(versions: Sequence[Versions], proposed: Sequence[ProposedPage]) -> dict[str, set[str]]:
+def _spurious(
+    versions: Sequence[Versions], proposed: Sequence[ProposedPage]
+) -> dict[str, set[str]]:
     """Return the values that a rule gives on pages that seem not to have them."""
     absent_by_url = {page.url: page.absent for page in proposed}
     given = {
@@ -137,12 +142,17 @@ def _spurious(versions: Sequence[Versions], proposed: Sequence[ProposedPage]) ->
     return {url: names for url, names in given.items() if names}
 
 
-def _annotated_page(page: ProposedPage, fresh: FreshPage, dropped: set[str]) -> AnnotatedPage | None:
+def _annotated_page(
+    page: ProposedPage, fresh: FreshPage, dropped: set[str]
+) -> AnnotatedPage | None:
     tree, problem = tree_of_body(fresh.body, fresh.content_type)
     if tree is None:
         return None
     values = {
-        name: [MarkedNode(one.place.xpath, None if one.place.is_whole else one.place.text) for one in found]
+        name: [
+            MarkedNode(one.place.xpath, None if one.place.is_whole else one.place.text)
+            for one in found
+        ]
         for name, found in page.values.items()
         if name not in dropped
     }
@@ -163,7 +173,11 @@ def measure(attribute: AttributeType, versions: Iterable[Versions]) -> dict[str,
         counts["right"] += same_value(attribute.type, was, now)
     precision = counts["right"] / counts["given"] if counts["given"] else 0.0
     recall = counts["right"] / counts["known"] if counts["known"] else 0.0
-    return {"precision": round(precision, 4), "recall": round(recall, 4), "n_known": counts["known"]}
+    return {
+        "precision": round(precision, 4),
+        "recall": round(recall, 4),
+        "n_known": counts["known"],
+    }
 
 
 def _is_shown(value: str | Sequence[str], shown: str) -> bool:
@@ -176,7 +190,9 @@ def _pages_that_fail(
 ) -> list[ProposedPage]:
     """Return proposed pages on which the rule loses a value that was found there."""
     taken = {page.url for page in annotated}
-    failed = {url: {one.attribute for one in fields} for url, fields in relearnt.verdict.failed.items()}
+    failed = {
+        url: {one.attribute for one in fields} for url, fields in relearnt.verdict.failed.items()
+    }
     return [
         page
         for page in proposed

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from monitoring.algorithms.repair import ProposedPage
 from monitoring.algorithms.rule_reuse import FieldVerdict, Versions
+from monitoring.services.checks.fresh_pages import FreshPage
 from monitoring.services.checks.tested_pages import lines_with, text_of_body
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from monitoring.algorithms.repair import ProposedPage
-    from monitoring.services.checks.fresh_pages import FreshPage
-    from rules.algorithms.rule.rule import ClusterRule
-    from rules.algorithms.running.record_lines import Line
-    from rules.algorithms.running.run_rule import RunnableRule
+from rules.algorithms.rule.rule import ClusterRule
+from rules.algorithms.running.record_lines import Line
+from rules.algorithms.running.records import RunnableRule
 
 
 class OldPage(NamedTuple):
@@ -38,7 +35,9 @@ class Relearnt:
     unannotated: list[str]
     verdict: FieldVerdict
     measures: dict[str, dict[str, Any]] = field(default_factory=dict)  # per attribute
-    spurious: dict[str, set[str]] = field(default_factory=dict)  # by URL: given, though it is not there
+    spurious: dict[str, set[str]] = field(
+        default_factory=dict
+    )  # by URL: given, though it is not there
 
 
 def versions_with(

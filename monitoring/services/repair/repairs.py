@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Exists, OuterRef
@@ -15,12 +13,10 @@ from monitoring.models import Check, Proposal, Schedule, SiteChange
 from monitoring.services.checks.changes import end_change
 from monitoring.services.repair.healing import request_healing
 from rules.models import Rule
+from vertex.core.models import Job, User
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from vertex.core.models import Job, User
 
 
 def accept_proposal(*, proposal: Proposal, actor: User | None = None) -> Job:
@@ -30,7 +26,9 @@ def accept_proposal(*, proposal: Proposal, actor: User | None = None) -> Job:
     """
     _refuse_decided(proposal)
     if proposal.decision == Proposal.Decision.NEEDS_ANNOTATION:
-        raise ValidationError(f"{proposal.name} has no rule to accept; annotate its samples instead.")
+        raise ValidationError(
+            f"{proposal.name} has no rule to accept; annotate its samples instead."
+        )
     if proposal.field_test is False:
         raise ValidationError(
             f"The rule proposed for {proposal.name} fails the field test, so it is not published; "
@@ -46,7 +44,9 @@ def accept_proposal(*, proposal: Proposal, actor: User | None = None) -> Job:
             pages_of=proposal.job_id,
             actor=actor,
         )
-        audit.record(actor=actor, action="proposal.accepted", subject=str(proposal), site=proposal.site)
+        audit.record(
+            actor=actor, action="proposal.accepted", subject=str(proposal), site=proposal.site
+        )
     return job
 
 

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import orjson
 
-from monitoring.models import CheckedPage, FetchedPage, Proposal
+from clustering.models import Snapshot
+from monitoring.models import CheckedPage, FetchedPage, Proposal, SiteChange
 from monitoring.services.repair.decisions import SAID
 from rules.models import GoldenRecord, Rule
 from rules.views.review.review_rows import marks_at
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from clustering.models import Snapshot
-    from monitoring.models import SiteChange
 
 MOST_PAGES = 40
 DECIDABLE = (Proposal.Decision.PROPOSED, Proposal.Decision.REUSED)
@@ -53,7 +49,9 @@ def example_of(change: SiteChange, wanted: str) -> dict[str, Any]:
     """Return the page that is compared and the others; the first is one that a repair learnt from."""
     proposal = proposal_of(change)
     pages = _pages(change, proposal)
-    checked = next((one for one in pages if str(one.page_id) == wanted), pages[0] if pages else None)
+    checked = next(
+        (one for one in pages if str(one.page_id) == wanted), pages[0] if pages else None
+    )
     return {
         "proposal": proposal,
         "pages": pages,
@@ -82,7 +80,9 @@ def _order(change: SiteChange, proposal: Proposal) -> tuple[bool, bool, int, int
 def new_snapshots(change: SiteChange) -> list[Snapshot]:
     """Return the pages of a change as they are now, as far as they were kept."""
     rows = CheckedPage.objects.filter(cluster=change.cluster_id, snapshot__isnull=False)
-    rows = rows.filter(check_run__gte=change.found_by_id or 0).select_related("snapshot__page__site")
+    rows = rows.filter(check_run__gte=change.found_by_id or 0).select_related(
+        "snapshot__page__site"
+    )
     latest = {row.page_id: row.snapshot for row in rows.order_by("check_run", "pk")}
     return [snapshot for snapshot in latest.values() if snapshot is not None]
 
@@ -90,8 +90,14 @@ def new_snapshots(change: SiteChange) -> list[Snapshot]:
 def _pages(change: SiteChange, proposal: Proposal | None) -> list[CheckedPage]:
     learnt = set(proposal.evidence) if proposal else set()
     rows = CheckedPage.objects.filter(check_run=change.found_by_id, cluster=change.cluster_id)
-    pages = [one for one in rows.select_related("page", "snapshot__page__site") if one.outcome == "changed"]
-    pages.sort(key=lambda one: (not (one.page.url in learnt and one.failed), not one.failed, one.pk))
+    pages = [
+        one
+        for one in rows.select_related("page", "snapshot__page__site")
+        if one.outcome == "changed"
+    ]
+    pages.sort(
+        key=lambda one: (not (one.page.url in learnt and one.failed), not one.failed, one.pk)
+    )
     return pages[:MOST_PAGES]
 
 
@@ -118,7 +124,9 @@ def _fetched(checked: CheckedPage, proposal: Proposal | None) -> Snapshot | None
     return row.snapshot if row else None
 
 
-def _values(line: Mapping[str, Any], checked: CheckedPage, proposal: Proposal | None) -> list[ValueRow]:
+def _values(
+    line: Mapping[str, Any], checked: CheckedPage, proposal: Proposal | None
+) -> list[ValueRow]:
     was, nodes = line.get("record", {}), line.get("nodes", {})
     failed = {one["attribute"]: one for one in checked.failed}
     proposed = proposal.attributes if proposal and proposal.decision in DECIDABLE else {}
@@ -148,7 +156,9 @@ def _values(line: Mapping[str, Any], checked: CheckedPage, proposal: Proposal | 
     return rows
 
 
-def _marks(old: Snapshot | None, new: Snapshot | None, values: Sequence[ValueRow]) -> dict[str, Any]:
+def _marks(
+    old: Snapshot | None, new: Snapshot | None, values: Sequence[ValueRow]
+) -> dict[str, Any]:
     """Return where the values stand on both pages, as the frames draw them."""
     was = [(row.name, row.was_at) for row in values if row.was_at]
     found = [(row.name, row.found_at) for row in values if row.found_at]
@@ -158,5 +168,5 @@ def _marks(old: Snapshot | None, new: Snapshot | None, values: Sequence[ValueRow
     }
 
 
-def _first(value: Any) -> str:  # noqa: ANN401 - a path or several
+def _first(value: Any) -> str:
     return value if isinstance(value, str) else next(iter(value or []), "")

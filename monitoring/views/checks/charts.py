@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from datetime import date
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import NamedTuple
 
 WIDTH, LEFT, RIGHT = 960, 46, 12
 TOP, COVERAGE_HEIGHT, GAP, BARS_HEIGHT = 22, 120, 22, 60
@@ -86,7 +84,11 @@ def course_of(figures: Sequence[DayFigures], marks: Mapping[date, tuple[str, str
         right=WIDTH - RIGHT,
         line=_path(figures, xs, base),
         dots=[
-            Label(xs[one.day], _y(one.share, base), f"{one.day}: {one.share:.1%} of {one.n_pages:,} pages")
+            Label(
+                xs[one.day],
+                _y(one.share, base),
+                f"{one.day}: {one.share:.1%} of {one.n_pages:,} pages",
+            )
             for one in figures
             if one.share is not None
         ],

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
@@ -18,12 +20,6 @@ from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import chosen
 from vertex.core.views.toasts import tell
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from django.http import HttpRequest, HttpResponse
 
 FILTERS = {"": "All"} | {str(value): label for value, label in CheckedPage.Outcome.choices}
 
@@ -40,7 +36,9 @@ class CheckedCluster(NamedTuple):
 @needs_role(Role.VIEWER)
 @require_GET
 def check(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    shown = get_object_or_404(Check.objects.select_related("site", "job", "slot"), site__name=name, pk=pk)
+    shown = get_object_or_404(
+        Check.objects.select_related("site", "job", "slot"), site__name=name, pk=pk
+    )
     outcome = chosen(request, "outcome", FILTERS)
     pages = shown.pages.select_related("page", "cluster")
     others = Check.objects.done().filter(site=shown.site)
@@ -50,7 +48,9 @@ def check(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "clusters": _clusters(shown, list(pages.filter(outcome=outcome) if outcome else pages)),
         "filters": FILTERS,
         "outcome": outcome,
-        "thresholds": [(n, EXPLANATIONS.get(n, ""), share) for n, share in shown.thresholds.items()],
+        "thresholds": [
+            (n, EXPLANATIONS.get(n, ""), share) for n, share in shown.thresholds.items()
+        ],
         "before": others.filter(pk__lt=pk).order_by("-id").first(),
         "after": others.filter(pk__gt=pk).order_by("id").first(),
     }

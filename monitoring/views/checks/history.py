@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
@@ -11,9 +10,6 @@ from monitoring.views.checks import history_rows
 from vertex.core.models import Role
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import chosen
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
 
 SPANS = {"30": "30 days", "90": "90 days", "365": "a year"}
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from django.db.models import Count, Q, Sum
 from django.utils import timezone
 
-from monitoring.algorithms.change_statistics import change_table
+from monitoring.algorithms.change_statistics import ChangeTable, change_table
 from monitoring.models import Check, Coverage, Proposal, SiteChange
-from vertex.core.models import Site
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from monitoring.algorithms.change_statistics import ChangeTable
-    from vertex.core.models import User
+from vertex.core.models import Site, User
 
 FEWEST_PAGES = 5  # of a day, for its coverage to say anything
 MOST_SITES = 60
@@ -57,7 +52,9 @@ def table_iii(user: User, n_days: int) -> ChangeTable:
     rows = (
         _recent(user, n_days)
         .values("site", "day")
-        .annotate(pages=Sum("n_pages"), covered=Sum("n_pages", filter=Q(rule__isnull=False), default=0))
+        .annotate(
+            pages=Sum("n_pages"), covered=Sum("n_pages", filter=Q(rule__isnull=False), default=0)
+        )
     )
     shares: dict[str, list[float]] = {}
     for row in rows.order_by("site", "day"):
@@ -81,16 +78,27 @@ def table_iv(user: User, n_days: int) -> list[BrokenSite]:
 def figure_5(user: User) -> list[Reuse]:
     """Return how much of each repaired site could keep its rules: the last repair of each."""
     kept = (
-        Proposal.objects.visible_to(user).exclude(job=None).order_by().values("site__name", "job", "decision")
+        Proposal.objects.visible_to(user)
+        .exclude(job=None)
+        .order_by()
+        .values("site__name", "job", "decision")
     )
     jobs: dict[tuple[str, int], dict[str, tuple[int, int]]] = {}
-    for row in kept.annotate(n=Count("pk"), urls=Sum("n_urls")).order_by("-job")[: MOST_REPAIRS * 12]:
-        jobs.setdefault((row["site__name"], row["job"]), {})[row["decision"]] = row["n"], row["urls"]
+    for row in kept.annotate(n=Count("pk"), urls=Sum("n_urls")).order_by("-job")[
+        : MOST_REPAIRS * 12
+    ]:
+        jobs.setdefault((row["site__name"], row["job"]), {})[row["decision"]] = (
+            row["n"],
+            row["urls"],
+        )
     last: dict[str, dict[str, tuple[int, int]]] = {}
     for (site, _), decisions in jobs.items():
         last.setdefault(site, decisions)
     drops = _drops(list(last)[:MOST_REPAIRS])
-    told = [(site, decisions, drops.get(site, 0.0)) for site, decisions in list(last.items())[:MOST_REPAIRS]]
+    told = [
+        (site, decisions, drops.get(site, 0.0))
+        for site, decisions in list(last.items())[:MOST_REPAIRS]
+    ]
     told.sort(key=lambda one: (-one[2], one[0]))
     return [_reuse(place, *one) for place, one in enumerate(told)]
 
@@ -116,13 +124,19 @@ def _broken(site: str, changes: Sequence[SiteChange]) -> BrokenSite:
 def _fallen(check: Check) -> float:
     """Return the share of a check's bellwethers that no longer fit their cluster."""
     n = sum(told.get("n_reachable", 0) for told in check.clusters)
-    fails = sum(told.get("n_reachable", 0) * told.get("shingle_share", 0.0) for told in check.clusters)
+    fails = sum(
+        told.get("n_reachable", 0) * told.get("shingle_share", 0.0) for told in check.clusters
+    )
     return fails / n if n else 0.0
 
 
 def _drops(sites: Sequence[str]) -> dict[str, float]:
     """Return by how much the coverage of each site fell at its last change."""
-    rows = SiteChange.objects.filter(site__name__in=sites).select_related("site", "found_by").order_by("pk")
+    rows = (
+        SiteChange.objects.filter(site__name__in=sites)
+        .select_related("site", "found_by")
+        .order_by("pk")
+    )
     return {change.site.name: _fallen(change.found_by) for change in rows if change.found_by}
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
@@ -15,9 +14,6 @@ from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import chosen, list_part, words
 
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
-
 
 @needs_role(Role.VIEWER)
 @require_GET
@@ -25,7 +21,9 @@ def monitoring(request: HttpRequest) -> HttpResponse:
     user, now = user_of(request), timezone.now()
     query, shown = words(request), chosen(request, "show", overview_rows.FILTERS)
     visible = Site.objects.visible_to(user)
-    part = list_part(request, overview_rows.narrowed(visible.matching(query), shown), order=["name"])
+    part = list_part(
+        request, overview_rows.narrowed(visible.matching(query), shown), order=["name"]
+    )
     whole = overview_rows.whole_figures(visible, now)
     alerts = overview_rows.open_alerts(visible)
     context = {

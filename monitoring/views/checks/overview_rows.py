@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date, datetime, timedelta
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Exists, Min, OuterRef, Q, Sum
 from django.urls import reverse
@@ -12,20 +13,12 @@ from django.utils import timezone
 from annotation.models import Effort
 from clustering.models import Page
 from monitoring.models import Alert, Check, Coverage, Proposal, Schedule, SiteChange
-from monitoring.services.checks.day_strips import last_days, strips_of
+from monitoring.services.checks.day_strips import Day, last_days, strips_of
 from monitoring.services.notices.alerts import RELEASABLE
-from monitoring.views.checks.charts import DayFigures, course_of
+from monitoring.views.checks.charts import Course, DayFigures, course_of
 from rules.models import Extraction, Rule
-from vertex.core.models import Job, Role, Site
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import date
-
-    from monitoring.services.checks.day_strips import Day
-    from monitoring.views.checks.charts import Course
-    from vertex.core.models import User
-    from vertex.core.models.sites import SiteQuerySet
+from vertex.core.models import Job, Role, Site, User
+from vertex.core.models.sites import SiteQuerySet
 
 Kind = Alert.Kind
 ALERTS_SHOWN = 40
@@ -69,7 +62,8 @@ HEALTHS = (
     (DOUBTFUL, (Kind.HELD, Kind.IMPLAUSIBLE, Kind.DRIFT, Kind.COVERAGE, Kind.WARNING)),
 )
 FILTERS = {"": "All"} | {
-    health.key: health.word for health in (CHANGED, UNREACHABLE, OVERDUE, DOUBTFUL, UNWATCHED, HEALTHY)
+    health.key: health.word
+    for health in (CHANGED, UNREACHABLE, OVERDUE, DOUBTFUL, UNWATCHED, HEALTHY)
 }
 
 
@@ -184,15 +178,24 @@ def alert_groups(alerts: Iterable[Alert], user: User, now: datetime) -> list[Ale
                 alert,
                 alert.state_at(now).value,
                 href or reverse("site_monitoring", args=[alert.site.name]),
-                reverse("acknowledge_alert", args=[alert.site.name, alert.pk]).removesuffix("acknowledge/"),
+                reverse("acknowledge_alert", args=[alert.site.name, alert.pk]).removesuffix(
+                    "acknowledge/"
+                ),
                 may_act,
                 may_act and alert.kind in RELEASABLE,
             )
         )
-    order = {Alert.State.OPEN.value: 0, Alert.State.ACKNOWLEDGED.value: 1, Alert.State.SNOOZED.value: 2}
+    order = {
+        Alert.State.OPEN.value: 0,
+        Alert.State.ACKNOWLEDGED.value: 1,
+        Alert.State.SNOOZED.value: 2,
+    }
     return [
         AlertGroup(
-            kind, Kind(kind).label, CAUSES.get(Kind(kind), ""), sorted(rows, key=lambda row: order[row.state])
+            kind,
+            Kind(kind).label,
+            CAUSES.get(Kind(kind), ""),
+            sorted(rows, key=lambda row: order[row.state]),
         )
         for kind, rows in groups.items()
         if rows
@@ -229,9 +232,17 @@ def _operated(user: User) -> set[int] | None:
 def whole_figures(sites: SiteQuerySet, now: datetime) -> dict[str, Any]:
     """Return the figures of all sites that a user may see."""
     day = now - timedelta(days=1)
-    kinds = Alert.objects.open().filter(site__in=sites).order_by().values("kind").annotate(n=Count("pk"))
+    kinds = (
+        Alert.objects.open()
+        .filter(site__in=sites)
+        .order_by()
+        .values("kind")
+        .annotate(n=Count("pk"))
+    )
     recent = Check.objects.done().filter(made_at__gte=day).values("site")
-    proposals = Proposal.objects.waiting().filter(site__in=sites, decision=Proposal.Decision.PROPOSED)
+    proposals = Proposal.objects.waiting().filter(
+        site__in=sites, decision=Proposal.Decision.PROPOSED
+    )
     counts = sites.aggregate(
         n_sites=Count("pk"),
         n_watched=Count("pk", filter=Q(pk__in=Schedule.objects.running().values("site"))),
@@ -244,7 +255,9 @@ def whole_figures(sites: SiteQuerySet, now: datetime) -> dict[str, Any]:
     }
 
 
-def course(sites: Iterable[int] | SiteQuerySet, *, address: str, n_days: int = COURSE_DAYS) -> Course:
+def course(
+    sites: Iterable[int] | SiteQuerySet, *, address: str, n_days: int = COURSE_DAYS
+) -> Course:
     """Return coverage and records of some sites day by day, with their site changes as marks."""
     days = last_days(n_days)
     rows = Coverage.objects.filter(site__in=sites, day__gte=days[0]).order_by().values("day")
@@ -254,7 +267,9 @@ def course(sites: Iterable[int] | SiteQuerySet, *, address: str, n_days: int = C
     return course_of(figures, _marks(sites, days[0], address))
 
 
-def _marks(sites: Iterable[int] | SiteQuerySet, since: date, address: str) -> Mapping[date, tuple[str, str]]:
+def _marks(
+    sites: Iterable[int] | SiteQuerySet, since: date, address: str
+) -> Mapping[date, tuple[str, str]]:
     """Return the days with site changes: what happened, and where it is shown."""
     start = timezone.make_aware(datetime.combine(since, datetime.min.time()))
     found = SiteChange.objects.filter(site__in=sites, found_at__gte=start).order_by("-pk")
@@ -291,12 +306,16 @@ def work_figures(user: User, now: datetime) -> dict[str, Any]:
             if row["end"]
         ],
         "latest": changes.select_related("site", "cluster").order_by("-pk")[:8],
-        "hours": _median([one["hours_open"] for one in reports if one.get("hours_open") is not None]),
+        "hours": _median(
+            [one["hours_open"] for one in reports if one.get("hours_open") is not None]
+        ),
         "steps": _median([one["n_human_steps"] for one in reports if "n_human_steps" in one]),
         "ages": _ages(user, now),
         "reasons": sorted(reasons.annotate(n=Count("pk")), key=lambda one: -one[1])[:12],
         "queues": _queues(done, waiting),
-        "n_visited": Page.objects.filter(site__in=Site.objects.visible_to(user), visited_at__gte=day).count(),
+        "n_visited": Page.objects.filter(
+            site__in=Site.objects.visible_to(user), visited_at__gte=day
+        ).count(),
         "effort": effort.aggregate(
             seconds=Sum("seconds"),
             keys=Sum("n_keys"),
@@ -326,7 +345,10 @@ def _ages(user: User, now: datetime) -> list[tuple[str, int]]:
     rules = Rule.objects.published().visible_to(user)
     bounds = [(word, now - timedelta(days=days)) for days, word in AGES]
     counts = rules.aggregate(
-        **{f"n{place}": Count("pk", filter=Q(published_at__gte=at)) for place, (_, at) in enumerate(bounds)},
+        **{
+            f"n{place}": Count("pk", filter=Q(published_at__gte=at))
+            for place, (_, at) in enumerate(bounds)
+        },
         whole=Count("pk"),
     )
     younger, told = 0, []

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING
 
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
@@ -17,9 +17,6 @@ from rules.models import Record
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import chosen, list_part, words
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
 
 FILTERS = {
     "": "All",
@@ -34,8 +31,14 @@ FILTERS = {
 @require_GET
 def site_changes(request: HttpRequest) -> HttpResponse:
     """List the site changes, the newest first; of one day where the address says so."""
-    found = SiteChange.objects.visible_to(user_of(request)).select_related("site", "cluster", "ended_by")
-    shown, query, day = chosen(request, "show", FILTERS), words(request), _day(request.GET.get("day", ""))
+    found = SiteChange.objects.visible_to(user_of(request)).select_related(
+        "site", "cluster", "ended_by"
+    )
+    shown, query, day = (
+        chosen(request, "show", FILTERS),
+        words(request),
+        _day(request.GET.get("day", "")),
+    )
     if shown:
         found = found.open() if shown == "open" else found.filter(end=shown)
     if query:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from monitoring.models import Check, CheckedPage, SiteChange
 from monitoring.services.checks.day_strips import Cell
 from rules.models import Rule
-from vertex.core.models import Job
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from vertex.core.models import Site
+from vertex.core.models import Job, Site
 
 CHECKS_IN_GRID = 16
 REPAIR = "monitoring.heal_site"
@@ -41,7 +37,9 @@ def grid_checks(site: Site) -> list[Check]:
 def cluster_grid(site: Site, checks: Sequence[Check]) -> list[GridRow]:
     """Return each watched cluster over some checks, from what the checks keep of it."""
     by_check = {check.pk: {told["cluster"]: told for told in check.clusters} for check in checks}
-    titles = dict(Rule.objects.published().of_site(site).values_list("cluster__name", "cluster__title"))
+    titles = dict(
+        Rule.objects.published().of_site(site).values_list("cluster__name", "cluster__title")
+    )
     names = sorted(titles.keys() | {name for told in by_check.values() for name in told})
     return [
         GridRow(
@@ -57,10 +55,14 @@ def cluster_grid(site: Site, checks: Sequence[Check]) -> list[GridRow]:
 
 def page_grid(site: Site, cluster: str, checks: Sequence[Check]) -> list[GridRow]:
     """Return the bellwethers of a cluster over some checks."""
-    rows = CheckedPage.objects.filter(check_run__in=checks, cluster__site=site, cluster__name=cluster)
+    rows = CheckedPage.objects.filter(
+        check_run__in=checks, cluster__site=site, cluster__name=cluster
+    )
     cells: dict[tuple[int, str], dict[int, Cell]] = {}
     columns = ("page", "page__url", "check_run", "outcome", "why", "shingle_test", "field_test")
-    for page, url, check, outcome, why, shingle, field in rows.order_by("page__url").values_list(*columns):
+    for page, url, check, outcome, why, shingle, field in rows.order_by("page__url").values_list(
+        *columns
+    ):
         cells.setdefault((page, url), {})[check] = _page_cell(check, outcome, why, shingle, field)
     return [
         GridRow("", "", url, page, [known.get(check.pk, NOT_THERE) for check in checks])
@@ -101,7 +103,13 @@ def _cluster_cell(check: int, told: Mapping[str, Any] | None) -> Cell:
     return Cell(check, "good", "✓", f"as it was on {n} of {of} bellwethers")
 
 
-def _page_cell(check: int, outcome: str, why: str, shingle: bool | None, field: bool | None) -> Cell:  # noqa: FBT001 - the columns of a row
+def _page_cell(
+    check: int,
+    outcome: str,
+    why: str,
+    shingle: bool | None,  # noqa: FBT001 - the columns of a row
+    field: bool | None,  # noqa: FBT001
+) -> Cell:
     if outcome == CheckedPage.Outcome.UNREACHABLE:
         return Cell(check, "warning", "U", f"not reached: {why.replace('_', ' ') or 'no answer'}")
     if outcome == CheckedPage.Outcome.OK:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.utils import timezone
@@ -17,9 +16,6 @@ from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part
 
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
-
 CHECKS_SHOWN = 20
 STRIP_DAYS = 84
 
@@ -27,7 +23,10 @@ STRIP_DAYS = 84
 @needs_role(Role.VIEWER)
 @require_GET
 def site_monitoring(request: HttpRequest, name: str) -> HttpResponse:
-    site, user = get_object_or_404(Site.objects.select_related("schedule"), name=name), user_of(request)
+    site, user = (
+        get_object_or_404(Site.objects.select_related("schedule"), name=name),
+        user_of(request),
+    )
     alerts = Alert.objects.open().filter(site=site).select_related("site", "acknowledged_by")
     grid = site_rows.grid_checks(site)
     changes = SiteChange.objects.filter(site=site).select_related("cluster")
@@ -42,7 +41,9 @@ def site_monitoring(request: HttpRequest, name: str) -> HttpResponse:
         "kinds": KINDS,
         "grid": grid,
         "clusters": site_rows.cluster_grid(site, grid),
-        "page": list_part(request, Check.objects.done().filter(site=site), order=["-id"], size=CHECKS_SHOWN),
+        "page": list_part(
+            request, Check.objects.done().filter(site=site), order=["-id"], size=CHECKS_SHOWN
+        ),
         "chart": overview_rows.course([site.pk], address=reverse("site_changes")),
         "can_operate": user.has_role(Role.OPERATOR, site),
         **site_rows.work_of(site),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
@@ -21,10 +23,6 @@ from vertex.core.models import Role, Site
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
-
-if TYPE_CHECKING:
-    from django import forms
-    from django.http import HttpRequest, HttpResponse
 
 SLOTS_SHOWN = 8
 FIELDS = ("every", "unit", "window_start", "window_end", "time_zone", "repair", "is_active")
@@ -49,7 +47,9 @@ def save_schedule(request: HttpRequest, name: str) -> HttpResponse:
         else:
             tell(
                 request,
-                f"{name} is checked {saved}." if saved.is_active else f"{name} is not checked any more.",
+                f"{name} is checked {saved}."
+                if saved.is_active
+                else f"{name} is not checked any more.",
             )
             return redirect("watching", name=name)
     return _show(request, site, schedule_form=form)
@@ -74,7 +74,9 @@ def choose_thresholds(request: HttpRequest, name: str) -> HttpResponse:
 @needs_role(Role.OPERATOR)
 @require_POST
 def usual_thresholds(request: HttpRequest, name: str) -> HttpResponse:
-    thresholds.use_default_thresholds(site=get_object_or_404(Site, name=name), actor=user_of(request))
+    thresholds.use_default_thresholds(
+        site=get_object_or_404(Site, name=name), actor=user_of(request)
+    )
     tell(request, "The usual thresholds hold again.")
     return redirect("watching", name=name)
 
@@ -89,7 +91,9 @@ def hindsight(request: HttpRequest, name: str) -> HttpResponse:
         return render(request, "monitoring/checks/hindsight.html", {"site": site})
     told = thresholds.hindsight_of(site, Thresholds(**form.shares()))
     return render(
-        request, "monitoring/checks/hindsight.html", {"site": site, "told": told, "others": told.others[:20]}
+        request,
+        "monitoring/checks/hindsight.html",
+        {"site": site, "told": told, "others": told.others[:20]},
     )
 
 
@@ -117,10 +121,14 @@ def add_channel(request: HttpRequest, name: str) -> HttpResponse:
 @require_POST
 def switch_channel(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     channel = _channel(name, pk)
-    channels.switch_channel(channel=channel, is_active=not channel.is_active, actor=user_of(request))
+    channels.switch_channel(
+        channel=channel, is_active=not channel.is_active, actor=user_of(request)
+    )
     tell(
         request,
-        f"{channel.shown} is told again." if channel.is_active else f"{channel.shown} is told of nothing.",
+        f"{channel.shown} is told again."
+        if channel.is_active
+        else f"{channel.shown} is told of nothing.",
     )
     return redirect("watching", name=name)
 
@@ -141,11 +149,16 @@ def try_channel(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Let a worker send a test notice; how it went stands at the channel."""
     channel = _channel(name, pk)
     try:
-        request_trial(channel=channel, site=get_object_or_404(Site, name=name), actor=user_of(request))
+        request_trial(
+            channel=channel, site=get_object_or_404(Site, name=name), actor=user_of(request)
+        )
     except JobExists as error:
         messages.info(request, str(error))
     else:
-        tell(request, f"A test notice to {channel.shown} waits for a worker; how it went is shown there.")
+        tell(
+            request,
+            f"A test notice to {channel.shown} waits for a worker; how it went is shown there.",
+        )
     return redirect(f"{reverse('watching', args=[name])}#channels")
 
 
@@ -174,7 +187,9 @@ def _show(
         "is_trying": any(job is not None and job.finished_at is None for _, job in told),
         "can_add_channel": Channel.objects.filter(site=site).count() < channels.MOST_CHANNELS,
     }
-    return render(request, "monitoring/checks/watching.html", context, status=400 if has_errors else 200)
+    return render(
+        request, "monitoring/checks/watching.html", context, status=400 if has_errors else 200
+    )
 
 
 def _initial(schedule: Schedule | None) -> dict[str, Any]:

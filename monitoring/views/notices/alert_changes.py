@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -18,9 +18,6 @@ from monitoring.views.checks import overview_rows
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
 
 HOURS = {"1": 1, "24": 24, "168": 168}
 USUAL_HOURS = 24

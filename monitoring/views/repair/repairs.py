@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
@@ -22,9 +21,6 @@ from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
 
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
-
 
 @needs_role(Role.OPERATOR)
 @require_POST
@@ -39,7 +35,9 @@ def run_repair(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     except (ValidationError, UnreadableFile) as error:
         messages.error(request, _told(error))
     else:
-        tell(request, "The repair waits for a worker.", undo_url=reverse("cancel_job", args=[job.pk]))
+        tell(
+            request, "The repair waits for a worker.", undo_url=reverse("cancel_job", args=[job.pk])
+        )
     return redirect("site_change", name=name, pk=pk)
 
 
@@ -50,7 +48,9 @@ def decide_value(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     proposal = _proposal(name, pk)
     attribute, said = request.POST.get("attribute", ""), request.POST.get("said", "")
     try:
-        decisions.decide_value(proposal=proposal, attribute=attribute, said=said, actor=user_of(request))
+        decisions.decide_value(
+            proposal=proposal, attribute=attribute, said=said, actor=user_of(request)
+        )
     except (JobExists, ValidationError) as error:
         return _answer(request, proposal, _told(error))
     return _answer(request, proposal)
@@ -75,17 +75,23 @@ def annotate_instead(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     proposal = _proposal(name, pk)
     change = _change_of(proposal)
     if change is None:
-        messages.error(request, "The site change is over already; there is nothing to annotate for it.")
+        messages.error(
+            request, "The site change is over already; there is nothing to annotate for it."
+        )
         return redirect("site_monitoring", name=name)
     try:
         decisions.annotate_instead(
-            proposal=proposal, cluster=change.cluster, snapshots=new_snapshots(change), actor=user_of(request)
+            proposal=proposal,
+            cluster=change.cluster,
+            snapshots=new_snapshots(change),
+            actor=user_of(request),
         )
     except ValidationError as error:
         messages.error(request, _told(error))
         return redirect("site_change", name=name, pk=change.pk)
     tell(
-        request, f"The proposal is put aside; samples of {change.cluster.title} are drawn from the new pages."
+        request,
+        f"The proposal is put aside; samples of {change.cluster.title} are drawn from the new pages.",
     )
     return redirect("annotate_site", name=name)
 

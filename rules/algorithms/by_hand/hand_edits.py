@@ -8,22 +8,25 @@ serves it. What the sandbox does not allow is refused, with the line.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import Any, Final, Protocol
 
 from lxml import etree
+from lxml.etree import _Element
 
 from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, XSL, Refused, read_stylesheet
 from rules.algorithms.rule.rule import AttributeRule, ClusterRule, Selection
 from rules.algorithms.rule.xpaths import shown_form
-from rules.algorithms.stylesheet.cutting import TEMPLATES, indented, print_cut, quoted, templates_for
+from rules.algorithms.stylesheet.cutting import (
+    TEMPLATES,
+    indented,
+    print_cut,
+    quoted,
+    templates_for,
+)
 from rules.algorithms.stylesheet.list_template import comment
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from lxml.etree import _Element
 
 MOST_XPATHS = 10  # of one attribute
 PROVENANCE: Final = "provenance"
@@ -58,7 +61,9 @@ class HandWritten:
     attribute: str
     xpaths: tuple[str, ...]
     is_multi: bool = False
-    selections: tuple[Selection, ...] = ()  # the part of the text, by XPath; the whole text where none is
+    selections: tuple[
+        Selection, ...
+    ] = ()  # the part of the text, by XPath; the whole text where none is
 
     def selection(self, way: int) -> Selection:
         return self.selections[way] if way < len(self.selections) else Selection()
@@ -77,7 +82,9 @@ def stylesheet_text(given: bytes | str) -> str:
     text = given.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff\n ").rstrip() + "\n"
     if len(text.encode("utf-8", "replace")) > MAX_STYLESHEET:
         raise Refused(f"the stylesheet is larger than {MAX_STYLESHEET:,} bytes")
-    if not text.isprintable() and re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", text):
+    if not text.isprintable() and re.search(
+        "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", text
+    ):
         raise Refused("the stylesheet holds characters that XML does not know; is it text?")
     declared = _DECLARATION.match(text)
     if declared is None:
@@ -88,7 +95,9 @@ def stylesheet_text(given: bytes | str) -> str:
 def _decoded(given: bytes) -> str:
     """Return the text of a file, in the encoding that it declares."""
     if len(given) > MAX_STYLESHEET:
-        raise Refused(f"the stylesheet has {len(given):,} bytes; at most {MAX_STYLESHEET:,} are allowed")
+        raise Refused(
+            f"the stylesheet has {len(given):,} bytes; at most {MAX_STYLESHEET:,} are allowed"
+        )
     encoding = read_stylesheet(given).getroottree().docinfo.encoding or "UTF-8"
     try:
         return given.decode("utf-16" if encoding.upper().startswith("UTF-16") else encoding)
@@ -109,7 +118,9 @@ def tells_places(root: _Element) -> bool:
 def within_record(root: _Element, names: Sequence[str]) -> set[str]:
     """Return the attributes that are looked for within each record of a list."""
     templates = [(name, _template_of(root, name)) for name in names]
-    return {name for name, template in templates if template is not None and _takes_record(template)}
+    return {
+        name for name, template in templates if template is not None and _takes_record(template)
+    }
 
 
 def same_templates(before: _Element, after: _Element, names: Sequence[str]) -> set[str]:
@@ -149,9 +160,14 @@ def with_xpaths(text: str, written: Sequence[HandWritten], *, check: Check) -> s
     for one in (one for one, template in placed if template is None):
         added += ["", *_template(one, check, is_within_record=_call(lines, root, one.attribute))]
     there = {str(one.get("name")) for one in root.iterchildren(_NAME)}
-    templates = {name: TEMPLATES[name] for name in sorted(_shared_by(written))} | {_PLACE: _PLACE_TEMPLATE}
+    templates = {name: TEMPLATES[name] for name in sorted(_shared_by(written))} | {
+        _PLACE: _PLACE_TEMPLATE
+    }
     added += [
-        line for name in templates if name not in there for line in templates[name].rstrip("\n").split("\n")
+        line
+        for name in templates
+        if name not in there
+        for line in templates[name].rstrip("\n").split("\n")
     ]
     if not tells_places(root):
         added[:0] = ["", '  <xsl:param name="provenance" select="0"/>']
@@ -218,7 +234,11 @@ def _before_end(lines: Sequence[str], added: Sequence[str]) -> list[str]:
     if not added:
         return list(lines)
     end = next(
-        (n for n in range(len(lines) - 1, -1, -1) if re.match(r"\s*</xsl:(stylesheet|transform)>", lines[n])),
+        (
+            n
+            for n in range(len(lines) - 1, -1, -1)
+            if re.match(r"\s*</xsl:(stylesheet|transform)>", lines[n])
+        ),
         None,
     )
     if end is None:
@@ -280,7 +300,9 @@ def _provenance(way: int) -> list[str]:
     ]
 
 
-def ways_of(figure: Mapping[str, object], learnt: Mapping[str, object]) -> list[tuple[str, Selection]]:
+def ways_of(
+    figure: Mapping[str, object], learnt: Mapping[str, object]
+) -> list[tuple[str, Selection]]:
     """Return the XPaths by which a version finds an attribute, with the part of the text that each takes."""
     kept = figure.get("ways") or learnt.get("alternatives") or []
     assert isinstance(kept, list)  # noqa: S101 - both are lists of what was stored

@@ -7,14 +7,11 @@ passes may still take for ever; `limits` runs it in a process that can be killed
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from lxml import etree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.etree import _Element
+from lxml.etree import _Element
 
 MAX_XPATH = 4_000  # characters
 MAX_STYLESHEET = 1024 * 1024  # bytes
@@ -123,7 +120,9 @@ def check_xpath(xpath: str) -> etree.XPath:
     if len(xpath) > MAX_XPATH:
         raise Refused(f"the XPath has {len(xpath):,} characters; at most {MAX_XPATH:,} are allowed")
     if _VARIABLE.search(_LITERAL.sub("''", xpath)):
-        raise Refused(f"{xpath!r} uses a variable; an XPath of a rule has none: write the value itself")
+        raise Refused(
+            f"{xpath!r} uses a variable; an XPath of a rule has none: write the value itself"
+        )
     _check_expression(xpath, FUNCTIONS, xpath)
     try:
         return etree.XPath(xpath, regexp=False)
@@ -152,7 +151,7 @@ def _check_expression(xpath: str, functions: frozenset[str], where: str) -> None
 class _NothingElse(etree.Resolver):
     """Refuse to read any file or address."""
 
-    def resolve(self, system_url: str | None, public_id: str | None, context: object) -> None:  # type: ignore[override]  # noqa: ARG002  # lxml passes them
+    def resolve(self, system_url: str | None, public_id: str | None, context: object) -> None:  # type: ignore[override]  # lxml passes them  # noqa: ARG002 - the signature is the library's
         raise Refused(f"the stylesheet asks for {system_url or public_id}; a rule stands alone")
 
 
@@ -162,15 +161,21 @@ def read_stylesheet(text: bytes) -> _Element:
     Raises Refused.
     """
     if len(text) > MAX_STYLESHEET:
-        raise Refused(f"the stylesheet has {len(text):,} bytes; at most {MAX_STYLESHEET:,} are allowed")
-    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+        raise Refused(
+            f"the stylesheet has {len(text):,} bytes; at most {MAX_STYLESHEET:,} are allowed"
+        )
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
+    )
     parser.resolvers.add(_NothingElse())
     try:
         root = etree.fromstring(text, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
         raise Refused(f"the stylesheet is no well-formed XML: {error}") from None
     if root.getroottree().docinfo.doctype:  # type: ignore[union-attr]  # a parsed tree has it
-        raise Refused("the stylesheet has a document type, which could name files; remove <!DOCTYPE …>")
+        raise Refused(
+            "the stylesheet has a document type, which could name files; remove <!DOCTYPE …>"
+        )
     _check_root(root)
     for number, node in enumerate(root.getroottree().iter(), 1):
         if number > MAX_ELEMENTS:
@@ -187,10 +192,12 @@ def _check_root(root: _Element) -> None:
 
 
 def _check_node(node: _Element) -> None:
-    if isinstance(node, etree._Comment):  # noqa: SLF001  # lxml has no public name for the class
+    if isinstance(node, etree._Comment):  # lxml has no public name for the class
         return
     if not isinstance(node.tag, str):
-        raise Refused(f"line {node.sourceline}: processing instructions and entities are not allowed")
+        raise Refused(
+            f"line {node.sourceline}: processing instructions and entities are not allowed"
+        )
     if sum(1 for _ in node.iterancestors()) > MAX_DEPTH:
         raise Refused(f"line {node.sourceline}: elements are nested deeper than {MAX_DEPTH}")
     name = etree.QName(node)
@@ -209,7 +216,9 @@ def _check_instruction(node: _Element, name: str) -> None:
             f"{_place(node)} would read another stylesheet; a rule stands alone: paste its templates"
         )
     if name not in ELEMENTS:
-        raise Refused(f"{_place(node)} is not allowed; allowed are xsl:{', xsl:'.join(sorted(ELEMENTS))}")
+        raise Refused(
+            f"{_place(node)} is not allowed; allowed are xsl:{', xsl:'.join(sorted(ELEMENTS))}"
+        )
     if name == "output" and node.get("method", "xml") != "xml":
         raise Refused(f"{_place(node)}: a rule's output method is xml, not {node.get('method')}")
     if name == "output" and (node.get("doctype-system") or node.get("doctype-public")):
@@ -222,7 +231,10 @@ def _check_instruction(node: _Element, name: str) -> None:
 
 def _check_attribute(node: _Element, attribute: str, value: str) -> None:
     name = etree.QName(attribute)
-    if name.namespace == XSL or name.localname in {"extension-element-prefixes", "exclude-result-prefixes"}:
+    if name.namespace == XSL or name.localname in {
+        "extension-element-prefixes",
+        "exclude-result-prefixes",
+    }:
         raise Refused(f"{_place(node)}: the attribute {name.localname} is not allowed")
     if name.namespace and not (name.localname == "space" and name.namespace.endswith("/namespace")):
         raise Refused(f"{_place(node)}: the attribute {attribute} is not allowed")

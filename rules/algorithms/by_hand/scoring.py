@@ -8,16 +8,12 @@ Cost:       Linear in the values.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from clustering.values.displayed import displayed
 from clustering.values.typed_regexes import select
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rules.algorithms.running.run_rule import AttributeType, Extracted
+from rules.algorithms.running.records import AttributeType, Extracted
 
 Values = tuple[str, ...]
 
@@ -71,7 +67,9 @@ def values_found(extracted: Extracted) -> dict[str, Values]:
     return found
 
 
-def score_pages(attributes: Sequence[AttributeType], pages: Sequence[ScoredPage]) -> list[AttributeScore]:
+def score_pages(
+    attributes: Sequence[AttributeType], pages: Sequence[ScoredPage]
+) -> list[AttributeScore]:
     """Return how a rule does on each attribute; a page on which it did not run has no values."""
     return [_score(attribute, pages) for attribute in attributes]
 

@@ -15,17 +15,14 @@ Cost:       An AND of integers for each set.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from rules.algorithms.learning.candidates import Question
-    from rules.algorithms.learning.columns import Columns
-    from rules.algorithms.learning.universe import Bits
-    from rules.algorithms.rule.rule import Feature
+from rules.algorithms.learning.candidates import Question
+from rules.algorithms.learning.columns import Columns
+from rules.algorithms.learning.universe import Bits
+from rules.algorithms.rule.feature import Feature
 
 MOST_SETS = 20_000
 
@@ -105,7 +102,9 @@ def _is_inferior(X: Learnt, best: Learnt) -> bool:
     return X.distance > best.distance or (X.distance == best.distance and X.support <= best.support)
 
 
-def _grow(L: Mapping[tuple[int, ...], Learnt], bits_of: Sequence[Bits]) -> dict[tuple[int, ...], Bits]:
+def _grow(
+    L: Mapping[tuple[int, ...], Learnt], bits_of: Sequence[Bits]
+) -> dict[tuple[int, ...], Bits]:
     """Return the sets of one more feature all of whose parts are in L."""
     grown: dict[tuple[int, ...], Bits] = {}
     starts: dict[tuple[int, ...], list[int]] = {}

@@ -13,26 +13,24 @@ Cost:       Pairs: one AND of the short integers of P- each; the few without a n
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from rules.algorithms.learning.columns import Columns
 from rules.algorithms.learning.feature_prices import ANCHORS, has_digit, is_bound_to_item, price_of
 from rules.algorithms.learning.naming import names_attribute
+from rules.algorithms.learning.universe import Bits
+from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import Numbers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rules.algorithms.learning.columns import Columns
-    from rules.algorithms.learning.universe import Bits
-    from rules.algorithms.rule.rule import Feature
 
 GAIN = 4.0  # what unique nodes on all unannotated pages are worth
 # Where each page has the attribute, a page without a node is a miss and no absence: what all such pages would
 # cost; beyond some share of them it is the pages that differ.
 MISSED = 12.0
 MOST_MISSED = 0.25
-STRANGER = 2.0  # what it costs if all nodes on unannotated pages stand in other tags than the positives
+STRANGER = (
+    2.0  # what it costs if all nodes on unannotated pages stand in other tags than the positives
+)
 ODD = 4.0  # what it costs if all of them show a text of another kind than the positives
 CLAIMED = 3.0  # what it costs if rules of other attributes select all of them
 # How much more support counts on the pages that have an anchor which names the attribute, or which annotated
@@ -97,7 +95,9 @@ def search(columns: Columns, question: Question, features: Iterable[Feature]) ->
     return found.sorted()
 
 
-def find_singles(columns: Columns, question: Question, features: Iterable[Feature]) -> list[Candidate]:
+def find_singles(
+    columns: Columns, question: Question, features: Iterable[Feature]
+) -> list[Candidate]:
     """Return the features that select all positives, one for each set of nodes: the cheapest."""
     cheapest: dict[Bits, Candidate] = {}
     for feature in features:
@@ -120,7 +120,10 @@ def has_support(columns: Columns, question: Question, feature: Feature, bits: Bi
     if not pages:
         return True
     if len(feature.values) > 1 and not all(
-        any(columns.select(question.target, replace(feature, values=(value,))) & page for page in pages)
+        any(
+            columns.select(question.target, replace(feature, values=(value,))) & page
+            for page in pages
+        )
         for value in feature.values
     ):
         return False
@@ -140,7 +143,11 @@ def _anchored(question: Question, single: Candidate, feature: Feature) -> Candid
     is_named = any(names_attribute(question.attribute, value) for value in feature.values)
     trust = TRUST_IN_NAMES if is_named else TRUST_IN_SHARED if question.n_annotated > 1 else 0.0
     # What several pages share may be a label; digits are of one page's content.
-    if feature.kind not in ANCHORS or len(feature.values) > 1 or any(map(has_digit, feature.values)):
+    if (
+        feature.kind not in ANCHORS
+        or len(feature.values) > 1
+        or any(map(has_digit, feature.values))
+    ):
         trust = 0.0
     anchor = single.bits if trust else 0
     return replace(single, price=single.price - NAMED * is_named, anchor=anchor, trust=trust)
@@ -262,7 +269,9 @@ def _joined(one: Candidate, other: Candidate) -> Candidate:
     return Candidate(features, bits, price, anchor=anchored.anchor, trust=anchored.trust)
 
 
-def _try_beam(singles: Sequence[Candidate], beam: list[Candidate], question: Question, found: _Best) -> None:
+def _try_beam(
+    singles: Sequence[Candidate], beam: list[Candidate], question: Question, found: _Best
+) -> None:
     """Offer precise sets of three and four features that grow from the least imprecise ones."""
     for _ in range(MOST_FEATURES - 2):
         grown: dict[Bits, Candidate] = {}
@@ -275,6 +284,6 @@ def _try_beam(singles: Sequence[Candidate], beam: list[Candidate], question: Que
                     found.offer(joined)
                 elif joined.bits not in grown or joined.price < grown[joined.bits].price:
                     grown[joined.bits] = joined
-        beam = sorted(grown.values(), key=lambda c: ((c.bits & question.negatives).bit_count(), c.price))[
-            :BEAM
-        ]
+        beam = sorted(
+            grown.values(), key=lambda c: ((c.bits & question.negatives).bit_count(), c.price)
+        )[:BEAM]

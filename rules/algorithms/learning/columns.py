@@ -7,22 +7,18 @@ Cost:       A few passes over arrays of n numbers for each feature, remembered f
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
+from rules.algorithms.learning.universe import Bits, Universe
+from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import TEXT_TARGET
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from numpy.typing import NDArray
-
-    from rules.algorithms.learning.universe import Bits, Universe
-    from rules.algorithms.rule.rule import Feature
-
-    Mask: TypeAlias = "NDArray[np.bool_]"
+Mask: TypeAlias = "NDArray[np.bool_]"
 
 
 @dataclass
@@ -127,7 +123,9 @@ def _label(universe: Universe, feature: Feature) -> Mask:
 
 def _begins(universe: Universe, feature: Feature) -> Mask:
     """Return the nodes whose text begins with the label and goes on."""
-    return universe.mask(number for value in feature.values for number in _that_begin(universe, value))
+    return universe.mask(
+        number for value in feature.values for number in _that_begin(universe, value)
+    )
 
 
 def _that_begin(universe: Universe, label: str) -> Iterator[int]:
@@ -150,7 +148,9 @@ def _around(universe: Universe, text: int, opening: str) -> Iterator[int]:
 
 
 def _texts(universe: Universe, feature: Feature) -> Mask:
-    return universe.mask(n for value in feature.values for n in universe.texts_by_label.get(value, ()))
+    return universe.mask(
+        n for value in feature.values for n in universe.texts_by_label.get(value, ())
+    )
 
 
 def _before(universe: Universe, feature: Feature) -> Mask:
@@ -171,7 +171,9 @@ def _first_text(universe: Universe, feature: Feature) -> Mask:
 
 def _sibling_text(universe: Universe, feature: Feature) -> Mask:
     known = universe.elements_by_label
-    return universe.mask(n for value in feature.values for n in known.get(value, ()))[universe.befores]
+    return universe.mask(n for value in feature.values for n in known.get(value, ()))[
+        universe.befores
+    ]
 
 
 def _heading(universe: Universe, feature: Feature) -> Mask:
@@ -196,12 +198,16 @@ def _ends(universe: Universe, feature: Feature) -> Mask:
 
 
 def _before_ends(universe: Universe, feature: Feature) -> Mask:
-    mask = universe.mask(n for n, node in enumerate(universe.nodes) if node.shown.endswith(feature.values))
+    mask = universe.mask(
+        n for n, node in enumerate(universe.nodes) if node.shown.endswith(feature.values)
+    )
     return mask[universe.text_before]
 
 
 def _after_starts(universe: Universe, feature: Feature) -> Mask:
-    mask = universe.mask(n for n, node in enumerate(universe.nodes) if node.shown.startswith(feature.values))
+    mask = universe.mask(
+        n for n, node in enumerate(universe.nodes) if node.shown.startswith(feature.values)
+    )
     return mask[universe.text_after]
 
 

@@ -7,8 +7,8 @@ Cost:       That of a search for all annotated pages together; where it fails, o
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from rules.algorithms.learning.candidates import (
     GAIN,
@@ -23,10 +23,11 @@ from rules.algorithms.learning.features import features_of
 from rules.algorithms.learning.naive_bayes import ClassifierUndecided, decimal, learn_classifier
 from rules.algorithms.learning.pinning import pin_rule
 from rules.algorithms.learning.positional import learn_position, nth
-from rules.algorithms.learning.samples import chosen, nodes_of, question_of
+from rules.algorithms.learning.samples import Samples, chosen, nodes_of, question_of
 from rules.algorithms.learning.strangers import part_strangers
-from rules.algorithms.learning.targets import BOUNDARY, AttributeSpec, Targets, as_element
+from rules.algorithms.learning.targets import BOUNDARY, AttributeSpec, Mark, Targets, as_element
 from rules.algorithms.learning.text_selection import NoSelection, learn_part
+from rules.algorithms.learning.universe import Bits
 from rules.algorithms.rule.rule import (
     NAIVE_BAYES,
     POSITIONAL,
@@ -37,13 +38,6 @@ from rules.algorithms.rule.rule import (
     Boundary,
     Failure,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rules.algorithms.learning.samples import Samples
-    from rules.algorithms.learning.targets import Mark
-    from rules.algorithms.learning.universe import Bits
 
 BOUND = 2.0  # a rank above which a conjunction is taken for an accident
 PER_POSITION = 0.1
@@ -99,7 +93,9 @@ class Task:
         return question, search(self.samples.columns, question, features)
 
 
-def learn_attributes(samples: Samples, asked: Sequence[tuple[Targets, AttributeSpec]]) -> list[AttributeRule]:
+def learn_attributes(
+    samples: Samples, asked: Sequence[tuple[Targets, AttributeSpec]]
+) -> list[AttributeRule]:
     """Return the rules of a cluster's attributes; one that selects another's nodes is learnt again."""
     rules = [learn_attribute(samples, targets, spec) for targets, spec in asked]
     claims = [_claim(samples, rule) for rule in rules]
@@ -129,7 +125,9 @@ def _claim(samples: Samples, rule: AttributeRule) -> tuple[float, Bits]:
 
 def _on_annotated(samples: Samples, bits: Bits) -> Bits:
     return (
-        bits & ((1 << samples.universe.page_starts[len(samples.pages)]) - 1) if samples.has_others else bits
+        bits & ((1 << samples.universe.page_starts[len(samples.pages)]) - 1)
+        if samples.has_others
+        else bits
     )
 
 
@@ -163,7 +161,9 @@ def learn_attribute(
     )
 
 
-def _learn_without_strangers(task: Task) -> tuple[list[Alternative], list[Alternative], list[Failure]]:
+def _learn_without_strangers(
+    task: Task,
+) -> tuple[list[Alternative], list[Alternative], list[Failure]]:
     """Return alternatives for nearly all annotations, and who the others are; nothing if all stand alike."""
     alike, strangers = part_strangers(task.samples.universe, task.marks)
     if not strangers:
@@ -180,7 +180,8 @@ def _told(task: Task, strangers: Sequence[Mark]) -> list[Failure]:
     reason = "of its annotations stand elsewhere than those that the rule is learnt from"
     name = task.spec.name
     return [
-        Failure(name, "annotations", page, f"{pages.count(page)} {reason}") for page in dict.fromkeys(pages)
+        Failure(name, "annotations", page, f"{pages.count(page)} {reason}")
+        for page in dict.fromkeys(pages)
     ]
 
 
@@ -189,7 +190,9 @@ def learn_boundary(
 ) -> tuple[Boundary | None, list[Failure]]:
     """Return where the records of a list begin, None where nothing was marked or nothing is precise."""
     rule = (
-        learn_attribute(samples, targets, AttributeSpec(BOUNDARY, is_multi=True)) if targets.marks else None
+        learn_attribute(samples, targets, AttributeSpec(BOUNDARY, is_multi=True))
+        if targets.marks
+        else None
     )
     if rule is None or len(rule.alternatives) != 1:
         return None, list(rule.failures if rule else targets.failures)
@@ -209,7 +212,9 @@ def _learn_target(task: Task) -> tuple[list[Alternative], list[Alternative]]:
     try:
         return _learn_in_steps(task)
     except NoPreciseXPath:
-        if task.marks[0].positive.target != TEXT_TARGET or not all(mark.is_whole for mark in task.marks):
+        if task.marks[0].positive.target != TEXT_TARGET or not all(
+            mark.is_whole for mark in task.marks
+        ):
             raise
         marks = [as_element(mark) for mark in task.marks]
         targets = Targets([as_element(mark) for mark in task.targets.marks], task.targets.judged)
@@ -227,7 +232,9 @@ def _learn_in_steps(task: Task) -> tuple[list[Alternative], list[Alternative]]:
         except (NoPreciseXPath, NoSelection) as error:
             refusals.append(error)
             continue
-        return found[:1] if step is _learn_joint else found, found[1:] if step is _learn_joint else []
+        return found[:1] if step is _learn_joint else found, found[
+            1:
+        ] if step is _learn_joint else []
     raise _as_one(refusals)
 
 
@@ -245,7 +252,9 @@ def _is_borne_out(candidate: Candidate, question: Question) -> bool:
     return not question.unannotated or candidate.rank <= BOUND
 
 
-def _learn_joint(task: Task, question: Question, candidates: Sequence[Candidate]) -> list[Alternative]:
+def _learn_joint(
+    task: Task, question: Question, candidates: Sequence[Candidate]
+) -> list[Alternative]:
     """Return one alternative for all pages, and those that it beats. Raises NoPreciseXPath, NoSelection."""
     if not candidates:
         raise NoPreciseXPath(
@@ -254,7 +263,9 @@ def _learn_joint(task: Task, question: Question, candidates: Sequence[Candidate]
     return [_alternative(task, question, candidate) for candidate in candidates[: N_LOSERS + 1]]
 
 
-def _alternative(task: Task, question: Question, candidate: Candidate, kind: str = XPATH) -> Alternative:
+def _alternative(
+    task: Task, question: Question, candidate: Candidate, kind: str = XPATH
+) -> Alternative:
     """Return a candidate with the part of the text that is the value. Raises NoSelection."""
     return Alternative(
         kind=kind,  # type: ignore[arg-type]
@@ -265,7 +276,9 @@ def _alternative(task: Task, question: Question, candidate: Candidate, kind: str
     )
 
 
-def _learn_layouts(task: Task, _question: Question, _candidates: Sequence[Candidate]) -> list[Alternative]:
+def _learn_layouts(
+    task: Task, _question: Question, _candidates: Sequence[Candidate]
+) -> list[Alternative]:
     """Return alternatives that together serve all annotated pages. Raises NoPreciseXPath, NoSelection."""
     pages = task.pages
     if len(pages) == 1:
@@ -287,7 +300,9 @@ def _cover(
     while left:
         served = [(_served(task, offer[2], left), offer) for offer in offers]
         best, (_, question, candidate) = min(
-            served, key=lambda one: (-len(one[0]), one[1][2].rank), default=(set(), (None, None, None))
+            served,
+            key=lambda one: (-len(one[0]), one[1][2].rank),
+            default=(set(), (None, None, None)),
         )
         if not best or len(taken) == MOST_ALTERNATIVES or question is None or candidate is None:
             raise NoPreciseXPath("xpath", min(left), "no precise XPath for the layout of this page")
@@ -317,7 +332,9 @@ def _imprecise(task: Task, question: Question) -> list[Candidate]:
     return sorted(singles, key=lambda one: ((one.bits & question.negatives).bit_count(), one.price))
 
 
-def _learn_position(task: Task, question: Question, _candidates: Sequence[Candidate]) -> list[Alternative]:
+def _learn_position(
+    task: Task, question: Question, _candidates: Sequence[Candidate]
+) -> list[Alternative]:
     """Return an alternative by position. Raises NoPreciseXPath, NoSelection."""
     judged = [task.samples.universe.page_bits[page] for page in task.targets.judged]
     found = []
@@ -326,14 +343,18 @@ def _learn_position(task: Task, question: Question, _candidates: Sequence[Candid
         if position:
             n = sum(1 for page in question.unannotated if nth(candidate.bits & page, position))
             share = n / max(1, len(question.unannotated))
-            found.append((candidate.price + PER_POSITION * abs(position) - GAIN * share, position, candidate))
+            found.append(
+                (candidate.price + PER_POSITION * abs(position) - GAIN * share, position, candidate)
+            )
     if not found:
         raise NoPreciseXPath("position", None, "no position is the same on all annotated pages")
     _, position, candidate = min(found, key=lambda one: one[0])
     return [replace(_alternative(task, question, candidate, POSITIONAL), position=position)]
 
 
-def _learn_classifier(task: Task, question: Question, _candidates: Sequence[Candidate]) -> list[Alternative]:
+def _learn_classifier(
+    task: Task, question: Question, _candidates: Sequence[Candidate]
+) -> list[Alternative]:
     """Return a classifier on the most precise conjunction. Raises NoPreciseXPath, NoSelection."""
     judged = [task.samples.universe.page_bits[page] for page in task.targets.judged]
     candidate = _imprecise(task, question)[0]

@@ -6,20 +6,14 @@ Cost:       An AND of integers for each feature; much less than running XPaths.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from clustering.values.typed_regexes import select
-from rules.algorithms.learning.columns import numbers_of
+from rules.algorithms.learning.columns import Columns, numbers_of
 from rules.algorithms.learning.naive_bayes import choose
 from rules.algorithms.learning.positional import nth
 from rules.algorithms.learning.range_pruner import select_parts
 from rules.algorithms.learning.text_selection import text_of
-from rules.algorithms.rule.rule import NAIVE_BAYES
-
-if TYPE_CHECKING:
-    from rules.algorithms.learning.columns import Columns
-    from rules.algorithms.learning.universe import Bits
-    from rules.algorithms.rule.rule import Alternative, AttributeRule
+from rules.algorithms.learning.universe import Bits
+from rules.algorithms.rule.rule import NAIVE_BAYES, Alternative, AttributeRule
 
 
 def selected_nodes(columns: Columns, alternative: Alternative, page: Bits) -> Bits:

@@ -8,12 +8,10 @@ Cost:       Constant.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Mapping
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from rules.algorithms.rule.rule import Feature
+from rules.algorithms.rule.feature import Feature
 
 PER_FEATURE = 0.3
 PER_LEVEL = 0.08
@@ -53,7 +51,9 @@ _PRICES: Final[Mapping[str, float]] = {
 SIBLING_PRICE = 1.8
 NAMING_PRICE = 0.8
 # HTML attributes that say what an element is for.
-NAMING: Final = frozenset({"itemprop", "property", "name", "rel", "itemtype", "for", "headers", "role"})
+NAMING: Final = frozenset(
+    {"itemprop", "property", "name", "rel", "itemtype", "for", "headers", "role"}
+)
 ANCHORS: Final = frozenset(
     {
         "label",
@@ -89,7 +89,14 @@ def price_of(features: Iterable[Feature], *, is_multi: bool = False) -> float:
 def is_bound_to_item(feature: Feature) -> bool:
     """Say whether a feature is likely to hold for one item of a list only."""
     is_of_place = feature.kind in {"first", "last", "position"} or feature.axis.endswith("sibling")
-    is_text = feature.kind in {"label", "before", "before_ends", "after", "after_starts", "sibling_text"}
+    is_text = feature.kind in {
+        "label",
+        "before",
+        "before_ends",
+        "after",
+        "after_starts",
+        "sibling_text",
+    }
     return feature.level <= ITEM_LEVELS and (is_of_place or is_text)
 
 

@@ -12,17 +12,15 @@ Cost:       Linear in the depth of the target.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 from rules.algorithms.learning.page_nodes import ITSELF, LONGEST_ANCHOR
-from rules.algorithms.rule.rule import TEXT_TARGET, Feature
+from rules.algorithms.learning.universe import Universe
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import TEXT_TARGET
 from rules.algorithms.rule.xpaths import label_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from rules.algorithms.learning.universe import Universe
 
 MOST_VALUES = 3  # of a disjunction
 MOST_SIBLINGS = 2
@@ -35,7 +33,19 @@ PLAIN = {"id", "class"}
 # Set on the elements above the record in a record's sample; its name is one that no page's feature has.
 ABOVE_RECORD: Final = "vertex.above"
 # HTML attributes that hold the page's own content, or say where it leads.
-CONTENT = {"href", "src", "srcset", "content", "value", "datetime", "alt", "title", "action", "style", "data"}
+CONTENT = {
+    "href",
+    "src",
+    "srcset",
+    "content",
+    "value",
+    "datetime",
+    "alt",
+    "title",
+    "action",
+    "style",
+    "data",
+}
 
 Axis = Literal["self", "ancestor", "preceding-sibling", "following-sibling"]
 
@@ -72,7 +82,11 @@ class Chain:
         if part != ITSELF:
             return []
         named = ((str(name), str(value)) for name, value in element.items())
-        return [(name, value) for name, value in named if name.replace("-", "").replace("_", "").isalnum()]
+        return [
+            (name, value)
+            for name, value in named
+            if name.replace("-", "").replace("_", "").isalnum()
+        ]
 
     def tag(self, number: int) -> str:
         return str(self.universe.nodes[number].place[0].tag)
@@ -145,7 +159,9 @@ def siblings(chain: Chain) -> Iterator[Feature]:
                 yield from _of_sibling(chain, sibling, level, axis, distance)
 
 
-def _of_sibling(chain: Chain, sibling: int, level: int, axis: Axis, distance: int) -> Iterator[Feature]:
+def _of_sibling(
+    chain: Chain, sibling: int, level: int, axis: Axis, distance: int
+) -> Iterator[Feature]:
     if (tag := chain.tag(sibling)).isalnum():
         yield Feature("tag", level, (tag,), axis=axis, distance=distance)
     yield from _ids_and_classes(chain, sibling, level, axis, distance)
@@ -196,7 +212,9 @@ def texts_before(chain: Chain) -> Iterator[Feature]:
 
 def texts_after(chain: Chain) -> Iterator[Feature]:
     universe = chain.universe
-    if not chain.positive.right and (label := universe.labels[universe.text_after[chain.positive.node]]):
+    if not chain.positive.right and (
+        label := universe.labels[universe.text_after[chain.positive.node]]
+    ):
         yield Feature("after", 0, (label,))
 
 
@@ -308,4 +326,11 @@ def _by_slot(features: Iterable[Feature]) -> dict[Feature, set[str]]:
 
 
 def _order(feature: Feature) -> tuple[int, str, str, int, str, tuple[str, ...]]:
-    return (feature.level, feature.kind, feature.axis, feature.distance, feature.name, feature.values)
+    return (
+        feature.level,
+        feature.kind,
+        feature.axis,
+        feature.distance,
+        feature.name,
+        feature.values,
+    )

@@ -12,25 +12,29 @@ Cost:       One walk over the samples; then a few hundred features an attribute.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from lxml.etree import _Element
 
 from rules.algorithms.learning.default_learner import learn_attributes, learn_boundary
 from rules.algorithms.learning.published_learner import learn_all_as_published
-from rules.algorithms.learning.samples import read_samples
-from rules.algorithms.learning.targets import find_boundaries, find_targets
+from rules.algorithms.learning.samples import Samples, read_samples
+from rules.algorithms.learning.targets import (
+    AnnotatedPage,
+    AttributeSpec,
+    Targets,
+    find_boundaries,
+    find_targets,
+)
 from rules.algorithms.rule.rule import AttributeRule, ClusterRule, Failure
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+Learner = Callable[[Samples, Sequence[tuple[Targets, AttributeSpec]]], list[AttributeRule]]
 
-    from lxml.etree import _Element
-
-    from rules.algorithms.learning.samples import Samples
-    from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, Targets
-
-    Learner = Callable[[Samples, Sequence[tuple[Targets, AttributeSpec]]], list[AttributeRule]]
-
-LEARNERS: Final[Mapping[str, Learner]] = {"default": learn_attributes, "published": learn_all_as_published}
+LEARNERS: Final[Mapping[str, Learner]] = {
+    "default": learn_attributes,
+    "published": learn_all_as_published,
+}
 
 
 def learn_cluster(
@@ -56,12 +60,15 @@ def learn_from(
     rules = iter(learn(samples, [(targets, spec) for targets, spec in asked if targets.marks]))
     sizes = Counter(len(record) for page in samples.pages for record in page.records)
     boundaries = find_boundaries(samples.universe, samples.pages)
-    boundary, failures = learn_boundary(samples, boundaries, max(sizes, key=sizes.__getitem__, default=1))
+    boundary, failures = learn_boundary(
+        samples, boundaries, max(sizes, key=sizes.__getitem__, default=1)
+    )
     return ClusterRule(
         boundary=boundary,
         failures=tuple(failures),
         attributes=tuple(
-            next(rules) if targets.marks else _without_marks(targets, spec) for targets, spec in asked
+            next(rules) if targets.marks else _without_marks(targets, spec)
+            for targets, spec in asked
         ),
         learner=learner,
         learnt_from=tuple(page.url for page in samples.pages),
@@ -70,8 +77,15 @@ def learn_from(
 
 
 def _without_marks(targets: Targets, spec: AttributeSpec) -> AttributeRule:
-    reason = "it is absent on all annotated pages" if targets.judged else "no page was annotated for it"
+    reason = (
+        "it is absent on all annotated pages" if targets.judged else "no page was annotated for it"
+    )
     failures = targets.failures or [Failure(spec.name, "annotations", "", reason)]
     return AttributeRule(
-        spec.name, spec.type, spec.is_multi, spec.is_mandatory, regex=spec.regex, failures=tuple(failures)
+        spec.name,
+        spec.type,
+        spec.is_multi,
+        spec.is_mandatory,
+        regex=spec.regex,
+        failures=tuple(failures),
     )

@@ -11,11 +11,12 @@ Cost:       As that of a cluster with so many small pages.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 from lxml import etree
+from lxml.etree import _Element
 
 from rules.algorithms.learning.learner import learn_from
 from rules.algorithms.learning.record_bounds import run_of, with_run
@@ -25,18 +26,9 @@ from rules.algorithms.learning.record_samples import (
     copy_of_record,
     samples_of_records,
 )
-from rules.algorithms.learning.samples import read_samples
-from rules.algorithms.learning.targets import NodeNotFound
-from rules.algorithms.rule.rule import OF_PAGE, ClusterRule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from lxml.etree import _Element
-
-    from rules.algorithms.learning.samples import Samples
-    from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec
-    from rules.algorithms.rule.rule import Boundary
+from rules.algorithms.learning.samples import Samples, read_samples
+from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, NodeNotFound
+from rules.algorithms.rule.rule import OF_PAGE, Boundary, ClusterRule
 
 
 def learn_list(
@@ -57,7 +49,9 @@ def learn_records(
     """Do the same with the records of the annotated pages; `samples` tell where they begin."""
     inside = {name for one in found for page in one.annotated for name in page.values}
     outside = {name for one in found for name in one.outside} - inside
-    bounds = learn_from(samples, [one for one in attributes if one.name in outside], learner=learner)
+    bounds = learn_from(
+        samples, [one for one in attributes if one.name in outside], learner=learner
+    )
     has_text = any(one.has_text for one in found)
     boundary = with_run(bounds.boundary, samples.pages, has_text=has_text)
     pages = [page for one in found for page in one.annotated]
@@ -68,7 +62,9 @@ def learn_records(
     fields = learn_from(read_samples(pages, others[:MOST_OTHERS]), within, learner=learner)
     of_page = {one.attribute: replace(one, scope=OF_PAGE) for one in bounds.attributes}
     rules = {one.attribute: one for one in fields.attributes} | of_page
-    return replace(bounds, boundary=boundary, attributes=tuple(rules[one.name] for one in attributes))
+    return replace(
+        bounds, boundary=boundary, attributes=tuple(rules[one.name] for one in attributes)
+    )
 
 
 def _samples_of(page: AnnotatedPage) -> RecordSamples | None:
@@ -90,7 +86,9 @@ def _records_elsewhere(samples: Samples, boundary: Boundary | None) -> list[_Ele
     find = etree.XPath(boundary.first.xpath, regexp=False)
     universe = samples.universe
     starts = [start for start in universe.page_starts[len(samples.pages) :] if start < universe.n]
-    trees = list(dict.fromkeys(universe.nodes[start].place[0].getroottree().getroot() for start in starts))
+    trees = list(
+        dict.fromkeys(universe.nodes[start].place[0].getroottree().getroot() for start in starts)
+    )
     of_page = max(MOST_OTHERS // max(len(trees), 1), 1)
     found: list[_Element] = []
     for tree in trees[:MOST_OTHERS]:
@@ -102,4 +100,6 @@ def _records_elsewhere(samples: Samples, boundary: Boundary | None) -> list[_Ele
 
 
 def _elements(found: object) -> Iterable[_Element]:
-    return [one for one in found if isinstance(one, etree._Element)] if isinstance(found, list) else []  # noqa: SLF001 - the only name of the class
+    return (
+        [one for one in found if isinstance(one, etree._Element)] if isinstance(found, list) else []
+    )

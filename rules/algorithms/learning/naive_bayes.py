@@ -11,12 +11,12 @@ Cost:       One test of each feature on each candidate.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import log
-from typing import TYPE_CHECKING
 
-from rules.algorithms.learning.columns import numbers_of
+from rules.algorithms.learning.columns import Columns, numbers_of
 from rules.algorithms.learning.features import (
     Positive,
     all_attributes,
@@ -26,13 +26,9 @@ from rules.algorithms.learning.features import (
     tags,
     tokens,
 )
-from rules.algorithms.rule.rule import Feature, Weight
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rules.algorithms.learning.columns import Columns
-    from rules.algorithms.learning.universe import Bits
+from rules.algorithms.learning.universe import Bits
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import Weight
 
 SMOOTHING = 1.0
 N_FEATURES = 20
@@ -45,7 +41,9 @@ class ClassifierUndecided(Exception):
     """The classifier does not choose the annotated node on a page."""
 
     def __init__(self, page: int) -> None:
-        super().__init__("the classifier is undecided: another node scores higher than the annotated one")
+        super().__init__(
+            "the classifier is undecided: another node scores higher than the annotated one"
+        )
         self.page = page
 
 
@@ -131,7 +129,9 @@ def _information(bits: Bits, seen: Bits, positives: Bits) -> float:
     return round(total, 9)
 
 
-def _fit(columns: Columns, features: tuple[Feature, ...], seen: Bits, positives: Bits) -> Classifier:
+def _fit(
+    columns: Columns, features: tuple[Feature, ...], seen: Bits, positives: Bits
+) -> Classifier:
     right, wrong = seen & positives, seen & ~positives
     n_right, n_wrong = right.bit_count(), wrong.bit_count()
     true, false = [], []

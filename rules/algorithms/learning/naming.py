@@ -12,7 +12,21 @@ from functools import lru_cache
 SHORTEST = 3  # letters of a word that can name something
 # Words of attribute names that say what kind of value it is, not which.
 GENERIC = frozenset(
-    {"number", "value", "name", "date", "text", "url", "count", "main", "type", "has", "the", "and", "title"}
+    {
+        "number",
+        "value",
+        "name",
+        "date",
+        "text",
+        "url",
+        "count",
+        "main",
+        "type",
+        "has",
+        "the",
+        "and",
+        "title",
+    }
 )
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -46,4 +60,6 @@ def _alike(one: str, other: str) -> bool:
         return False
     if len(short) > SHORTEST and long.endswith(short):
         return True
-    return long.startswith(short) or (len(short) > SHORTEST and long[: len(short) - 1] == short[:-1])
+    return long.startswith(short) or (
+        len(short) > SHORTEST and long[: len(short) - 1] == short[:-1]
+    )

@@ -11,14 +11,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from collections.abc import Collection, Hashable, Sequence
+from typing import Final, Literal, NamedTuple
 
 from rules.algorithms.learning.naming import names_attribute
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Sequence
-
-    from rules.algorithms.learning.universe import Bits, Universe
+from rules.algorithms.learning.universe import Bits, Universe
 
 FEWEST_PAGES: Final = 2
 PLACEHOLDER: Final = 3  # pages that must show the same text
@@ -40,7 +37,9 @@ class New(NamedTuple):
     pages: frozenset[int]  # that have it
 
 
-def find_news(universe: Universe, pages: Sequence[Bits], annotated: Sequence[bool]) -> list[list[New]]:
+def find_news(
+    universe: Universe, pages: Sequence[Bits], annotated: Sequence[bool]
+) -> list[list[New]]:
     """Return what is new on each page; nothing on annotated ones."""
     keys_by_page = [_keys_of(universe, bits) for bits in pages]
     having: dict[Hashable, set[int]] = defaultdict(set)
@@ -54,7 +53,9 @@ def find_news(universe: Universe, pages: Sequence[Bits], annotated: Sequence[boo
         []
         if is_annotated
         else [
-            New(node, universe.nodes[node].shown, _what(universe, key, node), frozenset(having[key]))
+            New(
+                node, universe.nodes[node].shown, _what(universe, key, node), frozenset(having[key])
+            )
             for key, node in keys.items()
             if key not in seen and len(having[key]) >= FEWEST_PAGES
         ]
@@ -69,9 +70,13 @@ def richest(universe: Universe, pages: Sequence[Bits], attributes: Collection[st
     for keys in keys_by_page:
         for key in keys:
             n_pages[key] += 1
-    worth = [sum(n_pages[key] for key in keys if n_pages[key] >= FEWEST_PAGES) for keys in keys_by_page]
+    worth = [
+        sum(n_pages[key] for key in keys if n_pages[key] >= FEWEST_PAGES) for keys in keys_by_page
+    ]
     named = [
-        sum(any(isinstance(key, str) and is_named(name, key) for key in keys) for name in attributes)
+        sum(
+            any(isinstance(key, str) and is_named(name, key) for key in keys) for name in attributes
+        )
         for keys in keys_by_page
     ]
     return max(range(len(pages)), key=lambda page: (named[page], worth[page], -page))

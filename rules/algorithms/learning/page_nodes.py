@@ -11,22 +11,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from lxml import etree
+from lxml.etree import _Element
+from numpy.typing import NDArray
 
 from rules.algorithms.rule.xpaths import label_of, shown
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from lxml.etree import _Element
-    from numpy.typing import NDArray
-
-    Numbers: TypeAlias = NDArray[np.int32]
+Numbers: TypeAlias = NDArray[np.int32]
 
 LONGEST_ANCHOR = 60  # characters
 OPENING = 4 * LONGEST_ANCHOR  # raw characters that may hold an element's label
@@ -67,7 +64,9 @@ class PageNodes:
     text: str = ""
     by_tag: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     by_name: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    by_attribute: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
+    by_attribute: dict[tuple[str, str], list[int]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
     by_token: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     known: dict[str, Any] = field(default_factory=dict)  # what does not depend on the numbers
 
@@ -153,7 +152,9 @@ class PageNodes:
 
     @property
     def n_digits(self) -> Numbers:
-        return self.once("n_digits", lambda: _array([len(_DIGIT.findall(node.shown)) for node in self.nodes]))
+        return self.once(
+            "n_digits", lambda: _array([len(_DIGIT.findall(node.shown)) for node in self.nodes])
+        )
 
     @property
     def is_text(self) -> NDArray[np.bool_]:
@@ -170,13 +171,17 @@ class PageNodes:
         sums = np.cumsum([0, *self.text_lengths])
         lengths = sums[self.ends] - sums[:-1]
         texts = np.where(self.is_text, np.arange(len(self.nodes)), len(self.nodes))
-        first_text = np.minimum.accumulate(texts[::-1])[::-1]  # in the element, as it shows something
+        first_text = np.minimum.accumulate(texts[::-1])[
+            ::-1
+        ]  # in the element, as it shows something
         found = []
         for number in np.flatnonzero((lengths > 0) & (lengths <= OPENING) & ~self.is_text).tolist():
             node, first = self.nodes[number], int(first_text[number])
             is_alone = len(self.nodes[first].shown) == lengths[number]
             label = (
-                self.labels[first] if is_alone else label_of(self.text[node.start_of_text : node.end_of_text])
+                self.labels[first]
+                if is_alone
+                else label_of(self.text[node.start_of_text : node.end_of_text])
             )
             if label and len(label) <= LONGEST_ANCHOR:
                 found.append((number, label))
@@ -249,7 +254,9 @@ class _PageWalk:
         self.page = page
         self.nodes = page.nodes
         self.open: list[int] = []  # the elements that the walk is in
-        self.last: list[tuple[int, int]] = [(-1, 0)]  # per open element: its last child, and how many
+        self.last: list[tuple[int, int]] = [
+            (-1, 0)
+        ]  # per open element: its last child, and how many
         self.texts: list[str] = []
         self.length = 0
 

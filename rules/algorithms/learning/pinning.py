@@ -11,18 +11,14 @@ Cost:       One look at each selected node of the samples.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from rules.algorithms.learning.columns import numbers_of
-from rules.algorithms.rule.rule import TEXT_TARGET, Feature
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rules.algorithms.learning.samples import Samples
-    from rules.algorithms.learning.universe import Bits
-    from rules.algorithms.rule.rule import Alternative, AttributeRule
+from rules.algorithms.learning.samples import Samples
+from rules.algorithms.learning.universe import Bits
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import TEXT_TARGET, Alternative, AttributeRule
 
 FEWEST_PAGES = 5  # that show the nodes; fewer say little about tags
 MOST_TAGS = 3
@@ -59,8 +55,12 @@ def _placed(samples: Samples, feature: Feature, bits: Bits) -> Feature:
     if feature.kind not in {"label", "before"} or feature.axis != "self" or feature.name:
         return feature
     universe = samples.universe
-    anchors = {int(universe.text_before[number]) for number in _at_level(samples, bits, feature.level)}
-    if any(anchor >= universe.n or universe.labels[anchor] not in feature.values for anchor in anchors):
+    anchors = {
+        int(universe.text_before[number]) for number in _at_level(samples, bits, feature.level)
+    }
+    if any(
+        anchor >= universe.n or universe.labels[anchor] not in feature.values for anchor in anchors
+    ):
         return feature  # a text begins with the label itself
     tags = _tags(samples, (universe.nodes[anchor].parent for anchor in anchors))
     if not 0 < len(tags) <= MOST_TAGS:
@@ -95,5 +95,7 @@ def _at_level(samples: Samples, bits: Bits, level: int) -> set[int]:
 def _tags(samples: Samples, numbers: Iterable[int]) -> set[str]:
     """Return the tags of elements; none where one of them is no plain name."""
     nodes = samples.universe.nodes
-    tags = {str(nodes[number].place[0].tag) for number in numbers if 0 <= number < samples.universe.n}
+    tags = {
+        str(nodes[number].place[0].tag) for number in numbers if 0 <= number < samples.universe.n
+    }
     return tags if all(map(_TAG.fullmatch, tags)) else set()

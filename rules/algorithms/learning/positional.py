@@ -11,12 +11,9 @@ Cost:       The first MOST_POSITIONS nodes of each annotated page from both ends
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rules.algorithms.learning.universe import Bits
+from rules.algorithms.learning.universe import Bits
 
 MOST_POSITIONS = 10
 
@@ -53,5 +50,7 @@ def _places(selected: Bits, positive: Bits) -> set[int]:
     n = selected.bit_count()
     numbers = list(range(1, min(n, MOST_POSITIONS) + 1))
     return {
-        place for place in [*numbers, *(-number for number in numbers)] if nth(selected, place) == positive
+        place
+        for place in [*numbers, *(-number for number in numbers)]
+        if nth(selected, place) == positive
     }

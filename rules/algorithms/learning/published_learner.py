@@ -7,15 +7,16 @@ Cost:       That of `apriori`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from rules.algorithms.learning.apriori import learn_xpath
+from rules.algorithms.learning.apriori import Learnt, learn_xpath
+from rules.algorithms.learning.candidates import Question
 from rules.algorithms.learning.features import PUBLISHED, features_of
 from rules.algorithms.learning.naive_bayes import ClassifierUndecided, decimal, learn_classifier
 from rules.algorithms.learning.positional import learn_position
 from rules.algorithms.learning.range_pruner import learn_offsets
-from rules.algorithms.learning.samples import chosen, question_of
-from rules.algorithms.learning.targets import Targets, on_element
+from rules.algorithms.learning.samples import Samples, chosen, question_of
+from rules.algorithms.learning.targets import AttributeSpec, Mark, Targets, on_element
 from rules.algorithms.learning.text_selection import examples_of
 from rules.algorithms.rule.rule import (
     NAIVE_BAYES,
@@ -27,14 +28,6 @@ from rules.algorithms.rule.rule import (
     Numbers,
     Selection,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from rules.algorithms.learning.apriori import Learnt
-    from rules.algorithms.learning.candidates import Question
-    from rules.algorithms.learning.samples import Samples
-    from rules.algorithms.learning.targets import AttributeSpec, Mark
 
 
 def learn_all_as_published(
@@ -51,7 +44,9 @@ def learn_as_published(samples: Samples, targets: Targets, spec: AttributeSpec) 
     wanted = [mark for mark in marks if mark.positive.target == marks[0].positive.target]
     question = question_of(samples, targets, wanted, is_multi=spec.is_multi)
     positives = [mark.positive for mark in chosen(wanted, is_multi=spec.is_multi)]
-    found = learn_xpath(samples.columns, question, features_of(samples.universe, positives, PUBLISHED))
+    found = learn_xpath(
+        samples.columns, question, features_of(samples.universe, positives, PUBLISHED)
+    )
     failures = list(targets.failures)
     alternatives: list[Alternative] = []
     if not found:
@@ -90,9 +85,16 @@ def _alternative(
     position = learn_position(learnt.bits, question.positives, judged)
     if position:
         return Alternative(
-            POSITIONAL, question.target, learnt.features, selection, position=position, numbers=numbers
+            POSITIONAL,
+            question.target,
+            learnt.features,
+            selection,
+            position=position,
+            numbers=numbers,
         )
-    classifier = learn_classifier(samples.columns, question.target, learnt.bits, question.positives, judged)
+    classifier = learn_classifier(
+        samples.columns, question.target, learnt.bits, question.positives, judged
+    )
     return Alternative(
         NAIVE_BAYES,
         question.target,

@@ -16,15 +16,12 @@ Cost:       Linear in the texts.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise, product
-from typing import TYPE_CHECKING
 
 from rules.algorithms.rule.rule import Selection
 from rules.algorithms.rule.xpaths import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 LONGEST_AFFIX = 60
 MOST_AFFIXES = 12  # texts on a side of the value that are tried
@@ -79,7 +76,9 @@ class Example:
         yield self
         if len(self.values) == 1:
             places = islice(word_places(self.text, self.values[0]), MOST_READINGS)
-            yield from (replace(self, starts=(place,)) for place in places if (place,) != self.starts)
+            yield from (
+                replace(self, starts=(place,)) for place in places if (place,) != self.starts
+            )
 
 
 def word_places(text: str, value: str, start: int = 0) -> Iterator[int]:
@@ -152,7 +151,9 @@ def learn_selection(
     `witnesses` are the texts of the same node on pages that nobody annotated: of the texts beside the value
     the longest counts that hardly fewer of them have than any other.
     """
-    for reading in islice(product(*(list(example.readings) for example in examples)), MOST_READINGS):
+    for reading in islice(
+        product(*(list(example.readings) for example in examples)), MOST_READINGS
+    ):
         found = _learn_reading(reading, witnesses, is_optional=is_optional)
         if found is not None:
             if is_multi and not found.separator and all(len(one.values) == 1 for one in reading):
@@ -161,7 +162,9 @@ def learn_selection(
     return None
 
 
-def _likely_separator(found: Selection, examples: Sequence[Example], witnesses: Sequence[str]) -> str:
+def _likely_separator(
+    found: Selection, examples: Sequence[Example], witnesses: Sequence[str]
+) -> str:
     """Return what divides the values of a list where each example happens to have one, else nothing."""
     values = [example.values[0] for example in examples]
     texts = [part for witness in witnesses for part in select_parts(found, witness)]
@@ -170,7 +173,9 @@ def _likely_separator(found: Selection, examples: Sequence[Example], witnesses: 
         is_known = any(separator in value for value in values)
         if is_known or len(divided) < max(FEWEST_WITNESSES, DIVIDED_SHARE * len(texts)):
             continue
-        if all(part.strip() and _is_alike(values, part.strip()) for parts in divided for part in parts):
+        if all(
+            part.strip() and _is_alike(values, part.strip()) for parts in divided for part in parts
+        ):
             return separator
     return ""
 
@@ -194,7 +199,9 @@ def _learn_reading(
         *_witnessed(examples, separator, witnesses, is_optional=is_optional),
         *([*offsets, *literal] if len(witnesses) >= FEWEST_WITNESSES else [*literal, *offsets]),
     ]:
-        if all(select_parts(selection, example.text) == list(example.values) for example in examples):
+        if all(
+            select_parts(selection, example.text) == list(example.values) for example in examples
+        ):
             return selection
     return None
 
@@ -219,7 +226,9 @@ def _witnessed(
         return
     prefixes = _borne_out(_tails(examples), witnesses)
     for prefix in prefixes or [""]:
-        behind = [text.partition(prefix)[2] if prefix else text for text in witnesses if prefix in text]
+        behind = [
+            text.partition(prefix)[2] if prefix else text for text in witnesses if prefix in text
+        ]
         for suffix in _borne_out(_heads(examples), behind) or [""]:
             if prefix or suffix:
                 lacks = is_optional or _lacks(examples) or _is_often_last(examples, behind, suffix)
@@ -287,7 +296,9 @@ def _guarded(beside: str, text: str, *, before: bool) -> str:
     return f"{' ' * begins}{bare}{' ' * ends}"
 
 
-def _affixes(examples: Sequence[Example], separator: str, *, is_optional: bool) -> Iterator[Selection]:
+def _affixes(
+    examples: Sequence[Example], separator: str, *, is_optional: bool
+) -> Iterator[Selection]:
     prefix, suffix = _prefix_of(examples), _suffix_of(examples)
     lacks = any(not e.left for e in examples) and any(e.left for e in examples)
     lacks = lacks or (any(not e.right for e in examples) and any(e.right for e in examples))
@@ -313,7 +324,9 @@ def _prefix_of(examples: Sequence[Example]) -> str:
 def commonprefix(texts: Sequence[str]) -> str:
     """Return the letters with which all texts begin."""
     first, last = min(texts), max(texts)
-    n = next((n for n, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), None)
+    n = next(
+        (n for n, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), None
+    )
     return first if n is None else first[:n]
 
 
@@ -348,6 +361,8 @@ def _offsets(examples: Sequence[Example]) -> Iterator[Selection]:
 def learn_offsets(examples: Sequence[Example]) -> Selection | None:
     """Return the selection by word offsets alone, as the paper has it."""
     for selection in [Selection(), *_offsets(examples)]:
-        if all(select_parts(selection, example.text) == list(example.values) for example in examples):
+        if all(
+            select_parts(selection, example.text) == list(example.values) for example in examples
+        ):
             return selection
     return None

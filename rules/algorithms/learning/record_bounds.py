@@ -8,21 +8,18 @@ Cost:       Linear in the records and the siblings between them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from lxml import etree
+from lxml.etree import _Element
 
-from rules.algorithms.rule.rule import Boundary, Feature
+from rules.algorithms.learning.targets import AnnotatedPage
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import Boundary
 from rules.algorithms.rule.xpaths import any_of
 from rules.algorithms.stylesheet.fast_paths import element_test
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from lxml.etree import _Element
-
-    from rules.algorithms.learning.targets import AnnotatedPage
 
 MOST_ELEMENTS: Final = 400  # of a record
 MOST_BEHIND: Final = 10  # elements behind a record that are no part of it
@@ -64,7 +61,9 @@ def run_of(first: _Element, boundary: Boundary) -> list[_Element]:
     if boundary.n_siblings == 1:
         return run
     is_first = etree.XPath(f"boolean({element_test(boundary.first.features)})", regexp=False)
-    kinds = any_of(element_test(kind) for kind in boundary.further) if boundary.further else "true()"
+    kinds = (
+        any_of(element_test(kind) for kind in boundary.further) if boundary.further else "true()"
+    )
     is_own = etree.XPath(f"boolean({kinds})", regexp=False)
     for element in first.itersiblings("*"):
         if len(run) >= boundary.n_siblings or is_first(element) or not is_own(element):

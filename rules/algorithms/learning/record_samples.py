@@ -14,19 +14,16 @@ Cost:       One copy of each record. At most MOST_ANNOTATED and MOST_OTHERS reco
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lxml import etree
+from lxml.etree import _Element
 
 from rules.algorithms.learning.features import ABOVE_RECORD
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode, NodeNotFound
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from lxml.etree import _Element
 
 MOST_ANNOTATED, MOST_OTHERS = 60, 40
 MOST_BESIDE = 20  # elements before and behind a record that are kept
@@ -69,14 +66,17 @@ def samples_of_records(page: AnnotatedPage) -> RecordSamples:
     others = [number for number, of_record in enumerate(marks) if not of_record]
     for number in _spread(annotated, MOST_ANNOTATED):
         absent = frozenset((inside | page.absent) - set(marks[number]) - set(found.outside))
-        found.annotated.append(_sample(page, records[number], marks[number], absent, has_text=found.has_text))
+        found.annotated.append(
+            _sample(page, records[number], marks[number], absent, has_text=found.has_text)
+        )
     found.others = [
-        copy_of_record(records[number], has_text=found.has_text)[0] for number in _spread(others, MOST_OTHERS)
+        copy_of_record(records[number], has_text=found.has_text)[0]
+        for number in _spread(others, MOST_OTHERS)
     ]
     return found
 
 
-def _element_before(node: Any) -> _Element | None:  # noqa: ANN401 - as in owner_of
+def _element_before(node: Any) -> _Element | None:
     """Return the element behind which a text stands; None for what stands behind none."""
     if not getattr(node, "is_tail", False):
         return None
@@ -86,9 +86,9 @@ def _element_before(node: Any) -> _Element | None:  # noqa: ANN401 - as in owner
     return before  # type: ignore[no-any-return]  # an element, or none
 
 
-def _select(tree: _Element, node: Any) -> Any:  # noqa: ANN401 - lxml's XPath returns several types
+def _select(tree: _Element, node: Any) -> Any:
     """Return the node that an annotation names. Raises NodeNotFound."""
-    if isinstance(node, etree._Element):  # noqa: SLF001 - the only name of the class
+    if isinstance(node, etree._Element):
         return node
     try:
         found: Any = etree.XPath(node, regexp=False)(tree)
@@ -99,9 +99,9 @@ def _select(tree: _Element, node: Any) -> Any:  # noqa: ANN401 - lxml's XPath re
     return found[0]
 
 
-def owner_of(node: Any) -> _Element:  # noqa: ANN401 - an element, or what lxml returns for a text or attribute
+def owner_of(node: Any) -> _Element:
     """Return the element that a node is, or that it stands in."""
-    if isinstance(node, etree._Element):  # noqa: SLF001 - the only name of the class
+    if isinstance(node, etree._Element):
         return node
     owner: _Element = node.getparent()
     return owner.getparent() if node.is_tail else owner  # type: ignore[return-value]  # a tail has a parent
@@ -190,12 +190,12 @@ def _beside(element: _Element, *, is_before: bool) -> list[_Element]:
     return found[::-1] if is_before else found
 
 
-def path_in_copy(node: Any, copies: dict[_Element, _Element]) -> str:  # noqa: ANN401 - as in owner_of
+def path_in_copy(node: Any, copies: dict[_Element, _Element]) -> str:
     """Return the XPath of a node in the copy of its record."""
     owner = owner_of(node)
     copied = copies[owner]
     path = str(copied.getroottree().getpath(copied))
-    if isinstance(node, etree._Element):  # noqa: SLF001 - the only name of the class
+    if isinstance(node, etree._Element):
         return path
     if node.is_attribute:
         return f"{path}/@{node.attrname}"

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+
+from lxml.etree import _Element
 
 from rules.algorithms.learning.candidates import Question
 from rules.algorithms.learning.columns import Columns, numbers_of, pack
-from rules.algorithms.learning.universe import number_nodes
-from rules.algorithms.rule.rule import TEXT_TARGET, Feature
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from lxml.etree import _Element
-
-    from rules.algorithms.learning.page_nodes import Walks
-    from rules.algorithms.learning.targets import AnnotatedPage, Mark, Targets
-    from rules.algorithms.learning.universe import Bits, Universe
+from rules.algorithms.learning.page_nodes import Walks
+from rules.algorithms.learning.targets import AnnotatedPage, Mark, Targets
+from rules.algorithms.learning.universe import Bits, Universe, number_nodes
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import TEXT_TARGET
 
 # A text is odd that is so many times as long as all values and some letters, or as short.
 TIMES = 4
@@ -61,9 +57,13 @@ def question_of(
     everything = samples.columns.targets(target)
     wanted = chosen(marks, is_multi=is_multi)
     positives = nodes_of(wanted)
-    spared = nodes_of(targets.marks) | _showing(samples, targets.marks, everything, is_multi=is_multi)
+    spared = nodes_of(targets.marks) | _showing(
+        samples, targets.marks, everything, is_multi=is_multi
+    )
     judged = _union(samples.universe.page_bits[page] for page in targets.judged)
-    others = [bits for page, bits in enumerate(samples.universe.page_bits) if page not in targets.judged]
+    others = [
+        bits for page, bits in enumerate(samples.universe.page_bits) if page not in targets.judged
+    ]
     return Question(
         target=target,
         positives=positives,

@@ -16,24 +16,18 @@ Cost:       A few ANDs for each candidate and sample; one look at each text node
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from annotation.algorithms.suggestions.suggestions_names import implied_type
 from annotation.algorithms.suggestions.suggestions_types import find_typed, has_pattern
-from rules.algorithms.learning.columns import numbers_of
+from rules.algorithms.learning.columns import Columns, numbers_of
 from rules.algorithms.learning.evaluating import selected_nodes, serving_alternative, values_on
 from rules.algorithms.learning.feature_prices import ANCHORS
-from rules.algorithms.learning.novelty import find_news, find_placeholders, is_named
-from rules.algorithms.rule.rule import AttributeRule
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from rules.algorithms.learning.columns import Columns
-    from rules.algorithms.learning.novelty import New
-    from rules.algorithms.learning.universe import Bits
-    from rules.algorithms.rule.rule import Alternative, ClusterRule
+from rules.algorithms.learning.novelty import New, find_news, find_placeholders, is_named
+from rules.algorithms.learning.universe import Bits
+from rules.algorithms.rule.rule import Alternative, AttributeRule, ClusterRule
 
 State = Literal["annotated", "wrong", "found", "absent", "missing", "several", "differs"]
 DOUBTED: Final = 0.3  # from which a cell speaks against stopping
@@ -59,7 +53,9 @@ class SamplePage:
 
     url: str
     bits: Bits
-    said: Mapping[str, tuple[str, ...]] | None = None  # None: nobody annotated it; no values: absent
+    said: Mapping[str, tuple[str, ...]] | None = (
+        None  # None: nobody annotated it; no values: absent
+    )
     hints: Mapping[str, Hint] = field(default_factory=dict)
     is_list: bool = False  # then its editor may have shown one record of several
 
@@ -177,7 +173,9 @@ def _look_at_attribute(
     trusted = _trusts_hints(rule, pages)
     rivals = _rivals_of(rule)
     found = [tuple(values_on(columns, rule, page.bits)) for page in pages]
-    confirmed = {v for page in pages if page.said is not None for v in page.said.get(rule.attribute, ())}
+    confirmed = {
+        v for page in pages if page.said is not None for v in page.said.get(rule.attribute, ())
+    }
     is_text = rule.type == "text" and not rule.is_multi
     repeated = find_placeholders(found, confirmed) if is_text else frozenset()
     shares = any(
@@ -249,7 +247,9 @@ def _as_rule(rule: AttributeRule, alternative: Alternative) -> AttributeRule:
 
 def _family(alternative: Alternative) -> frozenset[str]:
     """Return what kinds of things a candidate tests."""
-    return frozenset("text" if feature.kind in ANCHORS else feature.kind for feature in alternative.features)
+    return frozenset(
+        "text" if feature.kind in ANCHORS else feature.kind for feature in alternative.features
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,7 +312,11 @@ class _Look:
         if self._n_selected() > 1 and not self.rule.is_multi:
             yield "several", 0.4, f"the rule selects {self._n_selected()} nodes; the first counts"
         if self.values[0] in self.repeated:
-            yield "differs", 0.4, f"several samples show {_listed(self.values)}; does it stand for no value?"
+            yield (
+                "differs",
+                0.4,
+                f"several samples show {_listed(self.values)}; does it stand for no value?",
+            )
         if self._is_claimed():
             yield "differs", 0.4, "it is the value of another attribute on this page"
         if differing:
@@ -327,7 +331,11 @@ class _Look:
         if self.rule.is_mandatory and self.rule.alternatives:
             yield "missing", 0.9, "it is mandatory, and nothing is found"
         if differing:
-            yield "missing", 0.4, f"nothing is found; another candidate finds {_listed(differing[0].values)}"
+            yield (
+                "missing",
+                0.4,
+                f"nothing is found; another candidate finds {_listed(differing[0].values)}",
+            )
         weak = self.page.hints.get(self.rule.attribute)
         if weak and weak.values and weak.confidence >= WEAK_HINT and self._is_free(weak):
             yield "missing", 0.35, f"nothing is found; a suggestion says {_listed(weak.values)}"
@@ -336,10 +344,18 @@ class _Look:
         labels = [new for new in self.news if new.what == "label"]
         named = next((new for new in labels if is_named(self.rule.attribute, new.text)), None)
         if named is not None:
-            yield "missing", 0.6, f"nothing is found; only unannotated pages say {_listed([named.text])}"
+            yield (
+                "missing",
+                0.6,
+                f"nothing is found; only unannotated pages say {_listed([named.text])}",
+            )
         new = next((new for new in self.news if self._fits(new)), None)
         if new is not None and not self._is_labelled():
-            yield "missing", 0.3, f"nothing is found; {_listed([new.text])} is unlike anything annotated"
+            yield (
+                "missing",
+                0.3,
+                f"nothing is found; {_listed([new.text])} is unlike anything annotated",
+            )
         yield "absent", 0.0, "the page shows nothing that annotated pages do not"
 
     def _is_free(self, hint: Hint) -> bool:
@@ -383,5 +399,5 @@ class _Look:
 
 
 def _listed(values: Sequence[str]) -> str:
-    shown = [f"“{value if len(value) <= 40 else value[:39] + '…'}”" for value in values[:3]]  # noqa: PLR2004
+    shown = [f"“{value if len(value) <= 40 else value[:39] + '…'}”" for value in values[:3]]
     return ", ".join(shown) if shown else "nothing"

@@ -9,13 +9,11 @@ Cost:       Linear in the annotations and their depth.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import Final
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rules.algorithms.learning.targets import Mark
-    from rules.algorithms.learning.universe import Universe
+from rules.algorithms.learning.targets import Mark
+from rules.algorithms.learning.universe import Universe
 
 NEARLY_ALL: Final = 0.8  # share of the annotations that must stand alike
 

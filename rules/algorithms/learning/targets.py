@@ -10,23 +10,19 @@ Cost:       Linear in the annotations.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lxml import etree
+from lxml.etree import _Element
 
 from rules.algorithms.learning.features import Positive
 from rules.algorithms.learning.page_nodes import ITSELF, TAIL, TEXT
 from rules.algorithms.learning.range_pruner import find_word, word_places
+from rules.algorithms.learning.universe import Universe
 from rules.algorithms.rule.rule import ELEMENT_TARGET, HTML, TEXT_TARGET, Failure
 from rules.algorithms.rule.xpaths import shown
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from lxml.etree import _Element
-
-    from rules.algorithms.learning.universe import Universe
 
 BOUNDARY = "record"  # what failures call the boundary of records
 LONGEST_TEXT = 300  # characters of a value that is looked for in a text node
@@ -84,7 +80,9 @@ class Targets:
     failures: list[Failure] = field(default_factory=list)
 
 
-def find_targets(universe: Universe, pages: Sequence[AnnotatedPage], spec: AttributeSpec) -> Targets:
+def find_targets(
+    universe: Universe, pages: Sequence[AnnotatedPage], spec: AttributeSpec
+) -> Targets:
     """Return the marks of an attribute; what contradicts itself or is not found is told, not used."""
     targets = Targets()
     for number, page in enumerate(pages):
@@ -115,7 +113,9 @@ def find_boundaries(universe: Universe, pages: Sequence[AnnotatedPage]) -> Targe
             firsts = [_node_at(page.tree, record[0]) for record in page.records if record]
             numbers = [universe.number_by_place[first, ITSELF] for first in firsts]
         except (NodeNotFound, KeyError) as error:
-            targets.failures.append(Failure(BOUNDARY, "node", page.url, f"no record begins there: {error}"))
+            targets.failures.append(
+                Failure(BOUNDARY, "node", page.url, f"no record begins there: {error}")
+            )
             continue
         if numbers:
             targets.judged.append(number)
@@ -149,7 +149,7 @@ class NodeNotFound(Exception):
 def find_mark(universe: Universe, number: int, page: AnnotatedPage, marked: MarkedNode) -> Mark:
     """Return a marked node as it stands in the universe. Raises NodeNotFound."""
     found = _node_at(page.tree, marked.node)
-    if isinstance(found, etree._Element):  # noqa: SLF001 - the only name of the class
+    if isinstance(found, etree._Element):
         return _mark_of_element(universe, number, universe.number_by_place[found, ITSELF], marked)
     owner = found.getparent()
     if found.is_attribute:
@@ -162,8 +162,8 @@ def find_mark(universe: Universe, number: int, page: AnnotatedPage, marked: Mark
     return _mark_of_text(universe, number, text, marked)
 
 
-def _node_at(tree: _Element, node: Any) -> Any:  # noqa: ANN401 - lxml's XPath returns several types
-    if isinstance(node, etree._Element):  # noqa: SLF001 - the only name of the class
+def _node_at(tree: _Element, node: Any) -> Any:
+    if isinstance(node, etree._Element):
         return node
     try:
         found = tree.xpath(node)
@@ -207,7 +207,9 @@ def _mark_of(page: int, node: int, string: str, marked: MarkedNode, target: str)
         raise NodeNotFound(f"the value {value[:60]!r} is not in the node's text {full[:60]!r}")
     left, right = part
     value = full[len(left) : len(full) - len(right)].strip()
-    return Mark(Positive(node, page, left.strip(), right.strip(), target), value, node, is_whole=False)
+    return Mark(
+        Positive(node, page, left.strip(), right.strip(), target), value, node, is_whole=False
+    )
 
 
 def _part(full: str, value: str, before: str = "") -> tuple[str, str] | None:
@@ -243,7 +245,10 @@ def as_element(mark: Mark) -> Mark:
     if positive.target == ELEMENT_TARGET:
         return mark
     return replace(
-        mark, positive=Positive(mark.element, positive.page, positive.left, positive.right, ELEMENT_TARGET)
+        mark,
+        positive=Positive(
+            mark.element, positive.page, positive.left, positive.right, ELEMENT_TARGET
+        ),
     )
 
 

@@ -8,22 +8,18 @@ Cost:       Linear in the texts of the annotated nodes.
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from clustering.values.typed_regexes import BadRegex, select
+from rules.algorithms.learning.candidates import Candidate
 from rules.algorithms.learning.columns import numbers_of
 from rules.algorithms.learning.range_pruner import Example, learn_selection
+from rules.algorithms.learning.samples import Samples
+from rules.algorithms.learning.targets import AttributeSpec, Mark
+from rules.algorithms.learning.universe import Universe
 from rules.algorithms.rule.rule import Selection
 from rules.algorithms.rule.xpaths import COLONS, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rules.algorithms.learning.candidates import Candidate
-    from rules.algorithms.learning.samples import Samples
-    from rules.algorithms.learning.targets import AttributeSpec, Mark
-    from rules.algorithms.learning.universe import Universe
 
 N_LOOKED_AT = 200  # selected nodes of the unannotated pages
 
@@ -55,7 +51,9 @@ def learn_part(
         return selection or Selection()
     example = next((e for e in examples if e.left or e.right or len(e.values) > 1), examples[0])
     shows = f"{', '.join(example.values)[:60]!r} in {example.text[:60]!r}"
-    raise NoSelection(marks[0].positive.page, f"no part of the text is the value on all pages: {shows}")
+    raise NoSelection(
+        marks[0].positive.page, f"no part of the text is the value on all pages: {shows}"
+    )
 
 
 def _texts_elsewhere(samples: Samples, candidate: Candidate, target: str) -> list[str]:

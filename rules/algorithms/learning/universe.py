@@ -11,22 +11,17 @@ Cost:       One walk over each page. Arrays of n numbers, and one list of nodes 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
+from lxml.etree import _Element
+from numpy.typing import NDArray
 
-from rules.algorithms.learning.page_nodes import OPENING, Node, PageNodes, Place, walk
+from rules.algorithms.learning.page_nodes import OPENING, Node, PageNodes, Place, Walks, walk
 from rules.algorithms.rule.xpaths import label_of, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from lxml.etree import _Element
-    from numpy.typing import NDArray
-
-    from rules.algorithms.learning.page_nodes import Walks
 
 Bits: TypeAlias = int
 
@@ -40,7 +35,9 @@ class Universe:
     page_texts: list[str] = field(default_factory=list)
     nodes_by_tag: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     nodes_by_name: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    nodes_by_attribute: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
+    nodes_by_attribute: dict[tuple[str, str], list[int]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
     nodes_by_token: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     pages: list[PageNodes] = field(default_factory=list)
 
@@ -72,7 +69,8 @@ class Universe:
     def page_bits(self) -> list[Bits]:
         """The nodes of each page."""
         return [
-            ((1 << last) - (1 << first)) for first, last in (self.pages_of(p) for p in range(self.n_pages))
+            ((1 << last) - (1 << first))
+            for first, last in (self.pages_of(p) for p in range(self.n_pages))
         ]
 
     @cached_property
@@ -222,7 +220,9 @@ class Universe:
     def _placed(self, of_pages: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
         """Return numbers that are counted within pages as numbers of the universe; n for none."""
         numbers = zip(of_pages, self.page_starts, strict=True)
-        return _joined([np.where(found < 0, self.n, found + first) for found, first in numbers], self.n)
+        return _joined(
+            [np.where(found < 0, self.n, found + first) for found, first in numbers], self.n
+        )
 
     @cached_property
     def number_by_place(self) -> dict[Place, int]:

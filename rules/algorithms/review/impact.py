@@ -7,12 +7,10 @@ whose key changed counts as changed and not as one lost and one gained.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    Line = Mapping[str, Any]  # of `rules.algorithms.running.record_lines`
+Line = Mapping[str, Any]  # of `rules.algorithms.running.record_lines`
 
 GAINED, LOST, CHANGED, SAME = "gained", "lost", "changed", "same"
 KINDS: Final = (GAINED, LOST, CHANGED, SAME)
@@ -28,7 +26,9 @@ class Change(NamedTuple):
     now: Any
 
 
-def changes_of_page(was: Iterable[Line], now: Iterable[Line], attributes: Sequence[str]) -> list[Change]:
+def changes_of_page(
+    was: Iterable[Line], now: Iterable[Line], attributes: Sequence[str]
+) -> list[Change]:
     """Return what became of each record of a page and of each of its fields.
 
     >>> changes = changes_of_page([{"record": {"n": "1"}}], [{"record": {"n": "2"}}], ["n"])
@@ -56,7 +56,10 @@ def add_counts(
     """Return the sums of two tables of counts."""
     names = dict.fromkeys([*total, *more])
     return {
-        name: {kind: total.get(name, {}).get(kind, 0) + more.get(name, {}).get(kind, 0) for kind in KINDS}
+        name: {
+            kind: total.get(name, {}).get(kind, 0) + more.get(name, {}).get(kind, 0)
+            for kind in KINDS
+        }
         for name in names
     }
 
@@ -80,7 +83,7 @@ def _pairs(
     return pairs + [(nothing, record) for record in new[n:]]
 
 
-def _compare(was: Any, now: Any) -> tuple[str, Any, Any]:  # noqa: ANN401 - a value or a list of them
+def _compare(was: Any, now: Any) -> tuple[str, Any, Any]:
     if was is None:
         return GAINED, was, now
     if now is None:

@@ -11,11 +11,9 @@ The rule is judged over all its attributes together; each attribute's own figure
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 RECALL: Final = 0.85
 
@@ -26,7 +24,9 @@ class Judgement:
 
     records: Sequence[Mapping[str, Any]]  # attribute -> value
     is_right: bool
-    marked: frozenset[str] = frozenset()  # wrong attributes, or missing ones; none: all that was extracted
+    marked: frozenset[str] = (
+        frozenset()
+    )  # wrong attributes, or missing ones; none: all that was extracted
 
 
 @dataclass(slots=True)

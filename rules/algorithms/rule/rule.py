@@ -6,14 +6,11 @@ selects something on a page serves it. An alternative is a conjunction of featur
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import Any, Final, Literal, Self
 
-from rules.algorithms.rule.feature_tests import TESTS
-from rules.algorithms.rule.xpaths import print_path, print_position
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from rules.algorithms.rule.feature import Feature, print_path, print_position
 
 Kind = Literal["xpath", "positional", "naive_bayes"]
 Scope = Literal["record", "page"]
@@ -30,35 +27,6 @@ HTML: Final = "html"  # a type whose value is all that an element shows
 
 
 @dataclass(frozen=True, slots=True)
-class Feature:
-    """A test of one node of the target's chain: level 0 is the target, 1 its parent, 2 that one's parent."""
-
-    kind: str  # a key of feature_tests.TESTS
-    level: int
-    values: tuple[str, ...] = ()  # one, or up to three of which any may hold
-    name: str = ""  # of the HTML attribute
-    axis: Literal["self", "ancestor", "preceding-sibling", "following-sibling"] = "self"
-    distance: int = 0  # of the sibling, counted from 1; or the position
-
-    @property
-    def test(self) -> str:
-        """The predicate at the node of its level, in XPath 1.0."""
-        return TESTS[self.kind](self)
-
-    @property
-    def is_plain_tag(self) -> bool:
-        return self.kind == "tag" and self.axis == "self" and len(self.values) == 1
-
-    @classmethod
-    def from_json(cls, form: Mapping[str, Any]) -> Self:
-        known = {key: form[key] for key in cls.__slots__ if key in form}
-        return cls(**known | {"values": tuple(form.get("values", ()))})
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self) | {"values": list(self.values), "test": self.test}
-
-
-@dataclass(frozen=True, slots=True)
 class Selection:
     """The part of a node's shown text that is the value; all of it where nothing is said.
 
@@ -69,7 +37,9 @@ class Selection:
 
     prefix: str = ""
     suffix: str = ""
-    is_optional: bool = False  # a text without the prefix or suffix is taken as it is; else it has no value
+    is_optional: bool = (
+        False  # a text without the prefix or suffix is taken as it is; else it has no value
+    )
     is_last_suffix: bool = False
     first: int = 1
     last: int = -1
@@ -209,7 +179,9 @@ class AttributeRule:
     type: str = "text"
     is_multi: bool = False
     is_mandatory: bool = False
-    alternatives: tuple[Alternative, ...] = ()  # the first that selects something on a page serves it
+    alternatives: tuple[
+        Alternative, ...
+    ] = ()  # the first that selects something on a page serves it
     regex: str = ""  # of the vertical; selects and validates
     scope: Scope = (
         OF_RECORD  # "page": in a list, its values stand beside the records and each record has them
@@ -256,7 +228,9 @@ class Boundary:
 
     first: Alternative  # its target is "element"
     n_siblings: int = 1  # elements of a record, at most
-    further: tuple[tuple[Feature, ...], ...] = ()  # what one of them may be like; empty: like anything
+    further: tuple[
+        tuple[Feature, ...], ...
+    ] = ()  # what one of them may be like; empty: like anything
     has_text: bool = False  # whether the texts between and behind its elements are the record's
 
     @property
@@ -266,7 +240,9 @@ class Boundary:
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> Self:
-        further = tuple(tuple(Feature.from_json(one) for one in kind) for kind in form.get("further", ()))
+        further = tuple(
+            tuple(Feature.from_json(one) for one in kind) for kind in form.get("further", ())
+        )
         n_siblings, has_text = form.get("n_siblings", 1), form.get("has_text", False)
         return cls(Alternative.from_json(form["first"]), n_siblings, further, has_text)
 

@@ -9,14 +9,11 @@ Cost:       One XPath for each step, up to the first that selects nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 from lxml import etree
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from lxml.etree import _Element
+from lxml.etree import _Element
 
 MOST_STEPS: Final = 60
 LONGEST: Final = 20_000  # characters of an XPath
@@ -54,9 +51,8 @@ class Explanation(NamedTuple):
         if not at:
             return f"the page has nothing that {self.steps[0].added} selects"
         before = self.steps[at - 1].n_nodes
-        return (
-            f"{self.steps[at].added} selects none of the {before} node{'' if before == 1 else 's'} before it"
-        )
+        nodes = "node" if before == 1 else "nodes"
+        return f"{self.steps[at].added} selects none of the {before} {nodes} before it"
 
 
 def explain_xpath(xpath: str, tree: _Element) -> Explanation:
@@ -94,7 +90,9 @@ def split_xpath(xpath: str) -> list[str]:
 
 def _closing(xpath: str) -> int | None:
     """Return the place behind the bracket that closes the first one."""
-    return next((place + 1 for place, depth, letter in _walk(xpath) if depth == 0 and letter == ")"), None)
+    return next(
+        (place + 1 for place, depth, letter in _walk(xpath) if depth == 0 and letter == ")"), None
+    )
 
 
 def _ends(xpath: str) -> Iterator[int]:

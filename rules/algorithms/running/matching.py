@@ -16,17 +16,14 @@ Cost:       One observation of the page by the clustering's algorithm, one compa
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from clustering.algorithms.clusterers import CLUSTERERS
+from clustering.algorithms.grouping import Model, RawPage
 from clustering.algorithms.published.shingles import Masked, shingle_vector
 from clustering.algorithms.url_patterns import matches
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from clustering.algorithms.grouping import Model, RawPage
 
 BY_MODEL: Final = "model"
 BY_SIGNATURE: Final = "signature"  # the order of IV-A
@@ -50,7 +47,9 @@ class ClusterProfile:
 
     name: str
     url_pattern: str = ""  # blank: any address
-    signature: str = ""  # sixteen hexadecimal digits, `**` for a byte that varies; blank: none is known
+    signature: str = (
+        ""  # sixteen hexadecimal digits, `**` for a byte that varies; blank: none is known
+    )
     importance: float = 0.0
 
 
@@ -69,7 +68,9 @@ class Clusters:
 
     profiles: Sequence[ClusterProfile] = ()
     grouping: GroupModel | None = None
-    splits: Mapping[str, GroupModel] = field(default_factory=dict)  # by the cluster that a person split
+    splits: Mapping[str, GroupModel] = field(
+        default_factory=dict
+    )  # by the cluster that a person split
     variant: str = BY_MODEL
 
 
@@ -96,7 +97,9 @@ def match_by_signature(page: RawPage, profiles: Sequence[ClusterProfile]) -> Mat
     """Return the most important of the clusters whose URL pattern and signature match the page (IV-A)."""
     # First step: filter out rules whose URL regex does not match the page URL.
     by_url = [
-        one for one in profiles if one.url_pattern in _ANY_ADDRESS or matches(one.url_pattern, page.url)
+        one
+        for one in profiles
+        if one.url_pattern in _ANY_ADDRESS or matches(one.url_pattern, page.url)
     ]
     if not by_url:
         why = f"None of {len(profiles)} URL patterns matches the address."
@@ -108,7 +111,9 @@ def match_by_signature(page: RawPage, profiles: Sequence[ClusterProfile]) -> Mat
     both = [one for one in by_url if one.signature and read_signature(one.signature).covers(vector)]
     if not both:
         names = ", ".join(one.name for one in by_url[:3])
-        why = f"The address fits {names}, but no signature of theirs covers the page's {vector:016x}."
+        why = (
+            f"The address fits {names}, but no signature of theirs covers the page's {vector:016x}."
+        )
         return Match(None, BY_SIGNATURE, why, NO_SIGNATURE)
     best = max(both, key=lambda one: (one.importance, one.name))
     others = f"; more important than {len(both) - 1} other" if len(both) > 1 else ""
@@ -140,13 +145,17 @@ def _break_tie(page: RawPage, profiles: Sequence[ClusterProfile], why: str) -> M
     if by_signature.cluster is not None:
         return Match(by_signature.cluster, BY_MODEL, f"{why}; {by_signature.why}")
     best = max(profiles, key=lambda one: (one.importance, one.name))
-    return Match(best.name, BY_MODEL, f"{why}, of whose {len(profiles)} clusters it is the most important.")
+    return Match(
+        best.name, BY_MODEL, f"{why}, of whose {len(profiles)} clusters it is the most important."
+    )
 
 
 def _follow_splits(page: RawPage, clusters: Clusters, match: Match) -> Match:
     """Go on into the parts of a cluster that a person split, as deep as splits go."""
     seen: set[str] = set()
-    while match.cluster is not None and match.cluster in clusters.splits and match.cluster not in seen:
+    while (
+        match.cluster is not None and match.cluster in clusters.splits and match.cluster not in seen
+    ):
         seen.add(match.cluster)
         part = _match_by_model(page, clusters, clusters.splits[match.cluster])
         if part.cluster is None:
@@ -193,5 +202,7 @@ def clusters_from_json(value: Mapping[str, Any]) -> Clusters:
 
 def _group_model(value: Mapping[str, Any]) -> GroupModel:
     if value["algorithm"] not in CLUSTERERS:
-        raise ValueError(f"unknown algorithm {value['algorithm']!r}; there are: {', '.join(CLUSTERERS)}")
+        raise ValueError(
+            f"unknown algorithm {value['algorithm']!r}; there are: {', '.join(CLUSTERERS)}"
+        )
     return GroupModel(**value)

@@ -7,14 +7,11 @@ selects the same node of the same tree.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+
+from lxml.etree import _Element
 
 from clustering.dom.paths import element_paths
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from lxml.etree import _Element
 
 _PLACE = re.compile(r"((?:/\*\[\d+\])+)(/text\(\)\[\d+\]|/@[^/\[\]]+)?")
 _NUMBER = re.compile(r"\d+")

@@ -13,14 +13,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from rules.algorithms.running.run_rule import AttributeType, ExtractedRecord
+from rules.algorithms.running.records import AttributeType, ExtractedRecord
 
 SEPARATOR = " | "
 _NUMBER = re.compile(r"\d+")
@@ -46,7 +43,13 @@ def with_keys(
     for record, text, link in zip(records, told, details, strict=True):
         is_linked = bool(link) and n_linked[text, link] == 1
         parts = [text] if n_told[text] == 1 or not is_linked else [text, link]
-        keys.append(SEPARATOR.join(filter(None, parts)) if text else link if is_linked else str(record.index))
+        keys.append(
+            SEPARATOR.join(filter(None, parts))
+            if text
+            else link
+            if is_linked
+            else str(record.index)
+        )
     return [replace(record, key=key) for record, key in zip(records, _apart(keys), strict=True)]
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from rules.algorithms.running.matching import Clusters, Match
-    from rules.algorithms.running.run_rule import Extracted, ExtractedRecord, RunnableRule
+from rules.algorithms.running.matching import Clusters, Match
+from rules.algorithms.running.records import Extracted, ExtractedRecord, RunnableRule
 
 Line = dict[str, Any]  # JSON values
 
@@ -34,7 +32,13 @@ def line_without_rule(url: str, match: Match) -> Line:
 
 def line_not_taken(url: str, place: str, code: str, reason: str) -> Line:
     """Return the line of something in a source that should be a page and is none."""
-    return {"url": url or None, "cluster": None, "rule": None, "reason": code, "why": f"{place}: {reason}"}
+    return {
+        "url": url or None,
+        "cluster": None,
+        "rule": None,
+        "reason": code,
+        "why": f"{place}: {reason}",
+    }
 
 
 def lines_of_extracted(
@@ -43,10 +47,15 @@ def lines_of_extracted(
     """Return one line for each record, or one with the reason why there is none."""
     head = {"url": url, "cluster": rule.cluster, "rule": rule.name}
     if extracted.reason:
-        return [head | {"record": {}, "raw": {}, "reason": extracted.reason, "why": extracted.detail}]
+        return [
+            head | {"record": {}, "raw": {}, "reason": extracted.reason, "why": extracted.detail}
+        ]
     if not extracted.records:
         missing = [attribute.name for attribute in rule.attributes]
-        return [head | {"record": {}, "raw": {}, "missing": missing, "confidence": {}, "reason": NO_RECORDS}]
+        return [
+            head
+            | {"record": {}, "raw": {}, "missing": missing, "confidence": {}, "reason": NO_RECORDS}
+        ]
     problem = {"problem": extracted.problem} if extracted.problem else {}
     return [head | _body(record, nodes=nodes) | problem for record in extracted.records]
 

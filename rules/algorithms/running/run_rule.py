@@ -7,11 +7,14 @@ the places of its values are those in the stripped tree.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from lxml import etree
+from lxml.etree import _Element
+from lxml.html import HtmlElement
 
 from clustering.dom.links import find_base
 from clustering.dom.page import PageTooLarge, parse_page
@@ -20,14 +23,14 @@ from clustering.values.normalising import IMAGE, PageContext, normalise
 from clustering.values.typed_regexes import select
 from rules.algorithms.running.places import page_paths
 from rules.algorithms.running.record_keys import with_keys
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from lxml.etree import _Element
-    from lxml.html import HtmlElement
-
-    from clustering.values.normalising import Normalised
+from rules.algorithms.running.records import (
+    AttributeType,
+    Extracted,
+    ExtractedRecord,
+    RawRecord,
+    RawValue,
+    RunnableRule,
+)
 
 NO_TREE: Final = "no_tree"
 TOO_LARGE: Final = "too_large"
@@ -44,83 +47,14 @@ class StylesheetFailed(Exception):
     """A stylesheet could not be compiled, or stopped in the middle of a page."""
 
 
-@dataclass(frozen=True, slots=True)
-class AttributeType:
-    """What is known of an attribute's values before any is seen."""
-
-    name: str
-    type: str = "text"
-    is_multi: bool = False
-    is_mandatory: bool = False
-    is_constant: bool = False
-    regex: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class RunnableRule:
-    """A rule as it runs: its stylesheet, the types of its attributes, and how far each is trusted."""
-
-    cluster: str
-    version: int
-    stylesheet: str
-    attributes: Sequence[AttributeType]
-    trust: Mapping[str, float] = field(default_factory=dict)  # share of right values where it was validated
-    is_by_hand: bool = False  # somebody wrote or imported the stylesheet: it runs where it can be stopped
-
-    @property
-    def name(self) -> str:
-        return f"{self.cluster}@{self.version}"
-
-
-@dataclass(frozen=True, slots=True)
-class RawValue:
-    """What the stylesheet emits for one value."""
-
-    text: str
-    node: str = ""  # in the stripped tree: /*[1]/*[2]/text()[1]
-    way: int = 1  # which of the alternatives of the attribute
-    n_nodes: int = 1  # that this alternative selects
-    n_rivals: int = 0  # beaten candidates that were asked
-    n_agree: int = 0  # those of them that select the same node
-
-
-@dataclass(frozen=True, slots=True)
-class RawRecord:
-    """What the stylesheet emits for one record."""
-
-    values: dict[str, list[RawValue]]
-    nodes: list[str] = field(default_factory=list)  # its elements, where records are bounded
-    links: list[str] = field(default_factory=list)  # its first ones, as they are written
-
-
-@dataclass(frozen=True, slots=True)
-class ExtractedRecord:
-    """The values of one record; a value is a list where the attribute is multi."""
-
-    values: dict[str, str | list[str]]
-    raw: dict[str, str | list[str]]
-    normalized: dict[str, Normalised]
-    missing: list[str]
-    failed: dict[str, str]
-    confidence: dict[str, float]
-    nodes: dict[str, str | list[str]] = field(default_factory=dict)
-    record_nodes: list[str] = field(default_factory=list)
-    index: int | None = None  # its place among the records of a list
-    key: str | None = None  # what tells it from the others of the list
-
-
-@dataclass(frozen=True, slots=True)
-class Extracted:
-    """What a rule makes of a page; no records and a reason where it makes nothing."""
-
-    records: list[ExtractedRecord]
-    reason: str = ""
-    detail: str = ""
-    problem: str = ""  # of the page: truncated
-
-
 def extract_here(
-    body: bytes, content_type: str, url: str, rule: RunnableRule, *, nodes: bool = False, votes: bool = True
+    body: bytes,
+    content_type: str,
+    url: str,
+    rule: RunnableRule,
+    *,
+    nodes: bool = False,
+    votes: bool = True,
 ) -> Extracted:
     """Return the records of a page's bytes in this process, which nothing stops."""
     try:
@@ -219,7 +153,9 @@ def read_result(root: _Element | None) -> list[RawRecord]:
     if root.tag == "record":
         return [_read_record(root)]
     if root.tag != "records":
-        raise StylesheetFailed(f"the stylesheet emits <{root.tag}>; it must emit <record> or <records>")
+        raise StylesheetFailed(
+            f"the stylesheet emits <{root.tag}>; it must emit <record> or <records>"
+        )
     return [_read_record(record) for record in root.iterchildren("record")]
 
 
@@ -227,7 +163,9 @@ def _read_record(record: _Element) -> RawRecord:
     values: dict[str, list[RawValue]] = {}
     for number, value in enumerate(record.iterchildren("value")):
         if number >= MAX_VALUES:
-            raise StylesheetFailed(f"the stylesheet emits more than {MAX_VALUES:,} values of a record")
+            raise StylesheetFailed(
+                f"the stylesheet emits more than {MAX_VALUES:,} values of a record"
+            )
         told = {str(name): str(text) for name, text in value.items()}
         values.setdefault(told.get("name", ""), []).append(_read_value(value, told))
     links = [link.text or "" for link in record.iterchildren("link")]
@@ -254,7 +192,9 @@ def _read_value(value: _Element, asked: Mapping[str, str]) -> RawValue:
 
 
 def _nodes_in(records: Sequence[RawRecord]) -> list[str]:
-    of_values = [value.node for record in records for values in record.values.values() for value in values]
+    of_values = [
+        value.node for record in records for values in record.values.values() for value in values
+    ]
     return [*of_values, *(node for record in records for node in record.nodes)]
 
 
@@ -284,7 +224,10 @@ def record_of(
 
 
 def _take_values(
-    record: ExtractedRecord, attribute: AttributeType, found: Sequence[RawValue], context: PageContext
+    record: ExtractedRecord,
+    attribute: AttributeType,
+    found: Sequence[RawValue],
+    context: PageContext,
 ) -> None:
     name = attribute.name
     texts = [displayed(value.text) for value in found]
@@ -302,7 +245,11 @@ def _take_values(
     if refused:
         record.failed[name] = f"the regex {attribute.regex} refuses {refused[:80]!r}"
     elif attribute.is_mandatory:
-        what = "the node that the rule selects is blank" if found else "the rule selects no node on this page"
+        what = (
+            "the node that the rule selects is blank"
+            if found
+            else "the rule selects no node on this page"
+        )
         record.failed[name] = f"mandatory, but {what}"
 
 
@@ -317,7 +264,9 @@ def confidence_of(value: RawValue) -> float:
     (1.0, 0.425)
     """
     of_choice = 1.0 if value.n_nodes == 1 else 0.5
-    of_rivals = 1 - 0.3 * (value.n_rivals - value.n_agree) / value.n_rivals if value.n_rivals else 1.0
+    of_rivals = (
+        1 - 0.3 * (value.n_rivals - value.n_agree) / value.n_rivals if value.n_rivals else 1.0
+    )
     return of_choice * of_rivals
 
 

@@ -8,15 +8,11 @@ Cost:       A walk over the page for each value.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from annotation.algorithms.anchors.anchoring import AmbiguousText, find_text
 from annotation.algorithms.anchors.node_paths import AnchorProblem
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from annotation.algorithms.anchors.page_texts import PageTexts
+from annotation.algorithms.anchors.page_texts import PageTexts
 
 MOST_VALUES = 100  # of an attribute that are looked for
 

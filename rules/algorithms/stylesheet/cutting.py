@@ -8,12 +8,10 @@ Cost:       Words and parts are counted one by one by recursion; a text of more 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from rules.algorithms.rule.rule import Selection
 from rules.algorithms.rule.xpaths import literal, shown_form
-
-if TYPE_CHECKING:
-    from rules.algorithms.rule.rule import Selection
 
 MOST_WORDS = 1_000  # libxslt stops a recursion at 3,000
 
@@ -147,7 +145,9 @@ def _where_found(selection: Selection, source: str, mark: str, found: list[str])
 
 
 def _words(selection: Selection, source: str) -> list[str]:
-    return _call(WORDS, {"text": source, "first": str(selection.first), "last": str(selection.last)})
+    return _call(
+        WORDS, {"text": source, "first": str(selection.first), "last": str(selection.last)}
+    )
 
 
 def _call(name: str, parameters: dict[str, str]) -> list[str]:
@@ -170,4 +170,6 @@ def indented(lines: list[str], n: int = 1) -> list[str]:
 def quoted(text: str) -> str:
     """Return a text as it stands between the quotes of an XML attribute."""
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
-    return "".join(character if character.isprintable() else f"&#{ord(character)};" for character in escaped)
+    return "".join(
+        character if character.isprintable() else f"&#{ord(character)};" for character in escaped
+    )

@@ -19,10 +19,10 @@ Cost:       `preceding::text()[test][1]` collects all texts before a node, so th
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
-from rules.algorithms.rule.feature_tests import within
+from rules.algorithms.rule.feature import Feature, within
 from rules.algorithms.rule.rule import TEXT_TARGET
 from rules.algorithms.rule.xpaths import (
     COLONS,
@@ -37,11 +37,6 @@ from rules.algorithms.rule.xpaths import (
     shown_form,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from rules.algorithms.rule.rule import Feature
-
 TEXT_KEY, CLASS_KEY, ID_KEY = "text", "class", "id"
 MOST_BETWEEN = 50  # elements that begin between an anchor and the text beside it
 # Uses from which on a key pays: it takes about as long to build as so many scans.
@@ -49,8 +44,9 @@ FEWEST_USES = {TEXT_KEY: 3, CLASS_KEY: 6, ID_KEY: 20}
 N_FIRST = 3  # characters by which the key knows a text
 _PASSED_OVER = f" {NO_BREAK_SPACE}{WIDTHLESS}{COLONS}"
 _OPENING = 12  # characters of a text of which at least N_FIRST are taken to show
+_OPENING_CHARACTERS = f"substring(normalize-space(.), 1, {_OPENING})"
 FIRST_CHARACTERS = (
-    f"substring(translate(substring(normalize-space(.), 1, {_OPENING}), '{_PASSED_OVER}', ''), 1, {N_FIRST})"
+    f"substring(translate({_OPENING_CHARACTERS}, '{_PASSED_OVER}', ''), 1, {N_FIRST})"
 )
 SHOWS = shown_form(".")
 _KEYS = {
@@ -85,7 +81,12 @@ _RANKS = {
 _NO_DRIVER = 9.0
 _PLACED = 0.5  # the rank of a label whose tag is known
 _IN_A_TAG = 8.5  # the rank of a text feature whose element has a tag, which finds fewer nodes
-_BESIDE = {"label": "following", "before": "following", "after": "preceding", "after_starts": "preceding"}
+_BESIDE = {
+    "label": "following",
+    "before": "following",
+    "after": "preceding",
+    "after_starts": "preceding",
+}
 _BY_TEXT = frozenset({*_BESIDE, "sibling_text", "first_text", "starts", "heading"})
 _OF_TEXTS = frozenset({*_BESIDE, "sibling_text", "starts"})  # drivers that find text nodes
 _BY_KEY = {"id": ID_KEY, "class": CLASS_KEY}
@@ -101,7 +102,9 @@ class Steps:
 
     worth: frozenset[str] = frozenset()  # keys that are asked often enough to be built
     keys: set[str] = field(default_factory=set)  # that are used
-    shared: dict[str, str] = field(default_factory=dict)  # XPaths of the whole stylesheet, by their names
+    shared: dict[str, str] = field(
+        default_factory=dict
+    )  # XPaths of the whole stylesheet, by their names
     variables: list[tuple[str, str]] = field(default_factory=list)  # name, XPath
     n_variables: int = 0
 
@@ -127,7 +130,10 @@ class Steps:
         if self.shared:
             lines.append("<!-- What attributes are looked for among; it is found once. -->")
         shared = sorted(self.shared.items())
-        return [*lines, *(f'<xsl:variable name="{name}" select="{path}"/>' for name, path in shared)]
+        return [
+            *lines,
+            *(f'<xsl:variable name="{name}" select="{path}"/>' for name, path in shared),
+        ]
 
     def taken_variables(self) -> list[tuple[str, str]]:
         """Return the variables declared since the last call."""
@@ -142,7 +148,9 @@ def fast_path(target: str, features: Sequence[Feature], steps: Steps) -> str:
     if driver is None or _rank(driver, target, features) >= _NO_DRIVER:
         top = max((feature.level for feature in features), default=0)
         shows = f"[{SHOWS}]" if top == 0 and target == TEXT_TARGET else ""
-        return _downwards(f"/descendant::{_step(target, top, features)}{shows}", top, target, features)
+        return _downwards(
+            f"/descendant::{_step(target, top, features)}{shows}", top, target, features
+        )
     nodes = _driven(target, driver, features, steps) + _tests_above(driver.level, features)
     if driver.level == 0 and target == TEXT_TARGET:
         nodes += f"[{SHOWS}]"
@@ -168,7 +176,9 @@ def path_within(scope: str, target: str, features: Sequence[Feature], steps: Ste
     features = _meant(target, features)
     path = f"{scope}/descendant-or-self::{_step(target, 0, features)}{_tests_above(0, features)}"
     path = f"{path}[{SHOWS}]" if target == TEXT_TARGET else path
-    return path + "".join(f"[{test}]" for one in features for test in _not_beyond(one, scope, target, steps))
+    return path + "".join(
+        f"[{test}]" for one in features for test in _not_beyond(one, scope, target, steps)
+    )
 
 
 def _not_beyond(feature: Feature, scope: str, target: str, steps: Steps) -> list[str]:
@@ -182,13 +192,17 @@ def _not_beyond(feature: Feature, scope: str, target: str, steps: Steps) -> list
     own = "." if is_text else f"({node}/descendant::text()[{SHOWS}])[{nth}]"
     tests = [f"generate-id({own}) != {end}"]
     if feature.kind == "label":
-        tests += [f"starts-with({label_form(node)}, {literal(f'{value} ')})" for value in feature.values]
+        tests += [
+            f"starts-with({label_form(node)}, {literal(f'{value} ')})" for value in feature.values
+        ]
     return [" or ".join(tests)]
 
 
 def _meant(target: str, features: Sequence[Feature]) -> list[Feature]:
     """Return the features without the tag of a text, which it has none of."""
-    return [one for one in features if target != TEXT_TARGET or one.level > 0 or not one.is_plain_tag]
+    return [
+        one for one in features if target != TEXT_TARGET or one.level > 0 or not one.is_plain_tag
+    ]
 
 
 def element_test(features: Sequence[Feature]) -> str:
@@ -198,7 +212,9 @@ def element_test(features: Sequence[Feature]) -> str:
 
 def _rank(feature: Feature, target: str, features: Sequence[Feature]) -> float:
     """Say how many nodes the driver of a feature finds, roughly; _NO_DRIVER where it has none."""
-    if feature.axis not in {"self", "ancestor"} or (feature.axis == "ancestor" and feature.kind in _BY_TEXT):
+    if feature.axis not in {"self", "ancestor"} or (
+        feature.axis == "ancestor" and feature.kind in _BY_TEXT
+    ):
         return _NO_DRIVER
     if feature.kind in _BY_TEXT and target.startswith("@"):
         return _NO_DRIVER  # an image shows no text by which it could be found
@@ -220,7 +236,9 @@ def _driven(target: str, driver: Feature, features: Sequence[Feature], steps: St
         return steps.every(driver.name) + _predicates([*others, driver])
     if driver.kind in _BY_TEXT:
         is_text = target == TEXT_TARGET and driver.level == 0
-        nodes = " | ".join(_found_by_text(driver, value, steps, is_text=is_text) for value in driver.values)
+        nodes = " | ".join(
+            _found_by_text(driver, value, steps, is_text=is_text) for value in driver.values
+        )
         return steps.declare("found", nodes) + _predicates(others)
     if driver.axis == "ancestor":
         is_keyed = _BY_KEY.get(driver.kind) in steps.worth
@@ -229,7 +247,9 @@ def _driven(target: str, driver: Feature, features: Sequence[Feature], steps: St
     return _found_by_element(target, driver, features, steps)
 
 
-def _found_by_element(target: str, driver: Feature, features: Sequence[Feature], steps: Steps) -> str:
+def _found_by_element(
+    target: str, driver: Feature, features: Sequence[Feature], steps: Steps
+) -> str:
     """Return the elements that a feature of an element itself selects."""
     others = [one for one in features if one.level == driver.level and one is not driver]
     tag = _plain_tag(driver.level, features)
@@ -238,9 +258,13 @@ def _found_by_element(target: str, driver: Feature, features: Sequence[Feature],
     if driver.kind in _BY_ATTRIBUTE:
         owner = tag.values[0] if tag else "*"
         attributes = _attributes(driver, tag, steps)
-        return f"{attributes}/parent::{owner}{_predicates([one for one in others if one is not tag])}"
+        return (
+            f"{attributes}/parent::{owner}{_predicates([one for one in others if one is not tag])}"
+        )
     if tag:
-        return steps.every(tag.values[0]) + _predicates([one for one in (driver, *others) if one is not tag])
+        return steps.every(tag.values[0]) + _predicates(
+            [one for one in (driver, *others) if one is not tag]
+        )
     return f"/descendant::{_step(target, driver.level, features)}"
 
 
@@ -258,7 +282,8 @@ def _attribute_tests(driver: Feature) -> str:
         return f"[{equals_any('.', driver.values)}]"
     may_have = any_of(f"contains(., {literal(value)})" for value in driver.values)
     tests = (
-        f"contains(concat(' ', normalize-space(.), ' '), {literal(f' {value} ')})" for value in driver.values
+        f"contains(concat(' ', normalize-space(.), ' '), {literal(f' {value} ')})"
+        for value in driver.values
     )
     return f"[{may_have}][{any_of(tests)}]"
 
@@ -289,14 +314,20 @@ def _found_by_text(driver: Feature, value: str, steps: Steps, *, is_text: bool) 
         return f"{beginning}[{label_form('.')}={literal(value)}]/ancestor::*[{fast_test(driver, value)}]"
     element = f"{beginning}/ancestor::*[{label_form('.')}={literal(value)}]"
     if driver.kind == "sibling_text":
-        return f"{element}/following-sibling::" + (f"text()[{SHOWS}][{driver.test}]" if is_text else "*[1]")
+        return f"{element}/following-sibling::" + (
+            f"text()[{SHOWS}][{driver.test}]" if is_text else "*[1]"
+        )
     return f"{element}/following-sibling::{driver.name}[{fast_test(driver, value)}]"
 
 
 def _beside(driver: Feature, value: str, beginning: str, steps: Steps, *, is_text: bool) -> str:
     """Return the nodes beside a text, and under "label" those that begin with it themselves."""
     is_start = driver.kind == "after_starts"
-    test = f"starts-with({SHOWS}, {literal(value)})" if is_start else f"{label_form('.')}={literal(value)}"
+    test = (
+        f"starts-with({SHOWS}, {literal(value)})"
+        if is_start
+        else f"{label_form('.')}={literal(value)}"
+    )
     axis = _BESIDE[driver.kind]
     texts = steps.declare("anchor", f"{beginning}[{test}]")
     if is_text:
@@ -304,7 +335,9 @@ def _beside(driver: Feature, value: str, beginning: str, steps: Steps, *, is_tex
         second = steps.declare("beside", f"{first}[not({SHOWS})]/{axis}::text()[1]")
         nodes = f"({first} | {second})[{SHOWS}] | {second}[not({SHOWS})]/{axis}::{HAS_TEXT}[1]"
     else:
-        its_test = fast_test(replace(driver, kind="before") if driver.kind == "label" else driver, value)
+        its_test = fast_test(
+            replace(driver, kind="before") if driver.kind == "label" else driver, value
+        )
         nodes = f"{texts}/{axis}::*[position() <= {MOST_BETWEEN}][{its_test}]"
     if driver.kind != "label":
         return nodes
@@ -348,13 +381,17 @@ def fast_test(feature: Feature, value: str) -> str:
     if feature.kind == "before_ends":
         return nearest_text("preceding", lambda text: ends_with(shown_form(text), value))
     if feature.kind == "after_starts":
-        return nearest_text("following", lambda text: f"starts-with({shown_form(text)}, {literal(value)})")
+        return nearest_text(
+            "following", lambda text: f"starts-with({shown_form(text)}, {literal(value)})"
+        )
     return replace(feature, values=(value,)).test
 
 
 def _downwards(nodes: str, level: int, target: str, features: Sequence[Feature]) -> str:
     """Go on from the nodes of a level down to the target."""
-    path = "/".join([nodes, *(_step(target, below, features) for below in range(level - 1, -1, -1))])
+    path = "/".join(
+        [nodes, *(_step(target, below, features) for below in range(level - 1, -1, -1))]
+    )
     if target.startswith("@"):
         return f"{path}[{target}]"
     return f"{path}[{SHOWS}]" if level > 0 and target == TEXT_TARGET else path
@@ -383,7 +420,9 @@ def _plain_tag(level: int, features: Sequence[Feature]) -> Feature | None:
 
 def _predicates(features: Sequence[Feature]) -> str:
     """Return the tests of features as predicates, the slow ones last."""
-    return "".join(f"[{_whole_test(one)}]" for one in sorted(features, key=lambda one: one.kind in _SLOW))
+    return "".join(
+        f"[{_whole_test(one)}]" for one in sorted(features, key=lambda one: one.kind in _SLOW)
+    )
 
 
 def _whole_test(feature: Feature) -> str:

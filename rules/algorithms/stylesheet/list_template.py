@@ -9,17 +9,14 @@ Cost:       Linear in the elements and their siblings; a record has at most MOST
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
-from rules.algorithms.rule.rule import OF_PAGE
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import OF_PAGE, AttributeRule, Boundary
 from rules.algorithms.rule.xpaths import any_of
 from rules.algorithms.stylesheet.cutting import indented, quoted
 from rules.algorithms.stylesheet.fast_paths import element_test
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rules.algorithms.rule.rule import AttributeRule, Boundary, Feature
 
 MOST_NODES = 800  # of a record that is a run; libxslt stops a recursion at 3,000
 MOST_LINKS = 8  # of a record that are told
@@ -92,7 +89,11 @@ def _told(boundary: Boundary) -> str:
     if not boundary.is_run:
         return f"{begins} and has no other element."
     like = " or ".join(map(_kind, boundary.further)) if boundary.further else "anything"
-    siblings = f"to {boundary.n_siblings} elements like {like}" if boundary.n_siblings > 1 else "no element"
+    siblings = (
+        f"to {boundary.n_siblings} elements like {like}"
+        if boundary.n_siblings > 1
+        else "no element"
+    )
     texts = " and all texts" if boundary.has_text else ""
     return f"{begins} and takes up {siblings}{texts} behind it, until the next begins."
 

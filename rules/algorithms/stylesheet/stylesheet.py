@@ -16,16 +16,40 @@ served it, how many nodes it selected and how many of the losers agree; at 2 als
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from rules.algorithms.rule.rule import ELEMENT_TARGET, HTML, NAIVE_BAYES, OF_PAGE, TEXT_TARGET
+from rules.algorithms.rule.rule import (
+    ELEMENT_TARGET,
+    HTML,
+    NAIVE_BAYES,
+    OF_PAGE,
+    TEXT_TARGET,
+    Alternative,
+    AttributeRule,
+    ClusterRule,
+)
 from rules.algorithms.rule.xpaths import literal, shown_form
-from rules.algorithms.stylesheet.cutting import SHOWN, TEMPLATES, indented, print_cut, quoted, templates_for
-from rules.algorithms.stylesheet.fast_paths import Steps, fast_path, keys_worth_building, path_within
-from rules.algorithms.stylesheet.list_template import LINKS, comment, list_template, of_page, template_name
-
-if TYPE_CHECKING:
-    from rules.algorithms.rule.rule import Alternative, AttributeRule, ClusterRule
+from rules.algorithms.stylesheet.cutting import (
+    SHOWN,
+    TEMPLATES,
+    indented,
+    print_cut,
+    quoted,
+    templates_for,
+)
+from rules.algorithms.stylesheet.fast_paths import (
+    Steps,
+    fast_path,
+    keys_worth_building,
+    path_within,
+)
+from rules.algorithms.stylesheet.list_template import (
+    LINKS,
+    comment,
+    list_template,
+    of_page,
+    template_name,
+)
 
 MOST_LOSERS = 3  # that vote
 SCALE = 10_000  # of scores
@@ -93,7 +117,9 @@ def stylesheet_of(rule: ClusterRule, *, title: str = "") -> str:
     printer = _Printer(is_list, Steps(keys_worth_building(features)))
     main = _record_template(rule, printer)
     templates = [line for one in rule.attributes for line in _attribute_template(one, printer)]
-    templates += [line for one, way in printer.splits.values() for line in _split_template(one, way)]
+    templates += [
+        line for one, way in printer.splits.values() for line in _split_template(one, way)
+    ]
     shared = "".join(TEMPLATES[name] for name in sorted(printer.shared))
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
@@ -174,7 +200,10 @@ def _alternatives(rule: AttributeRule, way: int, printer: _Printer) -> list[str]
     nodes = printer.nodes_of(rule, alternative)
     variables = _variables(printer)
     values = _values(rule, way, printer)
-    told = [f"<!-- {comment(_numbers(alternative, way))} -->", f"<!-- {comment(alternative.xpath)} -->"]
+    told = [
+        f"<!-- {comment(_numbers(alternative, way))} -->",
+        f"<!-- {comment(alternative.xpath)} -->",
+    ]
     declared = [*told, *variables, f'<xsl:variable name="nodes-{way}" select="{quoted(nodes)}"/>']
     rest = _alternatives(rule, way + 1, printer)
     if not rest:
@@ -269,7 +298,11 @@ def _voters(rule: AttributeRule) -> list[Alternative]:
 def _votes(rule: AttributeRule, way: int, printer: _Printer) -> list[str]:
     """Return the lines that count in `agree` how many losers select a node of the same text."""
     target = rule.alternatives[way - 1].target
-    own = f"normalize-space(current()/{target})" if target.startswith("@") else "normalize-space(current())"
+    own = (
+        f"normalize-space(current()/{target})"
+        if target.startswith("@")
+        else "normalize-space(current())"
+    )
     votes = []
     for loser in _voters(rule):
         nodes = printer.nodes_of(rule, loser)
@@ -333,7 +366,11 @@ def _variables(printer: _Printer) -> list[str]:
 
 
 def _told(rule: AttributeRule) -> str:
-    words = [rule.type, *(["multi"] if rule.is_multi else []), *(["mandatory"] if rule.is_mandatory else [])]
+    words = [
+        rule.type,
+        *(["multi"] if rule.is_multi else []),
+        *(["mandatory"] if rule.is_mandatory else []),
+    ]
     words += ["of the page"] if rule.scope == OF_PAGE else []
     told = f"{rule.attribute} ({', '.join(words)})"
     return told if rule.alternatives else f"{told}: no rule. {rule.reason}"

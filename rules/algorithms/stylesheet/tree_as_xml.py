@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import copy
 import re
-from typing import TYPE_CHECKING
 
 from lxml import etree
-
-if TYPE_CHECKING:
-    from lxml.etree import _Element
+from lxml.etree import _Element
 
 _NAME = re.compile(r"[A-Za-z_][\w.-]*")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -28,7 +25,7 @@ def tree_as_xml(tree: _Element) -> bytes:
     """
     written = copy.deepcopy(tree)
     for node in written.iter():
-        if isinstance(node, etree._Comment):  # noqa: SLF001  # lxml has no public name for the class
+        if isinstance(node, etree._Comment):  # lxml has no public name for the class
             node.text = "".join("- " if one == "-" else one for one in node.text or "")
             continue
         for name in list(node.attrib) if isinstance(node.tag, str) else []:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
 
 from clustering.api.pages.incoming import AtSite
 from clustering.models import Cluster
@@ -21,9 +22,6 @@ from vertex.core.api.errors import Conflict
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body
 from vertex.core.models import Role, Scope, Site
-
-if TYPE_CHECKING:
-    from rest_framework.request import Request
 
 
 class Written(Body):
@@ -82,9 +80,13 @@ class ScoreRow(serializers.Serializer[Any]):
     right = serializers.IntegerField()
     wrong = serializers.IntegerField(help_text="Another value than the editor's.")
     missed = serializers.IntegerField(help_text="Nothing, where the editor marked a value.")
-    unwanted = serializers.IntegerField(help_text="A value, where the editor said that there is none.")
+    unwanted = serializers.IntegerField(
+        help_text="A value, where the editor said that there is none."
+    )
     absent = serializers.IntegerField(help_text="Nothing, where the editor said so.")
-    found = serializers.IntegerField(help_text="Samples that nobody annotated on which something is found.")
+    found = serializers.IntegerField(
+        help_text="Samples that nobody annotated on which something is found."
+    )
     others = serializers.IntegerField(help_text="Samples that nobody annotated.")
     first_wrong = WrongValue(allow_null=True)
 
@@ -92,7 +94,9 @@ class ScoreRow(serializers.Serializer[Any]):
 class TrialAnswer(serializers.Serializer[Any]):
     """What a rule that somebody wrote comes to on the samples."""
 
-    refused = serializers.CharField(help_text="Why it may not run, with the line; blank where it may.")
+    refused = serializers.CharField(
+        help_text="Why it may not run, with the line; blank where it may."
+    )
     stopped = serializers.CharField(help_text="On which page it came to its limits, and why.")
     samples = serializers.IntegerField()
     run = serializers.IntegerField(help_text="Samples on which it ran to its end.")
@@ -112,7 +116,9 @@ class RuleChecks(AtSite):
         answers=TrialAnswer,
         tags=["rules"],
     )
-    def post(self, _request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def post(
+        self, _request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Check a stylesheet or XPaths and score them on the cluster's samples; nothing is stored."""
         cluster, edit = _edit_of(subject, body)
         return told(try_edit(cluster, edit))
@@ -131,7 +137,9 @@ class RuleDrafts(AtSite):
         errors=(409,),
         tags=["rules"],
     )
-    def post(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def post(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Keep a stylesheet or XPaths as the next version of a cluster's rule, a draft."""
         cluster, edit = _edit_of(subject, body)
         try:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
 
 from clustering.api.pages.incoming import AtSite
 from rules.algorithms.learning.learner import LEARNERS
@@ -22,9 +23,6 @@ from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
 
-if TYPE_CHECKING:
-    from rest_framework.request import Request
-
 READ, WRITE = Scope.RECORDS_READ, Scope.VERTICALS_WRITE
 STATES = [(str(value), label) for value, label in Rule.State.choices]
 
@@ -33,7 +31,17 @@ class RuleRow(RowSerializer):
     class Meta:
         model = Rule
         fields: tuple[str, ...] = (
-            *("id", "site", "cluster", "version", "state", "vertical", "learner", "origin", "edited_from"),
+            *(
+                "id",
+                "site",
+                "cluster",
+                "version",
+                "state",
+                "vertical",
+                "learner",
+                "origin",
+                "edited_from",
+            ),
             *("comment", "figures"),
             *("made_at", "made_by", "published_at", "published_by", "retired_at"),
         )
@@ -98,7 +106,8 @@ class Publishing(Body):
     """How a rule is published."""
 
     force = serializers.BooleanField(
-        default=False, help_text="Publish it also where constant values change; then there must be a reason."
+        default=False,
+        help_text="Publish it also where constant values change; then there must be a reason.",
     )
     reason = serializers.CharField(
         max_length=reviewing.LONGEST,
@@ -112,7 +121,10 @@ class Proposing(Body):
     """A rule is proposed."""
 
     comment = serializers.CharField(
-        max_length=reviewing.LONGEST, default="", allow_blank=True, help_text="What the reviewer should know."
+        max_length=reviewing.LONGEST,
+        default="",
+        allow_blank=True,
+        help_text="What the reviewer should know.",
     )
 
 
@@ -130,14 +142,25 @@ class SendingBack(Body):
 class ImpactRow(RowSerializer):
     class Meta:
         model = Impact
-        fields = ("id", "rule", "against_version", "figures", "examples", "made_at", "finished_at", "job")
+        fields = (
+            "id",
+            "rule",
+            "against_version",
+            "figures",
+            "examples",
+            "made_at",
+            "finished_at",
+            "job",
+        )
 
     rule = serializers.IntegerField(source="rule_id")
     job = serializers.IntegerField(source="job_id", allow_null=True)
     figures = serializers.DictField(
         help_text="`pages`, and `counts`: what is gained, lost, changed by attribute; blank for records."
     )
-    examples = serializers.ListField(child=serializers.DictField(), help_text="Some of what changes.")
+    examples = serializers.ListField(
+        child=serializers.DictField(), help_text="Some of what changes."
+    )
 
 
 class NewLearning(Body):
@@ -146,7 +169,9 @@ class NewLearning(Body):
     cluster = serializers.CharField(
         max_length=61, default="", allow_blank=True, help_text="By default all annotated clusters."
     )
-    learner = serializers.ChoiceField(choices=[(name, name) for name in LEARNERS], default="default")
+    learner = serializers.ChoiceField(
+        choices=[(name, name) for name in LEARNERS], default="default"
+    )
 
 
 class Rules(ApiView):
@@ -172,7 +197,9 @@ class RuleAddress(ApiView):
 
 
 class RuleView(RuleAddress):
-    @endpoint("read_rule", scope=READ, needs=(Role.VIEWER, "there"), answers=RuleAnswer, tags=["rules"])
+    @endpoint(
+        "read_rule", scope=READ, needs=(Role.VIEWER, "there"), answers=RuleAnswer, tags=["rules"]
+    )
     def get(self, _request: Request, *, subject: Rule, **_: object) -> dict[str, Any]:
         """Show a rule with its stylesheet, its figures and what lost against it."""
         return {
@@ -196,7 +223,9 @@ class PublishRule(RuleAddress):
         errors=(409,),
         tags=["rules"],
     )
-    def post(self, request: Request, *, subject: Rule, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def post(
+        self, request: Request, *, subject: Rule, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Let a rule extract its cluster's records from now on, also one that served before."""
         reviewing.publish_reviewed(
             rule=subject, actor=caller_of(request), is_forced=body["force"], reason=body["reason"]
@@ -213,7 +242,9 @@ class ProposeRule(RuleAddress):
         answers=RuleRow,
         tags=["rules"],
     )
-    def post(self, request: Request, *, subject: Rule, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def post(
+        self, request: Request, *, subject: Rule, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Ask for a draft to be published by a reviewer."""
         reviewing.propose_rule(rule=subject, comment=body["comment"], actor=caller_of(request))
         return _row_of(subject)
@@ -228,7 +259,9 @@ class SendBackRule(RuleAddress):
         answers=RuleRow,
         tags=["rules"],
     )
-    def post(self, request: Request, *, subject: Rule, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def post(
+        self, request: Request, *, subject: Rule, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Make a proposed rule a draft again: a reviewer with a reason, or its author."""
         reviewing.send_back(rule=subject, reason=body["reason"], actor=caller_of(request))
         return _row_of(subject)
@@ -243,7 +276,9 @@ class RuleImpacts(RuleAddress):
         answers=listed(ImpactRow),
         tags=["rules"],
     )
-    def get(self, request: Request, *, subject: Rule, query: dict[str, Any], **_: object) -> dict[str, Any]:
+    def get(
+        self, request: Request, *, subject: Rule, query: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """List what publishing a rule would change on the stored pages, the newest comparison first."""
         found = Impact.objects.filter(rule=subject)
         return page_of(found, row=ImpactRow, request=request, query=query, newest_first=True)
@@ -265,7 +300,13 @@ class RuleImpacts(RuleAddress):
 
 
 class RollBackRule(RuleAddress):
-    @endpoint("roll_back_rule", scope=WRITE, needs=(Role.REVIEWER, "there"), answers=RuleRow, tags=["rules"])
+    @endpoint(
+        "roll_back_rule",
+        scope=WRITE,
+        needs=(Role.REVIEWER, "there"),
+        answers=RuleRow,
+        tags=["rules"],
+    )
     def post(self, request: Request, *, subject: Rule, **_: object) -> dict[str, Any]:
         """Let the version serve again that served before a published one; that one is answered."""
         return _row_of(roll_back(rule=subject, actor=caller_of(request)))
@@ -282,7 +323,9 @@ class SiteLearning(AtSite):
         errors=(409,),
         tags=["rules"],
     )
-    def post(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def post(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Let a job learn the rules of the annotated clusters, or of one, as drafts."""
         job = learning.request_learning(
             site=subject,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, PermissionDenied, ValidationError
+from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
 from clustering.api.pages.pages import PageView, SnapshotView, bytes_of
@@ -16,7 +17,7 @@ from clustering.forms.sites import propose_name
 from clustering.models import Page, Snapshot
 from clustering.services.lists.list_tables import N_LISTS
 from rules.services.lists import pasted_lists
-from rules.services.lists.found_tables import found_tables
+from rules.services.lists.found_tables import FoundTable, found_tables
 from vertex.core.api.endpoints import ApiView, endpoint
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
 from vertex.core.api.paging import read_cursor, write_cursor
@@ -24,12 +25,6 @@ from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, Query
 from vertex.core.models import Role, Scope, Site
 from vertex.core.models.sites import SITE_NAME
-
-if TYPE_CHECKING:
-    from rest_framework.request import Request
-
-    from rules.services.lists.found_tables import FoundTable
-
 
 OF_COLUMN = ("name", "kind", "is_multi", "n_filled")
 OF_TABLE = ("rank", "score", "n_records", "detail_column", "next_url", "pages", "is_cut")
@@ -40,7 +35,9 @@ class TableColumn(serializers.Serializer[Any]):
 
     name = serializers.CharField(help_text="What the page calls it.")
     kind = serializers.CharField(help_text="text, link or image.")
-    is_multi = serializers.BooleanField(help_text="Whether a record may have several values, as a list.")
+    is_multi = serializers.BooleanField(
+        help_text="Whether a record may have several values, as a list."
+    )
     n_filled = serializers.IntegerField(help_text="How many records have it.")
 
 
@@ -54,13 +51,18 @@ class Table(serializers.Serializer[Any]):
     n_records = serializers.IntegerField()
     columns = TableColumn(many=True)
     detail_column = serializers.CharField(
-        allow_blank=True, help_text="The column that leads to the records' own pages; blank where none does."
+        allow_blank=True,
+        help_text="The column that leads to the records' own pages; blank where none does.",
     )
-    next_url = serializers.CharField(allow_blank=True, help_text="Where the list goes on; blank at its end.")
+    next_url = serializers.CharField(
+        allow_blank=True, help_text="Where the list goes on; blank at its end."
+    )
     pages = serializers.ListField(
         child=serializers.CharField(), help_text="Further pages of the list that this one links to."
     )
-    is_cut = serializers.BooleanField(help_text="Whether the page was too large to be read to its end.")
+    is_cut = serializers.BooleanField(
+        help_text="Whether the page was too large to be read to its end."
+    )
 
 
 class TableRow(serializers.Serializer[Any]):
@@ -85,7 +87,9 @@ def listed_rows() -> serializers.Serializer[Any]:
     onward = serializers.URLField(
         allow_null=True, help_text="The address of the next page; null on the last."
     )
-    return inline_serializer(name="TableRowList", fields={"results": TableRow(many=True), "next": onward})
+    return inline_serializer(
+        name="TableRowList", fields={"results": TableRow(many=True), "next": onward}
+    )
 
 
 class TablesQuery(Query):
@@ -203,9 +207,13 @@ def _page_at(request: Request, query: dict[str, Any]) -> Page:
     except BadAddress as error:
         raise ValidationError({"url": [str(error)]}) from None
     pages = Page.objects.filter(site__in=sites, url_hash=wanted, latest_snapshot__isnull=False)
-    page = pages.select_related("latest_snapshot").order_by("-latest_snapshot__seen_at", "-pk").first()
+    page = (
+        pages.select_related("latest_snapshot").order_by("-latest_snapshot__seen_at", "-pk").first()
+    )
     if page is None:
-        raise NotFound("No page of this address is stored; POST the address here to have it fetched.")
+        raise NotFound(
+            "No page of this address is stored; POST the address here to have it fetched."
+        )
     return page
 
 

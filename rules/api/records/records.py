@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import xxhash
-from django.http import HttpResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils.cache import get_conditional_response
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
+from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
 from annotation.models import Vertical
 from clustering.api.pages.incoming import AtSite
-from rules.models import Record, RecordVersion
+from rules.models import Record, RecordQuerySet, RecordVersion
 from rules.services.records import record_exports
 from rules.services.records.record_exports import Format
 from rules.services.records.record_rows import NAMES, Wanted, narrowed, record_rows
@@ -28,12 +29,6 @@ from vertex.core.api.paging import read_cursor, write_cursor
 from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, Query, RowSerializer
 from vertex.core.models import Role, Scope, Site
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
-    from rest_framework.request import Request
-
-    from rules.models import RecordQuerySet
 
 MAX_NUMBER = 2**63 - 1
 VERSIONS_SHOWN = 100
@@ -54,7 +49,7 @@ class CsvRenderer(BytesRenderer):
     format = "csv"
 
 
-def _value(**options: Any) -> serializers.DictField:  # noqa: ANN401 - of the library
+def _value(**options: Any) -> serializers.DictField:
     return serializers.DictField(required=False, **options)
 
 
@@ -82,7 +77,8 @@ class RecordAnswer(serializers.Serializer[Any]):
     nodes = _value(help_text="Per attribute, the XPath of its node.")
     least_confidence = serializers.FloatField(required=False)
     change_number = serializers.IntegerField(
-        required=False, help_text="Grows with each change of any record: give it as `changed_since`."
+        required=False,
+        help_text="Grows with each change of any record: give it as `changed_since`.",
     )
     first_seen_at = serializers.DateTimeField(required=False)
     changed_at = serializers.DateTimeField(required=False)
@@ -126,7 +122,9 @@ class RecordFilters(Query):
     site = serializers.CharField(max_length=63, required=False, help_text="A site's name.")
     vertical = serializers.CharField(max_length=63, required=False, help_text="A vertical's name.")
     cluster = serializers.CharField(max_length=61, required=False, help_text="A cluster's name.")
-    url = serializers.CharField(max_length=8192, required=False, help_text="The address of one page.")
+    url = serializers.CharField(
+        max_length=8192, required=False, help_text="The address of one page."
+    )
     changed_since = serializers.IntegerField(
         min_value=0,
         max_value=MAX_NUMBER,
@@ -147,7 +145,9 @@ class RecordFilters(Query):
 
 class RecordsQuery(RecordFilters, ListQuery):
     fields = serializers.CharField(  # type: ignore[assignment]  # a parameter of this name
-        max_length=400, required=False, help_text="Names of fields with commas between; by default all."
+        max_length=400,
+        required=False,
+        help_text="Names of fields with commas between; by default all.",
     )
 
 
@@ -199,7 +199,9 @@ class RecordView(ApiView):
     def get(self, request: Request, *, subject: Record, **_: object) -> HttpResponse:
         """Show a record and what it was before."""
         (row,) = record_rows(Record.objects.filter(pk=subject.pk))
-        history = RecordVersionRow.read(RecordVersion.objects.filter(record=subject)[:VERSIONS_SHOWN])
+        history = RecordVersionRow.read(
+            RecordVersion.objects.filter(record=subject)[:VERSIONS_SHOWN]
+        )
         return tagged(request, row | {"history": history})
 
 
@@ -243,7 +245,9 @@ class SiteRecordExports(AtSite):
         errors=(409,),
         tags=["records"],
     )
-    def post(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def post(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Let a job write a site's records into a zip file."""
         job = record_exports.request_record_export(
             site=subject, form=body["format"], has_gone=body["gone"], actor=caller_of(request)
@@ -297,7 +301,8 @@ def _page_of(
     if query.get("cursor"):
         records = records.changed_since(int(read_cursor(query["cursor"], request)))
     rows = record_rows(
-        records.order_by("change_number")[: limit + 1], tuple(dict.fromkeys((*names, "change_number")))
+        records.order_by("change_number")[: limit + 1],
+        tuple(dict.fromkeys((*names, "change_number"))),
     )
     following = None
     if len(rows) > limit:

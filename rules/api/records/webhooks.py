@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rest_framework import serializers, status
 from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from clustering.api.pages.incoming import AtSite
@@ -16,9 +17,6 @@ from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
-
-if TYPE_CHECKING:
-    from rest_framework.request import Request
 
 READ, WRITE = Scope.RECORDS_READ, Scope.SITES_WRITE
 
@@ -40,14 +38,25 @@ class NewWebhookAnswer(WebhookRow):
     class Meta(WebhookRow.Meta):
         fields = (*WebhookRow.Meta.fields, "secret")  # type: ignore[assignment]  # one more
 
-    secret = serializers.CharField(help_text="What checks signatures, as Standard Webhooks have it.")
+    secret = serializers.CharField(
+        help_text="What checks signatures, as Standard Webhooks have it."
+    )
 
 
 class DeliveryRow(RowSerializer):
     class Meta:
         model = Delivery
         fields = (
-            *("id", "first_change", "last_change", "n_records", "state", "n_tries", "status", "error"),
+            *(
+                "id",
+                "first_change",
+                "last_change",
+                "n_records",
+                "state",
+                "n_tries",
+                "status",
+                "error",
+            ),
             *("made_at", "next_try_at", "finished_at"),
         )
 
@@ -70,9 +79,13 @@ class SiteWebhooks(AtSite):
         answers=listed(WebhookRow),
         tags=["webhooks"],
     )
-    def get(self, request: Request, *, subject: Site, query: dict[str, Any], **_: object) -> dict[str, Any]:
+    def get(
+        self, request: Request, *, subject: Site, query: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """List who is told of a site's changed records."""
-        return page_of(Webhook.objects.filter(site=subject), row=WebhookRow, request=request, query=query)
+        return page_of(
+            Webhook.objects.filter(site=subject), row=WebhookRow, request=request, query=query
+        )
 
     @endpoint(
         "add_webhook",
@@ -83,7 +96,9 @@ class SiteWebhooks(AtSite):
         status=201,
         tags=["webhooks"],
     )
-    def post(self, request: Request, *, subject: Site, body: dict[str, Any], **_: object) -> dict[str, Any]:
+    def post(
+        self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
+    ) -> dict[str, Any]:
         """Let an address be told of what changes from now on; the answer alone holds the secret."""
         webhook = webhooks.add_webhook(site=subject, url=body["url"], actor=caller_of(request))
         return _row_of(webhook) | {"secret": webhooks.secret_of(webhook)}

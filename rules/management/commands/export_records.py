@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from rules.services.records import record_exports
 from vertex.core.management.output import WorkCommand
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
 
 
 class Command(WorkCommand):
@@ -23,7 +22,9 @@ class Command(WorkCommand):
             help="(default: jsonl)",
         )
         parser.add_argument(
-            "--gone", action="store_true", help="write also the records that their pages no longer have"
+            "--gone",
+            action="store_true",
+            help="write also the records that their pages no longer have",
         )
         self.add_output_argument(parser)
 

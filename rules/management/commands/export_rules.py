@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from rules.services.records import exporting
 from vertex.core.management.output import WorkCommand
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
 
 
 class Command(WorkCommand):
@@ -21,11 +20,17 @@ class Command(WorkCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("site", metavar="SITE")
-        parser.add_argument("--output", required=True, metavar="DIR", help="a folder; it is made if need be")
-        parser.add_argument("--format", choices=exporting.FORMATS, default="xslt", help="(default: xslt)")
+        parser.add_argument(
+            "--output", required=True, metavar="DIR", help="a folder; it is made if need be"
+        )
+        parser.add_argument(
+            "--format", choices=exporting.FORMATS, default="xslt", help="(default: xslt)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         site = self.site(options["site"])
-        files = exporting.export_rules(site=site, folder=Path(options["output"]), form=options["format"])
+        files = exporting.export_rules(
+            site=site, folder=Path(options["output"]), form=options["format"]
+        )
         n_rules = sum(file.suffix == ".xsl" for file in files)
         self.notice(f"{site.name}: {n_rules:,} rules written to {options['output']}")

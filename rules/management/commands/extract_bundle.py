@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from rules.bundle.bundle import BadBundle, extract_bundle
+from rules.bundle.bundle import BadBundle
+from rules.bundle.parallel import extract_bundle
 from vertex.core.management.output import open_output, whole_number
 from vertex.core.services.files.files import UnreadableFile
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
 
 
 class Command(BaseCommand):
@@ -26,10 +24,18 @@ class Command(BaseCommand):
         parser.add_argument("bundle", metavar="BUNDLE_DIR")
         parser.add_argument("source", metavar="SOURCE")
         parser.add_argument(
-            "--jobs", type=whole_number, default=1, metavar="N", help="processes at a time (default: 1)"
+            "--jobs",
+            type=whole_number,
+            default=1,
+            metavar="N",
+            help="processes at a time (default: 1)",
         )
-        parser.add_argument("--base-url", default="", metavar="URL", help="of a folder without a manifest")
-        parser.add_argument("--output", default="-", metavar="FILE", help="(default: standard output)")
+        parser.add_argument(
+            "--base-url", default="", metavar="URL", help="of a folder without a manifest"
+        )
+        parser.add_argument(
+            "--output", default="-", metavar="FILE", help="(default: standard output)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

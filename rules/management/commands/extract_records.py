@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from clustering.dom.addresses import BadAddress, normalise_url
 from rules.services.records import extracting
 from vertex.core.management.output import WorkCommand
+from vertex.core.models import Job, Site
 from vertex.core.services.files.files import open_input
 from vertex.core.services.jobs import jobs
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
-
-    from vertex.core.models import Job, Site
 
 
 class Command(WorkCommand):

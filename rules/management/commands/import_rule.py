@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 
 from clustering.models import Cluster
 from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET
 from rules.services.learning.trying import HandEdit, told, try_edit
 from rules.services.review.hand_versions import keep_version
 from vertex.core.management.output import WorkCommand, open_input
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
-
-    from vertex.core.models import Site
+from vertex.core.models import Site
 
 
 class Command(WorkCommand):
@@ -28,7 +24,9 @@ class Command(WorkCommand):
         parser.add_argument("site", metavar="SITE")
         parser.add_argument("cluster", metavar="CLUSTER")
         parser.add_argument("file", metavar="FILE")
-        parser.add_argument("--why", default="", help="why it is written by hand; needed to keep it")
+        parser.add_argument(
+            "--why", default="", help="why it is written by hand; needed to keep it"
+        )
         parser.add_argument("--check", action="store_true", help="score it only, keep nothing")
         self.add_output_argument(parser)
 
@@ -53,6 +51,8 @@ class Command(WorkCommand):
     def _cluster(self, site: Site, name: str) -> Cluster:
         cluster = Cluster.objects.filter(site=site, name=name).select_related("site").first()
         if cluster is None:
-            names = ", ".join(Cluster.objects.present().filter(site=site).values_list("name", flat=True)[:20])
+            names = ", ".join(
+                Cluster.objects.present().filter(site=site).values_list("name", flat=True)[:20]
+            )
             raise CommandError(f"{site.name} has no cluster {name!r}; it has: {names or 'none'}")
         return cluster

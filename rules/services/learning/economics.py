@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q, QuerySet, Sum
 
 from annotation.models import Annotation, Effort
 from clustering.models import Cluster, Extent, PageMembership
 from rules.models import Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from django.db.models import QuerySet
-
-    from vertex.core.models import Site
+from vertex.core.models import Site
 
 USUAL_PAGES = 2.0  # of a cluster, before anything was measured
 
@@ -100,14 +95,22 @@ class Economics(NamedTuple):
 
 def economics_of(site: Site) -> Economics:
     """Return what annotating a site took, cluster by cluster, and a forecast."""
-    extents = Extent.objects.filter(clustering__site=site, clustering__is_current=True, n_pages__gt=0)
+    extents = Extent.objects.filter(
+        clustering__site=site, clustering__is_current=True, n_pages__gt=0
+    )
     clusters = [extent.cluster for extent in extents.select_related("cluster").order_by("-n_pages")]
     ruled = set(Rule.objects.published().of_site(site).values_list("cluster", flat=True))
     annotated = _annotated_pages(site)
     fields = _fields(site)
     whole = _sums(site)
     costs = [
-        _cost(cluster, whole.get(cluster.pk), annotated.get(cluster.pk, 0), fields.get(cluster.pk, []), ruled)
+        _cost(
+            cluster,
+            whole.get(cluster.pk),
+            annotated.get(cluster.pk, 0),
+            fields.get(cluster.pk, []),
+            ruled,
+        )
         for cluster in clusters
     ]
     return Economics([cost for cost in costs if cost.n_pages], _forecast(costs))
@@ -158,11 +161,16 @@ def _fields(site: Site) -> dict[int, list[FieldCost]]:
     """Return the costs of attributes by cluster, the dearest first."""
     rows = _efforts(site).filter(attribute__isnull=False).values("cluster", "attribute__name")
     summed = rows.annotate(
-        n_pages=Count("page", distinct=True), total=Sum("seconds"), keys=Sum("n_keys"), clicks=Sum("n_clicks")
+        n_pages=Count("page", distinct=True),
+        total=Sum("seconds"),
+        keys=Sum("n_keys"),
+        clicks=Sum("n_clicks"),
     )
     found: dict[int, list[FieldCost]] = {}
     for row in summed.order_by("cluster", "-total"):
-        cost = FieldCost(row["attribute__name"], row["n_pages"], row["total"], row["keys"] + row["clicks"])
+        cost = FieldCost(
+            row["attribute__name"], row["n_pages"], row["total"], row["keys"] + row["clicks"]
+        )
         found.setdefault(row["cluster"], []).append(cost)
     return found
 
@@ -170,7 +178,9 @@ def _fields(site: Site) -> dict[int, list[FieldCost]]:
 def _annotated_pages(site: Site) -> dict[int, int]:
     """Return how many pages of each cluster are annotated."""
     live = Annotation.objects.live().filter(page__site=site, attribute__isnull=False)
-    members = PageMembership.objects.current().filter(page__in=live.values("page"), cluster__isnull=False)
+    members = PageMembership.objects.current().filter(
+        page__in=live.values("page"), cluster__isnull=False
+    )
     counted = members.order_by().values("cluster").annotate(n=Count("page", distinct=True))
     return {row["cluster"]: row["n"] for row in counted}
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from annotation.models import Annotation
 from clustering.models import PageMembership, Snapshot
-from rules.algorithms.running.record_lines import lines_of_extracted
+from rules.algorithms.running.record_lines import Line, lines_of_extracted
 from rules.bundle.extraction import extract
-from rules.models import JudgedPage, Review, RuleSample
+from rules.models import JudgedPage, Review, Rule, RuleSample
 from rules.services.learning.sample_pages import FIRST_ERROR, refuse_stopped
 from rules.services.learning.schemas import runnable
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
-
-if TYPE_CHECKING:
-    from rules.algorithms.running.record_lines import Line
-    from rules.models import Rule
 
 N_JUDGED = 20
 N_TRIED = 30  # pages more than needed, for those whose bytes are gone
@@ -35,7 +31,9 @@ def draw_pages(review: Review) -> None:
     for snapshot in held_out(review.rule, N_JUDGED + N_TRIED):
         lines = lines_of_snapshot(review.rule, snapshot)
         if lines is not None:
-            drawn.append(JudgedPage(review=review, snapshot=snapshot, rank=len(drawn) + 1, records=lines))
+            drawn.append(
+                JudgedPage(review=review, snapshot=snapshot, rank=len(drawn) + 1, records=lines)
+            )
         if len(drawn) == N_JUDGED:
             break
     JudgedPage.objects.bulk_create(drawn)
@@ -54,10 +52,16 @@ def held_out(rule: Rule, n: int) -> list[Snapshot]:
         page__latest_snapshot__status__lt=FIRST_ERROR,
     )
     members = members.exclude(page__in=samples.values("snapshot__page"))
-    members = members.exclude(page__in=Annotation.objects.live().values("page")).order_by("page__url_hash")
+    members = members.exclude(page__in=Annotation.objects.live().values("page")).order_by(
+        "page__url_hash"
+    )
     start = sha256(f"{rule.cluster_id}:{rule.version}".encode()).digest()[:16]
-    after = members.filter(page__url_hash__gte=start).values_list("page__latest_snapshot_id", flat=True)
-    before = members.filter(page__url_hash__lt=start).values_list("page__latest_snapshot_id", flat=True)
+    after = members.filter(page__url_hash__gte=start).values_list(
+        "page__latest_snapshot_id", flat=True
+    )
+    before = members.filter(page__url_hash__lt=start).values_list(
+        "page__latest_snapshot_id", flat=True
+    )
     ids = [*after[:n], *before[:n]][:n]
     found = Snapshot.objects.select_related("page").in_bulk(ids)
     return [found[pk] for pk in ids]

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from django.core.cache import cache
 
+from annotation.models import Vertical
 from annotation.services.page.stored_trees import tree_of
 from annotation.services.page.suggesting import suggestions_for
+from clustering.models import Snapshot
 from rules.algorithms.learning.stopping import Hint
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from annotation.models import Vertical
-    from clustering.models import Snapshot
-
-    Hints = dict[str, Hint]
+Hints = dict[str, Hint]
 
 KEPT_FOR = 7 * 24 * 3600
 PATIENCE = 1.5  # seconds; what is left is made when the panel is asked for again
@@ -28,7 +24,9 @@ def kept_hints(vertical: Vertical, snapshots: Sequence[Snapshot]) -> dict[int, H
     keys = {_key(vertical, snapshot): snapshot.pk for snapshot in snapshots}
     found = cache.get_many(list(keys))
     return {
-        keys[key]: {name: Hint(tuple(values), confidence) for name, (values, confidence) in told.items()}
+        keys[key]: {
+            name: Hint(tuple(values), confidence) for name, (values, confidence) in told.items()
+        }
         for key, told in found.items()
     }
 
@@ -47,7 +45,9 @@ def make_hints(vertical: Vertical, snapshots: Sequence[Snapshot]) -> dict[int, H
         found: Hints = {}
         if tree is not None:
             for one in suggestions_for(snapshot=snapshot, tree=tree, attributes=attributes):
-                found.setdefault(one.attribute, Hint(tuple(mark.text for mark in one.marks), one.confidence))
+                found.setdefault(
+                    one.attribute, Hint(tuple(mark.text for mark in one.marks), one.confidence)
+                )
         known[snapshot.pk] = found
         told = {name: (list(hint.values), hint.confidence) for name, hint in found.items()}
         cache.set(_key(vertical, snapshot), told, KEPT_FOR)

@@ -6,15 +6,12 @@ What is kept belongs to one process, and is as much as a few clusters need. Nobo
 from __future__ import annotations
 
 from threading import Lock
-from typing import TYPE_CHECKING
 
+from lxml.html import HtmlElement
+
+from clustering.models import Snapshot
 from rules.algorithms.learning.page_nodes import Walks
 from rules.services.learning.sample_pages import tree_of
-
-if TYPE_CHECKING:
-    from lxml.html import HtmlElement
-
-    from clustering.models import Snapshot
 
 MOST_TREES = 60
 MOST_NODES = 150_000

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
 from django.utils import timezone
+from lxml.etree import _Element
 
-from annotation.models import Annotation
-from clustering.models import Cluster, Clustering
+from annotation.models import Annotation, Vertical
+from clustering.models import Cluster, Clustering, Snapshot
 from rules.algorithms.learning.learner import LEARNERS, learn_from
 from rules.algorithms.learning.list_learner import learn_list
-from rules.algorithms.learning.samples import read_samples
-from rules.algorithms.running.run_rule import RunnableRule, extract_tree
+from rules.algorithms.learning.samples import Samples, read_samples
+from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec
+from rules.algorithms.rule.rule import AttributeRule, ClusterRule
+from rules.algorithms.running.records import Extracted, RunnableRule
+from rules.algorithms.running.run_rule import extract_tree
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from rules.models import Rule, RuleSample
 from rules.services.learning.kept_pages import WALKS, kept_tree
@@ -27,25 +32,12 @@ from rules.services.learning.sample_pages import (
 )
 from rules.services.learning.schemas import runnable, schema_of, specs_of, types_of, vertical_of
 from rules.services.review.publishing import publish_rule
-from vertex.core.models import Job
+from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.people import audit
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from lxml.etree import _Element
-
-    from annotation.models import Vertical
-    from clustering.models import Snapshot
-    from rules.algorithms.learning.samples import Samples
-    from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec
-    from rules.algorithms.rule.rule import AttributeRule, ClusterRule
-    from rules.algorithms.running.run_rule import Extracted
-    from vertex.core.models import Site, User
-    from vertex.core.services.jobs.jobs import JobRun
-
-    Report = Callable[[dict[str, Any]], None]
+Report = Callable[[dict[str, Any]], None]
 
 
 def request_learning(
@@ -78,7 +70,9 @@ def request_learning(
             actor=actor,
             rings=rings,
         )
-        audit.record(actor=actor, action="rules.requested", subject=site.name, site=site, detail=params)
+        audit.record(
+            actor=actor, action="rules.requested", subject=site.name, site=site, detail=params
+        )
     return job
 
 
@@ -162,8 +156,12 @@ def keep_draft(*, cluster: Cluster, actor: User | None = None) -> tuple[Rule, Le
     with transaction.atomic():
         Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
         newest = Rule.objects.filter(cluster=cluster).order_by("-version").first()
-        is_draft = newest is not None and newest.state == Rule.State.DRAFT and bool(newest.definition)
-        rule = newest if is_draft and newest else Rule(cluster=cluster, version=next_version(cluster))
+        is_draft = (
+            newest is not None and newest.state == Rule.State.DRAFT and bool(newest.definition)
+        )
+        rule = (
+            newest if is_draft and newest else Rule(cluster=cluster, version=next_version(cluster))
+        )
         _write(rule, learnt, {}, actor)
     return rule, learnt
 
@@ -175,7 +173,9 @@ def check_held_out(*, rule: Rule) -> None:
     trial = replace(runnable(rule), trust={})
     held_out = [
         sample.snapshot
-        for sample in rule.samples.filter(use=RuleSample.Use.HELD_OUT).select_related("snapshot__page")
+        for sample in rule.samples.filter(use=RuleSample.Use.HELD_OUT).select_related(
+            "snapshot__page"
+        )
     ]
     rule.validation = _validation(trial, held_out)
     rule.save(update_fields=["validation"])
@@ -199,7 +199,10 @@ def learn_samples(cluster: Cluster, learner: str = "default", *, is_kept: bool =
     trees_of_others = [tree for tree in others.values() if tree is not None]
     samples = read_samples(list(marked.values()), trees_of_others, WALKS if is_kept else None)
     rule = _learn(samples, specs_of(schema), learner)
-    trees = [page.tree if (page := marked.get(s.pk)) is not None else others.get(s.pk) for s in pages.samples]
+    trees = [
+        page.tree if (page := marked.get(s.pk)) is not None else others.get(s.pk)
+        for s in pages.samples
+    ]
     learnt = Learnt(
         cluster=cluster,
         vertical=vertical,
@@ -228,9 +231,17 @@ def _write(rule: Rule, learnt: Learnt, validation: dict[str, Any], actor: User |
     rule.save()
     rule.samples.all().delete()
     store_samples(rule, learnt.pages)
-    detail = {"cluster": learnt.cluster.name, "version": rule.version, "annotated": len(learnt.annotated)}
+    detail = {
+        "cluster": learnt.cluster.name,
+        "version": rule.version,
+        "annotated": len(learnt.annotated),
+    }
     audit.record(
-        actor=actor, action="rule.learnt", subject=str(rule), site=learnt.cluster.site, detail=detail
+        actor=actor,
+        action="rule.learnt",
+        subject=str(rule),
+        site=learnt.cluster.site,
+        detail=detail,
     )
 
 
@@ -242,7 +253,9 @@ def _told(learnt: Learnt) -> list[dict[str, Any]]:
     return [
         _figures(
             rule,
-            n_annotated=sum(rule.attribute in {*page.values, *page.absent} for page in learnt.annotated),
+            n_annotated=sum(
+                rule.attribute in {*page.values, *page.absent} for page in learnt.annotated
+            ),
             missing_on=[url for url, names in missing if rule.attribute in names],
         )
         for rule in learnt.rule.attributes
@@ -261,8 +274,12 @@ def _present(site: Site) -> models.QuerySet[Cluster]:
 
 def _annotated(site: Site, name: str) -> list[Cluster]:
     """Return the clusters of a site with annotations on their pages, or the one of this name if it has."""
-    annotated = Annotation.objects.live().filter(page__site=site, attribute__isnull=False).values("page")
-    found = _present(site).filter(memberships__clustering__is_current=True, memberships__page__in=annotated)
+    annotated = (
+        Annotation.objects.live().filter(page__site=site, attribute__isnull=False).values("page")
+    )
+    found = _present(site).filter(
+        memberships__clustering__is_current=True, memberships__page__in=annotated
+    )
     if name:
         found = found.filter(name=name)
     return list(found.distinct().order_by("name"))
@@ -323,5 +340,7 @@ def store_samples(rule: Rule, pages: SamplePages) -> None:
         (RuleSample.Use.HELD_OUT, pages.held_out),
     )
     RuleSample.objects.bulk_create(
-        RuleSample(rule=rule, snapshot=snapshot, use=use) for use, snapshots in uses for snapshot in snapshots
+        RuleSample(rule=rule, snapshot=snapshot, use=use)
+        for use, snapshots in uses
+        for snapshot in snapshots
     )

@@ -6,15 +6,20 @@ annotate next, `rules.algorithms.learning.stopping` says.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from annotation.models import Sample
+from lxml.etree import _Element
+
+from annotation.models import Sample, Vertical
+from clustering.models import Cluster, Snapshot
 from rules.algorithms.learning.novelty import richest
-from rules.algorithms.learning.samples import read_samples
-from rules.algorithms.learning.stopping import Outlook, SamplePage, look_at
-from rules.algorithms.rule.rule import ClusterRule
+from rules.algorithms.learning.samples import Samples, read_samples
+from rules.algorithms.learning.stopping import Cell, Hint, Outlook, SamplePage, look_at
+from rules.algorithms.learning.targets import AnnotatedPage
+from rules.algorithms.rule.rule import AttributeRule, ClusterRule
 from rules.algorithms.running.explaining import explain_xpath
+from rules.algorithms.running.records import Extracted
 from rules.algorithms.running.run_rule import extract_tree
 from rules.models import Rule
 from rules.services.learning.hints import kept_hints, make_hints
@@ -22,20 +27,7 @@ from rules.services.learning.kept_pages import WALKS, kept_tree
 from rules.services.learning.learning import keep_draft
 from rules.services.learning.sample_pages import annotated_page, said_on, sample_pages_of
 from rules.services.learning.schemas import runnable, vertical_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from lxml.etree import _Element
-
-    from annotation.models import Vertical
-    from clustering.models import Cluster, Snapshot
-    from rules.algorithms.learning.samples import Samples
-    from rules.algorithms.learning.stopping import Cell, Hint
-    from rules.algorithms.learning.targets import AnnotatedPage
-    from rules.algorithms.rule.rule import AttributeRule
-    from rules.algorithms.running.run_rule import Extracted
-    from vertex.core.models import User
+from vertex.core.models import User
 
 MOST_TOLD = 3  # steps that emptied a node set, of one attribute
 MOST_ADDED = 4  # reasons for the next page
@@ -136,7 +128,13 @@ def learn_panel(*, cluster: Cluster, actor: User | None = None) -> Panel:
     rule, learnt = keep_draft(cluster=cluster, actor=actor)
     hints = kept_hints(learnt.vertical, learnt.pages.samples)
     read = _Read(
-        learnt.vertical, cluster, learnt.pages.samples, learnt.trees, learnt.marked, learnt.samples, hints
+        learnt.vertical,
+        cluster,
+        learnt.pages.samples,
+        learnt.trees,
+        learnt.marked,
+        learnt.samples,
+        hints,
     )
     return read.panel(rule, learnt.rule, learnt.extracted)
 
@@ -172,17 +170,27 @@ def _read_cluster(cluster: Cluster) -> _Read | None:
     if vertical is None:
         return None
     pages = sample_pages_of(cluster)
-    marked = {s.pk: page for s in pages.annotated if (page := annotated_page(s, kept_tree)) is not None}
+    marked = {
+        s.pk: page for s in pages.annotated if (page := annotated_page(s, kept_tree)) is not None
+    }
     trees: list[_Element | None] = [
         marked[snapshot.pk].tree if snapshot.pk in marked else kept_tree(snapshot)
         for snapshot in pages.samples
     ]
     others = [
-        tree for s, tree in zip(pages.samples, trees, strict=True) if tree is not None and s.pk not in marked
+        tree
+        for s, tree in zip(pages.samples, trees, strict=True)
+        if tree is not None and s.pk not in marked
     ]
     samples = read_samples(list(marked.values()), others, WALKS)
     return _Read(
-        vertical, cluster, pages.samples, trees, marked, samples, make_hints(vertical, pages.samples)
+        vertical,
+        cluster,
+        pages.samples,
+        trees,
+        marked,
+        samples,
+        make_hints(vertical, pages.samples),
     )
 
 
@@ -209,11 +217,17 @@ class _Read:
         ranks = dict(Sample.objects.filter(cluster=self.cluster).values_list("snapshot", "rank"))
         read = [n for n, tree in enumerate(self.trees) if tree is not None]
         pages = [
-            PanelPage(self.snapshots[n], ranks.get(self.snapshots[n].pk), self.snapshots[n].pk in self.marked)
+            PanelPage(
+                self.snapshots[n],
+                ranks.get(self.snapshots[n].pk),
+                self.snapshots[n].pk in self.marked,
+            )
             for n in read
         ]
         asked = self._asked(read, is_list=bool(learnt.boundary))
-        outlook = look_at(_as_lists(learnt) if learnt.boundary else learnt, self.samples.columns, asked)
+        outlook = look_at(
+            _as_lists(learnt) if learnt.boundary else learnt, self.samples.columns, asked
+        )
         values = [_values_of(extracted[n]) for n in read]
         rows = tuple(
             PanelRow(one.attribute, one, self._cells(one, outlook, pages, read, values))
@@ -264,7 +278,10 @@ class _Read:
         """Return the sample to begin with: on which most is suggested, then that shows most."""
         if not asked:
             return None
-        n_seen = [sum(bool(h.values) and h.confidence >= 0.5 for h in page.hints.values()) for page in asked]  # noqa: PLR2004
+        n_seen = [
+            sum(bool(h.values) and h.confidence >= 0.5 for h in page.hints.values())
+            for page in asked
+        ]
         best = [n for n, seen in enumerate(n_seen) if seen == max(n_seen)]
         return best[richest(self.samples.universe, [asked[n].bits for n in best], names)]
 

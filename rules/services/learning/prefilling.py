@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from annotation.algorithms.anchors.page_texts import read_texts
 from annotation.algorithms.anchors.picking import MarkText, NumberedPage
 from annotation.services.page.drawn_marks import draw_mark, draw_record
 from annotation.services.page.page_states import RECORDS
+from clustering.models import Cluster, Snapshot
+from rules.algorithms.running.records import ExtractedRecord
 from rules.models import Rule
 from rules.services.learning.sample_pages import RuleStopped, extract_snapshot, tree_of
 from rules.services.learning.schemas import runnable
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from clustering.models import Cluster, Snapshot
-    from rules.algorithms.running.run_rule import ExtractedRecord
 
 SURE_RECORDS = 0.9  # how far the boundary of a rule is trusted
 SURE_ABSENT = 0.6  # how far it is trusted that a page lacks what the rule does not find
@@ -27,7 +24,9 @@ def prefill(cluster: Cluster, snapshot: Snapshot) -> dict[str, Any]:
 
     An attribute for which it has a rule and finds nothing is told as absent; one without a rule is left out.
     """
-    rule = Rule.objects.filter(cluster=cluster).select_related("cluster").order_by("-version").first()
+    rule = (
+        Rule.objects.filter(cluster=cluster).select_related("cluster").order_by("-version").first()
+    )
     tree = None if rule is None else tree_of(snapshot)
     if rule is None or tree is None:
         return {"rule": None, "attributes": {}}
@@ -75,7 +74,13 @@ def _listed(value: str | list[str]) -> list[str]:
 
 def _mark(page: NumberedPage, value: str, xpath: str) -> dict[str, Any]:
     """Return a value as a mark, drawn where it stands."""
-    told: dict[str, Any] = {"xpath": xpath, "end_xpath": "", "start": None, "end": None, "text": value}
+    told: dict[str, Any] = {
+        "xpath": xpath,
+        "end_xpath": "",
+        "start": None,
+        "end": None,
+        "text": value,
+    }
     anchor, drawing = draw_mark(page, MarkText(xpath, value, "", None, None))
     if anchor is None:
         return told
@@ -89,4 +94,9 @@ def _mark(page: NumberedPage, value: str, xpath: str) -> dict[str, Any]:
 def _records(page: NumberedPage, records: Sequence[ExtractedRecord]) -> dict[str, Any]:
     """Return the records of a list as the rule's boundary divides them."""
     marks = [draw_record(page, record.record_nodes) for record in records if record.record_nodes]
-    return {"marks": marks, "confidence": SURE_RECORDS, "why": "the boundary of the rule", "absent": False}
+    return {
+        "marks": marks,
+        "confidence": SURE_RECORDS,
+        "why": "the boundary of the rule",
+        "absent": False,
+    }

@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
+from lxml.etree import _Element
+from lxml.html import HtmlElement
 
 from annotation.algorithms.anchors.anchoring import displayed_text
 from annotation.algorithms.anchors.node_paths import AnchorProblem, raw_text, select_node
-from annotation.algorithms.anchors.page_texts import displayed, read_texts
+from annotation.algorithms.anchors.page_texts import PageTexts, displayed, read_texts
 from annotation.models import Annotation, Sample
 from clustering.dom.page import PageTooLarge, parse_page
-from clustering.models import PageMembership, Snapshot
+from clustering.models import Cluster, PageMembership, Snapshot
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
+from rules.algorithms.running.records import Extracted, RunnableRule
 from rules.algorithms.running.run_rule import NO_TREE, STOPPED, TOO_LARGE
 from rules.bundle.extraction import extract
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
-    from lxml.etree import _Element
-    from lxml.html import HtmlElement
-
-    from annotation.algorithms.anchors.page_texts import PageTexts
-    from clustering.models import Cluster
-    from rules.algorithms.running.run_rule import Extracted, RunnableRule
 
 N_SAMPLES = 20
 N_HELD_OUT = 20
@@ -52,14 +46,18 @@ def sample_pages_of(cluster: Cluster) -> SamplePages:
     annotated = list(_snapshots(_annotated_ids(cluster)))
     pages = {snapshot.page_id for snapshot in annotated}
     drawn = list(
-        Sample.objects.filter(cluster=cluster).order_by("rank").values_list("snapshot_id", flat=True)
+        Sample.objects.filter(cluster=cluster)
+        .order_by("rank")
+        .values_list("snapshot_id", flat=True)
     )
     others = _whole_members(cluster, N_SAMPLES + N_HELD_OUT + len(pages) + len(drawn))
-    unannotated = [snapshot for snapshot in _snapshots(drawn or others) if snapshot.page_id not in pages][
-        :N_SAMPLES
-    ]
+    unannotated = [
+        snapshot for snapshot in _snapshots(drawn or others) if snapshot.page_id not in pages
+    ][:N_SAMPLES]
     pages |= {snapshot.page_id for snapshot in unannotated}
-    held_out = [snapshot for snapshot in _snapshots(others) if snapshot.page_id not in pages][:N_HELD_OUT]
+    held_out = [snapshot for snapshot in _snapshots(others) if snapshot.page_id not in pages][
+        :N_HELD_OUT
+    ]
     return SamplePages(annotated, unannotated, held_out)
 
 
@@ -77,7 +75,9 @@ def _whole_members(cluster: Cluster, n: int) -> list[int]:
         page__latest_snapshot__problem=Snapshot.Problem.NONE,
         page__latest_snapshot__status__lt=FIRST_ERROR,
     )
-    return list(members.order_by("page__url_hash").values_list("page__latest_snapshot_id", flat=True)[:n])
+    return list(
+        members.order_by("page__url_hash").values_list("page__latest_snapshot_id", flat=True)[:n]
+    )
 
 
 def _snapshots(ids: Iterable[int]) -> list[Snapshot]:
@@ -99,7 +99,9 @@ class RuleStopped(ValidationError):
     """A rule that somebody wrote did not end on a page within its limits."""
 
 
-def extract_snapshot(snapshot: Snapshot, rule: RunnableRule, *, nodes: bool = False) -> Extracted | None:
+def extract_snapshot(
+    snapshot: Snapshot, rule: RunnableRule, *, nodes: bool = False
+) -> Extracted | None:
     """Return what a rule makes of a snapshot's bytes; None where they are gone or hold no tree.
 
     Raises RuleStopped: a rule that does not end on one page is not tried on the next.
@@ -139,7 +141,9 @@ def annotated_page(
             values.setdefault(name, []).append(_marked(row))
     records = [row.record for row in rows.filter(kind=Annotation.Kind.RECORD).order_by("position")]
     problem = snapshot.problem if snapshot.problem == Snapshot.Problem.TRUNCATED else ""
-    return AnnotatedPage(snapshot.page.url, tree, values, frozenset(absent - set(values)), problem, records)
+    return AnnotatedPage(
+        snapshot.page.url, tree, values, frozenset(absent - set(values)), problem, records
+    )
 
 
 def seen_on(page: AnnotatedPage) -> dict[str, tuple[str, ...]]:
@@ -147,7 +151,9 @@ def seen_on(page: AnnotatedPage) -> dict[str, tuple[str, ...]]:
     texts = read_texts(page.tree)
     seen: dict[str, tuple[str, ...]] = dict.fromkeys(page.absent, ())
     for name, marks in page.values.items():
-        values = [mark.text if mark.text is not None else _seen_at(texts, mark.node) for mark in marks]
+        values = [
+            mark.text if mark.text is not None else _seen_at(texts, mark.node) for mark in marks
+        ]
         seen[name] = tuple(value for value in values if value)
     return seen
 
@@ -163,7 +169,10 @@ def said_on(page: AnnotatedPage) -> dict[str, tuple[str, ...]]:
     """Return the values that an editor marked on a page as their nodes hold them; none for what is absent."""
     said: dict[str, tuple[str, ...]] = dict.fromkeys(page.absent, ())
     for name, marks in page.values.items():
-        values = [mark.text if mark.text is not None else _shown_at(page.tree, mark.node) for mark in marks]
+        values = [
+            mark.text if mark.text is not None else _shown_at(page.tree, mark.node)
+            for mark in marks
+        ]
         said[name] = tuple(value for value in values if value)
     return said
 
@@ -180,7 +189,9 @@ def _marked(row: Annotation) -> MarkedNode:
     if row.end_xpath:
         return MarkedNode(_common_element(row.xpath, row.end_xpath), row.text)
     is_part = row.start is not None or row.end is not None
-    before = row.prefix[-row.start :] if row.start else ""  # of the node; the prefix may begin before it
+    before = (
+        row.prefix[-row.start :] if row.start else ""
+    )  # of the node; the prefix may begin before it
     return MarkedNode(row.xpath, row.text if is_part else None, before)
 
 

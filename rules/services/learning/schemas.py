@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
-from annotation.models import Assignment
+from annotation.models import Assignment, Vertical
+from clustering.models import Cluster
 from rules.algorithms.learning.targets import AttributeSpec
-from rules.algorithms.running.run_rule import AttributeType, RunnableRule
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from annotation.models import Vertical
-    from clustering.models import Cluster
-    from rules.models import Rule
+from rules.algorithms.running.records import AttributeType, RunnableRule
+from rules.models import Rule
 
 
 def vertical_of(cluster: Cluster) -> Vertical | None:

@@ -7,10 +7,15 @@ samples are done, one of them came to the limits, or the time for an answer is o
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
+from lxml.etree import _Element
+
+from annotation.models import Vertical
+from clustering.models import Cluster, Snapshot
 from rules.algorithms.by_hand.hand_edits import (
     HandWritten,
     empty_stylesheet,
@@ -21,28 +26,27 @@ from rules.algorithms.by_hand.hand_edits import (
     within_record,
 )
 from rules.algorithms.by_hand.sandbox import Refused, read_stylesheet
-from rules.algorithms.by_hand.scoring import ScoredPage, score_pages, values_found
-from rules.algorithms.running.run_rule import STOPPED, STYLESHEET_FAILED, RunnableRule
+from rules.algorithms.by_hand.scoring import (
+    AttributeScore,
+    ScoredPage,
+    Values,
+    score_pages,
+    values_found,
+)
+from rules.algorithms.running.records import Extracted, RunnableRule
+from rules.algorithms.running.run_rule import STOPPED, STYLESHEET_FAILED
 from rules.bundle.extraction import extract_in_child
-from rules.bundle.limits import borrowed_runs
+from rules.bundle.limits import LimitedRuns, borrowed_runs
 from rules.bundle.xpath_checks import check_xpaths
-from rules.services.learning.sample_pages import annotated_page, sample_pages_of, seen_on
+from rules.models import Rule
+from rules.services.learning.sample_pages import (
+    SamplePages,
+    annotated_page,
+    sample_pages_of,
+    seen_on,
+)
 from rules.services.learning.schemas import schema_of, types_of, vertical_of
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from lxml.etree import _Element
-
-    from annotation.models import Vertical
-    from clustering.models import Cluster, Snapshot
-    from rules.algorithms.by_hand.scoring import AttributeScore, Values
-    from rules.algorithms.running.run_rule import Extracted
-    from rules.bundle.limits import LimitedRuns
-    from rules.models import Rule
-    from rules.services.learning.sample_pages import SamplePages
 
 MOST_SECONDS = 20.0  # for all samples; people wait
 NOT_RUN = "not_run"
@@ -115,7 +119,9 @@ def try_edit(cluster: Cluster, edit: HandEdit, *, runs: LimitedRuns | None = Non
     vertical = vertical_of(cluster)
     schema = schema_of(vertical) if vertical else []
     if vertical is None:
-        why = f"Nobody has said what the pages of {cluster.title} describe; choose a vertical first."
+        why = (
+            f"Nobody has said what the pages of {cluster.title} describe; choose a vertical first."
+        )
         return Trial(cluster, None, [], refused=why)
     try:
         text, written = compose(cluster, edit, schema)
@@ -166,13 +172,17 @@ def compose(
             selections = () if name in edit.whole else was.selections
             written[name] = HandWritten(name, lines, is_multi[name], selections)
             check_xpaths(written[name], is_within_record=name in within)
-    return (with_xpaths(base, list(written.values()), check=check_xpaths) if written else base), written
+    return (
+        with_xpaths(base, list(written.values()), check=check_xpaths) if written else base
+    ), written
 
 
 def xpaths_of(rule: Rule | None, schema: Sequence[dict[str, Any]]) -> dict[str, HandWritten]:
     """Return the XPaths by which a version finds each attribute of a vertical, as far as they are known."""
     figures = {one["attribute"]: one for one in rule.figures} if rule else {}
-    learnt = {one["attribute"]: one for one in rule.definition.get("attributes", [])} if rule else {}
+    learnt = (
+        {one["attribute"]: one for one in rule.definition.get("attributes", [])} if rule else {}
+    )
     names = [attribute["name"] for attribute in schema]
     root = root_of(rule) if rule else None
     within = set() if root is None else within_record(root, names)

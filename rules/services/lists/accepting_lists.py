@@ -5,17 +5,18 @@ What the person saw is what is annotated: the lists of a snapshot are the same w
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import astuple, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from annotation.algorithms.anchors.anchoring import anchor_node
 from annotation.algorithms.anchors.node_paths import AnchorProblem
-from annotation.algorithms.anchors.page_texts import read_texts
-from annotation.models import Annotation, Vertical
+from annotation.algorithms.anchors.page_texts import PageTexts, read_texts
+from annotation.models import Annotation, Attribute, Vertical
 from annotation.services.annotations.annotating import Mark, annotate_page
 from annotation.services.verticals.verticals import (
     AttributePlan,
@@ -24,8 +25,10 @@ from annotation.services.verticals.verticals import (
     check_vertical,
     save_vertical,
 )
-from clustering.models import Snapshot
+from clustering.models import Cluster, Snapshot
+from clustering.services.lists.list_tables import ListTable
 from rules.algorithms.running.run_rule import extract_tree
+from rules.models import Rule
 from rules.services.learning.learning import learn_rule
 from rules.services.learning.sample_pages import tree_of
 from rules.services.learning.schemas import runnable
@@ -33,23 +36,12 @@ from rules.services.lists.found_tables import raw_table
 from rules.services.records.extracting import request_extraction
 from rules.services.records.page_clusters import cluster_for
 from rules.services.review.reviewing import propose_rule, publish_reviewed, why_not
-from vertex.core.models import Job, Role
+from vertex.core.models import Job, Role, Site, User
 from vertex.core.services.jobs import jobs
-from vertex.core.services.jobs.jobs import JobExists, JobFailed
+from vertex.core.services.jobs.jobs import JobExists, JobFailed, JobRun
 from vertex.core.services.people import audit
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from annotation.algorithms.anchors.page_texts import PageTexts
-    from annotation.models import Attribute
-    from clustering.models import Cluster
-    from clustering.services.lists.list_tables import ListTable
-    from rules.models import Rule
-    from vertex.core.models import Site, User
-    from vertex.core.services.jobs.jobs import JobRun
-
-    Marks = dict[Attribute | None, Sequence[Mark]]
+Marks = dict[Attribute | None, Sequence[Mark]]
 
 TASK = "rules.accept_list"
 N_STEPS = 5
@@ -103,7 +95,9 @@ def request_acceptance(
             actor=actor,
             rings=rings,
         )
-        audit.record(actor=actor, action="list.accepted", subject=snapshot.page.url, site=site, detail=params)
+        audit.record(
+            actor=actor, action="list.accepted", subject=snapshot.page.url, site=site, detail=params
+        )
     return job
 
 
@@ -152,7 +146,8 @@ def compare(
     n_different = abs(len(found) - len(wanted)) * len(name_by_column)
     for row, record in zip(wanted, found, strict=False):
         n_different += sum(
-            _plain(row.get(name)) != _plain(record.values.get(name)) for name in name_by_column.values()
+            _plain(row.get(name)) != _plain(record.values.get(name))
+            for name in name_by_column.values()
         )
     return len(found), n_different
 
@@ -181,12 +176,17 @@ def _kept_vertical(
         known = Vertical.objects.select_for_update().filter(name=name).first()
         if known is None:
             return save_vertical(
-                name=name, attributes=plans, description="Made from the table of a list.", actor=actor
+                name=name,
+                attributes=plans,
+                description="Made from the table of a list.",
+                actor=actor,
             )
         kept = [_plan_of(attribute) for attribute in known.attributes.live()]
         names = {plan.name for plan in kept}
         return save_vertical(
-            name=name, attributes=[*kept, *(plan for plan in plans if plan.name not in names)], actor=actor
+            name=name,
+            attributes=[*kept, *(plan for plan in plans if plan.name not in names)],
+            actor=actor,
         )
 
 
@@ -202,7 +202,11 @@ def _plan_of(attribute: Attribute) -> AttributePlan:
 
 
 def _annotate(
-    run: JobRun, snapshot: Snapshot, table: ListTable, vertical: Vertical, columns: Sequence[ChosenColumn]
+    run: JobRun,
+    snapshot: Snapshot,
+    table: ListTable,
+    vertical: Vertical,
+    columns: Sequence[ChosenColumn],
 ) -> tuple[int, int]:
     """Write down the records and their values; return how many values there are, how many have no anchor."""
     tree = tree_of(snapshot)
@@ -243,7 +247,9 @@ class _Marked:
                 self._mark(path, value, record)
                 for path, value in zip(paths, self._values[name][number], strict=True)
             ]
-            marks += [mark for mark in found if mark is not None] or ([] if paths else [Mark(record=record)])
+            marks += [mark for mark in found if mark is not None] or (
+                [] if paths else [Mark(record=record)]
+            )
         return list(dict.fromkeys(marks))
 
     def _mark(self, path: str, value: str, record: tuple[str, ...]) -> Mark | None:
@@ -265,7 +271,9 @@ def _published(rule: Rule, n_different: int, actor: User | None) -> dict[str, An
     if actor is None:
         return {"published": False}
     if n_different:
-        why = f"It differs from the table in {n_different:,} cells: look at it before you publish it."
+        why = (
+            f"It differs from the table in {n_different:,} cells: look at it before you publish it."
+        )
         return {"published": False, "why": why}
     refusal = why_not(rule, actor)
     try:

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final
 
 from django.core.cache import cache
 
 from clustering.algorithms.tables.record_cells import IMAGE, LINK
+from clustering.algorithms.tables.record_fields import Column
 from clustering.dom.addresses import BadAddress, join_url
 from clustering.dom.links import find_base
 from clustering.dom.page import PageTooLarge, parse_page
-from clustering.services.lists.list_tables import tables_of
+from clustering.models import Snapshot
+from clustering.services.lists.list_tables import ListTable, tables_of
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from clustering.algorithms.tables.record_fields import Column
-    from clustering.models import Snapshot
-    from clustering.services.lists.list_tables import ListTable
-
-    Value = str | list[str]
+Value = str | list[str]
 
 KEPT: Final = 600  # seconds; a snapshot never changes, the algorithms may
 SAMPLES: Final = 3  # values that show what a column holds
@@ -99,7 +94,7 @@ def raw_table(snapshot: Snapshot, rank: int) -> ListTable | None:
     return next((table for table, _ in _raw_tables(snapshot) if table.rank == rank), None)
 
 
-def table_ranked(tables: list[FoundTable], asked: Any) -> FoundTable | None:  # noqa: ANN401 - as it was typed
+def table_ranked(tables: list[FoundTable], asked: Any) -> FoundTable | None:
     """Return the table of the rank that is asked for, else the best one; None where there is none."""
     wanted = str(asked)
     return next((one for one in tables if str(one.rank) == wanted), tables[0] if tables else None)
@@ -134,7 +129,8 @@ def _told(table: ListTable, base: str) -> FoundTable:
 def _column(column: Column, base: str) -> FoundColumn:
     is_address = column.kind in {LINK, IMAGE}
     values = tuple(
-        tuple(absolute(value, base) if is_address else value for value in found) for found in column.values
+        tuple(absolute(value, base) if is_address else value for value in found)
+        for found in column.values
     )
     return FoundColumn(column.name, column.kind, column.is_multi, values)
 

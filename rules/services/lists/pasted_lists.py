@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
@@ -13,12 +14,7 @@ from clustering.dom.addresses import BadAddress, belongs_to_site, normalise_url
 from clustering.models import Page
 from clustering.services.crawl.list_crawling import request_list_crawl
 from clustering.services.sites.sites import SiteExists, add_site
-from vertex.core.models import Job, Role, Site
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from vertex.core.models import User
+from vertex.core.models import Job, Role, Site, User
 
 FETCHING = "clustering.crawl_list"
 MOST_TOLD = 5
@@ -66,7 +62,11 @@ def site_at(address: str, user: User) -> Site | None:
     """
     host = urlsplit(address).netloc
     bare = host.removeprefix("www.")
-    near = Q(root_url__contains=f"//{bare}") | Q(root_url__contains=f"//www.{bare}") | ~Q(extra_hosts=[])
+    near = (
+        Q(root_url__contains=f"//{bare}")
+        | Q(root_url__contains=f"//www.{bare}")
+        | ~Q(extra_hosts=[])
+    )
     fitting = [
         site
         for site in Site.objects.filter(near, deletion_requested_at=None).order_by("pk")
@@ -116,7 +116,9 @@ def crawl_whole_list(
 
 def last_whole_crawl(page: Page) -> Job | None:
     """Return the last finished crawl of this list with its pages or details."""
-    done = Job.objects.filter(site=page.site, task=FETCHING, state=Job.State.DONE, params__entry=page.url)
+    done = Job.objects.filter(
+        site=page.site, task=FETCHING, state=Job.State.DONE, params__entry=page.url
+    )
     return next(
         (job for job in done.order_by("-pk")[:MOST_TOLD] if _is_whole(job)),
         None,

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import orjson
 import pyarrow as pa
 from pyarrow import parquet
 
+from rules.services.lists.found_tables import FoundTable
 from rules.services.records.record_exports import CSV, PARQUET, cell_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from rules.services.lists.found_tables import FoundTable
 
 ROWS_A_PART = 500
 

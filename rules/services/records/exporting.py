@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import orjson
 from django.core.exceptions import ValidationError
@@ -15,21 +16,18 @@ from rules.bundle.bundle import Bundle, Fixture, write_bundle
 from rules.bundle.extraction import lines_of
 from rules.bundle.scrapy_export import page_text, spider_text
 from rules.models import GoldenRecord
-from rules.services.records.site_rules import rules_in_force
+from rules.services.records.site_rules import RulesInForce, rules_in_force
+from vertex.core.models import Site, User
 from vertex.core.services.people import audit
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from rules.services.records.site_rules import RulesInForce
-    from vertex.core.models import Site, User
 
 FORMATS: Final = ("xslt", "json", "scrapy")
 N_FIXTURES = 3  # pages of each cluster
 
 
-def export_rules(*, site: Site, folder: Path, form: str = "xslt", actor: User | None = None) -> list[Path]:
+def export_rules(
+    *, site: Site, folder: Path, form: str = "xslt", actor: User | None = None
+) -> list[Path]:
     """Write a site's published rules into a folder, and return the files.
 
     The folder appears or changes only when all is written; what else it holds stays. Raises ValidationError
@@ -41,19 +39,27 @@ def export_rules(*, site: Site, folder: Path, form: str = "xslt", actor: User | 
         raise ValidationError(f"{folder} is a file; name a folder")
     force = rules_in_force(site)
     if not force.rule_by_cluster:
-        raise ValidationError(f"{site.name} has no published rule to export; learn and publish one first")
+        raise ValidationError(
+            f"{site.name} has no published rule to export; learn and publish one first"
+        )
     learnt = {name: rule.definition for name, rule in force.rule_by_cluster.items()}
     bundle = Bundle(site.name, site.root_url, force.rules, learnt)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name[:100]}.") as made:
         write_bundle(Path(made), bundle, list(fixtures_of(force)))
         if form == "scrapy":
-            (Path(made) / "spider.py").write_text(spider_text(site.name, site.root_url), encoding="utf-8")
-            (Path(made) / "page.py").write_text(page_text(site.name, site.root_url), encoding="utf-8")
+            (Path(made) / "spider.py").write_text(
+                spider_text(site.name, site.root_url), encoding="utf-8"
+            )
+            (Path(made) / "page.py").write_text(
+                page_text(site.name, site.root_url), encoding="utf-8"
+            )
         if form == "json":
             _write_definitions(Path(made), learnt)
         files = _move_into(Path(made), folder)
-    audit.record(actor=actor, action="rules.exported", subject=site.name, site=site, detail={"format": form})
+    audit.record(
+        actor=actor, action="rules.exported", subject=site.name, site=site, detail={"format": form}
+    )
     return files
 
 

@@ -8,34 +8,33 @@ due.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef
 
+from clustering.algorithms.grouping import RawPage
 from clustering.models import Page, PageMembership
-from clustering.services.pages.stored_pages import read_pages, stored_pages
+from clustering.services.pages.stored_pages import StoredPage, read_pages, stored_pages
 from rules.algorithms.running.matching import Match
-from rules.algorithms.running.record_lines import line_without_rule, lines_of_extracted
+from rules.algorithms.running.record_lines import (
+    Line,
+    SiteRules,
+    line_without_rule,
+    lines_of_extracted,
+)
 from rules.bundle.extraction import extract, lines_of
 from rules.models import Extraction, Record
 from rules.services.records.holding import believed
 from rules.services.records.page_clusters import settle_pages
 from rules.services.records.records import ServedPage, store_served
 from rules.services.records.site_rules import RulesInForce, rules_in_force
-from vertex.core.models import Job
+from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.people import audit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from clustering.algorithms.grouping import RawPage
-    from clustering.services.pages.stored_pages import StoredPage
-    from rules.algorithms.running.record_lines import Line, SiteRules
-    from vertex.core.models import Site, User
-    from vertex.core.services.jobs.jobs import JobRun
 
 AT_ONCE = 100  # pages
 BY_HAND = "by_hand"
@@ -117,7 +116,9 @@ def lines_by_hand(page: RawPage, cluster: str, site: SiteRules) -> list[Line]:
     """Return the lines of a page that a person put into a cluster: that decides, whatever it looks like."""
     rule = site.rules.get(cluster)
     if rule is None:
-        return [line_without_rule(page.url, Match(cluster, BY_HAND, "A person put the page there."))]
+        return [
+            line_without_rule(page.url, Match(cluster, BY_HAND, "A person put the page there."))
+        ]
     extracted = extract(page.body, page.content_type, page.url, rule, nodes=True)
     return lines_of_extracted(page.url, rule, extracted, nodes=True)
 
@@ -125,14 +126,20 @@ def lines_by_hand(page: RawPage, cluster: str, site: SiteRules) -> list[Line]:
 def stored_lines(site: Site, urls: Iterable[str] | None = None) -> Iterator[Line]:
     """Yield the stored records of a site's pages as lines, page by page; a page without any says why."""
     wanted = None if urls is None else set(urls)
-    extractions = Extraction.objects.filter(site=site).select_related("page", "cluster", "rule__cluster")
+    extractions = Extraction.objects.filter(site=site).select_related(
+        "page", "cluster", "rule__cluster"
+    )
     for extraction in extractions.order_by("page").iterator(chunk_size=500):
         if wanted is not None and extraction.page.url not in wanted:
             continue
         records = (
-            Record.objects.there().filter(page=extraction.page_id).select_related("cluster", "rule__cluster")
+            Record.objects.there()
+            .filter(page=extraction.page_id)
+            .select_related("cluster", "rule__cluster")
         )
-        lines = [_stored_line(record, extraction.page.url) for record in records.order_by("index", "key")]
+        lines = [
+            _stored_line(record, extraction.page.url) for record in records.order_by("index", "key")
+        ]
         yield from lines or [_reason_line(extraction)]
 
 

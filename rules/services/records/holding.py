@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from rules.models import Rule
-    from rules.services.records.records import ServedPage
-    from vertex.core.models import Site
+from rules.models import Rule
+from rules.services.records.records import ServedPage
+from vertex.core.models import Site
 
 
 def believed(

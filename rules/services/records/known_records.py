@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlsplit
 
-from django.db.models import Q, TextField
+from django.db.models import Q, QuerySet, TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
 from annotation.algorithms.suggestions.suggestions_evidence import Known
 from annotation.algorithms.suggestions.suggestions_names import meaning_of
-from clustering.models import Page
+from annotation.models import Attribute
+from clustering.models import Page, Snapshot
 from rules.models import Record, RecordVersion
 from vertex.core.models import Site
 from vertex.core.services.people.people import keeps_sites_apart
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from django.db.models import QuerySet
-
-    from annotation.models import Attribute
-    from clustering.models import Snapshot
-
-EXTRACTED, EARLIER, SAME_URL, SAME_THING = 0.8, 0.6, 0.8, 0.6  # how far a value from there is trusted
+EXTRACTED, EARLIER, SAME_URL, SAME_THING = (
+    0.8,
+    0.6,
+    0.8,
+    0.6,
+)  # how far a value from there is trusted
 MOST_SITES = 20  # that may know the same address
 MOST_RECORDS = 4  # of the same address, and of the same thing
 LOOKED_AT = 2_000  # records that changed last, in which the same thing is looked for
@@ -55,7 +53,11 @@ def _told(
     for record in _alone(Record.objects.filter(page=snapshot.page_id)):
         yield record.values, Known("", "was extracted from this page before", EXTRACTED), set()
         for version in RecordVersion.objects.filter(record=record)[:MOST_RECORDS]:
-            yield version.values, Known("", "was extracted from this page long before", EARLIER), set()
+            yield (
+                version.values,
+                Known("", "was extracted from this page long before", EARLIER),
+                set(),
+            )
     is_apart = keeps_sites_apart()
     for page in [] if is_apart else _pages_of_same_url(snapshot):
         for record in _alone(Record.objects.filter(page=page)):

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from annotation.models import Annotation
-from clustering.models import Clustering, PageMembership
+from annotation.models import Annotation, Vertical
+from clustering.models import Cluster, Clustering, Page, PageMembership
 from clustering.services.clusters.arrivals import assign_arrivals, is_outgrown
 from clustering.services.clusters.cluster_changes import move_to_new_cluster
 from clustering.services.clusters.clusterings import cluster_site, request_clustering
 from rules.models import Rule
-from vertex.core.models import Job
+from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
-from vertex.core.services.jobs.jobs import JobExists, JobFailed
-
-if TYPE_CHECKING:
-    from annotation.models import Vertical
-    from clustering.models import Cluster, Page
-    from vertex.core.models import Site
-    from vertex.core.services.jobs.jobs import JobRun
+from vertex.core.services.jobs.jobs import JobExists, JobFailed, JobRun
 
 LONGEST_TITLE = 80
 
@@ -72,7 +65,9 @@ def _cluster(site: Site, run: JobRun) -> None:
     job = request_clustering(site=site, actor=run.job.created_by, rings=False)
     done = jobs.run_job(job.pk, cluster_site)
     if done.state != Job.State.DONE:
-        raise JobFailed(f"the pages of {site.name} could not be clustered: {done.error or done.state}")
+        raise JobFailed(
+            f"the pages of {site.name} could not be clustered: {done.error or done.state}"
+        )
 
 
 def _is_of_another(cluster: Cluster, page: Page, vertical: Vertical) -> bool:
@@ -81,5 +76,10 @@ def _is_of_another(cluster: Cluster, page: Page, vertical: Vertical) -> bool:
         return False
     if Rule.objects.filter(cluster=cluster).exclude(vertical=vertical).exists():
         return True
-    said = Annotation.objects.live().of_cluster(cluster).filter(attribute__isnull=False).exclude(page=page)
+    said = (
+        Annotation.objects.live()
+        .of_cluster(cluster)
+        .filter(attribute__isnull=False)
+        .exclude(page=page)
+    )
     return said.exclude(attribute__vertical=vertical).exists()

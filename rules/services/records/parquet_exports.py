@@ -6,14 +6,12 @@ Values stand as they are displayed; an attribute that may have several has a col
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
 
 import orjson
 import pyarrow as pa
 from pyarrow import parquet
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 ROWS_A_GROUP = 10_000
 TIME: Final = pa.timestamp("us", tz="UTC")
@@ -38,7 +36,7 @@ class _Drain(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, part: Any) -> int:  # noqa: ANN401 - any buffer
+    def write(self, part: Any) -> int:
         self._parts.append(bytes(part))
         return len(self._parts[-1])
 
@@ -83,7 +81,9 @@ def _groups(parts: Iterable[Sequence[Mapping[str, Any]]]) -> Iterator[list[Mappi
         yield rows
 
 
-def _table_of(rows: Sequence[Mapping[str, Any]], schema: pa.Schema, names: Mapping[str, str]) -> pa.Table:
+def _table_of(
+    rows: Sequence[Mapping[str, Any]], schema: pa.Schema, names: Mapping[str, str]
+) -> pa.Table:
     columns = []
     for field in schema:
         if field.name in names:
@@ -92,7 +92,9 @@ def _table_of(rows: Sequence[Mapping[str, Any]], schema: pa.Schema, names: Mappi
         elif field.type == TIME:
             columns.append(pa.array([row[field.name] for row in rows], pa.string()).cast(TIME))
         elif field.name == NORMALIZED:
-            columns.append(pa.array([orjson.dumps(row[NORMALIZED]).decode() for row in rows], pa.string()))
+            columns.append(
+                pa.array([orjson.dumps(row[NORMALIZED]).decode() for row in rows], pa.string())
+            )
         else:
             columns.append(pa.array([row[field.name] for row in rows], field.type))
     return pa.Table.from_arrays(columns, schema=schema)

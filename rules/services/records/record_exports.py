@@ -5,28 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import zipfile
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Final
 
 import orjson
 from django.conf import settings
 from django.db import models, transaction
 
-from rules.models import Record, Rule
+from rules.models import Record, RecordQuerySet, Rule
 from rules.services.records.parquet_exports import HEAD as PARQUET_HEAD
 from rules.services.records.parquet_exports import NORMALIZED, parquet_parts
 from rules.services.records.record_rows import all_record_rows
-from vertex.core.models import Job
+from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.people import audit
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from rules.models import RecordQuerySet
-    from vertex.core.models import Site, User
-    from vertex.core.services.jobs.jobs import JobRun
-
-    Row = dict[str, Any]
+Row = dict[str, Any]
 
 TASK = "rules.export_records"
 JSON_LINES: Final = "jsonl"
@@ -152,7 +147,9 @@ def export_records(run: JobRun) -> dict[str, Any]:
     folder = settings.EXPORT_DIR
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{site.name}-records-{run.job.pk}.zip"
-    partial = path.with_suffix(f".{run.lease[:8]}.partial")  # a worker that lost its lease may still write
+    partial = path.with_suffix(
+        f".{run.lease[:8]}.partial"
+    )  # a worker that lost its lease may still write
     run.renew(n_total=records.count(), message="Records")
     packing = (
         zipfile.ZIP_STORED if form == PARQUET else zipfile.ZIP_DEFLATED

@@ -8,24 +8,19 @@ from __future__ import annotations
 
 import json
 from array import array
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Final, NamedTuple
 
 import orjson
 from django.db.models import Case, Q, TextField, Value, When
+from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast, Concat
 
 from clustering.dom.addresses import BadAddress, normalise_url, url_hash
-from rules.models import Record
+from rules.models import Record, RecordQuerySet
+from vertex.core.models import Site
 from vertex.core.services.files.times import IsoTime
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from django.db.models.expressions import Combinable
-
-    from rules.models import RecordQuerySet
-    from vertex.core.models import Site
 
 AT_ONCE = 500  # a larger part is no faster
 NUMBERS_AT_ONCE = 10_000
@@ -103,7 +98,10 @@ def _with_words(records: RecordQuerySet, words: Sequence[str]) -> RecordQuerySet
 
 
 def record_rows(
-    records: RecordQuerySet, names: Sequence[str] = NAMES, *, read: Callable[[str], object] = orjson.Fragment
+    records: RecordQuerySet,
+    names: Sequence[str] = NAMES,
+    *,
+    read: Callable[[str], object] = orjson.Fragment,
 ) -> list[dict[str, Any]]:
     """Return the named fields of records; JSON values are fragments, which `orjson` writes as they are."""
     as_json = [name for name in names if name in JSON_NAMES]
@@ -117,7 +115,10 @@ def record_rows(
 
 
 def all_record_rows(
-    records: RecordQuerySet, names: Sequence[str] = NAMES, *, read: Callable[[str], object] = orjson.Fragment
+    records: RecordQuerySet,
+    names: Sequence[str] = NAMES,
+    *,
+    read: Callable[[str], object] = orjson.Fragment,
 ) -> Iterator[list[dict[str, Any]]]:
     """Yield all rows in parts: the records that are there now, each once, whatever changes meanwhile.
 

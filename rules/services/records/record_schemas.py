@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-if TYPE_CHECKING:
-    from annotation.models import Attribute, Vertical
+from annotation.models import Attribute, Vertical
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 TEXT: Final = {"type": "string"}
@@ -41,7 +40,9 @@ def record_schema(vertical: Vertical) -> dict[str, Any]:
         "type": "object",
         "properties": {
             "url": {"type": "string", "format": "uri"},
-            "values": _object({one.name: _listed(one, TEXT) for one in attributes}, "As displayed."),
+            "values": _object(
+                {one.name: _listed(one, TEXT) for one in attributes}, "As displayed."
+            ),
             "normalized": _object(
                 {
                     one.name: _listed(one, _or_none(one, NORMALISED[one.type]))
@@ -50,8 +51,13 @@ def record_schema(vertical: Vertical) -> dict[str, Any]:
                 },
                 "By the type of the attribute; a value that cannot be read has none.",
             ),
-            "missing": {"type": "array", "items": names, "description": "Attributes without a value."},
-            "failed": per_value | {"additionalProperties": TEXT, "description": "Why they have none."},
+            "missing": {
+                "type": "array",
+                "items": names,
+                "description": "Attributes without a value.",
+            },
+            "failed": per_value
+            | {"additionalProperties": TEXT, "description": "Why they have none."},
             "confidence": per_value
             | {"additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}},
         },

@@ -6,24 +6,27 @@ go by COPY into a stage table and the database compares. Both write in the calle
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
 
 import orjson
 from django.db import connection
+from django.db.backends.utils import CursorWrapper
 from django.db.models import F
 
 from rules.models import ChangeCounter, Record, RecordVersion
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from datetime import datetime
-
-    from django.db.backends.utils import CursorWrapper
-
-    Row = dict[str, Any]  # the columns of a record that an extraction gives
+Row = dict[str, Any]  # the columns of a record that an extraction gives
 
 COUNTER = "records"
-SAYS: Final = ("values", "raw", "normalized", "missing", "failed")  # a record changed where one of these did
+SAYS: Final = (
+    "values",
+    "raw",
+    "normalized",
+    "missing",
+    "failed",
+)  # a record changed where one of these did
 CARRIES: Final = ("confidence", "nodes", "least_confidence", "index")  # beside what it says
 CAME_FROM: Final = ("cluster_id", "rule_id", "snapshot_id")
 NAMES: Final = ("page_id", "key", "site_id", *CAME_FROM, *SAYS, *CARRIES)
@@ -53,12 +56,15 @@ def take_numbers(n: int) -> range:
 def upsert_by_model(rows: Sequence[Row], *, pages: Sequence[int], now: datetime) -> dict[str, int]:
     """Write records by model objects."""
     before = {
-        (record.page_id, record.key): record for record in Record.objects.of_pages(pages).order_by("pk")
+        (record.page_id, record.key): record
+        for record in Record.objects.of_pages(pages).order_by("pk")
     }
     after = {(row["page_id"], row["key"]): row for row in rows}
     new = [row for key, row in after.items() if key not in before]
     known = [(before[key], row) for key, row in after.items() if key in before]
-    changed = [(record, row) for record, row in known if record.gone_at or _differ(record, row, SAYS)]
+    changed = [
+        (record, row) for record, row in known if record.gone_at or _differ(record, row, SAYS)
+    ]
     gone = [record for key, record in before.items() if key not in after and record.gone_at is None]
     numbers = iter(take_numbers(len(new) + len(changed) + len(gone)))
     _keep_history([*(record for record, _ in changed), *gone], now)
@@ -97,7 +103,9 @@ def _keep_history(records: Iterable[Record], now: datetime) -> None:
     )
 
 
-def _write_changed(changed: Sequence[tuple[Record, Row]], numbers: Iterator[int], now: datetime) -> None:
+def _write_changed(
+    changed: Sequence[tuple[Record, Row]], numbers: Iterator[int], now: datetime
+) -> None:
     names = (*SAYS, *CARRIES, *CAME_FROM)
     for record, row in changed:
         _take(record, row, names)
@@ -208,8 +216,12 @@ def _fill_stage(cursor: CursorWrapper, rows: Sequence[Row]) -> None:
     cursor.execute(_CREATE_STAGE)
     cursor.execute("SELECT EXISTS (SELECT FROM record_stage)")
     if cursor.fetchone()[0]:  # of an earlier call in the same transaction
-        cursor.execute("TRUNCATE record_stage")  # deleted rows would be read again by each statement
+        cursor.execute(
+            "TRUNCATE record_stage"
+        )  # deleted rows would be read again by each statement
     with cursor.copy(_COPY) as copy:
         for place, row in enumerate(rows):
-            columns = (orjson.dumps(row[name]).decode() if name in AS_JSON else row[name] for name in NAMES)
+            columns = (
+                orjson.dumps(row[name]).decode() if name in AS_JSON else row[name] for name in NAMES
+            )
             copy.write_row((place, *columns))

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from django.utils import timezone
 
+from clustering.services.pages.stored_pages import StoredPage
+from rules.algorithms.running.record_lines import Line
 from rules.algorithms.running.run_rule import STOPPED
-from rules.models import Extraction
+from rules.models import Extraction, Rule
 from rules.services.records.record_upserts import upsert_records
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from datetime import datetime
-
-    from clustering.services.pages.stored_pages import StoredPage
-    from rules.algorithms.running.record_lines import Line
-    from rules.models import Rule
 
 LONGEST_KEY, LONGEST_REASON, LONGEST_WHY = 200, 40, 500
 
@@ -79,7 +75,9 @@ def _write_extractions(
     now: datetime,
 ) -> None:
     Extraction.objects.filter(page__in=[one.page.pk for one in served]).delete()
-    Extraction.objects.bulk_create(_extraction(one, site_id, rule_by_cluster, mark, now) for one in served)
+    Extraction.objects.bulk_create(
+        _extraction(one, site_id, rule_by_cluster, mark, now) for one in served
+    )
 
 
 def _extraction(

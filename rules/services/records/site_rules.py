@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
@@ -12,9 +12,7 @@ from rules.algorithms.running.matching import ClusterProfile, Clusters, GroupMod
 from rules.algorithms.running.record_lines import SiteRules
 from rules.models import Rule
 from rules.services.learning.schemas import runnable
-
-if TYPE_CHECKING:
-    from vertex.core.models import Site
+from vertex.core.models import Site
 
 
 class RulesInForce(NamedTuple):
@@ -37,7 +35,11 @@ def rules_in_force(site: Site) -> RulesInForce:
     clusters = clusters_of(clustering) if clustering else Clusters()
     rules = SiteRules(clusters, {name: runnable(rule) for name, rule in rule_by_cluster.items()})
     changes = ClusterChange.objects.filter(site=site).in_force().values_list("pk", flat=True)
-    told = [sorted(rule.pk for rule in rule_by_cluster.values()), clustering and clustering.pk, list(changes)]
+    told = [
+        sorted(rule.pk for rule in rule_by_cluster.values()),
+        clustering and clustering.pk,
+        list(changes),
+    ]
     return RulesInForce(rules, rule_by_cluster, sha256(orjson.dumps(told)).hexdigest())
 
 

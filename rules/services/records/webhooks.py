@@ -10,9 +10,9 @@ from __future__ import annotations
 import base64
 import hmac
 import secrets
-from datetime import timedelta
+from datetime import datetime, timedelta
 from time import monotonic
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import orjson
 from django.core.exceptions import ValidationError
@@ -22,17 +22,12 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from clustering.dom.addresses import BadAddress, normalise_url
-from clustering.fetching.client import open_fetcher
+from clustering.fetching.client import Fetched, Fetcher, open_fetcher
 from clustering.fetching.refusals import Refused
 from rules.models import Delivery, Record, Webhook
+from vertex.core.models import Site, User
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from clustering.fetching.client import Fetched, Fetcher
-    from vertex.core.models import Site, User
 
 SALT: Final = "rules.webhook"
 MOST_WEBHOOKS: Final = 20  # of a site
@@ -50,7 +45,9 @@ GOOD, GONE = range(200, 300), 410
 def add_webhook(*, site: Site, url: str, actor: User | None = None) -> Webhook:
     """Let an address be told of what changes from now on. Raises ValidationError."""
     if Webhook.objects.filter(site=site).count() >= MOST_WEBHOOKS:
-        raise ValidationError({"url": f"{site.name} has {MOST_WEBHOOKS} webhooks already; remove one first."})
+        raise ValidationError(
+            {"url": f"{site.name} has {MOST_WEBHOOKS} webhooks already; remove one first."}
+        )
     try:
         normalised = normalise_url(url)
     except BadAddress as error:
@@ -93,11 +90,20 @@ def retry_delivery(*, delivery: Delivery, actor: User | None = None) -> None:
     webhook = delivery.webhook
     with transaction.atomic():
         rows = Delivery.objects.filter(pk=delivery.pk).exclude(state=Delivery.State.DELIVERED)
-        if rows.update(state=Delivery.State.DUE, n_tries=0, next_try_at=timezone.now(), finished_at=None):
+        if rows.update(
+            state=Delivery.State.DUE, n_tries=0, next_try_at=timezone.now(), finished_at=None
+        ):
             Webhook.objects.filter(pk=webhook.pk).update(is_active=True)
-            detail = {"delivery": delivery.pk, "changes": [delivery.first_change, delivery.last_change]}
+            detail = {
+                "delivery": delivery.pk,
+                "changes": [delivery.first_change, delivery.last_change],
+            }
             audit.record(
-                actor=actor, action="delivery.retried", subject=webhook.url, site=webhook.site, detail=detail
+                actor=actor,
+                action="delivery.retried",
+                subject=webhook.url,
+                site=webhook.site,
+                detail=detail,
             )
     delivery.refresh_from_db()
 
@@ -124,7 +130,9 @@ def plan_deliveries() -> int:
     """Write a delivery for each webhook whose site has changes that it was not told of; return how many."""
     waiting = Delivery.objects.filter(state=Delivery.State.DUE).values("webhook")
     n_planned = 0
-    for webhook in Webhook.objects.filter(is_active=True).exclude(pk__in=waiting).select_related("site"):
+    for webhook in (
+        Webhook.objects.filter(is_active=True).exclude(pk__in=waiting).select_related("site")
+    ):
         last = _last_change(webhook.site)
         if last > webhook.told_up_to:
             n_planned += _plan(webhook, last)
@@ -261,5 +269,7 @@ def _key_of(webhook: Webhook) -> bytes:
 
 
 def _last_change(site: Site) -> int:
-    found: int | None = Record.objects.filter(site=site).aggregate(last=Max("change_number"))["last"]
+    found: int | None = Record.objects.filter(site=site).aggregate(last=Max("change_number"))[
+        "last"
+    ]
     return found or 0

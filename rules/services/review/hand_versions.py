@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -10,17 +10,14 @@ from django.db import transaction
 from clustering.models import Cluster
 from rules.algorithms.by_hand.hand_edits import same_templates
 from rules.algorithms.by_hand.sandbox import read_stylesheet
+from rules.algorithms.by_hand.scoring import AttributeScore
 from rules.models import Rule
 from rules.services.learning.learning import next_version, store_samples
-from rules.services.learning.trying import root_of, try_edit
+from rules.services.learning.trying import HandEdit, Trial, root_of, try_edit
 from rules.services.review.reviewing import LONGEST
+from vertex.core.models import User
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from rules.algorithms.by_hand.scoring import AttributeScore
-    from rules.services.learning.trying import HandEdit, Trial
-    from vertex.core.models import User
 
 BY_HAND = "by_hand"
 
@@ -53,14 +50,20 @@ def keep_version(
     """
     told = storable(why).strip()
     if not told:
-        raise ValidationError({"why": "Say why the rule is changed by hand; it stays with the version."})
+        raise ValidationError(
+            {"why": "Say why the rule is changed by hand; it stays with the version."}
+        )
     if len(told) > LONGEST:
-        raise ValidationError({"why": f"It has {len(told):,} characters; write {LONGEST:,} at most."})
+        raise ValidationError(
+            {"why": f"It has {len(told):,} characters; write {LONGEST:,} at most."}
+        )
     trial = trial or try_edit(cluster, edit)
     if trial.refused or trial.vertical is None or trial.samples is None:
         raise ValidationError({"stylesheet": f"It is not kept: {trial.refused}"})
     if edit.base is not None and trial.stylesheet == edit.base.stylesheet:
-        raise ValidationError({"stylesheet": f"It is the same as {edit.base}; nothing was changed."})
+        raise ValidationError(
+            {"stylesheet": f"It is the same as {edit.base}; nothing was changed."}
+        )
     with transaction.atomic():
         Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
         last = Rule.objects.filter(cluster=cluster).order_by("-version").first()
@@ -82,7 +85,11 @@ def keep_version(
         store_samples(rule, trial.samples)
         detail = {"from": rule.edited_from, "why": told}
         audit.record(
-            actor=actor, action=f"rule.{rule.origin}", subject=str(rule), site=cluster.site, detail=detail
+            actor=actor,
+            action=f"rule.{rule.origin}",
+            subject=str(rule),
+            site=cluster.site,
+            detail=detail,
         )
     return rule
 
@@ -95,7 +102,9 @@ def figures_of(trial: Trial, base: Rule | None) -> list[dict[str, Any]]:
     if before is not None:
         unchanged = same_templates(before, read_stylesheet(trial.stylesheet.encode()), names)
     kept = {one["attribute"]: one for one in base.figures} if base else {}
-    learnt = {one["attribute"]: one for one in base.definition.get("attributes", [])} if base else {}
+    learnt = (
+        {one["attribute"]: one for one in base.definition.get("attributes", [])} if base else {}
+    )
     figures = []
     for score in trial.scores:
         figure = {"kind": BY_HAND, "xpath": "", "distance": 0} | _measured(trial, score)
@@ -108,7 +117,8 @@ def figures_of(trial: Trial, base: Rule | None) -> list[dict[str, Any]]:
             written = trial.xpaths[score.name]
             figure["xpath"] = written.xpaths[0] if written.xpaths else ""
             figure["ways"] = [
-                _way(xpath, written.selection(way).as_json()) for way, xpath in enumerate(written.xpaths)
+                _way(xpath, written.selection(way).as_json())
+                for way, xpath in enumerate(written.xpaths)
             ]
         figures.append(figure)
     return figures
@@ -126,6 +136,8 @@ def _measured(trial: Trial, score: AttributeScore) -> dict[str, Any]:
         "support": score.n_found / score.n_others if score.n_others else 0.0,
         "n_annotated": score.n_annotated,
         "missing_on": [
-            run.snapshot.page.url for run in trial.runs if not (run.found and run.found.get(score.name))
+            run.snapshot.page.url
+            for run in trial.runs
+            if not (run.found and run.found.get(score.name))
         ],
     }

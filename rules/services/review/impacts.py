@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
+from clustering.algorithms.grouping import RawPage
 from clustering.models import PageMembership
-from clustering.services.pages.stored_pages import read_pages, stored_pages
-from rules.algorithms.review.impact import CHANGED, LOST, SAME, add_counts, changes_of_page, count_changes
-from rules.algorithms.running.record_lines import lines_of_extracted
+from clustering.services.pages.stored_pages import StoredPage, read_pages, stored_pages
+from rules.algorithms.review.impact import (
+    CHANGED,
+    LOST,
+    SAME,
+    Change,
+    add_counts,
+    changes_of_page,
+    count_changes,
+)
+from rules.algorithms.running.record_lines import Line, lines_of_extracted
+from rules.algorithms.running.records import RunnableRule
 from rules.bundle.extraction import extract
 from rules.models import Impact, Rule
 from rules.services.learning.held_out import stylesheet_hash
 from rules.services.learning.schemas import runnable
-from vertex.core.models import Job
+from vertex.core.models import Job, User
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.people import audit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from clustering.algorithms.grouping import RawPage
-    from clustering.services.pages.stored_pages import StoredPage
-    from rules.algorithms.review.impact import Change
-    from rules.algorithms.running.record_lines import Line
-    from rules.algorithms.running.run_rule import RunnableRule
-    from vertex.core.models import User
-    from vertex.core.services.jobs.jobs import JobRun
 
 AT_ONCE = 50  # pages
 MOST_EXAMPLES = 25  # of an attribute and kind
@@ -59,13 +60,17 @@ def request_impact(*, rule: Rule, actor: User | None = None, rings: bool = True)
         impact.save(update_fields=["job"])
         detail = {"against": impact.against_version}
         site = rule.cluster.site
-        audit.record(actor=actor, action="impact.requested", subject=str(rule), site=site, detail=detail)
+        audit.record(
+            actor=actor, action="impact.requested", subject=str(rule), site=site, detail=detail
+        )
     return impact
 
 
 def compute_impact(run: JobRun) -> dict[str, Any]:
     """Run both rules on the cluster's pages and count what differs. Raises JobFailed."""
-    impact = Impact.objects.filter(pk=run.job.params["impact"]).select_related("rule", "against").first()
+    impact = (
+        Impact.objects.filter(pk=run.job.params["impact"]).select_related("rule", "against").first()
+    )
     if impact is None or run.job.site is None:
         raise jobs.JobFailed("the rule was deleted meanwhile")
     members = PageMembership.objects.current().filter(cluster=impact.rule.cluster_id)
@@ -91,7 +96,9 @@ def _is_by_hand(impact: Impact) -> bool:
     return impact.rule.is_by_hand or (impact.against is not None and impact.against.is_by_hand)
 
 
-def _changes_of(impact: Impact, pages: Sequence[StoredPage]) -> list[tuple[StoredPage, list[Change]]]:
+def _changes_of(
+    impact: Impact, pages: Sequence[StoredPage]
+) -> list[tuple[StoredPage, list[Change]]]:
     """Return what changes on each page."""
     new = runnable(impact.rule)
     old = runnable(impact.against) if impact.against else None
@@ -137,7 +144,7 @@ def _example(page: StoredPage, change: Change) -> dict[str, Any]:
     }
 
 
-def _cut(value: Any) -> Any:  # noqa: ANN401 - any JSON value
+def _cut(value: Any) -> Any:
     """Return a value short enough to be shown."""
     if isinstance(value, str):
         return value if len(value) <= LONGEST else f"{value[:LONGEST]}…"
@@ -155,9 +162,13 @@ def latest_impact(rule: Rule) -> Impact | None:
 
 def is_outdated(impact: Impact) -> bool:
     """Say whether a rule or the one in use is no longer what was compared."""
-    in_use = Rule.objects.published().filter(cluster=impact.rule.cluster_id).exclude(pk=impact.rule_id)
+    in_use = (
+        Rule.objects.published().filter(cluster=impact.rule.cluster_id).exclude(pk=impact.rule_id)
+    )
     version = in_use.values_list("version", flat=True).first()
-    return version != impact.against_version or impact.stylesheet_hash != stylesheet_hash(impact.rule)
+    return version != impact.against_version or impact.stylesheet_hash != stylesheet_hash(
+        impact.rule
+    )
 
 
 def changed_constant_fields(rule: Rule) -> list[str]:
@@ -171,5 +182,7 @@ def changed_constant_fields(rule: Rule) -> list[str]:
         row = counts.get(attribute["name"], {})
         n = row.get(CHANGED, 0) + row.get(LOST, 0)
         if attribute["is_constant"] and n:
-            told.append(f"{attribute['name']} changes in {n:,} record{'' if n == 1 else 's'} of stored pages")
+            told.append(
+                f"{attribute['name']} changes in {n:,} record{'' if n == 1 else 's'} of stored pages"
+            )
     return told

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from rules.algorithms.review.validity import Judgement, validity_of
+from rules.algorithms.review.validity import Judgement, Score, Validity, validity_of
 from rules.models import JudgedPage, Review, Rule
 from rules.services.learning.held_out import records_of
+from vertex.core.models import User
 from vertex.core.services.people import audit
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
-    from rules.algorithms.review.validity import Score, Validity
-    from vertex.core.models import User
-
-
-def judge(*, page: JudgedPage, verdict: str, marked: Iterable[str] = (), actor: User | None) -> None:
+def judge(
+    *, page: JudgedPage, verdict: str, marked: Iterable[str] = (), actor: User | None
+) -> None:
     """Write down what a person says of a page; a blank verdict takes it back.
 
     Raises ValidationError where the review is decided, or an attribute is not the rule's.
@@ -28,9 +26,17 @@ def judge(*, page: JudgedPage, verdict: str, marked: Iterable[str] = (), actor: 
     if verdict not in JudgedPage.Verdict.values:
         raise ValidationError(f"{verdict!r} is no verdict; say right, wrong or skipped.")
     names = [one["name"] for one in page.review.rule.schema]
-    wrong = [name for name in names if name in set(marked)] if verdict == JudgedPage.Verdict.WRONG else []
+    wrong = (
+        [name for name in names if name in set(marked)]
+        if verdict == JudgedPage.Verdict.WRONG
+        else []
+    )
     with transaction.atomic():
-        review = Review.objects.select_for_update(no_key=True).select_related(None).get(pk=page.review_id)
+        review = (
+            Review.objects.select_for_update(no_key=True)
+            .select_related(None)
+            .get(pk=page.review_id)
+        )
         if review.outcome:
             raise ValidationError(
                 f"The review ended: {review.get_outcome_display().lower()}. Propose the rule again first."
@@ -48,7 +54,11 @@ def judge(*, page: JudgedPage, verdict: str, marked: Iterable[str] = (), actor: 
             action="page.judged",
             subject=page.snapshot.page.url,
             site=page.snapshot.page.site,
-            detail={"rule": str(page.review.rule), "verdict": verdict or "taken back", "marked": wrong},
+            detail={
+                "rule": str(page.review.rule),
+                "verdict": verdict or "taken back",
+                "marked": wrong,
+            },
         )
 
 
@@ -56,7 +66,9 @@ def validity_so_far(review: Review) -> Validity:
     """Return what the pages that were judged so far come to."""
     judged = review.pages.filter(verdict__in=[JudgedPage.Verdict.RIGHT, JudgedPage.Verdict.WRONG])
     judgements = [
-        Judgement(records_of(page), page.verdict == JudgedPage.Verdict.RIGHT, frozenset(page.marked))
+        Judgement(
+            records_of(page), page.verdict == JudgedPage.Verdict.RIGHT, frozenset(page.marked)
+        )
         for page in judged
     ]
     return validity_of(judgements, [one["name"] for one in review.rule.schema])

@@ -6,25 +6,19 @@ extracts from the samples is known to be right, because somebody has just looked
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from clustering.models import Cluster
+from clustering.models import Cluster, Page, Snapshot
 from clustering.services.looks.assets import request_assets
-from rules.algorithms.running.record_lines import lines_of_extracted
+from rules.algorithms.running.record_lines import Line, lines_of_extracted
 from rules.models import Bellwether, GoldenRecord, Review, Rule, RuleSample
 from rules.services.learning.sample_pages import extract_snapshot
 from rules.services.learning.schemas import runnable
 from rules.services.review.impacts import changed_constant_fields
+from vertex.core.models import User
 from vertex.core.services.people import audit
-
-if TYPE_CHECKING:
-    from clustering.models import Page, Snapshot
-    from rules.algorithms.running.record_lines import Line
-    from vertex.core.models import User
 
 N_BELLWETHERS = 20
 MOST_TOLD = 3
@@ -32,7 +26,9 @@ MOST_TOLD = 3
 Golden = dict["Page", tuple["Snapshot", "list[Line]"]]
 
 
-def publish_rule(*, rule: Rule, actor: User | None = None, is_forced: bool = False, reason: str = "") -> None:
+def publish_rule(
+    *, rule: Rule, actor: User | None = None, is_forced: bool = False, reason: str = ""
+) -> None:
     """Let a rule extract its cluster's records from now on; the one that did so until now retires.
 
     Raises ValidationError where it extracts nothing and, unless forced, where constant values would change:
@@ -40,11 +36,17 @@ def publish_rule(*, rule: Rule, actor: User | None = None, is_forced: bool = Fal
     """
     golden = golden_records(rule)
     if not any(line.get("record") for _, lines in golden.values() for line in lines):
-        raise ValidationError(f"{rule} extracts nothing from any of its samples, so it is not published")
+        raise ValidationError(
+            f"{rule} extracts nothing from any of its samples, so it is not published"
+        )
     with transaction.atomic():
         Cluster.objects.select_for_update(no_key=True).get(pk=rule.cluster_id)
         before = Rule.objects.published().filter(cluster=rule.cluster_id).first()
-        changed = changed_constants(before, rule, golden) + changed_constant_fields(rule) if before else []
+        changed = (
+            changed_constants(before, rule, golden) + changed_constant_fields(rule)
+            if before
+            else []
+        )
         if changed and not is_forced:
             raise ValidationError(
                 f"{rule} is not published, because values that must not change do: "
@@ -96,7 +98,8 @@ def changed_constants(before: Rule, rule: Rule, golden: Golden) -> list[str]:
             changed += [
                 f"{name} of {kept.page.url} was {was['record'][name]!r} and is {now['record'].get(name)!r}"
                 for name in constant
-                if was["record"].get(name) is not None and was["record"][name] != now["record"].get(name)
+                if was["record"].get(name) is not None
+                and was["record"][name] != now["record"].get(name)
             ]
     return changed
 
@@ -132,7 +135,8 @@ def _keep_golden(rule: Rule, golden: Golden) -> None:
 def _choose_bellwethers(rule: Rule, pages: list[Page]) -> None:
     Bellwether.objects.filter(cluster=rule.cluster_id).delete()
     Bellwether.objects.bulk_create(
-        Bellwether(cluster_id=rule.cluster_id, page=page, rank=rank) for rank, page in enumerate(pages, 1)
+        Bellwether(cluster_id=rule.cluster_id, page=page, rank=rank)
+        for rank, page in enumerate(pages, 1)
     )
 
 

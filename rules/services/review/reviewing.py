@@ -6,11 +6,9 @@ proposed the rule or, where nobody did, who made it. A version that served befor
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from annotation.models import ReviewPolicy
@@ -21,21 +19,18 @@ from rules.services.learning.held_out import draw_pages, stylesheet_hash
 from rules.services.learning.learning import check_held_out
 from rules.services.review.impacts import request_impact
 from rules.services.review.publishing import publish_rule
-from vertex.core.models import Role, User
+from vertex.core.models import Role, Site, User
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
-
-    from vertex.core.models import Site
 
 LONGEST = 4_000  # characters of a comment or reason
 Publishing = ReviewPolicy.Publishing
 
 
-def propose_rule(*, rule: Rule, comment: str = "", actor: User | None = None, rings: bool = True) -> Review:
+def propose_rule(
+    *, rule: Rule, comment: str = "", actor: User | None = None, rings: bool = True
+) -> Review:
     """Ask for a draft to be published: draw the pages to judge, and compare it with the rule in use.
 
     A proposal of the same cluster that still waits becomes a draft again. Raises ValidationError.
@@ -48,7 +43,9 @@ def propose_rule(*, rule: Rule, comment: str = "", actor: User | None = None, ri
         drafts = Rule.objects.filter(pk=rule.pk, state=Rule.State.DRAFT)
         if not drafts.update(state=Rule.State.PROPOSED):
             rule.refresh_from_db()
-            raise ValidationError(f"{rule} is {rule.get_state_display().lower()}; only a draft is proposed.")
+            raise ValidationError(
+                f"{rule} is {rule.get_state_display().lower()}; only a draft is proposed."
+            )
         rule.refresh_from_db()
         review = Review.objects.create(
             rule=rule, comment=told, proposed_by=actor, stylesheet_hash=stylesheet_hash(rule)
@@ -68,10 +65,16 @@ def send_back(*, rule: Rule, reason: str, actor: User | None = None) -> None:
     with transaction.atomic():
         review = _open_review(rule)
         is_own = review.proposed_by == actor
-        if actor is not None and not is_own and not actor.has_role(Role.REVIEWER, rule.cluster.site):
+        if (
+            actor is not None
+            and not is_own
+            and not actor.has_role(Role.REVIEWER, rule.cluster.site)
+        ):
             raise ValidationError("A reviewer sends a proposal back, or its author withdraws it.")
         if not told and not is_own:
-            raise ValidationError({"reason": "Say what is to be changed, so that the author knows."})
+            raise ValidationError(
+                {"reason": "Say what is to be changed, so that the author knows."}
+            )
         outcome = Review.Outcome.WITHDRAWN if is_own else Review.Outcome.SENT_BACK
         _end(review, outcome, told, actor)
         Rule.objects.filter(pk=rule.pk, state=Rule.State.PROPOSED).update(state=Rule.State.DRAFT)
@@ -86,7 +89,9 @@ def publish_reviewed(*, rule: Rule, actor: User, is_forced: bool = False, reason
     """
     told = _text(reason, "reason")
     if is_forced and not told:
-        raise ValidationError({"reason": "Say why it is published although constant values change."})
+        raise ValidationError(
+            {"reason": "Say why it is published although constant values change."}
+        )
     refusal = why_not(rule, actor)
     if refusal:
         raise ValidationError(refusal)
@@ -103,7 +108,9 @@ def why_not(rule: Rule, actor: User) -> str:
         return ""
     policy = policy_of(site).publishing
     others = people_who_publish(site).exclude(pk=actor.pk)
-    if policy == Publishing.ANYBODY or (policy == Publishing.WHERE_POSSIBLE and not others.exists()):
+    if policy == Publishing.ANYBODY or (
+        policy == Publishing.WHERE_POSSIBLE and not others.exists()
+    ):
         return ""
     names = ", ".join(str(person) for person in others[:3])
     return f"You are the author of {rule}, and {site.name} asks for a second person. " + (
@@ -129,7 +136,9 @@ def people_who_publish(site: Site) -> QuerySet[User]:
 
 def _replace_waiting(rule: Rule, actor: User | None) -> None:
     """Let an earlier proposal of the cluster be a draft again."""
-    waiting = Rule.objects.filter(cluster=rule.cluster_id, state=Rule.State.PROPOSED).exclude(pk=rule.pk)
+    waiting = Rule.objects.filter(cluster=rule.cluster_id, state=Rule.State.PROPOSED).exclude(
+        pk=rule.pk
+    )
     for other in waiting:
         for review in Review.objects.open().filter(rule=other):
             _end(review, Review.Outcome.REPLACED, f"{rule} was proposed.", actor)
@@ -148,7 +157,9 @@ def _compare(rule: Rule, actor: User | None, *, rings: bool) -> None:
 
 def _open_review(rule: Rule) -> Review:
     """Return the review that waits for a decision. Raises ValidationError."""
-    review = Review.objects.open().filter(rule=rule).select_for_update(no_key=True, of=("self",)).first()
+    review = (
+        Review.objects.open().filter(rule=rule).select_for_update(no_key=True, of=("self",)).first()
+    )
     if review is None:
         raise ValidationError(f"{rule} is {rule.get_state_display().lower()}; nobody proposes it.")
     return review
@@ -169,5 +180,7 @@ def _text(written: str, field: str) -> str:
     """Return what somebody wrote, fit for the database. Raises ValidationError where it is too long."""
     told = storable(written).strip()
     if len(told) > LONGEST:
-        raise ValidationError({field: f"It has {len(told):,} characters; write {LONGEST:,} at most."})
+        raise ValidationError(
+            {field: f"It has {len(told):,} characters; write {LONGEST:,} at most."}
+        )
     return told

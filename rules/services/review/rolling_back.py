@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.core.exceptions import ValidationError
 
 from rules.models import Rule
 from rules.services.review.publishing import publish_rule
-
-if TYPE_CHECKING:
-    from vertex.core.models import User
+from vertex.core.models import User
 
 
 def rule_before(rule: Rule) -> Rule | None:
     """Return the version that served the cluster before a published one; None where there was none."""
-    retired = Rule.objects.filter(cluster=rule.cluster_id, retired_at__isnull=False).exclude(pk=rule.pk)
+    retired = Rule.objects.filter(cluster=rule.cluster_id, retired_at__isnull=False).exclude(
+        pk=rule.pk
+    )
     return retired.order_by("-retired_at", "-version").first()
 
 
@@ -30,6 +28,8 @@ def roll_back(*, rule: Rule, actor: User | None = None) -> Rule:
         )
     before = rule_before(rule)
     if before is None:
-        raise ValidationError(f"no version was published before {rule}; publish another one instead")
+        raise ValidationError(
+            f"no version was published before {rule}; publish another one instead"
+        )
     publish_rule(rule=before, actor=actor, is_forced=True)
     return before

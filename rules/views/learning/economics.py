@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
@@ -11,9 +10,6 @@ from annotation.services.annotations.second_annotating import agreement_at
 from rules.services.learning.economics import economics_of
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
 
 
 @needs_role(Role.VIEWER)

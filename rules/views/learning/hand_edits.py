@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.models import Sample
+from clustering.models import Cluster
 from clustering.views.clusters.cluster_rows import cluster_of
+from rules.algorithms.by_hand.hand_edits import HandWritten
 from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, Refused
+from rules.algorithms.by_hand.scoring import AttributeScore
 from rules.models import Rule
 from rules.services.learning.schemas import schema_of, vertical_of
-from rules.services.learning.trying import HandEdit, compose, start_of, try_edit, xpaths_of
+from rules.services.learning.trying import HandEdit, Trial, compose, start_of, try_edit, xpaths_of
 from rules.services.review.hand_versions import NewerVersion, keep_version
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from django.http import HttpRequest
-
-    from clustering.models import Cluster
-    from rules.algorithms.by_hand.hand_edits import HandWritten
-    from rules.algorithms.by_hand.scoring import AttributeScore
-    from rules.services.learning.trying import Trial
 
 XPATHS, STYLESHEET = "xpaths", "stylesheet"
 FEWEST_ROWS, MOST_ROWS = 1, 6  # of a field for XPaths
@@ -83,7 +77,10 @@ def edit_rule(request: HttpRequest, name: str, cluster_name: str) -> HttpRespons
         told = [str(error)] if isinstance(error, NewerVersion) else error.messages
         newer = error.version if isinstance(error, NewerVersion) else None
         return _page(request, cluster, edit, form, problems=told, newer=newer)
-    tell(request, f"Version {rule.version} of {cluster.title} is a draft. Review it, then publish it.")
+    tell(
+        request,
+        f"Version {rule.version} of {cluster.title} is a draft. Review it, then publish it.",
+    )
     return redirect(f"{reverse('rule', args=[name, cluster_name])}?version={rule.version}")
 
 

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.services.samples.next_samples import keep_next_sample
-from clustering.models import Snapshot
+from clustering.models import Cluster, Snapshot
 from clustering.views.clusters.cluster_rows import cluster_of
 from rules.algorithms.running.explaining import explain_xpath
 from rules.models import Rule
-from rules.services.learning.panel import PanelPage, learn_panel, panel_of
+from rules.services.learning.panel import (
+    Panel,
+    PanelCell,
+    PanelPage,
+    PanelRow,
+    learn_panel,
+    panel_of,
+)
 from rules.services.learning.prefilling import prefill
 from rules.services.learning.sample_pages import tree_of
 from rules.services.review.reviewing import why_not
-from vertex.core.models import Role, Site
+from vertex.core.models import Role, Site, User
 from vertex.core.services.jobs.jobs import JobFailed
 from vertex.core.views.access import needs_role, user_of
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
-
-    from clustering.models import Cluster
-    from rules.services.learning.panel import Panel, PanelCell, PanelRow
-    from vertex.core.models import User
 
 
 @needs_role(Role.EDITOR)
@@ -64,24 +64,32 @@ def rule_panel(request: HttpRequest, name: str, cluster_name: str) -> HttpRespon
 def rule_prefill(_request: HttpRequest, name: str, cluster_name: str, pk: int) -> JsonResponse:
     """Tell what the newest rule finds on a snapshot."""
     cluster = cluster_of(get_object_or_404(Site, name=name), cluster_name)
-    snapshot = get_object_or_404(Snapshot.objects.select_related("page"), pk=pk, page__site=cluster.site)
+    snapshot = get_object_or_404(
+        Snapshot.objects.select_related("page"), pk=pk, page__site=cluster.site
+    )
     return JsonResponse(prefill(cluster, snapshot))
 
 
 @needs_role(Role.VIEWER)
 @require_GET
-def rule_steps(request: HttpRequest, name: str, cluster_name: str, version: int, pk: int) -> HttpResponse:
+def rule_steps(
+    request: HttpRequest, name: str, cluster_name: str, version: int, pk: int
+) -> HttpResponse:
     """Show at which step the XPaths of an attribute come to nothing on a snapshot."""
     rules = Rule.objects.filter(cluster__site__name=name, cluster__name=cluster_name)
     rule = get_object_or_404(rules, version=version)
-    snapshot = get_object_or_404(Snapshot.objects.select_related("page"), pk=pk, page__site__name=name)
+    snapshot = get_object_or_404(
+        Snapshot.objects.select_related("page"), pk=pk, page__site__name=name
+    )
     wanted = request.GET.get("attribute", "")
     learnt: dict[str, Any] = next(
         (one for one in rule.definition.get("attributes", []) if one["attribute"] == wanted), {}
     )
     tree = tree_of(snapshot)
     ways = (
-        [] if tree is None else [explain_xpath(way["xpath"], tree) for way in learnt.get("alternatives", [])]
+        []
+        if tree is None
+        else [explain_xpath(way["xpath"], tree) for way in learnt.get("alternatives", [])]
     )
     context = {
         "rule": rule,
@@ -116,7 +124,12 @@ def _href(cluster: Cluster, page: PanelPage) -> str:
 
 def _acts(panel: Panel | None, user: User) -> dict[str, Any]:
     """Return what the viewer may do with the rule that is shown."""
-    if panel is None or panel.rule is None or panel.rule.state != Rule.State.DRAFT or not panel.n_annotated:
+    if (
+        panel is None
+        or panel.rule is None
+        or panel.rule.state != Rule.State.DRAFT
+        or not panel.n_annotated
+    ):
         return {"can_propose": False}
     refusal = why_not(panel.rule, user)
     return {"can_propose": True, "can_publish": not refusal, "why_not": refusal}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -16,17 +17,10 @@ from rules.services.learning import learning
 from rules.services.records import extracting, record_exports
 from rules.services.review import reviewing
 from rules.services.review.rolling_back import roll_back, rule_before
-from vertex.core.models import Role, Site
+from vertex.core.models import Job, Role, Site
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.http import HttpRequest, HttpResponse
-
-    from vertex.core.models import Job
 
 
 @needs_role(Role.EDITOR)
@@ -47,7 +41,9 @@ def learn_rules(request: HttpRequest, name: str) -> HttpResponse:
 def extract_records(request: HttpRequest, name: str) -> HttpResponse:
     """Let a job run the published rules on the pages where something is new."""
     site = get_object_or_404(Site, name=name)
-    return _started(request, site, lambda: extracting.request_extraction(site=site, actor=user_of(request)))
+    return _started(
+        request, site, lambda: extracting.request_extraction(site=site, actor=user_of(request))
+    )
 
 
 @needs_role(Role.OPERATOR)
@@ -78,7 +74,9 @@ def publish_rule(request: HttpRequest, name: str, cluster_name: str, version: in
         )
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
-        return redirect(f"{reverse('review_rule', args=[name, cluster_name, version])}?force=1#decide")
+        return redirect(
+            f"{reverse('review_rule', args=[name, cluster_name, version])}?force=1#decide"
+        )
     undo = reverse("roll_back_rule", args=[name, cluster_name, version])
     is_first = rule_before(wanted) is None
     told = f"Version {version} serves {wanted.cluster.title} now."
@@ -93,7 +91,9 @@ def propose_rule(request: HttpRequest, name: str, cluster_name: str, version: in
     wanted = _rule_of(name, cluster_name, version)
     review = reverse("review_rule", args=[name, cluster_name, version])
     try:
-        reviewing.propose_rule(rule=wanted, comment=request.POST.get("comment", ""), actor=user_of(request))
+        reviewing.propose_rule(
+            rule=wanted, comment=request.POST.get("comment", ""), actor=user_of(request)
+        )
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
         return redirect(_next(request) or review)
@@ -104,11 +104,15 @@ def propose_rule(request: HttpRequest, name: str, cluster_name: str, version: in
 
 @needs_role(Role.EDITOR)
 @require_POST
-def send_back_rule(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
+def send_back_rule(
+    request: HttpRequest, name: str, cluster_name: str, version: int
+) -> HttpResponse:
     """Make a proposed version a draft again: a reviewer with a reason, or its author."""
     wanted = _rule_of(name, cluster_name, version)
     try:
-        reviewing.send_back(rule=wanted, reason=request.POST.get("reason", ""), actor=user_of(request))
+        reviewing.send_back(
+            rule=wanted, reason=request.POST.get("reason", ""), actor=user_of(request)
+        )
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
         return redirect(f"{reverse('review_rule', args=[name, cluster_name, version])}#decide")
@@ -118,7 +122,9 @@ def send_back_rule(request: HttpRequest, name: str, cluster_name: str, version: 
 
 @needs_role(Role.REVIEWER)
 @require_POST
-def roll_back_rule(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
+def roll_back_rule(
+    request: HttpRequest, name: str, cluster_name: str, version: int
+) -> HttpResponse:
     """Let the version serve again that served before."""
     rule = _rule_of(name, cluster_name, version)
     try:
@@ -142,7 +148,11 @@ def _started(request: HttpRequest, site: Site, start: Callable[[], Job]) -> Http
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
     else:
-        tell(request, f"{job.title}: the job is waiting.", undo_url=reverse("cancel_job", args=[job.pk]))
+        tell(
+            request,
+            f"{job.title}: the job is waiting.",
+            undo_url=reverse("cancel_job", args=[job.pk]),
+        )
     return redirect(_next(request) or reverse("rules", args=[site.name]))
 
 
@@ -154,7 +164,9 @@ def _next(request: HttpRequest) -> str:
 
 def _rule_of(name: str, cluster_name: str, version: int) -> Rule:
     rules = Rule.objects.select_related("cluster__site")
-    return get_object_or_404(rules, cluster__site__name=name, cluster__name=cluster_name, version=version)
+    return get_object_or_404(
+        rules, cluster__site__name=name, cluster__name=cluster_name, version=version
+    )
 
 
 def _address(rule: Rule) -> str:

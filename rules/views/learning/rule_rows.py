@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from django.db.models import Count, Q
 
 from clustering.models import Cluster, Extent
 from rules.models import Extraction, Record, Rule
-from vertex.core.models import Job
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from vertex.core.models import Site
+from vertex.core.models import Job, Site
 
 WORK = ("rules.learn_rules", "rules.extract_records", "rules.export_records")
 KIND_WORDS = {
@@ -62,7 +58,9 @@ class AttributeCard(NamedTuple):
 
     @property
     def share_found(self) -> float | None:
-        return self.n_found / self.n_checked if self.n_checked and self.n_found is not None else None
+        return (
+            self.n_found / self.n_checked if self.n_checked and self.n_found is not None else None
+        )
 
 
 class ChangedLine(NamedTuple):
@@ -90,7 +88,7 @@ def rule_lines(site: Site, clusters: Sequence[Cluster]) -> list[RuleLine]:
     ]
 
 
-def _counted(rows: Any) -> dict[int, int]:  # noqa: ANN401 - pairs of a queryset
+def _counted(rows: Any) -> dict[int, int]:
     return dict(rows)
 
 
@@ -120,7 +118,9 @@ def _line(
 def kinds_of(rule: Rule) -> list[tuple[str, str, int]]:
     """Return by which kinds of rule a rule finds how many of its attributes."""
     counted = Counter(figure.get("kind", "none") for figure in rule.figures)
-    return [(tone, word, counted[kind]) for kind, (tone, word) in KIND_WORDS.items() if counted[kind]]
+    return [
+        (tone, word, counted[kind]) for kind, (tone, word) in KIND_WORDS.items() if counted[kind]
+    ]
 
 
 def attribute_cards(rule: Rule) -> list[AttributeCard]:
@@ -175,7 +175,7 @@ def last_failure(site: Site) -> Job | None:
     return last if last and last.state == Job.State.FAILED else None
 
 
-def clusters_with_rules(site: Site, query: str) -> Any:  # noqa: ANN401 - a queryset of clusters
+def clusters_with_rules(site: Site, query: str) -> Any:
     """Return the clusters that have pages now or a rule, whose title or name has the words."""
     present = Cluster.objects.present().filter(site=site).values("pk")
     ruled = Rule.objects.of_site(site).values("cluster")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
+from clustering.models import Cluster
 from clustering.views.clusters.cluster_rows import cluster_of
 from rules.models import GoldenRecord, Record, Rule
 from rules.services.learning.schemas import vertical_of
@@ -25,11 +26,6 @@ from rules.views.learning.rule_rows import (
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part, words
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
-
-    from clustering.models import Cluster
 
 VERSIONS_SHOWN = 50
 LONGEST_NUMBER = 9
@@ -57,7 +53,9 @@ def rules(request: HttpRequest, name: str) -> HttpResponse:
 def rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
     of_cluster = cluster_of(site, cluster_name)
-    versions = Rule.objects.filter(cluster=of_cluster).select_related("made_by", "published_by", "vertical")
+    versions = Rule.objects.filter(cluster=of_cluster).select_related(
+        "made_by", "published_by", "vertical"
+    )
     context = allowed(request, site) | {"cluster": of_cluster, "vertical": vertical_of(of_cluster)}
     if not versions.exists():
         return render(request, "rules/learning/rule.html", context)
@@ -69,7 +67,9 @@ def rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
         "cards": attribute_cards(shown),
         "samples": shown.samples.select_related("snapshot__page").order_by("pk"),
         "golden": GoldenRecord.objects.filter(rule=shown).count(),
-        "versions": versions.defer("definition", "stylesheet").order_by("-version")[:VERSIONS_SHOWN],
+        "versions": versions.defer("definition", "stylesheet").order_by("-version")[
+            :VERSIONS_SHOWN
+        ],
         "before": rule_before(shown) if shown.state == Rule.State.PUBLISHED else None,
         "other": other,
         "changed": changed_lines(other.stylesheet, shown.stylesheet) if other else [],
@@ -83,7 +83,9 @@ def rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
 @require_GET
 def stylesheet(_request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
     """Hand out the stylesheet of a version as a file."""
-    wanted = get_object_or_404(Rule, cluster__site__name=name, cluster__name=cluster_name, version=version)
+    wanted = get_object_or_404(
+        Rule, cluster__site__name=name, cluster__name=cluster_name, version=version
+    )
     file = f'attachment; filename="{cluster_name}-{version}.xsl"'
     return HttpResponse(
         wanted.stylesheet,

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from datetime import datetime
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from annotation.models import Attribute, Vertical
 from clustering.algorithms.tables.column_names import kind_of
 from clustering.algorithms.tables.record_cells import IMAGE, LINK
-from clustering.models import Asset
+from clustering.models import Asset, Page, Snapshot
 from clustering.services.looks.frames import files_of
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from clustering.models import Page, Snapshot
-    from rules.services.lists.found_tables import FoundColumn, FoundTable
+from rules.services.lists.found_tables import FoundColumn, FoundTable
 
 VALUES_SHOWN = 6  # of one cell
 RARELY = 0.1  # of the records: a column that fewer have is not chosen by itself
@@ -43,7 +39,9 @@ class ShownCell(NamedTuple):
     is_long: bool
 
 
-def table_rows(table: FoundTable, snapshot: Snapshot, now: datetime, most: int) -> list[list[ShownCell]]:
+def table_rows(
+    table: FoundTable, snapshot: Snapshot, now: datetime, most: int
+) -> list[list[ShownCell]]:
     """Return the cells of the first records, with the images that are stored."""
     address_of = files_of(snapshot, now=now).address_of
 
@@ -53,7 +51,10 @@ def table_rows(table: FoundTable, snapshot: Snapshot, now: datetime, most: int) 
         return ShownValue(value, value if is_web else "", picture)
 
     return [
-        [_cell(column, [shown(column, value) for value in column.values[number]]) for column in table.columns]
+        [
+            _cell(column, [shown(column, value) for value in column.values[number]])
+            for column in table.columns
+        ]
         for number in range(min(table.n_records, most))
     ]
 
@@ -104,5 +105,7 @@ def as_attribute_name(text: str) -> str:
 
 def _free(name: str, taken: set[str]) -> str:
     return next(
-        one for n in count(1) if (one := name if n == 1 else f"{name[: LONGEST - 4]}_{n}") not in taken
+        one
+        for n in count(1)
+        if (one := name if n == 1 else f"{name[: LONGEST - 4]}_{n}") not in taken
     )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.http import Http404, HttpResponse, StreamingHttpResponse
+from django.forms import BaseFormSet
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -19,22 +20,15 @@ from clustering.models import Look, Page, Snapshot
 from clustering.services.looks.assets import request_assets, unfinished_job
 from rules.forms import AcceptForm, ColumnFormSet, PasteForm, WholeListForm
 from rules.services.lists import accepting_lists, pasted_lists
-from rules.services.lists.found_tables import found_tables, table_ranked
+from rules.services.lists.found_tables import FoundTable, found_tables, table_ranked
 from rules.services.lists.table_exports import table_parts
 from rules.services.records.record_exports import JSON_LINES, MEDIA_TYPES
 from rules.views.lists.table_rows import column_rows, free_vertical_name, table_rows
-from vertex.core.models import Job, Role
+from vertex.core.models import Job, Role, Site
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import chosen
 from vertex.core.views.toasts import tell
-
-if TYPE_CHECKING:
-    from django.forms import BaseFormSet
-    from django.http import HttpRequest
-
-    from rules.services.lists.found_tables import FoundTable
-    from vertex.core.models import Site
 
 JOBS = (pasted_lists.FETCHING, accepting_lists.TASK)
 ROWS_SHOWN = 500
@@ -50,10 +44,14 @@ def new_table(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         url = form.cleaned_data["url"]
         try:
-            job = pasted_lists.request_table(url=url, name=propose_name(url), actor=user_of(request))
+            job = pasted_lists.request_table(
+                url=url, name=propose_name(url), actor=user_of(request)
+            )
         except JobExists as error:
             busy = error.job
-            form.add_error("url", f"{error}. Wait until it is done or cancel it, then fetch this page.")
+            form.add_error(
+                "url", f"{error}. Wait until it is done or cancel it, then fetch this page."
+            )
         except pasted_lists.NotAllowed as error:
             form.add_error("url", str(error))
         except ValidationError as error:
@@ -61,7 +59,9 @@ def new_table(request: HttpRequest) -> HttpResponse:
         else:
             return redirect("table_job", job.site.name if job.site else "", job.pk)
     status = 400 if form.errors else 200
-    return render(request, "rules/lists/new_table.html", {"form": form, "busy": busy}, status=status)
+    return render(
+        request, "rules/lists/new_table.html", {"form": form, "busy": busy}, status=status
+    )
 
 
 @needs_role(Role.VIEWER)
@@ -157,7 +157,11 @@ def crawl_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
     else:
-        tell(request, f"{job.title}: the job is waiting.", undo_url=reverse("cancel_job", args=[job.pk]))
+        tell(
+            request,
+            f"{job.title}: the job is waiting.",
+            undo_url=reverse("cancel_job", args=[job.pk]),
+        )
     return redirect(_table_address(request, page))
 
 
@@ -187,7 +191,9 @@ def accept_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "form": form,
         "columns": columns,
         "rows": list(zip(columns.forms, table.columns, strict=False)),
-        "verticals": Vertical.objects.order_by("name").values_list("name", flat=True)[:MOST_VERTICALS],
+        "verticals": Vertical.objects.order_by("name").values_list("name", flat=True)[
+            :MOST_VERTICALS
+        ],
         "can_publish": can_publish,
     }
     is_bad = request.method == "POST"
@@ -208,7 +214,10 @@ def _requested(
         return accepting_lists.request_acceptance(
             snapshot=snapshot,
             rank=table.rank,
-            columns=[accepting_lists.ChosenColumn(row["column"], row["name"], row["type"]) for row in taken],
+            columns=[
+                accepting_lists.ChosenColumn(row["column"], row["name"], row["type"])
+                for row in taken
+            ],
             vertical=entered["vertical"],
             publishes=entered["publishes"],
             actor=user_of(request),
@@ -261,7 +270,7 @@ def _snapshot(page: Page) -> Snapshot:
 def _asked_snapshot(request: HttpRequest, page: Page) -> Snapshot:
     """Return the snapshot that the person saw, by default the latest one."""
     asked = request.POST.get("snapshot", "")
-    if not (asked.isdecimal() and len(asked) < 16):  # noqa: PLR2004 - what a database takes as an id
+    if not (asked.isdecimal() and len(asked) < 16):
         return _snapshot(page)
     snapshot: Snapshot = get_object_or_404(Snapshot, page=page, pk=int(asked))
     snapshot.page = page
@@ -279,4 +288,4 @@ def _table_address(request: HttpRequest, page: Page) -> str:
     site: Site = page.site
     rank = request.POST.get("list", "")
     address = reverse("page_table", args=[site.name, page.pk])
-    return f"{address}?list={rank}" if rank.isdecimal() and len(rank) < 3 else address  # noqa: PLR2004 - lists are few
+    return f"{address}?list={rank}" if rank.isdecimal() and len(rank) < 3 else address

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.db.models import Count, Max
-from django.http import FileResponse, Http404, HttpResponse, StreamingHttpResponse
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET
 
 from clustering.models import Cluster
-from rules.models import Extraction, Record, Rule
+from rules.models import Extraction, Record, RecordQuerySet, Rule
 from rules.services.records import record_exports
 from rules.services.records.record_rows import Wanted, narrowed
 from rules.views.learning.rules import allowed
@@ -19,18 +20,17 @@ from vertex.core.models import Job, Role, Site
 from vertex.core.views.access import needs_role
 from vertex.core.views.lists import both_ways, chosen, list_part, words
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from django.http import HttpRequest
-
-    from rules.models import RecordQuerySet
-
 ORDERS = both_ways({"changed": ["change_number"], "confidence": ["least_confidence", "id"]})
 ATTRIBUTES_SHOWN = 5  # as columns; the record's page has all
 VERSIONS_SHOWN = 50
 SURE_FROM = 0.9
-STATES = (("", "There"), ("unsure", "Unsure"), ("failed", "With failures"), ("gone", "Gone"), ("all", "All"))
+STATES = (
+    ("", "There"),
+    ("unsure", "Unsure"),
+    ("failed", "With failures"),
+    ("gone", "Gone"),
+    ("all", "All"),
+)
 
 
 class RecordLine(NamedTuple):
@@ -65,12 +65,16 @@ class Before(NamedTuple):
 @require_GET
 def records(request: HttpRequest, name: str) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
-    clusters = list(Cluster.objects.filter(site=site, records__isnull=False).distinct().order_by("title"))
+    clusters = list(
+        Cluster.objects.filter(site=site, records__isnull=False).distinct().order_by("title")
+    )
     cluster = chosen(request, "cluster", [one.name for one in clusters])
     state = chosen(request, "state", [value for value, _ in STATES])
     sort = chosen(request, "sort", ORDERS, "-changed")
     query = words(request)
-    found = _of_state(narrowed(Record.objects.filter(site=site), _wanted(cluster, query, state)), state)
+    found = _of_state(
+        narrowed(Record.objects.filter(site=site), _wanted(cluster, query, state)), state
+    )
     page = list_part(request, found.select_related("page", "cluster", "rule"), order=ORDERS[sort])
     attributes = _attributes(site, cluster, page.rows)
     context = allowed(request, site) | {
@@ -82,7 +86,9 @@ def records(request: HttpRequest, name: str) -> HttpResponse:
         "sort": sort,
         "page": page,
         "attributes": attributes,
-        "lines": [RecordLine(row, [row.values.get(one) for one in attributes]) for row in page.rows],
+        "lines": [
+            RecordLine(row, [row.values.get(one) for one in attributes]) for row in page.rows
+        ],
         "is_narrowed": bool(query or cluster or state),
         "without": _without_record(site),
         "has_rule": Rule.objects.published().of_site(site).exists(),
@@ -125,7 +131,9 @@ def download_records(request: HttpRequest, name: str) -> StreamingHttpResponse:
 @require_GET
 def record_file(_request: HttpRequest, name: str, pk: int) -> FileResponse:
     """Hand out the file that an export of records made."""
-    made = get_object_or_404(Job, pk=pk, site__name=name, task=record_exports.TASK, state=Job.State.DONE)
+    made = get_object_or_404(
+        Job, pk=pk, site__name=name, task=record_exports.TASK, state=Job.State.DONE
+    )
     file = str((made.result or {}).get("file", ""))
     path = settings.EXPORT_DIR / file
     if not file or "/" in file or not path.is_file():
@@ -145,7 +153,9 @@ def site_records(site: Site) -> dict[str, Any]:
 
 def value_rows(shown: Record) -> list[ValueRow]:
     """Return what a record has of each attribute, those of its rule first."""
-    types = {one["name"]: one.get("type", "text") for one in (shown.rule.schema if shown.rule else [])}
+    types = {
+        one["name"]: one.get("type", "text") for one in (shown.rule.schema if shown.rule else [])
+    }
     names = dict.fromkeys([*types, *shown.values, *shown.missing, *shown.failed])
     return [
         ValueRow(
@@ -163,7 +173,7 @@ def value_rows(shown: Record) -> list[ValueRow]:
     ]
 
 
-def _several(value: Any) -> list[Any]:  # noqa: ANN401 - any JSON value
+def _several(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [] if value is None else [value]
 
 
@@ -179,7 +189,9 @@ def _history(shown: Record, versions: Iterable[Any]) -> list[Before]:
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
     names = dict.fromkeys([*before, *after])
     return [
-        (name, before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)
+        (name, before.get(name), after.get(name))
+        for name in names
+        if before.get(name) != after.get(name)
     ]
 
 
@@ -198,7 +210,9 @@ def _of_state(found: RecordQuerySet, state: str) -> RecordQuerySet:
 def _attributes(site: Site, cluster: str, rows: Iterable[Record]) -> list[str]:
     """Return the attributes that stand as columns: the first of the vertical that the rows have."""
     rules = Rule.objects.published().of_site(site)
-    schemas = (rules.filter(cluster__name=cluster) if cluster else rules).values_list("schema", flat=True)
+    schemas = (rules.filter(cluster__name=cluster) if cluster else rules).values_list(
+        "schema", flat=True
+    )
     known = dict.fromkeys(one["name"] for schema in schemas for one in schema)
     present = dict.fromkeys(name for row in rows for name in row.values)
     return [*(name for name in known if name in present), *(n for n in present if n not in known)][

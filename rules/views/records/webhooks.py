@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Q
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
@@ -17,9 +16,6 @@ from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part
 from vertex.core.views.toasts import tell
 
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
-
 
 @needs_role(Role.OPERATOR)
 @require_http_methods(["GET", "POST"])
@@ -28,7 +24,9 @@ def webhooks(request: HttpRequest, name: str) -> HttpResponse:
     form = WebhookForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            added = services.add_webhook(site=site, url=form.cleaned_data["url"], actor=user_of(request))
+            added = services.add_webhook(
+                site=site, url=form.cleaned_data["url"], actor=user_of(request)
+            )
         except ValidationError as error:
             form.add_error(None, error)
         else:
@@ -36,7 +34,9 @@ def webhooks(request: HttpRequest, name: str) -> HttpResponse:
             context = {"site": site, "webhook": added, "secret": services.secret_of(added)}
             return render(request, "rules/records/new_webhook.html", context)
     context = {"site": site, "form": form, "rows": _rows(site), "can_add": _can_add(site)}
-    return render(request, "rules/records/webhooks.html", context, status=400 if form.errors else 200)
+    return render(
+        request, "rules/records/webhooks.html", context, status=400 if form.errors else 200
+    )
 
 
 def _rows(site: Site) -> list[Webhook]:
@@ -46,7 +46,12 @@ def _rows(site: Site) -> list[Webhook]:
         f"n_{value}": Count("deliveries", filter=Q(deliveries__state=value))
         for value in (state.DUE, state.DELIVERED, state.FAILED)
     }
-    return list(Webhook.objects.filter(site=site).annotate(**counts).select_related("made_by").order_by("pk"))
+    return list(
+        Webhook.objects.filter(site=site)
+        .annotate(**counts)
+        .select_related("made_by")
+        .order_by("pk")
+    )
 
 
 def _can_add(site: Site) -> bool:
@@ -87,7 +92,9 @@ def resume_webhook(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 def retry_delivery(request: HttpRequest, name: str, pk: int, delivery_pk: int) -> HttpResponse:
     """Send a message again at the next tick."""
     of = _webhook(name, pk)
-    delivery = get_object_or_404(Delivery.objects.select_related("webhook__site"), webhook=of, pk=delivery_pk)
+    delivery = get_object_or_404(
+        Delivery.objects.select_related("webhook__site"), webhook=of, pk=delivery_pk
+    )
     services.retry_delivery(delivery=delivery, actor=user_of(request))
     tell(request, f"Message {delivery.pk} is sent again within a minute.")
     return redirect("webhook", name=name, pk=pk)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods
 
@@ -15,9 +14,6 @@ from rules.services.review.reviewing import people_who_publish
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
 
 
 @needs_role(Role.OPERATOR)
@@ -42,4 +38,6 @@ def review_policy(request: HttpRequest, name: str) -> HttpResponse:
         "publishers": people_who_publish(site).order_by("username"),
         "agreement": agreement_at(site),
     }
-    return render(request, "rules/review/review_policy.html", context, status=400 if form.errors else 200)
+    return render(
+        request, "rules/review/review_policy.html", context, status=400 if form.errors else 200
+    )

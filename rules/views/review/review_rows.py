@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import orjson
 
 from annotation.algorithms.anchors.node_paths import AnchorProblem, select_nodes
+from annotation.algorithms.anchors.picking import NumberedPage
 from annotation.services.page.shown_pages import PageUnfit, read_page
-from rules.algorithms.review.differences import differences
+from clustering.models import Snapshot
+from rules.algorithms.review.differences import Piece, differences
 from rules.algorithms.review.impact import CHANGED, GAINED, LOST, RECORDS, SAME
-from rules.algorithms.review.validity import RECALL
+from rules.algorithms.review.validity import RECALL, Validity
 from rules.algorithms.running.text_places import places_of
+from rules.models import Impact, JudgedPage, Review, Rule
 from rules.services.learning.held_out import N_JUDGED
 from rules.services.review.judging import validity_so_far
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from annotation.algorithms.anchors.picking import NumberedPage
-    from clustering.models import Snapshot
-    from rules.algorithms.review.differences import Piece
-    from rules.algorithms.review.validity import Validity
-    from rules.models import Impact, JudgedPage, Review, Rule
 
 N_KEYS = 9  # attributes that have a key of their own
 VALUES_SHOWN = 12  # of one attribute on a page of several records
@@ -86,7 +81,11 @@ def judging(review: Review, at: int | None) -> dict[str, Any]:
     """Return the page of a review that is to be judged: the one asked for, or the first that is open."""
     pages = list(review.pages.select_related("snapshot__page__site", "judged_by"))
     shown = next((page for page in pages if page.rank == at), None)
-    shown = shown or next((page for page in pages if not page.verdict), None) or (pages[0] if pages else None)
+    shown = (
+        shown
+        or next((page for page in pages if not page.verdict), None)
+        or (pages[0] if pages else None)
+    )
     validity = validity_so_far(review)
     judged = [page for page in pages if page.judged_at is not None]
     places = places_on(shown) if shown else Places([], [])
@@ -113,7 +112,9 @@ def figures_of(validity: Validity) -> dict[str, Any]:
         "needed_recall": RECALL,
         "n_wanted": N_JUDGED,
         "scores": [
-            AttributeScore(name, one.right, one.wrong, one.missed, one.precision, one.recall, one.is_valid)
+            AttributeScore(
+                name, one.right, one.wrong, one.missed, one.precision, one.recall, one.is_valid
+            )
             for name, one in validity.attributes.items()
         ],
     }
@@ -124,7 +125,11 @@ def judged_values(page: JudgedPage, guessed: Collection[str] = ()) -> list[Judge
     records = [line["record"] for line in page.records if line.get("record")]
     rows = []
     for number, attribute in enumerate(page.review.rule.schema, 1):
-        found = [record[attribute["name"]] for record in records if record.get(attribute["name"]) is not None]
+        found = [
+            record[attribute["name"]]
+            for record in records
+            if record.get(attribute["name"]) is not None
+        ]
         rows.append(
             JudgedValue(
                 name=attribute["name"],
@@ -161,7 +166,9 @@ def places_on(page: JudgedPage) -> Places:
         texts = None
     if texts is None:
         return Places(told, [])
-    return Places(told, [(name, path) for name in untold for path in places_of(texts, untold[name])])
+    return Places(
+        told, [(name, path) for name in untold for path in places_of(texts, untold[name])]
+    )
 
 
 def marks_of(page: JudgedPage, places: Places) -> str:
@@ -232,12 +239,14 @@ def examples_of(impact: Impact, attribute: str, kind: str) -> list[Example]:
     """Return the kept examples of one kind of change."""
     kept = [one for one in impact.examples if one["attribute"] == attribute and one["kind"] == kind]
     return [
-        Example(one["url"], one["page"], one["kind"], *differences(_text(one["was"]), _text(one["now"])))
+        Example(
+            one["url"], one["page"], one["kind"], *differences(_text(one["was"]), _text(one["now"]))
+        )
         for one in kept
     ]
 
 
-def _text(value: Any) -> str:  # noqa: ANN401 - any JSON value
+def _text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Q
-from django.http import Http404
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
@@ -27,16 +27,11 @@ from rules.services.review.reviewing import author_of, why_not
 from rules.services.review.rolling_back import rule_before
 from rules.views.learning.rules import allowed
 from rules.views.review.review_rows import changed_rules, examples_of, impact_rows, judging
-from vertex.core.models import Role, Site
+from vertex.core.models import Role, Site, User
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part
 from vertex.core.views.toasts import tell
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
-
-    from vertex.core.models import User
 
 ENDED_SHOWN = 10
 LONGEST_NUMBER = 4  # digits
@@ -55,16 +50,21 @@ def review(request: HttpRequest) -> HttpResponse:
     page = list_part(request, waiting, order=["proposed_at", "id"])
     rules = [one.rule_id for one in page.rows]
     impacts: dict[int, Impact] = {}
-    for impact in Impact.objects.filter(rule__in=rules).select_related("job", "rule").order_by("pk"):
+    for impact in (
+        Impact.objects.filter(rule__in=rules).select_related("job", "rule").order_by("pk")
+    ):
         impacts[impact.rule_id] = impact
     sites = Site.objects.visible_to(user)
     context = {
         "page": page,
         "lines": [
-            (one, _line_of_impact(impacts.get(one.rule_id)), why_not(one.rule, user)) for one in page.rows
+            (one, _line_of_impact(impacts.get(one.rule_id)), why_not(one.rule, user))
+            for one in page.rows
         ],
         "ended": visible.exclude(outcome="").order_by("-decided_at")[:ENDED_SHOWN],
-        "n_disagreements": SecondAnnotation.objects.disagreeing().filter(page__site__in=sites).count(),
+        "n_disagreements": SecondAnnotation.objects.disagreeing()
+        .filter(page__site__in=sites)
+        .count(),
         "n_comments": Comment.objects.open().filter(page__site__in=sites).count(),
         "sites": _sites_with_second_annotations(user),
     }
@@ -102,7 +102,9 @@ def _sites_with_second_annotations(user: User) -> list[Site]:
 def review_rule(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
     """Show a version with the pages to judge, what it would change, and what can be decided."""
     rule = rule_at(name, cluster_name, version)
-    last = Review.objects.filter(rule=rule).select_related("proposed_by", "decided_by", "rule").first()
+    last = (
+        Review.objects.filter(rule=rule).select_related("proposed_by", "decided_by", "rule").first()
+    )
     context = decision_of(request, rule, last)
     if last is not None:
         context |= judging(last, _number(request.GET.get("at", "")))
@@ -127,7 +129,9 @@ def decision_of(request: HttpRequest, rule: Rule, last: Review | None) -> dict[s
         "impact": impact,
         "impact_rows": impact_rows(impact) if impact else [],
         "is_outdated": impact is not None and is_outdated(impact),
-        "is_comparing": impact is not None and impact.job is not None and not impact.job.is_finished,
+        "is_comparing": impact is not None
+        and impact.job is not None
+        and not impact.job.is_finished,
         "constants": changed_constant_fields(rule),
         "must_force": "force" in request.GET,
         "why_not": why_not(rule, user) if rule.state != Rule.State.PUBLISHED else "",
@@ -153,13 +157,20 @@ def judge_page(request: HttpRequest, name: str, cluster_name: str, version: int)
         raise Http404(f"{rule} has no page of that rank to judge.")
     verdict = request.POST.get("verdict", "")
     try:
-        judge(page=page, verdict=verdict, marked=request.POST.getlist("marked"), actor=user_of(request))
+        judge(
+            page=page,
+            verdict=verdict,
+            marked=request.POST.getlist("marked"),
+            actor=user_of(request),
+        )
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
     at = page.rank if not verdict else _next_open(page)
     if request.headers.get("HX-Request") != "true":
         return redirect(f"{address_of(rule)}?at={at or ''}#judging")
-    context = decision_of(request, rule, page.review) | judging(page.review, at) | {"is_swapped": True}
+    context = (
+        decision_of(request, rule, page.review) | judging(page.review, at) | {"is_swapped": True}
+    )
     return render(request, "rules/review/judging.html", context)
 
 
@@ -213,7 +224,9 @@ def compare_rule(request: HttpRequest, name: str, cluster_name: str, version: in
 def rule_at(name: str, cluster_name: str, version: int) -> Rule:
     """Return a version of a cluster's rule; 404 where there is none."""
     rules = Rule.objects.select_related("cluster__site", "made_by")
-    return get_object_or_404(rules, cluster__site__name=name, cluster__name=cluster_name, version=version)
+    return get_object_or_404(
+        rules, cluster__site__name=name, cluster__name=cluster_name, version=version
+    )
 
 
 def address_of(rule: Rule) -> str:
@@ -223,5 +236,7 @@ def address_of(rule: Rule) -> str:
 
 def _number(written: str) -> int | None:
     return (
-        int(written) if written.isascii() and written.isdecimal() and len(written) <= LONGEST_NUMBER else None
+        int(written)
+        if written.isascii() and written.isdecimal() and len(written) <= LONGEST_NUMBER
+        else None
     )

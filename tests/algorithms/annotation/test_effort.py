@@ -21,7 +21,9 @@ def test_the_time_before_an_action_belongs_to_its_attribute_and_page() -> None:
         {},
     )
 
-    assert {(1, None): 5.0, (1, NAME): 3.0, (1, PRICE): 1.5} == {key: s.seconds for key, s in sums.items()}
+    assert {(1, None): 5.0, (1, NAME): 3.0, (1, PRICE): 1.5} == {
+        key: s.seconds for key, s in sums.items()
+    }
     assert (1, 1, 1) == (sums[1, None].n_clicks, sums[1, None].n_keys, sums[1, None].n_done)
     assert (1, 0) == (sums[1, NAME].n_clicks, sums[1, NAME].n_keys)
 
@@ -37,7 +39,11 @@ def test_what_was_done_before_the_page_was_left_adds_no_time() -> None:
 def test_accepted_and_corrected_suggestions_are_counted() -> None:
     sums = sum_up([Action(1, NAME, kind, 1.0) for kind in ("accepted", "corrected", "undone")], {})
 
-    assert (1, 1, 1) == (sums[1, NAME].n_accepted, sums[1, NAME].n_corrected, sums[1, NAME].n_undone)
+    assert (1, 1, 1) == (
+        sums[1, NAME].n_accepted,
+        sums[1, NAME].n_corrected,
+        sums[1, NAME].n_undone,
+    )
 
 
 actions = st.lists(

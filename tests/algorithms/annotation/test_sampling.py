@@ -65,7 +65,9 @@ class TestPaper:
         assert [pytest.approx(2 * (1 - 3 / 4))] == weight_by_share(pages)
 
     def test_positions_do_not_make_another_xpath(self) -> None:
-        assert (measure([page("<i>a</i><i>b</i>")]).matrix.shape) == measure([page("<i>a</i>")]).matrix.shape
+        assert (measure([page("<i>a</i><i>b</i>")]).matrix.shape) == measure(
+            [page("<i>a</i>")]
+        ).matrix.shape
 
     def test_takes_the_heaviest_uncovered_page_each_time(self) -> None:
         pages = incidence([{0, 1}, {1, 2, 3}, {0}], [5.0, 4.0, 1.0, 1.0])
@@ -106,7 +108,9 @@ class TestPaper:
         chosen = weighted_greedy(incidence(sets, weights), size)
 
         assert covered(tuple(p for p, _ in chosen)) >= (1 - 1 / np.e) * best - 1e-6
-        assert covered(tuple(p for p, _ in chosen)) == pytest.approx(sum(gain for _, gain in chosen))
+        assert covered(tuple(p for p, _ in chosen)) == pytest.approx(
+            sum(gain for _, gain in chosen)
+        )
 
 
 class TestDrawing:
@@ -131,7 +135,10 @@ class TestDrawing:
 
     @pytest.mark.parametrize("scheme", ["weighted", "greedy", "random"])
     def test_the_same_pages_give_the_same_sample(self, scheme: str) -> None:
-        pages = [page(f"<h1>{n}</h1>", "<p>more</p>" * (n % 3), f"<u>{n}</u>" * (n % 2)) for n in range(30)]
+        pages = [
+            page(f"<h1>{n}</h1>", "<p>more</p>" * (n % 3), f"<u>{n}</u>" * (n % 2))
+            for n in range(30)
+        ]
 
         assert draw(pages, scheme=scheme) == draw(pages, scheme=scheme)
 
@@ -146,9 +153,13 @@ class TestDrawing:
 
 
 class TestPreferUnseen:
-    PLAIN = [page(f"<dl><dt>Name</dt><dd>thing {n}</dd><dt>Size</dt><dd>{n} m</dd></dl>") for n in range(20)]
+    PLAIN = [
+        page(f"<dl><dt>Name</dt><dd>thing {n}</dd><dt>Size</dt><dd>{n} m</dd></dl>")
+        for n in range(20)
+    ]
     RARE = [
-        page(f"<dl><dt>Name</dt><dd>thing {n}</dd><dt>Colour</dt><dd>{n} red</dd></dl>") for n in range(4)
+        page(f"<dl><dt>Name</dt><dd>thing {n}</dd><dt>Colour</dt><dd>{n} red</dd></dl>")
+        for n in range(4)
     ]
 
     def test_a_page_with_an_unseen_label_comes_early(self) -> None:
@@ -174,7 +185,9 @@ def test_five_thousand_pages_take_less_than_a_second() -> None:
     for _ in range(5_000):
         paths = numbers.choice(600, 150, replace=False).astype(np.uint64)
         owners = numbers.integers(0, 150, 400).astype(np.uint32)
-        pages.append(SeenPage(paths, numbers.integers(0, 2**60, 400).astype(np.uint64), owners, paths[:0]))
+        pages.append(
+            SeenPage(paths, numbers.integers(0, 2**60, 400).astype(np.uint64), owners, paths[:0])
+        )
     times = []
     for _ in range(2):
         began = time.process_time()
@@ -187,7 +200,9 @@ def test_five_thousand_pages_take_less_than_a_second() -> None:
 
 def test_a_hostile_page_is_bounded() -> None:
     deep = html.document_fromstring("<body>" + "<div class='a b'>x" * 200 + "</body>")
-    wide = html.document_fromstring("<body>" + "".join(f"<p>{n}</p>" for n in range(30_000)) + "</body>")
+    wide = html.document_fromstring(
+        "<body>" + "".join(f"<p>{n}</p>" for n in range(30_000)) + "</body>"
+    )
 
     assert 202 == len(observe(deep).paths)
     assert 20_000 == len(observe(wide).contents)

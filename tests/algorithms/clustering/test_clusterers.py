@@ -12,7 +12,9 @@ from clustering.algorithms.grouping import Clusterer, Evidence, Grouping, RawPag
 from clustering.algorithms.published.derived_log import derive_clicks
 
 HOME = "http://shop.example/"
-PRODUCT = "<html><body><h1>{n}</h1><div class=price><b>${n}</b></div><ul><li>{n}<li>b</ul></body></html>"
+PRODUCT = (
+    "<html><body><h1>{n}</h1><div class=price><b>${n}</b></div><ul><li>{n}<li>b</ul></body></html>"
+)
 ARTICLE = "<html><body><article><h2>{n}</h2><p>{n}<p>c<p>d</article><table><tr><td>{n}</table></body></html>"
 
 
@@ -22,11 +24,21 @@ def name_of(number: int) -> str:
 
 def shop() -> list[RawPage]:
     """A home page that links to twelve products and, elsewhere, to twelve articles."""
-    products = [RawPage(f"{HOME}p/{n}", PRODUCT.format(n=name_of(n + 1)).encode()) for n in range(12)]
-    articles = [RawPage(f"{HOME}a/{n}", ARTICLE.format(n=name_of(n + 13)).encode()) for n in range(12)]
-    to_products = "".join(f"<li><a href='{page.url}'>boots {page.url[-2:]}</a>" for page in products)
-    to_articles = "".join(f"<p><a href='{page.url}'>news {page.url[-2:]}</a></p>" for page in articles)
-    home = RawPage(HOME, f"<html><body><ul>{to_products}</ul><div>{to_articles}</div></body></html>".encode())
+    products = [
+        RawPage(f"{HOME}p/{n}", PRODUCT.format(n=name_of(n + 1)).encode()) for n in range(12)
+    ]
+    articles = [
+        RawPage(f"{HOME}a/{n}", ARTICLE.format(n=name_of(n + 13)).encode()) for n in range(12)
+    ]
+    to_products = "".join(
+        f"<li><a href='{page.url}'>boots {page.url[-2:]}</a>" for page in products
+    )
+    to_articles = "".join(
+        f"<p><a href='{page.url}'>news {page.url[-2:]}</a></p>" for page in articles
+    )
+    home = RawPage(
+        HOME, f"<html><body><ul>{to_products}</ul><div>{to_articles}</div></body></html>".encode()
+    )
     return [home, *products, *articles]
 
 
@@ -41,7 +53,9 @@ def evidence_of(pages: list[RawPage]) -> Evidence:
         for n, page in enumerate(pages[1:], 1)
     ]
     tree_by_url = {page.url: page.tree for page in pages}
-    return Evidence(links=links, clicks=derive_clicks(links), has_derived_clicks=True, read=tree_by_url.get)
+    return Evidence(
+        links=links, clicks=derive_clicks(links), has_derived_clicks=True, read=tree_by_url.get
+    )
 
 
 def grouped(clusterer: Clusterer, pages: list[RawPage], evidence: Evidence) -> Grouping:
@@ -54,7 +68,9 @@ class TestEach:
     def test_no_page_is_in_two_groups_and_none_is_lost(self, clusterer: Clusterer) -> None:
         pages = shop()
         grouping = grouped(clusterer, pages, evidence_of(pages))
-        places = [place for group in grouping.groups for place in group.members] + list(grouping.unassigned)
+        places = [place for group in grouping.groups for place in group.members] + list(
+            grouping.unassigned
+        )
 
         assert list(range(len(pages))) == sorted(places)
 
@@ -88,7 +104,14 @@ class TestEach:
 
 
 def test_names_are_those_of_the_commands() -> None:
-    named = {"shingles", "keyclus", "uxclust", "site_model", "path_shingles", "masked_path_shingles"}
+    named = {
+        "shingles",
+        "keyclus",
+        "uxclust",
+        "site_model",
+        "path_shingles",
+        "masked_path_shingles",
+    }
 
     assert named | {"pq_grams", "common_paths"} <= set(CLUSTERERS)
 

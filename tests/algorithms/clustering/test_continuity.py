@@ -31,7 +31,9 @@ def test_of_a_split_cluster_the_larger_part_goes_on() -> None:
 
 
 def test_a_split_without_a_majority_still_has_a_successor() -> None:
-    assert {"x": A} == find_successors(before(range(10)), pages(x=range(4), y=range(4, 7), z=range(7, 10)))
+    assert {"x": A} == find_successors(
+        before(range(10)), pages(x=range(4), y=range(4, 7), z=range(7, 10))
+    )
 
 
 def test_of_two_merged_clusters_the_larger_goes_on() -> None:

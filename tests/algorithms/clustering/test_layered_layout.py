@@ -6,7 +6,9 @@ from clustering.algorithms.layered_layout import WIDEST, lay_out
 
 
 def test_layers_go_down_from_the_start() -> None:
-    layout = lay_out(["home", "list", "detail"], [("home", "list"), ("list", "detail"), ("detail", "home")])
+    layout = lay_out(
+        ["home", "list", "detail"], [("home", "list"), ("list", "detail"), ("detail", "home")]
+    )
 
     assert {"home": 0, "list": 1, "detail": 2} == {
         node: place.row for node, place in layout.place_by_node.items()
@@ -16,7 +18,9 @@ def test_layers_go_down_from_the_start() -> None:
 def test_the_trunk_is_what_first_leads_to_each_node() -> None:
     edges = [("home", "list"), ("home", "detail"), ("list", "detail"), ("detail", "home")]
 
-    assert {("home", "list"), ("home", "detail")} == lay_out(["home", "list", "detail"], edges).trunk
+    assert {("home", "list"), ("home", "detail")} == lay_out(
+        ["home", "list", "detail"], edges
+    ).trunk
 
 
 def test_no_two_nodes_stand_at_one_place() -> None:

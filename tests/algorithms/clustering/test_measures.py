@@ -33,7 +33,9 @@ GROUPINGS = st.integers(1, 30).flatmap(
 
 def pages(groups: str) -> dict[str, str | None]:
     """Name pages a, b, c … with the group that stands at their place; a dot is none."""
-    return {chr(ord("a") + place): None if group == "." else group for place, group in enumerate(groups)}
+    return {
+        chr(ord("a") + place): None if group == "." else group for place, group in enumerate(groups)
+    }
 
 
 def types(groups: str) -> dict[str, str]:

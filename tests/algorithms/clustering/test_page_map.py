@@ -47,7 +47,10 @@ def test_many_pages_are_laid_out_as_few_are() -> None:
     many = [paths(*range(20 * (n % 3), 20 * (n % 3) + 20), 1000 + n // 3) for n in range(360)]
     places = lay_out(many)
 
-    assert max(distance(places[0], places[n]) for n in range(0, 360, 3)) < distance(places[0], places[1]) / 2
+    assert (
+        max(distance(places[0], places[n]) for n in range(0, 360, 3))
+        < distance(places[0], places[1]) / 2
+    )
 
 
 @pytest.mark.parametrize("n", [3, 400])

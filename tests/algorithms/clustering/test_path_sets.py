@@ -41,10 +41,13 @@ def elements(*values: int) -> Hashes:
 
 class TestPaper:
     @pytest.mark.parametrize(
-        ("similarity", "expected"), [(jaccard, 2 / 5), (share_of_larger, 2 / 4), (share_of_both, 4 / 7)]
+        ("similarity", "expected"),
+        [(jaccard, 2 / 5), (share_of_larger, 2 / 4), (share_of_both, 4 / 7)],
     )
     def test_two_common_of_three_and_four(self, similarity: Similarity, expected: float) -> None:
-        assert expected == pytest.approx(similarity_of(elements(1, 2, 3), elements(2, 3, 4, 5), similarity))
+        assert expected == pytest.approx(
+            similarity_of(elements(1, 2, 3), elements(2, 3, 4, 5), similarity)
+        )
 
     def test_what_is_alike_in_a_chain_is_joined(self) -> None:
         chain = [elements(*range(start, start + 10)) for start in range(3)]
@@ -69,7 +72,9 @@ class TestPaper:
 def test_the_fast_form_joins_what_union_find_joins(
     sets: list[Hashes], similarity: Similarity, threshold: float
 ) -> None:
-    assert join_similar(sets, similarity, threshold) == join_similar_fast(sets, similarity, threshold)
+    assert join_similar(sets, similarity, threshold) == join_similar_fast(
+        sets, similarity, threshold
+    )
 
 
 @given(SETS, st.randoms())
@@ -105,7 +110,10 @@ def test_paths_are_tags_without_positions() -> None:
     leaves = ["/html/body/ul/li", "/html/body/p"]
 
     assert hash_paths(leaves).tolist() == leaf_paths(tree).tolist()
-    assert hash_paths([*leaves, "/html", "/html/body", "/html/body/ul"]).tolist() == all_paths(tree).tolist()
+    assert (
+        hash_paths([*leaves, "/html", "/html/body", "/html/body/ul"]).tolist()
+        == all_paths(tree).tolist()
+    )
 
 
 def test_without_a_tree_there_are_no_paths() -> None:

@@ -21,7 +21,8 @@ from clustering.algorithms.url_patterns import (
 
 ADDRESSES = st.lists(
     st.lists(
-        st.sampled_from(["p", "oak", "elm-2", "x.html", "a?b=1", "", "7", "(.*)", "%C3%A9"]), max_size=4
+        st.sampled_from(["p", "oak", "elm-2", "x.html", "a?b=1", "", "7", "(.*)", "%C3%A9"]),
+        max_size=4,
     ).map(lambda segments: "http://a.b/" + "/".join(segments)),
     min_size=1,
     max_size=8,
@@ -119,7 +120,13 @@ class TestAddressPatterns:
         assert ["a", "a/p", "a/p?id", "a/p?id&id=#"] == beginnings("a/p?id&id=#")
 
     def test_hostile_addresses_end_well(self) -> None:
-        urls = ["", "http://a", "http://a/" + "x/" * 5000, "http://a/?" + "&".join(["k=1"] * 5000), "//%00"]
+        urls = [
+            "",
+            "http://a",
+            "http://a/" + "x/" * 5000,
+            "http://a/?" + "&".join(["k=1"] * 5000),
+            "//%00",
+        ]
 
         assert len(urls) == len(address_patterns(urls))
         assert WILD in pattern_of(urls)

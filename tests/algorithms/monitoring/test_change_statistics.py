@@ -7,10 +7,16 @@ from monitoring.algorithms.change_statistics import change_table, count_changes
 
 class TestPaper:
     def test_a_site_that_changes_counts_by_how_far_its_coverage_falls(self) -> None:
-        shares = {"still": [0.9, 0.91, 0.9], "once": [0.9, 0.65, 0.66], "twice": [1.0, 0.4, 1.0, 0.4]}
+        shares = {
+            "still": [0.9, 0.91, 0.9],
+            "once": [0.9, 0.65, 0.66],
+            "twice": [1.0, 0.4, 1.0, 0.4],
+        }
         table = change_table(shares)
 
-        assert [(0, [1, 1, 2, 2, 2]), (1, [1, 1, 0, 0, 0]), (2, [1, 1, 1, 1, 1])] == list(table.rows)
+        assert [(0, [1, 1, 2, 2, 2]), (1, [1, 1, 0, 0, 0]), (2, [1, 1, 1, 1, 1])] == list(
+            table.rows
+        )
         assert [3, 3, 2, 2, 2] == list(table.totals)
 
     def test_a_higher_threshold_never_finds_more(self) -> None:

@@ -28,7 +28,9 @@ class TestPaper:
 
 
 def test_an_attribute_that_vanishes_is_told_by_name() -> None:
-    drops = find_drops([day(10, 100, price=100, name=100), day(1, 100, price=40, name=100)], TODAY, 0.2)
+    drops = find_drops(
+        [day(10, 100, price=100, name=100), day(1, 100, price=40, name=100)], TODAY, 0.2
+    )
 
     assert ["price"] == [drop.what for drop in drops]
 

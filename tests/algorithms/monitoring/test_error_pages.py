@@ -36,7 +36,8 @@ def test_the_same_error_at_another_address_is_recognised() -> None:
 
 def test_the_words_of_the_address_do_not_count() -> None:
     again = page(
-        "Stránka lano-modré", "<p>Hledaná stránka tu není, zkuste to jinde. Je nám líto: lano-modré</p>"
+        "Stránka lano-modré",
+        "<p>Hledaná stránka tu není, zkuste to jinde. Je nám líto: lano-modré</p>",
     )
 
     assert "soft_404" == recognise(again, f"{URL}lano-modré", [SIGNATURE])
@@ -63,5 +64,7 @@ def test_a_plain_status_has_no_words_and_is_like_nothing() -> None:
 
 
 def test_the_missing_address_keeps_folder_and_ending() -> None:
-    assert "https://a.example/x/zz.html" == missing_address("https://a.example/x/1.html?y=2#z", "zz")
+    assert "https://a.example/x/zz.html" == missing_address(
+        "https://a.example/x/1.html?y=2#z", "zz"
+    )
     assert "https://a.example/zz" == missing_address("https://a.example/", "zz")

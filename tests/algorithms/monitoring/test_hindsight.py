@@ -30,7 +30,10 @@ def test_the_same_thresholds_decide_the_same() -> None:
     found = judge_again(HISTORY, Thresholds())
 
     assert (3, 2, 2, ()) == found
-    assert "Over 3 checks: 2 site changes instead of 2. No check would have ended otherwise." == str(found)
+    assert (
+        "Over 3 checks: 2 site changes instead of 2. No check would have ended otherwise."
+        == str(found)
+    )
 
 
 def test_a_higher_share_of_pages_would_have_been_quieter() -> None:

@@ -3,7 +3,7 @@
 from lxml import html
 
 from monitoring.algorithms.record_matching import match_list
-from rules.algorithms.running.run_rule import AttributeType
+from rules.algorithms.running.records import AttributeType
 
 KINDS = [
     AttributeType("name", is_constant=True),

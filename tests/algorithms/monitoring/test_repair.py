@@ -6,7 +6,7 @@ from lxml.html import document_fromstring
 
 from monitoring.algorithms.repair import KnownPage, choose_pages, propose_annotations
 from monitoring.algorithms.value_places import ReadPage
-from rules.algorithms.running.run_rule import AttributeType
+from rules.algorithms.running.records import AttributeType
 
 NAME = AttributeType("name", is_constant=True, is_mandatory=True)
 CODE = AttributeType("code", is_constant=True)
@@ -79,7 +79,9 @@ def test_a_cloud_of_all_tags_is_not_the_list_of_a_page() -> None:
             for name, tags in (("cloud", all_tags), ("mine", mine))
         )
         return KnownPage(
-            f"t{n}", ReadPage(document_fromstring(f"<html><body>{lists}</body></html>")), {"tags": mine}
+            f"t{n}",
+            ReadPage(document_fromstring(f"<html><body>{lists}</body></html>")),
+            {"tags": mine},
         )
 
     found = propose_annotations([page(n) for n in range(6)], [TAGS])
@@ -94,11 +96,14 @@ def test_numbers_that_changed_on_every_page_are_found_where_the_page_has_them() 
 
 def test_changed_numbers_follow_the_place_of_those_that_did_not_change() -> None:
     steady = [
-        KnownPage(f"s{n}", redesigned(n, views=1000 + n), {"views": f"{1000 + n}"}) for n in range(20, 26)
+        KnownPage(f"s{n}", redesigned(n, views=1000 + n), {"views": f"{1000 + n}"})
+        for n in range(20, 26)
     ]
     grown = KnownPage("g", redesigned(30, views=1050), {"views": "1030"})
 
-    assert "1050" == propose_annotations([*steady, grown], [VIEWS])[-1].values["views"][0].place.text
+    assert (
+        "1050" == propose_annotations([*steady, grown], [VIEWS])[-1].values["views"][0].place.text
+    )
 
 
 def test_a_price_found_elsewhere_by_chance_is_not_proposed() -> None:

@@ -16,7 +16,7 @@ from monitoring.algorithms.rule_reuse import (
     share_of,
     shared_urls,
 )
-from rules.algorithms.running.run_rule import AttributeType
+from rules.algorithms.running.records import AttributeType
 
 NAME = AttributeType("name", is_constant=True, is_mandatory=True)
 WEIGHT = AttributeType("weight")
@@ -70,7 +70,10 @@ class TestPaper:
         assert ("page_match", ["q"]) == (variant, [one.name for one in found])
 
     def test_the_stricter_variant_decides(self) -> None:
-        assert "cluster_match" == match_clusters(new("a"), [old("p", "a", WIDE, 9.0), old("q", "a")])[0]
+        assert (
+            "cluster_match"
+            == match_clusters(new("a"), [old("p", "a", WIDE, 9.0), old("q", "a")])[0]
+        )
 
     def test_ties_go_to_the_most_important_cluster(self) -> None:
         clusters = [old("p", "ab", importance=1.0), old("q", "a", importance=5.0)]
@@ -102,7 +105,9 @@ class TestBeyondThePaper:
         assert field_test_of_rule(pages, [NAME, WEIGHT]).has_passed
         assert not field_test_of_rule(pages, [NAME, WEIGHT], is_strict=True).has_passed
 
-    def test_a_page_that_shows_its_value_nowhere_is_no_evidence_while_such_pages_are_few(self) -> None:
+    def test_a_page_that_shows_its_value_nowhere_is_no_evidence_while_such_pages_are_few(
+        self,
+    ) -> None:
         pages = [versions(f"p{n}", f"Rope {n}", f"Rope {n}", f"Rope {n}") for n in range(9)]
         renamed = versions("x", "Rope X", "Cord X", "Cord X")
 
@@ -113,10 +118,14 @@ class TestBeyondThePaper:
         assert not field_test_of_rule([], [NAME]).has_passed
 
     def test_the_decision_is_explained(self) -> None:
-        told = find_reuse(new("ab"), [old("p", "ab")], lambda _: ([versions("a", "x", "x")], [NAME])).why
+        told = find_reuse(
+            new("ab"), [old("p", "ab")], lambda _: ([versions("a", "x", "x")], [NAME])
+        ).why
 
         assert ["p (2 of 2)", "Cluster match", "passed on 1 of 1"] == [
             part
-            for part, sentence in zip(("p (2 of 2)", "Cluster match", "passed on 1 of 1"), told, strict=True)
+            for part, sentence in zip(
+                ("p (2 of 2)", "Cluster match", "passed on 1 of 1"), told, strict=True
+            )
             if part in sentence
         ]

@@ -16,7 +16,7 @@ from monitoring.algorithms.site_change import (
     structure_test,
     vanished_attributes,
 )
-from rules.algorithms.running.run_rule import AttributeType
+from rules.algorithms.running.records import AttributeType
 
 NAME = AttributeType("name", is_constant=True, is_mandatory=True)
 PRICE = AttributeType("price", "price", is_mandatory=True)
@@ -49,11 +49,15 @@ def kinds(was: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[tuple[st
 
 
 class TestPaper:
-    def test_the_field_test_succeeds_where_mandatory_values_are_there_and_constant_ones_equal(self) -> None:
+    def test_the_field_test_succeeds_where_mandatory_values_are_there_and_constant_ones_equal(
+        self,
+    ) -> None:
         assert [] == kinds(record(name="Rope", price="€1"), record(name="Rope", price="€2"))
 
     def test_a_mandatory_value_that_is_gone_is_a_null_extraction(self) -> None:
-        assert [("price", "null_extraction")] == kinds(record(name="Rope", price="€1"), record(name="Rope"))
+        assert [("price", "null_extraction")] == kinds(
+            record(name="Rope", price="€1"), record(name="Rope")
+        )
 
     def test_another_constant_value_is_an_incorrect_extraction(self) -> None:
         assert [("name", "incorrect_extraction")] == kinds(
@@ -70,7 +74,9 @@ class TestPaper:
     def test_either_test_on_a_majority_of_the_pages_is_a_change(self) -> None:
         by_shingle = judge_cluster("c", [page(shingle=False)] * 3 + [page()] * 2)
         by_field = judge_cluster("c", [page(field=False)] * 3 + [page()] * 2)
-        by_neither = judge_cluster("c", [page(shingle=False)] * 2 + [page(field=False)] * 2 + [page()] * 2)
+        by_neither = judge_cluster(
+            "c", [page(shingle=False)] * 2 + [page(field=False)] * 2 + [page()] * 2
+        )
 
         assert [True, True, False] == [
             one.is_changed_for_the_paper for one in (by_shingle, by_field, by_neither)
@@ -99,7 +105,9 @@ class TestVerdict:
         lost = page(shingle=False, vanished=frozenset({"sale"}), had=frozenset({"sale"}))
 
         assert judge_cluster("c", [lost] * 3).is_broken
-        assert not judge_cluster("c", [lost, lost, page(shingle=False, had=frozenset({"sale"}))]).is_broken
+        assert not judge_cluster(
+            "c", [lost, lost, page(shingle=False, had=frozenset({"sale"}))]
+        ).is_broken
 
     def test_a_fall_of_coverage_confirms_it_too(self) -> None:
         pages = [page(shingle=False)] * 4
@@ -131,8 +139,14 @@ class TestContentDrift:
         assert {"sale"} == vanished_attributes(record(sale="€1"), record(), PRODUCT)
 
     def test_records_come_and_go_on_a_list(self) -> None:
-        was = [{"record": {"name": n, "price": "€1"}, "index": i, "key": n} for i, n in enumerate("abc")]
-        now = [{"record": {"name": n, "price": "€2"}, "index": i, "key": n} for i, n in enumerate("cde")]
+        was = [
+            {"record": {"name": n, "price": "€1"}, "index": i, "key": n}
+            for i, n in enumerate("abc")
+        ]
+        now = [
+            {"record": {"name": n, "price": "€2"}, "index": i, "key": n}
+            for i, n in enumerate("cde")
+        ]
 
         assert [] == kinds(was, now)
         assert ("name", "null_extraction") in kinds(was, [])
@@ -172,4 +186,6 @@ def test_the_paths_of_golden_values_are_looked_for() -> None:
 def test_long_values_are_cut_where_they_are_told(value: Any) -> None:
     (failed,) = field_test(record(name=value), record(), [NAME])
 
-    assert 500 == len(failed.as_json()["was"] if isinstance(value, str) else failed.as_json()["was"][0])
+    assert 500 == len(
+        failed.as_json()["was"] if isinstance(value, str) else failed.as_json()["was"][0]
+    )

@@ -11,7 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from monitoring.algorithms.slots import Plan, count_slots, last_slot, next_slot, offset_of, slots_of_day
+from monitoring.algorithms.slots import (
+    Plan,
+    count_slots,
+    last_slot,
+    next_slot,
+    offset_of,
+    slots_of_day,
+)
 
 VIENNA = ZoneInfo("Europe/Vienna")
 MIDNIGHT = time(0)
@@ -39,7 +46,9 @@ def slots(made: Plan, start: datetime, n: int) -> list[datetime]:
 
 def test_a_daily_check_is_at_the_same_local_time_all_year() -> None:
     made = plan(offset=0.25)
-    times = {one.astimezone(VIENNA).time() for one in slots(made, datetime(2025, 1, 1, tzinfo=UTC), 365)}
+    times = {
+        one.astimezone(VIENNA).time() for one in slots(made, datetime(2025, 1, 1, tzinfo=UTC), 365)
+    }
 
     assert {time(6)} == times
 
@@ -71,7 +80,9 @@ def test_windows_go_over_midnight() -> None:
     found = slots_of_day(made, date(2025, 5, 1))
 
     assert [23, 1, 3, 5] == [one.hour for one in found]
-    assert datetime(2025, 5, 2, 1, tzinfo=UTC) == next_slot(made, datetime(2025, 5, 2, 0, tzinfo=UTC))
+    assert datetime(2025, 5, 2, 1, tzinfo=UTC) == next_slot(
+        made, datetime(2025, 5, 2, 0, tzinfo=UTC)
+    )
 
 
 def test_every_third_day_is_every_third_day() -> None:

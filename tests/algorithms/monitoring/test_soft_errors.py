@@ -26,10 +26,19 @@ def page(title: str, text: str = "", more: str = "") -> str:
         (page("Page not found", "Try the search."), "soft_404"),
         (page("Seite nicht gefunden", "Diese Seite gibt es nicht mehr bei uns."), "soft_404"),
         (page("Shop", "This product is no longer available. See our other products."), "soft_404"),
-        (page("Just a moment...", "Checking your browser before you go on to the shop."), "captcha"),
-        (page("Shop", "Please solve this.", '<div class="g-recaptcha"></div>' + "x" * 60), "captcha"),
+        (
+            page("Just a moment...", "Checking your browser before you go on to the shop."),
+            "captcha",
+        ),
+        (
+            page("Shop", "Please solve this.", '<div class="g-recaptcha"></div>' + "x" * 60),
+            "captcha",
+        ),
         (page("Sign in", "Enter your name.", '<input type="password">'), "login_wall"),
-        (page("Hello", "Before you continue to the shop, accept all cookies please."), "consent_wall"),
+        (
+            page("Hello", "Before you continue to the shop, accept all cookies please."),
+            "consent_wall",
+        ),
         (page("We will be back soon", "The shop is under maintenance right now."), "maintenance"),
         ("<html><body></body></html>", "empty"),
         ("", "empty"),
@@ -58,12 +67,16 @@ class TestPagesThatAreThere:
         assert "" == triage(answer(html), KNOWN)
 
     def test_words_of_errors_on_a_page_with_its_values_mean_nothing(self) -> None:
-        html = page("Grimpeur 60: 404 metres of rope, sign in to buy", "AS-10200. Not found in shops.")
+        html = page(
+            "Grimpeur 60: 404 metres of rope, sign in to buy", "AS-10200. Not found in shops."
+        )
 
         assert "" == triage(answer(html), KNOWN)
 
     def test_words_of_walls_in_the_footer_of_a_long_page_mean_nothing(self) -> None:
-        html = page("Another thing", TEXT, "<a href='/login'>Log in</a> Cookie settings. Page not found?")
+        html = page(
+            "Another thing", TEXT, "<a href='/login'>Log in</a> Cookie settings. Page not found?"
+        )
 
         assert "" == triage(answer(html), KNOWN)
 
@@ -83,7 +96,9 @@ class TestTruncated:
 def test_one_answer_for_many_addresses_is_an_error_page_in_any_language() -> None:
     old = {"a": "Rope", "b": "Axe", "c": "Boot"}
 
-    assert {"a", "b"} == shared_answers({"a": "Pahoittelut 1", "b": "Pahoittelut 2", "c": "Boot"}, old)
+    assert {"a", "b"} == shared_answers(
+        {"a": "Pahoittelut 1", "b": "Pahoittelut 2", "c": "Boot"}, old
+    )
     assert set() == shared_answers(dict.fromkeys("abc", "Same"), dict.fromkeys("abc", "Same"))
 
 

@@ -8,7 +8,13 @@ import pytest
 
 from monitoring.algorithms.value_models import Reading, learn_models, shape_of, suspicions
 
-KINDS = {"name": "text", "brand": "text", "price": "price", "list_price": "price", "stock": "number"}
+KINDS = {
+    "name": "text",
+    "brand": "text",
+    "price": "price",
+    "list_price": "price",
+    "stock": "number",
+}
 BRANDS = ["Alpina", "Norrsken", "Tramp", "Kestrel", "Oberland"]
 
 
@@ -39,9 +45,13 @@ def a_week_on(readings: list[Reading], seed: int, share: float = 0.1) -> list[Re
         record = dict(reading.record) | {"stock": str(chance.randrange(90))}
         if chance.random() < share:
             record |= {
-                name: f"€{float(str(record[name])[1:]) * 1.04:.2f}" for name in record if "price" in name
+                name: f"€{float(str(record[name])[1:]) * 1.04:.2f}"
+                for name in record
+                if "price" in name
             }
-        later.append(reading._replace(record=record, text=f" {' '.join(map(str, record.values()))} "))
+        later.append(
+            reading._replace(record=record, text=f" {' '.join(map(str, record.values()))} ")
+        )
     return later
 
 

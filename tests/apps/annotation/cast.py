@@ -28,10 +28,10 @@ def shop(**settings: Any) -> Site:
     return site
 
 
-def product_page(site: Site, path: str, name: str = "Runner", price: str = "25 EUR", more: str = "") -> Page:
-    body = (
-        f"<html><body><h1>{name}</h1><p>Price: <b>{price}</b></p><img src='/{path}.png'>{more}</body></html>"
-    )
+def product_page(
+    site: Site, path: str, name: str = "Runner", price: str = "25 EUR", more: str = ""
+) -> Page:
+    body = f"<html><body><h1>{name}</h1><p>Price: <b>{price}</b></p><img src='/{path}.png'>{more}</body></html>"
     return page_of(site, path, body.encode())
 
 
@@ -41,7 +41,8 @@ def cluster_of(site: Site, name: str, pages: list[Page]) -> Cluster:
     cluster = Cluster.objects.create(site=site, name=name, title=name)
     clustering.extents.create(cluster=cluster, n_pages=len(pages))
     PageMembership.objects.bulk_create(
-        PageMembership(clustering=clustering, page=page, found=cluster, cluster=cluster) for page in pages
+        PageMembership(clustering=clustering, page=page, found=cluster, cluster=cluster)
+        for page in pages
     )
     return cluster
 

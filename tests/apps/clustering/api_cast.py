@@ -34,7 +34,10 @@ class Caller:
                 options.setdefault("content_type", "application/json")
                 data = b"" if data is None else data
             return getattr(self._client, method)(
-                path if path.startswith(("/", "http")) else f"{API}/{path}", data, headers=headers, **options
+                path if path.startswith(("/", "http")) else f"{API}/{path}",
+                data,
+                headers=headers,
+                **options,
             )
 
         return call
@@ -84,5 +87,7 @@ def page_of(site: Site, path: str = "", body: bytes = b"<html>old</html>", **fie
     )
     page.save()
     target = f"{site.root_url}other"
-    Link.objects.create(page=page, position=0, xpath="/html/a", url=target, url_hash=url_hash(target))
+    Link.objects.create(
+        page=page, position=0, xpath="/html/a", url=target, url_hash=url_hash(target)
+    )
     return page

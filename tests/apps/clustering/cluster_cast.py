@@ -50,7 +50,9 @@ def clustering_of(shop: Shop, found: Mapping[str | None, str] | Mapping[str, str
         cluster = None if name is None else _cluster(shop, name)
         pages = [pk for pk in shop.pks(letters) if pk in there]
         PageMembership.objects.bulk_create(
-            PageMembership(clustering=clustering, page_id=pk, found=cluster, cluster=cluster, distance=0.1)
+            PageMembership(
+                clustering=clustering, page_id=pk, found=cluster, cluster=cluster, distance=0.1
+            )
             for pk in pages
         )
         if cluster is not None:

@@ -51,11 +51,16 @@ def shop(name: str = "shop", n: int = 6) -> Site:
 
 
 def details(numbers: Iterable[int]) -> list[tuple[str, bytes, str]]:
-    return [(f"p/{n}", DETAIL.format(f"Rope {n}", f"{n}.50").encode(), "text/html") for n in numbers]
+    return [
+        (f"p/{n}", DETAIL.format(f"Rope {n}", f"{n}.50").encode(), "text/html") for n in numbers
+    ]
 
 
 def articles(numbers: Iterable[int]) -> list[tuple[str, bytes, str]]:
-    return [(f"news/{n}", ARTICLE.format(f"Story {n}", f"Ada {n}").encode(), "text/html") for n in numbers]
+    return [
+        (f"news/{n}", ARTICLE.format(f"Story {n}", f"Ada {n}").encode(), "text/html")
+        for n in numbers
+    ]
 
 
 def truth_of(site: Site, edition: str = "1") -> dict[str, str]:

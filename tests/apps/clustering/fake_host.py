@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Self
-
-if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Iterator
+from typing import Self
 
 
 @dataclass
@@ -82,7 +79,9 @@ class FakeHost(ThreadingHTTPServer):
         return [asked.path for asked in self.asked if asked.path != "/robots.txt"]
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        threading.Thread(
+            target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
+        ).start()
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -103,7 +102,9 @@ class _Visitor(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         asked = Asked(self.command, self.path, dict(self.headers.items()), time.monotonic())
         self.server.asked.append(asked)
-        route = self.server.routes.get(self.path, Answer(b"not found", 404, {"Content-Type": "text/plain"}))
+        route = self.server.routes.get(
+            self.path, Answer(b"not found", 404, {"Content-Type": "text/plain"})
+        )
         answer = route(asked) if callable(route) else route
         length = int(self.headers.get("Content-Length", 0))
         self.rfile.read(length)
@@ -169,7 +170,9 @@ def canary(*addresses: str) -> Iterator[Canary]:
     others = [socket.create_server((one, bird.port), family=_family(one)) for one in addresses[1:]]
     listeners = [first, *others]
     is_over = threading.Event()
-    threads = [threading.Thread(target=_count, args=(bird, one, is_over), daemon=True) for one in listeners]
+    threads = [
+        threading.Thread(target=_count, args=(bird, one, is_over), daemon=True) for one in listeners
+    ]
     for thread in threads:
         thread.start()
     try:
@@ -200,4 +203,6 @@ def _count(bird: Canary, listener: socket.socket, is_over: threading.Event) -> N
         with visitor, suppress(OSError):
             visitor.settimeout(1)
             visitor.recv(1000)
-            visitor.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\ncanary")
+            visitor.sendall(
+                b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\ncanary"
+            )

@@ -87,7 +87,9 @@ class TestLinesOut:
             ("x.zst", lambda text: zstandard.ZstdDecompressor().decompressobj().decompress(text)),
         ],
     )
-    def test_are_json_in_utf8_compressed_as_the_name_says(self, tmp_path: Path, name: str, read: Any) -> None:
+    def test_are_json_in_utf8_compressed_as_the_name_says(
+        self, tmp_path: Path, name: str, read: Any
+    ) -> None:
         with open_output(tmp_path / name) as lines:
             lines.write({"url": "http://shop.example/ü", "n": 1})
             lines.write({"url": None})
@@ -132,7 +134,9 @@ class TestLinesIn:
         ("name", "pack"),
         [("x", bytes), ("x.gz", gzip.compress), ("x.zst", zstandard.ZstdCompressor().compress)],
     )
-    def test_are_read_whatever_their_compression(self, tmp_path: Path, name: str, pack: Any) -> None:
+    def test_are_read_whatever_their_compression(
+        self, tmp_path: Path, name: str, pack: Any
+    ) -> None:
         (tmp_path / name).write_bytes(pack(b'\xef\xbb\xbf{"a":1}\r\n\n{"b":2}'))
         assert [(1, {"a": 1}), (3, {"b": 2})] == list(read_json_lines(tmp_path / name))
         with open_input(tmp_path / name) as stream:
@@ -155,7 +159,9 @@ class TestAddSite:
     def test_adds_a_site_once(self) -> None:
         for _ in range(2):
             call("add_site", "shop", url="http://shop.example")
-        assert [("shop", "http://shop.example/")] == list(Site.objects.values_list("name", "root_url"))
+        assert [("shop", "http://shop.example/")] == list(
+            Site.objects.values_list("name", "root_url")
+        )
 
     def test_assigns_a_vertical(self, tmp_path: Path) -> None:
         (tmp_path / "v.json").write_text('{"name": "product", "attributes": [{"name": "price"}]}')
@@ -166,7 +172,10 @@ class TestAddSite:
     @pytest.mark.parametrize(
         ("arguments", "problem"),
         [
-            ({"url": "http://other.example/"}, "there is already a site “shop”, at http://shop.example/"),
+            (
+                {"url": "http://other.example/"},
+                "there is already a site “shop”, at http://shop.example/",
+            ),
             ({"url": "nonsense"}, "not an absolute address"),
             ({"url": "http://shop.example/", "vertical": "nope"}, "there is no vertical 'nope'"),
         ],
@@ -195,7 +204,9 @@ class TestLoadVertical:
             path.write_bytes(gzip.compress(orjson.dumps(document)))
             call("load_vertical", path)
         attributes = Vertical.objects.get(name="x").attributes
-        assert [("b", "image"), ("c", "image")] == list(attributes.live().values_list("name", "type"))
+        assert [("b", "image"), ("c", "image")] == list(
+            attributes.live().values_list("name", "type")
+        )
 
     @pytest.mark.parametrize(
         ("text", "problem"),
@@ -206,7 +217,9 @@ class TestLoadVertical:
             (b" " * 2_000_000, "larger than 1 MiB"),
         ],
     )
-    def test_says_in_which_file_what_is_wrong(self, tmp_path: Path, text: bytes, problem: str) -> None:
+    def test_says_in_which_file_what_is_wrong(
+        self, tmp_path: Path, text: bytes, problem: str
+    ) -> None:
         (tmp_path / "v.json").write_bytes(text)
         message = fail("load_vertical", tmp_path / "v.json")
         assert ("v.json: " in message, problem in message, "\n" in message) == (True, True, False)
@@ -230,7 +243,10 @@ class TestImportPages:
 
     def test_writes_to_a_file(self, source: Path, tmp_path: Path) -> None:
         lines, _ = call("import_pages", "shop", source, output=str(tmp_path / "out.gz"))
-        assert ([], 3) == (lines, len(gzip.decompress((tmp_path / "out.gz").read_bytes()).splitlines()))
+        assert ([], 3) == (
+            lines,
+            len(gzip.decompress((tmp_path / "out.gz").read_bytes()).splitlines()),
+        )
 
     def test_tells_bad_lines_and_takes_the_others(self, source: Path) -> None:
         with source.open("ab") as stream:
@@ -276,7 +292,10 @@ class TestImportPages:
             raise ZeroDivisionError("by accident")
 
         monkeypatch.setattr("clustering.services.pages.importing.store_visits", break_down)
-        assert "ZeroDivisionError" in fail("import_pages", "shop", source) or Job.objects.get().is_finished
+        assert (
+            "ZeroDivisionError" in fail("import_pages", "shop", source)
+            or Job.objects.get().is_finished
+        )
         assert Job.objects.get().is_finished
 
     def test_refuses_to_do_what_another_process_is_doing(self, source: Path) -> None:
@@ -346,10 +365,16 @@ class TestProcess:
         ] == told(run)
 
     def test_wrong_usage_is_status_2(self, var: Path) -> None:
-        for arguments in (["import_pages"], ["import_pages", "shop", "x", "--nope"], ["add_site", "shop"]):
+        for arguments in (
+            ["import_pages"],
+            ["import_pages", "shop", "x", "--nope"],
+            ["add_site", "shop"],
+        ):
             assert 2 == manage(var, *arguments).returncode
 
-    def test_bad_lines_make_status_1_after_the_others_are_taken(self, var: Path, source: Path) -> None:
+    def test_bad_lines_make_status_1_after_the_others_are_taken(
+        self, var: Path, source: Path
+    ) -> None:
         with source.open("ab") as stream:
             stream.write(b"\nbad")
         run = manage(var, "import_pages", "shop", source)
@@ -362,7 +387,10 @@ class TestProcess:
         assert "file 'LICENSE'" in told(run)[0]
         line = orjson.dumps({"url": "http://shop.example/stdin", "file": "templates/base.html"})
         run = manage(var, "import_pages", "shop", "-", stdin=line)
-        assert (0, b'{"url":"http://shop.example/stdin","snapshot":"new"}\n') == (run.returncode, run.stdout)
+        assert (0, b'{"url":"http://shop.example/stdin","snapshot":"new"}\n') == (
+            run.returncode,
+            run.stdout,
+        )
         assert [] == list((var / "uploads").iterdir())
 
     def test_results_are_utf8_whatever_the_locale(self, var: Path, source: Path) -> None:
@@ -389,7 +417,9 @@ class TestProcess:
         assert 1 == child.wait(60)
 
     def test_an_interrupt_is_one_line(self, var: Path, source: Path) -> None:
-        lines = [{"url": f"http://shop.example/interrupt/{n}", "file": "1.html"} for n in range(20_000)]
+        lines = [
+            {"url": f"http://shop.example/interrupt/{n}", "file": "1.html"} for n in range(20_000)
+        ]
         source.write_bytes(b"\n".join(map(orjson.dumps, lines)))
         with started(var, "import_pages", "shop", source) as child:
             assert child.stdout is not None
@@ -409,7 +439,11 @@ class TestProcess:
 def started(var: Path, *arguments: object) -> Iterator[subprocess.Popen[bytes]]:
     command = [sys.executable, "manage.py", *map(str, arguments)]
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=settings.BASE_DIR, env=environment(var)
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        cwd=settings.BASE_DIR,
+        env=environment(var),
     ) as child:
         try:
             yield child

@@ -23,7 +23,11 @@ DAY = datetime(2025, 3, 1, tzinfo=UTC)
 def site(name: str, *, n_pages: int = 0, day: int | None = None) -> Site:
     at = None if day is None else DAY + timedelta(days=day)
     return Site.objects.create(
-        name=name, root_url=f"https://{name}.example/", n_pages=n_pages, last_snapshot_at=at, created_at=DAY
+        name=name,
+        root_url=f"https://{name}.example/",
+        n_pages=n_pages,
+        last_snapshot_at=at,
+        created_at=DAY,
     )
 
 
@@ -94,7 +98,9 @@ class TestOrder:
             site(name)
         first = list_page(Site.objects.all(), order=["name"], size=2)
         Site.objects.filter(name="b").delete()
-        assert ["c", "d"] == names(list_page(Site.objects.all(), order=["name"], after=first.next, size=2))
+        assert ["c", "d"] == names(
+            list_page(Site.objects.all(), order=["name"], after=first.next, size=2)
+        )
 
     @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(

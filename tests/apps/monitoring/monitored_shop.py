@@ -29,7 +29,11 @@ def shop() -> Site:
 
 def redesigned(n: int) -> Made:
     more = f"<tr><th>Weighs</th><td>{n * 10 + 5} g</td></tr>" if n % 3 else ""
-    return f"p/{n}", REDESIGN.format(name=f"Rope {n}", price=f"{n}.50", more=more).encode(), "text/html"
+    return (
+        f"p/{n}",
+        REDESIGN.format(name=f"Rope {n}", price=f"{n}.50", more=more).encode(),
+        "text/html",
+    )
 
 
 def with_ad(n: int) -> Made:

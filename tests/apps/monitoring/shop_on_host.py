@@ -33,7 +33,9 @@ class Shop:
         self.make: Maker | None = product
         self.status = 403
         self.host = FakeHost({})
-        self.routes = self.host.routes = Routes({f"/p/{n}": self._answer(n) for n in range(1, N + 1)})
+        self.routes = self.host.routes = Routes(
+            {f"/p/{n}": self._answer(n) for n in range(1, N + 1)}
+        )
 
     def open(self) -> Site:
         """Move the site's pages to the host."""

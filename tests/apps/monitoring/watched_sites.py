@@ -41,7 +41,12 @@ def ruled(site: Site, name: str = "products") -> Rule:
     cluster = Cluster.objects.create(site=site, name=name, title=name.title())
     now = timezone.now()
     return Rule.objects.create(
-        cluster=cluster, version=1, state="published", vertical=vertical, stylesheet="", published_at=now
+        cluster=cluster,
+        version=1,
+        state="published",
+        vertical=vertical,
+        stylesheet="",
+        published_at=now,
     )
 
 
@@ -73,7 +78,9 @@ def watched(name: str = "shop", *, days: int = 3, rule: bool = True) -> Site:
     for day in range(days):
         checked(site, day + 0.01)
         today = timezone.now().date() - timedelta(days=day)
-        Coverage.objects.create(site=site, rule=made, day=today, n_pages=20, n_served=18, n_records=18)
+        Coverage.objects.create(
+            site=site, rule=made, day=today, n_pages=20, n_served=18, n_records=18
+        )
     return site
 
 
@@ -82,7 +89,11 @@ def changed(site: Site, *, at: datetime | None = None) -> SiteChange:
     check = checked(site, is_broken=True)
     cluster = Cluster.objects.get(site=site, name="products")
     Alert.objects.create(
-        site=site, kind=Alert.Kind.SITE_CHANGED, text=check.reason, clusters=["products"], check_run=check
+        site=site,
+        kind=Alert.Kind.SITE_CHANGED,
+        text=check.reason,
+        clusters=["products"],
+        check_run=check,
     )
     return SiteChange.objects.create(
         site=site,

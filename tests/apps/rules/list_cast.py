@@ -31,7 +31,9 @@ def stored_list(name: str = "shop") -> Page:
 
 
 def latest(site: Site, path: str) -> Page:
-    return Page.objects.select_related("site", "latest_snapshot").get(site=site, url=site.root_url + path)
+    return Page.objects.select_related("site", "latest_snapshot").get(
+        site=site, url=site.root_url + path
+    )
 
 
 def rule_of_list(site: Site) -> Rule:

@@ -30,7 +30,14 @@ PRECISE: dict[str, Any] = {
     "target": "text()",
     "features": [{"kind": "tag", "level": 1, "values": ["h1"]}],
     "xpath": "//h1/text()",
-    "numbers": {"precision": 1.0, "distance": 1, "support": 0.95, "unique": 1.0, "price": 1.5, "rank": 0.5},
+    "numbers": {
+        "precision": 1.0,
+        "distance": 1,
+        "support": 0.95,
+        "unique": 1.0,
+        "price": 1.5,
+        "rank": 0.5,
+    },
 }
 LOSER = PRECISE | {
     "xpath": "//div[2]/h1/text()",
@@ -102,11 +109,17 @@ def rule_of(site: Site, *, cluster: str = "products", **fields: Any) -> Rule:
         site=site, name=cluster, defaults={"title": "Product pages"}
     )
     if is_new:
-        clustering, _ = Clustering.objects.get_or_create(site=site, is_current=True, algorithm="auto")
+        clustering, _ = Clustering.objects.get_or_create(
+            site=site, is_current=True, algorithm="auto"
+        )
         Extent.objects.create(clustering=clustering, cluster=of_cluster, group="g", n_pages=1)
     vertical = vertical_of()
     last = Rule.objects.filter(cluster=of_cluster).order_by("-version").first()
-    fields = {"state": Rule.State.PUBLISHED, "stylesheet": STYLESHEET, "definition": DEFINITION} | fields
+    fields = {
+        "state": Rule.State.PUBLISHED,
+        "stylesheet": STYLESHEET,
+        "definition": DEFINITION,
+    } | fields
     if fields["state"] == Rule.State.PUBLISHED:
         fields = {"published_at": timezone.now()} | fields
     return Rule.objects.create(
@@ -114,7 +127,10 @@ def rule_of(site: Site, *, cluster: str = "products", **fields: Any) -> Rule:
         version=last.version + 1 if last else 1,
         vertical=vertical,
         schema=schema_of(vertical),
-        **({"figures": FIGURES, "validation": {"pages": 20, "found": {"name": 20, "price": 0}}} | fields),
+        **(
+            {"figures": FIGURES, "validation": {"pages": 20, "found": {"name": 20, "price": 0}}}
+            | fields
+        ),
     )
 
 

@@ -14,7 +14,9 @@ from vertex.core.services.jobs.jobs import run_job
 from vertex.core.services.people import people
 
 WITHOUT_PRICE = STYLESHEET.replace("//b[@class='price']", "//b[@class='cost']")
-OTHER_NAMES = STYLESHEET.replace('<value name="name"><xsl:value-of', '<value name="name">The <xsl:value-of')
+OTHER_NAMES = STYLESHEET.replace(
+    '<value name="name"><xsl:value-of', '<value name="name">The <xsl:value-of'
+)
 
 
 def person(name: str, role: Role = Role.REVIEWER) -> User:
@@ -32,7 +34,11 @@ def members(rule: Rule, numbers: range) -> None:
 
 
 def shop_with_draft(
-    stylesheet: str = STYLESHEET, *, n_pages: int = 25, made_by: User | None = None, is_first: bool = False
+    stylesheet: str = STYLESHEET,
+    *,
+    n_pages: int = 25,
+    made_by: User | None = None,
+    is_first: bool = False,
 ) -> Rule:
     """Return a draft, in a shop where an earlier version is in use unless it is the first one."""
     site: Site = site_of("shop")

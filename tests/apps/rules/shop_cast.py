@@ -55,7 +55,9 @@ def products_of(site: Site) -> Cluster:
 
 def annotate_product(site: Site, n: int) -> None:
     """Say what the product of this number shows."""
-    page = Page.objects.select_related("latest_snapshot").get(site=site, url=f"{site.root_url}p/{n}")
+    page = Page.objects.select_related("latest_snapshot").get(
+        site=site, url=f"{site.root_url}p/{n}"
+    )
     assert page.latest_snapshot is not None
     marks = {
         "name": ("/html/body/h1", f"Rope {n}"),
@@ -78,7 +80,9 @@ def annotate_product(site: Site, n: int) -> None:
 def listing(n: int = 8) -> Site:
     """Return a site of list pages, of which the first two are annotated; every second item has no price."""
     site = site_of("shop")
-    store(site, [(f"list/{page}", list_page(page).encode(), "text/html") for page in range(1, n + 1)])
+    store(
+        site, [(f"list/{page}", list_page(page).encode(), "text/html") for page in range(1, n + 1)]
+    )
     vertical = save_vertical(
         name="item",
         attributes=[AttributePlan("name", is_constant=True), AttributePlan("price", "price")],
@@ -98,11 +102,15 @@ def list_page(page: int) -> str:
         + "</li>"
         for n in (1, 2, 3)
     )
-    return f"<html><body><h1>All items</h1><ul><li class='ad'><b>Ad</b></li>{items}</ul></body></html>"
+    return (
+        f"<html><body><h1>All items</h1><ul><li class='ad'><b>Ad</b></li>{items}</ul></body></html>"
+    )
 
 
 def annotate_list(site: Site, number: int) -> None:
-    page = Page.objects.select_related("latest_snapshot").get(site=site, url=f"{site.root_url}list/{number}")
+    page = Page.objects.select_related("latest_snapshot").get(
+        site=site, url=f"{site.root_url}list/{number}"
+    )
     name, price = (Attribute.objects.get(name=name) for name in ("name", "price"))
     said = {"page": page, "snapshot": page.latest_snapshot}
     for n in (1, 2, 3):

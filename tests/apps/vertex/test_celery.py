@@ -73,7 +73,9 @@ class TestRing:
 
 def unreachable(broker: Any) -> BaseException:
     try:
-        current_app.send_task("tests.nothing", args=[1], queue="keep", retry=False, connection=broker)
+        current_app.send_task(
+            "tests.nothing", args=[1], queue="keep", retry=False, connection=broker
+        )
     except Exception as error:  # noqa: BLE001 - which one it is, is the question
         return error
     raise AssertionError("it answers")
@@ -102,7 +104,10 @@ def create_job(made: Installation) -> None:
 
 def do_a_job(made: Installation) -> None:
     create_job(made)
-    wait_until(lambda: made.query("SELECT state, n_tries FROM core_job") == [("done", 1)], "the job is done")
+    wait_until(
+        lambda: made.query("SELECT state, n_tries FROM core_job") == [("done", 1)],
+        "the job is done",
+    )
 
 
 def beats(made: Installation) -> set[str]:

@@ -69,7 +69,9 @@ class TestSessions:
 
         assert not is_in(client)
 
-    def test_end_after_half_a_day_however_busy(self, client: Client, clock: time_machine.Traveller) -> None:
+    def test_end_after_half_a_day_however_busy(
+        self, client: Client, clock: time_machine.Traveller
+    ) -> None:
         was_in = []
         for _ in range(settings.SESSION_HOURS + 1):
             was_in.append(is_in(client))
@@ -134,14 +136,21 @@ class TestNewPassword:
 class TestTimeZone:
     @pytest.mark.parametrize(
         ("zone", "shown"),
-        [("", "12:00"), ("Europe/Vienna", "13:00"), ("America/New_York", "07:00"), ("Asia/Kolkata", "17:30")],
+        [
+            ("", "12:00"),
+            ("Europe/Vienna", "13:00"),
+            ("America/New_York", "07:00"),
+            ("Asia/Kolkata", "17:30"),
+        ],
     )
     def test_is_the_viewers_own(self, client: Client, eddy: User, zone: str, shown: str) -> None:
         User.objects.filter(pk=eddy.pk).update(time_zone=zone)
 
         assert f"eddy {shown}" == client.get("/clock/").content.decode()
 
-    @pytest.mark.parametrize("zone", ["Moon/Crater", "../../etc/passwd", "/etc/localtime", "x" * 50])
+    @pytest.mark.parametrize(
+        "zone", ["Moon/Crater", "../../etc/passwd", "/etc/localtime", "x" * 50]
+    )
     def test_an_unknown_one_falls_back_to_the_installations(
         self, client: Client, eddy: User, zone: str
     ) -> None:

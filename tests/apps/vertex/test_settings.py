@@ -23,9 +23,16 @@ PRODUCTION = {
 def python(program: str, folder: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run a program in an installation of its own, with nothing set but what is given."""
     kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "HOME") if name in os.environ}
-    variables = kept | {"VERTEX_VAR": str(folder), "DJANGO_SETTINGS_MODULE": "vertex.settings"} | environ
+    variables = (
+        kept | {"VERTEX_VAR": str(folder), "DJANGO_SETTINGS_MODULE": "vertex.settings"} | environ
+    )
     return subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, env=variables, check=False, capture_output=True, text=True
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env=variables,
+        check=False,
+        capture_output=True,
+        text=True,
     )
 
 
@@ -47,7 +54,10 @@ def test_nothing_has_to_be_set_to_try_it_out(tmp_path: Path) -> None:
 def test_production_has_nothing_to_complain_of(tmp_path: Path) -> None:
     ended = manage("check --deploy --fail-level WARNING", tmp_path, **PRODUCTION)
 
-    assert (0, "System check identified no issues (0 silenced).\n") == (ended.returncode, ended.stdout)
+    assert (0, "System check identified no issues (0 silenced).\n") == (
+        ended.returncode,
+        ended.stdout,
+    )
 
 
 def test_the_check_complains_where_the_profile_is_off(tmp_path: Path) -> None:
@@ -56,7 +66,9 @@ def test_the_check_complains_where_the_profile_is_off(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(set(PRODUCTION) - {"VERTEX_PRODUCTION"}))
 def test_what_production_needs_is_named_if_it_is_missing(name: str, tmp_path: Path) -> None:
-    ended = manage("check", tmp_path, **{key: value for key, value in PRODUCTION.items() if key != name})
+    ended = manage(
+        "check", tmp_path, **{key: value for key, value in PRODUCTION.items() if key != name}
+    )
 
     assert 1 == ended.returncode
     assert f"{name}: must be set; see docs/settings.md" == ended.stderr.strip()
@@ -119,11 +131,15 @@ execute_from_command_line(["manage.py", "collectstatic", "--no-input", "--verbos
     assert 0 == ended.returncode, ended.stderr
     assert (tmp_path / "static" / "staticfiles.json").exists()
     assert list(
-        (tmp_path / "static" / "drf_spectacular_sidecar" / "swagger-ui-dist").glob("swagger-ui.*.css")
+        (tmp_path / "static" / "drf_spectacular_sidecar" / "swagger-ui-dist").glob(
+            "swagger-ui.*.css"
+        )
     )
     scripts = tmp_path / "static" / "clustering" / "js"
     imported = [
-        name for path in scripts.glob("*.js") for name in re.findall(r'from\s*"\./([^"]+)"', path.read_text())
+        name
+        for path in scripts.glob("*.js")
+        for name in re.findall(r'from\s*"\./([^"]+)"', path.read_text())
     ]
     assert imported
     assert [] == [name for name in imported if not (scripts / name).exists()]
@@ -137,6 +153,8 @@ def test_log_lines_are_json_in_production(tmp_path: Path) -> None:
     assert ("token=[hidden]", "warning", "x") == (line["event"], line["level"], line["logger"])
 
 
-@pytest.mark.parametrize("url", ["redis://127.0.0.1:6379/0", "amqp://guest@127.0.0.1//", "memory://"])
+@pytest.mark.parametrize(
+    "url", ["redis://127.0.0.1:6379/0", "amqp://guest@127.0.0.1//", "memory://"]
+)
 def test_brokers_that_are_known_are_taken(url: str, tmp_path: Path) -> None:
     assert url == setting("settings.CELERY_BROKER_URL", tmp_path, BROKER_URL=url)

@@ -35,7 +35,9 @@ def made(tmp_path: Path) -> Iterator[Installation]:
 def start(made: Installation, port: int) -> subprocess.Popen[bytes]:
     process = made.start("manage.py", "up", "--port", str(port), "--workers", "1", log="up")
     wait_until(
-        lambda: "Vertex answers at" in made.log("up") or process.poll() is not None, "an answer", seconds=120
+        lambda: "Vertex answers at" in made.log("up") or process.poll() is not None,
+        "an answer",
+        seconds=120,
     )
     assert process.poll() is None, made.log("up")
     return process
@@ -121,7 +123,9 @@ class TestAddress:
 
 
 def test_slow_crawls_have_workers_of_their_own() -> None:
-    commands = {child.name: child.command for child in up.children(3, {"workers": 2, "demo": False})}
+    commands = {
+        child.name: child.command for child in up.children(3, {"workers": 2, "demo": False})
+    }
 
     assert "--queues=fetch" in commands["fetch"]
     assert "--queues=learn,extract,check,keep" in commands["work"]

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework import authentication, exceptions
+from rest_framework.request import Request
 
+from vertex.core.models import Token, User
 from vertex.core.services.people import tokens
-
-if TYPE_CHECKING:
-    from rest_framework.request import Request
-
-    from vertex.core.models import Token, User
 
 SCHEME = "Token"
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from django.http.response import HttpResponseBase
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import exceptions
+from rest_framework.parsers import BaseParser
 from rest_framework.permissions import IsAuthenticated
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
@@ -15,19 +20,10 @@ from vertex.core.api import permissions
 from vertex.core.api.authentication import SessionAuthentication, TokenAuthentication
 from vertex.core.api.errors import ErrorAnswer, TooLarge
 from vertex.core.api.formats import FastJSONRenderer, StrictJSONParser
+from vertex.core.api.permissions import Where
 from vertex.core.api.serializers import NoBody, Query, StrictSerializer
 from vertex.core.api.throttling import CallerThrottle
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from django.http.response import HttpResponseBase
-    from rest_framework.parsers import BaseParser
-    from rest_framework.renderers import BaseRenderer
-    from rest_framework.request import Request
-
-    from vertex.core.api.permissions import Where
-    from vertex.core.models import Role, Site
+from vertex.core.models import Role, Site
 
 MEGABYTE = 1024 * 1024
 ERRORS = {
@@ -56,15 +52,15 @@ class ApiView(APIView):
     max_megabytes: ClassVar[int] = 1  # of a request's body
 
     # As loose as it is so that each route names what its address holds.
-    def find(self, *_: Any, **__: Any) -> Any:  # noqa: ANN401 - each route finds its own thing
+    def find(self, *_: Any, **__: Any) -> Any:
         """Return what the address names, if the caller may see it; None where it names nothing."""
         return None
 
-    def site_of(self, subject: Any) -> Site | None:  # noqa: ARG002, ANN401 - what `find` returned
+    def site_of(self, subject: Any) -> Site | None:  # noqa: ARG002 - what `find` returned
         """Return the site at which the caller needs the role."""
         return None
 
-    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - the library's own
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse large requests first, and count also those whose caller is not known."""
         if int(request.META.get("CONTENT_LENGTH") or 0) > self.max_megabytes * MEGABYTE:
             raise TooLarge(f"A request to this address may have {self.max_megabytes:,} MB.")
@@ -77,10 +73,10 @@ class ApiView(APIView):
     def finalize_response(
         self,
         request: Request,
-        response: Any,  # noqa: ANN401 - also those that are not the library's
-        *args: Any,  # noqa: ANN401 - the library's own
-        **kwargs: Any,  # noqa: ANN401 - the library's own
-    ) -> Any:  # noqa: ANN401 - also those that are not the library's
+        response: Any,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
         """Answer errors as JSON, whatever the caller accepts."""
         final: Any = super().finalize_response(request, response, *args, **kwargs)
         if getattr(response, "exception", False):
@@ -94,14 +90,14 @@ def endpoint(
     name: str,
     *,
     scope: str,
-    answers: Any,  # noqa: ANN401 - whatever the schema library can describe
+    answers: Any,
     needs: tuple[Role, Where] | None = None,
     takes: type[StrictSerializer] | None = None,
     query: type[Query] = Query,
     status: int = 200,
     media_type: str | tuple[str, ...] = "application/json",
     errors: tuple[int, ...] = (),
-    **schema: Any,  # noqa: ANN401 - passed on to the schema library
+    **schema: Any,
 ) -> Callable[[Callable[..., Any]], Callable[..., HttpResponseBase]]:
     """Make a method a documented route, known to programs by its name.
 
@@ -125,7 +121,7 @@ def endpoint(
             **schema,
         )
         @wraps(method)
-        def run(self: ApiView, request: Request, **names: Any) -> HttpResponseBase:  # noqa: ANN401 - of the address
+        def run(self: ApiView, request: Request, **names: Any) -> HttpResponseBase:
             permissions.check_scope(request, scope)
             subject = self.find(request, **names)
             permissions.check_role(request, needs, self.site_of(subject))
@@ -144,7 +140,7 @@ def endpoint(
     return decorate
 
 
-def checked(kind: type[StrictSerializer], given: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON value
+def checked(kind: type[StrictSerializer], given: Any) -> dict[str, Any]:
     """Return the values that were given, converted; what is wrong is refused, all of it at once."""
     serializer = kind(data=given)
     serializer.is_valid(raise_exception=True)

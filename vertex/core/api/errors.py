@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import orjson
 import structlog
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, ValidationError
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from rest_framework import exceptions, serializers
 from rest_framework.response import Response
 
 from vertex.core.exceptions import AlreadyExists
 from vertex.core.services.files.uploads import UploadTooLarge
 from vertex.core.storage import DiskFull
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.http import HttpRequest
-    from django.http.response import HttpResponseBase
 
 API_PREFIX = "/api/"
 # The word that a program can act on, by the status that goes with it.
@@ -138,7 +134,9 @@ def _as_api_error(error: Exception) -> Exception:
         case PermissionDenied():
             told = exceptions.PermissionDenied(str(error) or None)
         case ValidationError():
-            by_field = error.message_dict if hasattr(error, "error_dict") else {"body": error.messages}
+            by_field = (
+                error.message_dict if hasattr(error, "error_dict") else {"body": error.messages}
+            )
             told = exceptions.ValidationError(by_field)
         case RequestDataTooBig() | UploadTooLarge():
             told = TooLarge(f"{error}.")
@@ -160,7 +158,7 @@ def _headers(error: exceptions.APIException) -> dict[str, str]:
     return headers
 
 
-def _flat(detail: Any, path: str = "") -> dict[str, list[str]]:  # noqa: ANN401 - lists and dicts, nested
+def _flat(detail: Any, path: str = "") -> dict[str, list[str]]:
     """Return the messages by the dotted path of the field that they are about.
 
     >>> _flat({"attributes": [{}, {"name": ["too long"]}]})
@@ -197,7 +195,9 @@ class ShapeErrors:
         if response.status_code in {301, 302} and request.method not in {"GET", "HEAD"}:
             # Followed by a client as GET, this would silently do something else than was asked.
             return _json(404, shaped(404))
-        if response.status_code < HTTPStatus.BAD_REQUEST or "json" in response.get("Content-Type", ""):
+        if response.status_code < HTTPStatus.BAD_REQUEST or "json" in response.get(
+            "Content-Type", ""
+        ):
             return response
         return _json(response.status_code, shaped(response.status_code))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import IO, TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import IO, Any
 
 import orjson
 from rest_framework.exceptions import ParseError
@@ -11,9 +12,6 @@ from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 
 from vertex.core.api.errors import TooLarge
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 MAX_JSON_BYTES = 1024 * 1024
 
@@ -28,7 +26,7 @@ class StrictJSONParser(BaseParser):
         stream: IO[bytes],
         media_type: str | None = None,  # noqa: ARG002 - the library's signature
         parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - the library's signature
-    ) -> Any:  # noqa: ANN401 - any JSON value
+    ) -> Any:
         body = stream.read(MAX_JSON_BYTES + 1)
         if len(body) > MAX_JSON_BYTES:
             raise TooLarge(f"A JSON body may have {MAX_JSON_BYTES:,} bytes.")
@@ -47,7 +45,7 @@ class FastJSONRenderer(BaseRenderer):
 
     def render(
         self,
-        data: Any,  # noqa: ANN401 - any JSON value
+        data: Any,
         accepted_media_type: str | None = None,  # noqa: ARG002 - the library's signature
         renderer_context: Mapping[str, Any] | None = None,  # noqa: ARG002 - the library's signature
     ) -> bytes:
@@ -69,7 +67,7 @@ class BytesRenderer(BaseRenderer):
 
     def render(
         self,
-        data: Any,  # noqa: ANN401 - see the reason below
+        data: Any,
         accepted_media_type: str | None = None,
         renderer_context: Mapping[str, Any] | None = None,
     ) -> bytes:

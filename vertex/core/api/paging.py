@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.signing import BadSignature, Signer
+from django.db.models import QuerySet
 from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
-from vertex.core.api.serializers import DEFAULT_LIMIT
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
-    from rest_framework.request import Request
-
-    from vertex.core.api.serializers import RowSerializer
+from vertex.core.api.serializers import DEFAULT_LIMIT, RowSerializer
 
 SIGNER = Signer(salt="vertex.core.api.paging")
 
@@ -56,14 +52,20 @@ def read_cursor(cursor: str, request: Request) -> int | str:
     try:
         made_for, last = SIGNER.unsign_object(cursor)
     except (BadSignature, ValueError):
-        raise ValidationError({"cursor": ["Not a cursor of this list; take the one in `next`."]}) from None
+        raise ValidationError(
+            {"cursor": ["Not a cursor of this list; take the one in `next`."]}
+        ) from None
     if made_for != _list_of(request):
-        raise ValidationError({"cursor": ["A cursor of another list or other filters; begin without one."]})
+        raise ValidationError(
+            {"cursor": ["A cursor of another list or other filters; begin without one."]}
+        )
     key: int | str = last
     return key
 
 
 def _list_of(request: Request) -> str:
     """Name the list that a cursor belongs to: its address and its filters."""
-    filters = sorted((k, v) for k, v in request.query_params.items() if k not in {"cursor", "limit"})
+    filters = sorted(
+        (k, v) for k, v in request.query_params.items() if k not in {"cursor", "limit"}
+    )
     return hashlib.sha256(repr((request.path, filters)).encode()).hexdigest()[:16]

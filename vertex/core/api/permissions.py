@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from rest_framework.exceptions import NotFound, PermissionDenied
+from rest_framework.request import Request
 
 from vertex.core.models import Role, Site, Token, User
-
-if TYPE_CHECKING:
-    from rest_framework.request import Request
 
 Where: TypeAlias = Literal["there", "everywhere", "anywhere"]
 

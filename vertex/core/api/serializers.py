@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 
 from vertex.core.services.files.times import IsoTime
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
 
 DEFAULT_LIMIT, MAX_LIMIT = 100, 1000
 # JSON has types; a number where a text belongs is a mistake and not to be converted silently.
@@ -28,7 +25,7 @@ TYPES_BY_FIELD: list[tuple[type[serializers.Field[Any, Any, Any, Any]], tuple[ty
 class StrictSerializer(serializers.Serializer[Any]):
     """Check values and refuse fields that are not known."""
 
-    def to_internal_value(self, data: Any) -> Any:  # noqa: ANN401 - any JSON value
+    def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, dict):
             self.refuse_unknown(data)
         return super().to_internal_value(data)
@@ -48,7 +45,7 @@ class StrictSerializer(serializers.Serializer[Any]):
 class Body(StrictSerializer):
     """A JSON body: values must have the type of their field."""
 
-    def to_internal_value(self, data: Any) -> Any:  # noqa: ANN401 - any JSON value
+    def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, dict):
             self.refuse_unknown(data)
             wrong = {name: _type_problem(self.fields[name], value) for name, value in data.items()}
@@ -62,7 +59,11 @@ def _type_problem(field: serializers.Field[Any, Any, Any, Any], value: object) -
     """Say what type the value should have; blank if it has it."""
     if value is None:
         return ""  # whether a field may be null is the field's own concern
-    if isinstance(field, serializers.ListField) and isinstance(value, list) and field.child is not None:
+    if (
+        isinstance(field, serializers.ListField)
+        and isinstance(value, list)
+        and field.child is not None
+    ):
         return next(filter(None, (_type_problem(field.child, part) for part in value)), "")
     for kind, types, problem in TYPES_BY_FIELD:
         if isinstance(field, kind):

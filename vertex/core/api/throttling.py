@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from rest_framework.request import Request
 from rest_framework.throttling import SimpleRateThrottle
 
 from vertex.core.models import Token
 
-if TYPE_CHECKING:
-    from rest_framework.request import Request
+if TYPE_CHECKING:  # the framework imports this module while it makes that class
     from rest_framework.views import APIView
 
 

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from django.urls import path
+from django.urls import URLPattern, path
 
 from vertex.core.api.jobs import jobs
 from vertex.core.api.people import audit
-
-if TYPE_CHECKING:
-    from django.urls import URLPattern
 
 urlpatterns: list[URLPattern] = [
     path("jobs/", jobs.Jobs.as_view(), name="jobs"),

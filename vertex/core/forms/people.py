@@ -20,7 +20,9 @@ NO_ROLE = ("", "No role yet")
 def time_zones() -> list[tuple[str, str]]:
     """Return the zones that one may choose, the installation's first."""
     named = sorted(
-        zone for zone in zoneinfo.available_timezones() if "/" in zone and not zone.startswith("Etc/")
+        zone
+        for zone in zoneinfo.available_timezones()
+        if "/" in zone and not zone.startswith("Etc/")
     )
     return [
         ("", "As set for this installation"),
@@ -67,7 +69,7 @@ class PasswordForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
     )
 
-    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:  # noqa: ANN401  # Django's signature
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:  # Django's signature
         super().__init__(*args, **kwargs)
         self.user = user
 
@@ -116,7 +118,7 @@ class SiteField(forms.CharField):
             ),
         )
 
-    def clean(self, value: Any) -> Site | None:  # noqa: ANN401  # Django's signature
+    def clean(self, value: Any) -> Site | None:  # Django's signature
         name = super().clean(value)
         if not name:
             return None
@@ -141,7 +143,10 @@ class AddPersonForm(forms.Form):
 
     kind = forms.ChoiceField(
         label="Kind of account",
-        choices=[("person", "A person, who logs in"), ("service", "A service, which only holds tokens")],
+        choices=[
+            ("person", "A person, who logs in"),
+            ("service", "A service, which only holds tokens"),
+        ],
         initial="person",
         widget=forms.RadioSelect,
     )
@@ -149,7 +154,9 @@ class AddPersonForm(forms.Form):
         label="User name",
         max_length=150,
         help_text="Letters, digits and @ . + - _. It stays with all that the person does and cannot change.",
-        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "autofocus": True}),
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "autocapitalize": "none", "autofocus": True}
+        ),
     )
     first_name = forms.CharField(label="First name", max_length=150, required=False)
     last_name = forms.CharField(label="Last name", max_length=150, required=False)
@@ -197,7 +204,9 @@ class MemberForm(forms.Form):
         name = self.cleaned_data["username"]
         user: User | None = User.objects.filter(username__iexact=name).first()
         if user is None:
-            raise ValidationError(f"There is no account “{name}”. An administrator of all sites can add one.")
+            raise ValidationError(
+                f"There is no account “{name}”. An administrator of all sites can add one."
+            )
         return user
 
     def clean_role(self) -> Role:
@@ -235,7 +244,7 @@ class TokenForm(forms.Form):
         help_text=f"1 to {MAX_DAYS}. A token that has expired opens nothing.",
     )
 
-    def __init__(self, *args: Any, owners: Any, **kwargs: Any) -> None:  # noqa: ANN401  # Django's signature
+    def __init__(self, *args: Any, owners: Any, **kwargs: Any) -> None:  # Django's signature
         super().__init__(*args, **kwargs)
         self.fields["owner"].queryset = owners  # type: ignore[attr-defined]  # of a ModelChoiceField
 
@@ -245,7 +254,8 @@ class TokenForm(forms.Form):
         owner, name = cleaned.get("owner"), cleaned.get("name")
         if owner and name and owner.tokens.filter(name=name, revoked_at__isnull=True).exists():
             self.add_error(
-                "name", f"{owner.username} has a token “{name}” already. Revoke it or choose another name."
+                "name",
+                f"{owner.username} has a token “{name}” already. Revoke it or choose another name.",
             )
         return cleaned
 

@@ -9,10 +9,11 @@ import gzip
 import os
 import secrets
 import sys
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn, TextIO, cast
+from typing import Any, BinaryIO, NoReturn, TextIO, cast
 
 import orjson
 import zstandard
@@ -36,9 +37,6 @@ from vertex.core.services.files.files import (
     why,
 )
 from vertex.core.services.jobs import jobs
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
 
 __all__ = [
     "STANDARD",
@@ -112,7 +110,7 @@ class WorkCommand(BaseCommand):
         self.name = Path(argv[1]).name
         super().run_from_argv(argv)
 
-    def execute(self, *args: Any, **options: Any) -> str | None:  # noqa: ANN401 (Django's signature)
+    def execute(self, *args: Any, **options: Any) -> str | None:
         self.n_bad_lines = 0
         if not self._called_from_command_line:
             return self._execute_plainly(*args, **options)
@@ -139,7 +137,7 @@ class WorkCommand(BaseCommand):
             help="where result lines go; .gz and .zst are compressed (default: standard output)",
         )
 
-    def open_output(self, path: str = STANDARD) -> Any:  # noqa: ANN401 (a context manager of Lines)
+    def open_output(self, path: str = STANDARD) -> Any:
         """Open the results; see the function of this name."""
         return open_output(path, self.stdout)  # type: ignore[arg-type]
 
@@ -156,10 +154,14 @@ class WorkCommand(BaseCommand):
         """Return the site of this name."""
         found = Site.objects.filter(name=name).first()
         if found is None:
-            raise CommandError(f"there is no site {name!r}; add it with: manage.py add_site {name} --url URL")
+            raise CommandError(
+                f"there is no site {name!r}; add it with: manage.py add_site {name} --url URL"
+            )
         return found
 
-    def run_job(self, job: Job, work: Callable[[jobs.JobRun], dict[str, Any] | None]) -> dict[str, Any]:
+    def run_job(
+        self, job: Job, work: Callable[[jobs.JobRun], dict[str, Any] | None]
+    ) -> dict[str, Any]:
         """Do a job's work in this process and return its result; what ended it early is told as an error."""
         try:
             job = jobs.run_job(job.pk, work)
@@ -181,12 +183,19 @@ class WorkCommand(BaseCommand):
     def progress(self, title: str, n_total: int | None = None) -> Iterator[Callable[[], None]]:
         """Show a bar on standard error while it is a terminal; call what is yielded once a step."""
         console = Console(stderr=True)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+        )
+        with Progress(
+            *columns, console=console, disable=not console.is_terminal, transient=True
+        ) as bar:
             task = bar.add_task(title, total=n_total)
             yield lambda: bar.advance(task)
 
-    def _execute_plainly(self, *args: Any, **options: Any) -> str | None:  # noqa: ANN401 (Django's signature)
+    def _execute_plainly(self, *args: Any, **options: Any) -> str | None:
         try:
             result = super().execute(*args, **options)
         except BrokenPipeError:
@@ -200,7 +209,9 @@ class WorkCommand(BaseCommand):
         except DatabaseError as error:
             raise CommandError(f"database: {_first_line(error)}") from error
         except OSError as error:
-            raise CommandError(f"{error.filename}: {why(error)}" if error.filename else why(error)) from error
+            raise CommandError(
+                f"{error.filename}: {why(error)}" if error.filename else why(error)
+            ) from error
         if self.n_bad_lines:
             raise CommandError(f"{self.n_bad_lines} bad line(s), see above; all others were taken")
         return result
@@ -296,7 +307,7 @@ def _compressed(stream: BinaryIO, name: str) -> Iterator[BinaryIO]:
         yield stream
 
 
-def _bytes_of(stream: Any) -> BinaryIO:  # noqa: ANN401 (Django's wrapper, a file or a StringIO)
+def _bytes_of(stream: Any) -> BinaryIO:
     """Return the byte stream under a text stream, so that lines are UTF-8 whatever the locale."""
     inner = getattr(stream, "_out", stream)
     inner.flush()
@@ -310,6 +321,6 @@ class _TextBytes(BytesIO):
         super().__init__()
         self._text = text
 
-    def write(self, line: Any) -> int:  # noqa: ANN401 (the buffer protocol has no type in Python 3.11)
+    def write(self, line: Any) -> int:
         self._text.write(bytes(line).decode())
         return len(line)

@@ -35,7 +35,10 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("password", models.CharField(max_length=128, verbose_name="password")),
-                ("last_login", models.DateTimeField(blank=True, null=True, verbose_name="last login")),
+                (
+                    "last_login",
+                    models.DateTimeField(blank=True, null=True, verbose_name="last login"),
+                ),
                 (
                     "is_superuser",
                     models.BooleanField(
@@ -55,9 +58,18 @@ class Migration(migrations.Migration):
                         verbose_name="username",
                     ),
                 ),
-                ("first_name", models.CharField(blank=True, max_length=150, verbose_name="first name")),
-                ("last_name", models.CharField(blank=True, max_length=150, verbose_name="last name")),
-                ("email", models.EmailField(blank=True, max_length=254, verbose_name="email address")),
+                (
+                    "first_name",
+                    models.CharField(blank=True, max_length=150, verbose_name="first name"),
+                ),
+                (
+                    "last_name",
+                    models.CharField(blank=True, max_length=150, verbose_name="last name"),
+                ),
+                (
+                    "email",
+                    models.EmailField(blank=True, max_length=254, verbose_name="email address"),
+                ),
                 (
                     "is_staff",
                     models.BooleanField(
@@ -76,7 +88,9 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "date_joined",
-                    models.DateTimeField(default=django.utils.timezone.now, verbose_name="date joined"),
+                    models.DateTimeField(
+                        default=django.utils.timezone.now, verbose_name="date joined"
+                    ),
                 ),
                 ("time_zone", models.CharField(blank=True, max_length=50)),
                 ("is_service", models.BooleanField(default=False)),
@@ -471,7 +485,9 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="membership",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("site__isnull", True)), fields=("user",), name="one_role_everywhere"
+                condition=models.Q(("site__isnull", True)),
+                fields=("user",),
+                name="one_role_everywhere",
             ),
         ),
         migrations.AddIndex(
@@ -489,7 +505,9 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="job",
             constraint=models.UniqueConstraint(
-                condition=models.Q(("state__in", ["due", "running"]), models.Q(("key", ""), _negated=True)),
+                condition=models.Q(
+                    ("state__in", ["due", "running"]), models.Q(("key", ""), _negated=True)
+                ),
                 fields=("key",),
                 name="one_unfinished_job_per_key",
             ),
@@ -499,7 +517,9 @@ class Migration(migrations.Migration):
             constraint=models.CheckConstraint(
                 condition=models.Q(
                     models.Q(("state", "running"), _negated=True),
-                    models.Q(("leased_until__isnull", False), models.Q(("lease", ""), _negated=True)),
+                    models.Q(
+                        ("leased_until__isnull", False), models.Q(("lease", ""), _negated=True)
+                    ),
                     _connector="OR",
                 ),
                 name="running_job_has_lease",

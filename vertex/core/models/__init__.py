@@ -1,8 +1,8 @@
 """Sites, people, jobs, and what was refused."""
 
-from vertex.core.models.jobs import Heartbeat, Job
+from vertex.core.models.jobs import Heartbeat, Job, Refusal
 from vertex.core.models.people import AuditEntry, LogInAttempt, Membership, Role, Scope, Token, User
-from vertex.core.models.sites import Refusal, Site
+from vertex.core.models.sites import Site
 
 __all__ = [
     "AuditEntry",

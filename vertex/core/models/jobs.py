@@ -1,17 +1,15 @@
-"""Work as rows: the database is the truth, the broker only rings."""
+"""Work as rows: the database is the truth, the broker only rings; and what was refused on the way."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
-if TYPE_CHECKING:
-    from datetime import datetime, timedelta
-
-    from vertex.core.models.people import User
+from vertex.core.models.people import User
+from vertex.core.models.sites import Site
 
 
 class JobQuerySet(models.QuerySet["Job"]):
@@ -20,6 +18,11 @@ class JobQuerySet(models.QuerySet["Job"]):
 
     def finished(self) -> JobQuerySet:
         return self.exclude(state__in=[Job.State.DUE, Job.State.RUNNING])
+
+    def failed_last(self) -> JobQuerySet:
+        """Return the failed jobs after which no other job of their site has finished."""
+        later = Job.objects.finished().filter(site=OuterRef("site"), pk__gt=OuterRef("pk"))
+        return self.filter(state=Job.State.FAILED).exclude(Exists(later))
 
     def due(self, now: datetime) -> JobQuerySet:
         return self.filter(state=Job.State.DUE, due_at__lte=now)
@@ -34,7 +37,7 @@ class JobQuerySet(models.QuerySet["Job"]):
         """Return the jobs of the user's sites; those of no site need a role everywhere."""
         if not user.is_active:
             return self.none()
-        if user.is_superuser or user.memberships.filter(site__isnull=True).exists():
+        if user.sees_all_sites():
             return self
         return self.filter(site__memberships__user=user)
 
@@ -75,7 +78,9 @@ class Job(models.Model):
     key = models.CharField(max_length=200, blank=True)  # only one unfinished job of a key
     state = models.CharField(max_length=10, choices=State, default=State.DUE)
     due_at = models.DateTimeField(default=timezone.now)
-    rung_at = models.DateTimeField(null=True, blank=True)  # the last ring that nobody has answered yet
+    rung_at = models.DateTimeField(
+        null=True, blank=True
+    )  # the last ring that nobody has answered yet
     n_done = models.PositiveBigIntegerField(default=0)
     n_done_before = models.PositiveBigIntegerField(default=0)  # when the present worker took over
     n_total = models.PositiveBigIntegerField(null=True, blank=True)
@@ -84,7 +89,9 @@ class Job(models.Model):
     error = models.TextField(blank=True)
     n_tries = models.PositiveSmallIntegerField(default=0)  # since the last progress
     max_tries = models.PositiveSmallIntegerField(default=5)
-    lease = models.CharField(max_length=64, blank=True)  # a random word of the worker that holds the job
+    lease = models.CharField(
+        max_length=64, blank=True
+    )  # a random word of the worker that holds the job
     leased_by = models.CharField(max_length=200, blank=True)  # the process: see services.processes
     leased_until = models.DateTimeField(null=True, blank=True)
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
@@ -160,3 +167,45 @@ class Heartbeat(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class RefusalQuerySet(models.QuerySet["Refusal"]):
+    def visible_to(self, user: User) -> RefusalQuerySet:
+        """Return the refusals at the sites and in the jobs that the user may see."""
+        if user.is_active and user.sees_all_sites():
+            return self
+        jobs = Job.objects.visible_to(user)
+        sites = Site.objects.visible_to(user)
+        return self.filter(Q(site__in=sites) | Q(site=None, job__in=jobs))
+
+    def matching(self, text: str) -> RefusalQuerySet:
+        """Return those whose subject or reason contains each of the words."""
+        found = self
+        for word in text.split():
+            found = found.filter(Q(subject__icontains=word) | Q(reason__icontains=word))
+        return found
+
+
+class Refusal(models.Model):
+    """Something that was not taken, with the reason: a line, a page, an address, a limit."""
+
+    site = models.ForeignKey(
+        Site, null=True, blank=True, on_delete=models.CASCADE, related_name="refusals"
+    )
+    job = models.ForeignKey(
+        "core.Job", null=True, blank=True, on_delete=models.CASCADE, related_name="refusals"
+    )
+    subject = models.TextField()  # URL, or file and line
+    code = models.CharField(
+        max_length=40
+    )  # a word to group by, such as robots, too_large, bad_line
+    reason = models.CharField(max_length=500)
+    refused_at = models.DateTimeField(default=timezone.now)
+
+    objects = RefusalQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=~Q(code=""), name="refusal_has_code"),
+        ]
+        indexes = [models.Index(fields=["site", "-id"], name="refusal_by_site")]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from datetime import datetime
+from typing import ClassVar
 
 from django.contrib.auth.models import AbstractUser, UserManager
 from django.core.validators import RegexValidator
@@ -11,10 +12,7 @@ from django.db.models import F, Prefetch, Q
 from django.db.models.functions import Upper
 from django.utils import timezone
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from vertex.core.models.sites import Site
+from vertex.core.models.sites import Site
 
 
 class Role(models.TextChoices):
@@ -73,7 +71,9 @@ class UserQuerySet(models.QuerySet["User"]):
 
     def with_roles(self) -> UserQuerySet:
         """Fetch the memberships along, the one for all sites first, then by site."""
-        by_site = Membership.objects.select_related("site").order_by(F("site__name").asc(nulls_first=True))
+        by_site = Membership.objects.select_related("site").order_by(
+            F("site__name").asc(nulls_first=True)
+        )
         return self.prefetch_related(Prefetch("memberships", by_site))
 
     def matching(self, text: str) -> UserQuerySet:
@@ -119,6 +119,10 @@ class User(AbstractUser):
 
     def __str__(self) -> str:
         return self.get_full_name() or self.username
+
+    def sees_all_sites(self) -> bool:
+        """Return whether the user has a role everywhere."""
+        return self.is_superuser or self.memberships.filter(site__isnull=True).exists()
 
     def has_role(self, role: Role, site: Site | None = None) -> bool:
         """Say whether the user holds this role or a higher one, at the site or everywhere."""
@@ -168,7 +172,9 @@ class Token(models.Model):
     prefix = models.CharField(max_length=12)  # shown so that a token can be recognised
     key_hash = models.CharField(max_length=64, unique=True)
     scopes = models.JSONField(default=list)
-    created_by = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    created_by = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     created_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
     last_used_at = models.DateTimeField(null=True, blank=True)
@@ -193,9 +199,13 @@ class Token(models.Model):
 class LogInAttempt(models.Model):
     """A failed log-in, counted to slow down guessing."""
 
-    username = models.CharField(max_length=150)  # as typed, in lower case; there may be no such user
+    username = models.CharField(
+        max_length=150
+    )  # as typed, in lower case; there may be no such user
     address = models.CharField(max_length=45, blank=True)
-    device = models.CharField(max_length=32, blank=True)  # a browser in which this user logged in before
+    device = models.CharField(
+        max_length=32, blank=True
+    )  # a browser in which this user logged in before
     attempted_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -237,13 +247,17 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
 class AuditEntry(models.Model):
     """Who changed what; it outlives both."""
 
-    actor = models.ForeignKey(User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    actor = models.ForeignKey(
+        User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     actor_name = models.CharField(max_length=150)  # "command line" where nobody was logged in
     action = models.CharField(
         max_length=60, validators=[RegexValidator(r"^[a-z_]+\.[a-z_]+$")]
     )  # noun.verb: site.created
     subject = models.CharField(max_length=300)  # what it was done to, in words
-    site = models.ForeignKey("core.Site", null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    site = models.ForeignKey(
+        "core.Site", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
     detail = models.JSONField(default=dict)
     request_id = models.CharField(max_length=64, blank=True)
     at = models.DateTimeField(default=timezone.now)

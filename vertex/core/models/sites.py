@@ -1,18 +1,13 @@
-"""A site, and what was refused on the way to it."""
+"""A site: what pages, people and jobs belong to."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
-from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models import Q
 from django.utils import timezone
-
-from vertex.core.models.jobs import Job
-
-if TYPE_CHECKING:
-    from vertex.core.models.people import User
 
 SITE_NAME = RegexValidator(
     r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}\Z",
@@ -20,15 +15,24 @@ SITE_NAME = RegexValidator(
 )
 
 
+class Viewer(Protocol):
+    """What of a user decides which sites are visible: a User, whose module stands above this one."""
+
+    pk: int
+    is_active: bool
+
+    def sees_all_sites(self) -> bool: ...
+
+
 class SiteQuerySet(models.QuerySet["Site"]):
-    def visible_to(self, user: User) -> SiteQuerySet:
+    def visible_to(self, user: Viewer) -> SiteQuerySet:
         """Return the sites at which the user has any role."""
         if not user.is_active:
             return self.none()
         kept = self.filter(deletion_requested_at=None)
-        if user.is_superuser or user.memberships.filter(site__isnull=True).exists():
+        if user.sees_all_sites():
             return kept
-        return kept.filter(memberships__user=user)
+        return kept.filter(memberships__user=user.pk)
 
     def matching(self, text: str) -> SiteQuerySet:
         """Return those whose name, title or address contains each of the words."""
@@ -38,15 +42,6 @@ class SiteQuerySet(models.QuerySet["Site"]):
                 Q(name__icontains=word) | Q(title__icontains=word) | Q(root_url__icontains=word)
             )
         return found
-
-    def at_work(self) -> SiteQuerySet:
-        """Return the sites for which a job waits or runs."""
-        return self.filter(Exists(Job.objects.unfinished().filter(site=OuterRef("pk"))))
-
-    def failed_last(self) -> SiteQuerySet:
-        """Return the sites whose latest finished job failed."""
-        latest = Job.objects.finished().filter(site=OuterRef("pk")).order_by("-pk").values("state")[:1]
-        return self.alias(latest_end=Subquery(latest)).filter(latest_end=Job.State.FAILED)
 
 
 class Site(models.Model):
@@ -61,7 +56,9 @@ class Site(models.Model):
     crawl_delay = models.FloatField(default=1.0, validators=[MinValueValidator(0.0)])  # seconds
     obey_robots = models.BooleanField(default=True)
     render = models.BooleanField(default=False)  # fetch with a real browser
-    snapshots_kept = models.PositiveIntegerField(null=True, blank=True)  # null: the installation's default
+    snapshots_kept = models.PositiveIntegerField(
+        null=True, blank=True
+    )  # null: the installation's default
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(
         "core.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
@@ -78,41 +75,3 @@ class Site(models.Model):
 
     def __str__(self) -> str:
         return self.name
-
-
-class RefusalQuerySet(models.QuerySet["Refusal"]):
-    def visible_to(self, user: User) -> RefusalQuerySet:
-        """Return the refusals at the sites and in the jobs that the user may see."""
-        if user.is_active and (user.is_superuser or user.memberships.filter(site__isnull=True).exists()):
-            return self
-        jobs = Job.objects.visible_to(user)
-        sites = Site.objects.visible_to(user)
-        return self.filter(Q(site__in=sites) | Q(site=None, job__in=jobs))
-
-    def matching(self, text: str) -> RefusalQuerySet:
-        """Return those whose subject or reason contains each of the words."""
-        found = self
-        for word in text.split():
-            found = found.filter(Q(subject__icontains=word) | Q(reason__icontains=word))
-        return found
-
-
-class Refusal(models.Model):
-    """Something that was not taken, with the reason: a line, a page, an address, a limit."""
-
-    site = models.ForeignKey(Site, null=True, blank=True, on_delete=models.CASCADE, related_name="refusals")
-    job = models.ForeignKey(
-        "core.Job", null=True, blank=True, on_delete=models.CASCADE, related_name="refusals"
-    )
-    subject = models.TextField()  # URL, or file and line
-    code = models.CharField(max_length=40)  # a word to group by, such as robots, too_large, bad_line
-    reason = models.CharField(max_length=500)
-    refused_at = models.DateTimeField(default=timezone.now)
-
-    objects = RefusalQuerySet.as_manager()
-
-    class Meta:
-        constraints = [
-            models.CheckConstraint(condition=~Q(code=""), name="refusal_has_code"),
-        ]
-        indexes = [models.Index(fields=["site", "-id"], name="refusal_by_site")]

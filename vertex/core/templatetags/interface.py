@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from django.contrib.messages import constants
+from django.contrib.messages.storage.base import Message
+from django.http import QueryDict
 from django.template import Context, Library
 from django.utils import timezone
 from django.utils.dateformat import format as format_date
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from vertex.core.models import Job
 from vertex.core.services.jobs.pulse import take_pulse
-
-if TYPE_CHECKING:
-    from django.contrib.messages.storage.base import Message
-    from django.http import QueryDict
-    from django.utils.safestring import SafeString
 
 register = Library()
 
 NOTHING = "\u2013"  # a dash
 END_OF_URL = 18
-MINUTE, HOUR, DAY, WEEK = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1), timedelta(days=7)
+MINUTE, HOUR, DAY, WEEK = (
+    timedelta(minutes=1),
+    timedelta(hours=1),
+    timedelta(days=1),
+    timedelta(days=7),
+)
 
 
 class Tone(NamedTuple):
@@ -109,7 +112,9 @@ def figure(number: float | None) -> str:
 @register.filter
 def figure_or_text(value: object) -> object:
     """Write a number with its thousands apart and leave everything else as it is."""
-    return figure(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+    return (
+        figure(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
+    )
 
 
 @register.filter
@@ -142,7 +147,9 @@ def at(moment: datetime | None) -> SafeString | str:
         '<time datetime="{}" title="{}">{}</time>',
         local.isoformat(),
         relative(moment, timezone.now()),
-        format_date(local, "j M, H:i:s" if local.year == timezone.localtime().year else "j M Y, H:i:s"),
+        format_date(
+            local, "j M, H:i:s" if local.year == timezone.localtime().year else "j M Y, H:i:s"
+        ),
     )
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+from django.http import HttpRequest
 from django.template import Context, Library
 from django.urls import NoReverseMatch, reverse
 
 from vertex.core.models import Role, Site, User
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.http import HttpRequest
 
 register = Library()
 
@@ -125,7 +122,9 @@ def _places(
         href = _address(entry.name)
         if href and fits(entry):
             under = _places(entry.under, path, name, fits)
-            is_here = path.startswith(entry.prefix or href) or any(place["is_current"] for place in under)
+            is_here = path.startswith(entry.prefix or href) or any(
+                place["is_current"] for place in under
+            )
             is_here = is_here if owner is None else entry is owner
             looks = {"word": entry.word, "icon": entry.icon, "key": entry.key}
             places.append({**looks, "href": href, "is_current": is_here, "under": under})

@@ -5,19 +5,15 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from django.core.exceptions import BadRequest, ValidationError
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db.models import F, Field, Model, Q
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from django.db.models import QuerySet
-    from django.db.models.expressions import OrderBy
-    from django.http import HttpRequest
+from django.db.models import F, Field, Model, Q, QuerySet
+from django.db.models.expressions import OrderBy
+from django.http import HttpRequest
 
 M = TypeVar("M", bound=Model)
 
@@ -62,12 +58,16 @@ def list_page(
     is_backward = direction == BACKWARD
     if values is not None:
         queryset = queryset.filter(_beyond(keys, values, is_backward=is_backward))
-    rows = list(queryset.order_by(*(_order(key, is_backward=is_backward) for key in keys))[: size + 1])
+    rows = list(
+        queryset.order_by(*(_order(key, is_backward=is_backward) for key in keys))[: size + 1]
+    )
     has_more = len(rows) > size
     rows = rows[:size]
     if is_backward:
         rows.reverse()
-    has_next, has_previous = (bool(rows), has_more) if is_backward else (has_more, values is not None)
+    has_next, has_previous = (
+        (bool(rows), has_more) if is_backward else (has_more, values is not None)
+    )
     return ListPage(
         rows=rows,
         next=_cursor(FORWARD, rows[-1], keys) if has_next and rows else "",
@@ -148,7 +148,9 @@ def _read_cursor(cursor: str, model: type[Model], keys: Sequence[Key]) -> tuple[
         read = [_value(model, key, value) for key, value in zip(keys, values, strict=True)]
     except (binascii.Error, ValueError, TypeError, ValidationError):
         raise BadCursor from None
-    if direction not in {FORWARD, BACKWARD} or any("\0" in value for value in read if isinstance(value, str)):
+    if direction not in {FORWARD, BACKWARD} or any(
+        "\0" in value for value in read if isinstance(value, str)
+    ):
         raise BadCursor
     return direction, read
 

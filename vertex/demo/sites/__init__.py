@@ -23,7 +23,9 @@ def load(name: str, edition: int | str = 1) -> DemoSite:
     Raises ValueError for a name or an edition that does not exist.
     """
     if name not in NAMES or str(edition) not in EDITIONS:
-        raise ValueError(f"no site {name!r} in edition {edition!r}; there are {NAMES} in {EDITIONS}")
+        raise ValueError(
+            f"no site {name!r} in edition {edition!r}; there are {NAMES} in {EDITIONS}"
+        )
     return _load(name, str(edition))
 
 

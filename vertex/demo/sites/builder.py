@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 from django.template import Context, Engine
 
 from vertex.demo.sites.marks import RecordMarks, read_marks, strip_marks
 from vertex.demo.sites.site import DemoPage, Record, Values
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
 
 Item = TypeVar("Item")
 
@@ -79,7 +77,10 @@ class Builder:
 def _join_records(path: str, marks: list[RecordMarks], values: Sequence[Values]) -> list[Record]:
     if len(marks) != len(values):
         raise ValueError(f"{path} shows {len(marks)} records, its truth has {len(values)}")
-    return [Record(mark.nodes, value, dict(mark.places)) for mark, value in zip(marks, values, strict=True)]
+    return [
+        Record(mark.nodes, value, dict(mark.places))
+        for mark, value in zip(marks, values, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -97,10 +98,15 @@ class Slice:
     next: str
 
 
-def paged(items: Sequence[Item], size: int, address: str, first_address: str = "") -> list[tuple[str, Slice]]:
+def paged(
+    items: Sequence[Item], size: int, address: str, first_address: str = ""
+) -> list[tuple[str, Slice]]:
     """Cut a list into pages, each with its path; `address` holds `{}` for the number."""
     n_pages = max(1, math.ceil(len(items) / size))
-    paths = [first_address or address.format(1), *(address.format(n) for n in range(2, n_pages + 1))]
+    paths = [
+        first_address or address.format(1),
+        *(address.format(n) for n in range(2, n_pages + 1)),
+    ]
     return [
         (
             path,

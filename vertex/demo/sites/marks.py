@@ -75,5 +75,7 @@ def _text_after(element: etree._Element) -> str:
     parent = element.getparent()
     assert parent is not None
     before = list(element.itersiblings(preceding=True))
-    position = 1 + sum(text is not None for text in (parent.text, *(sibling.tail for sibling in before)))
+    position = 1 + sum(
+        text is not None for text in (parent.text, *(sibling.tail for sibling in before))
+    )
     return f"{_path_of(parent)}/text()[{position}]"

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Callable
 from itertools import pairwise
 from random import Random
-from typing import TYPE_CHECKING
 
 from vertex.demo.sites.site import Asset
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 Pixel = tuple[int, int, int]
 
@@ -29,7 +26,9 @@ def landscape(seed: str, width: int = 640, height: int = 400) -> Asset:
     sky = f"hsl({hue} 70% {rng.randint(72, 86)}%)"
     sun = f'<circle cx="{rng.randint(80, width - 80)}" cy="{rng.randint(50, 140)}" r="{rng.randint(22, 46)}" fill="hsl(45 95% 75%)"/>'
     ridges = "".join(_ridge(rng, width, height, layer, hue) for layer in range(3))
-    return svg(width, height, f'<rect width="{width}" height="{height}" fill="{sky}"/>{sun}{ridges}')
+    return svg(
+        width, height, f'<rect width="{width}" height="{height}" fill="{sky}"/>{sun}{ridges}'
+    )
 
 
 def _ridge(rng: Random, width: int, height: int, layer: int, hue: int) -> str:
@@ -43,14 +42,21 @@ def _ridge(rng: Random, width: int, height: int, layer: int, hue: int) -> str:
 
 def png(width: int, height: int, colour: Callable[[int, int], Pixel]) -> Asset:
     """Return a bitmap from the colour of each pixel."""
-    rows = b"".join(b"\0" + bytes(part for x in range(width) for part in colour(x, y)) for y in range(height))
+    rows = b"".join(
+        b"\0" + bytes(part for x in range(width) for part in colour(x, y)) for y in range(height)
+    )
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     parts = [(b"IHDR", head), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b"")]
     return Asset(b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(*part) for part in parts), "image/png")
 
 
 def _chunk(name: bytes, content: bytes) -> bytes:
-    return struct.pack(">I", len(content)) + name + content + struct.pack(">I", zlib.crc32(name + content))
+    return (
+        struct.pack(">I", len(content))
+        + name
+        + content
+        + struct.pack(">I", zlib.crc32(name + content))
+    )
 
 
 def street(seed: str, width: int = 120, height: int = 90) -> Asset:

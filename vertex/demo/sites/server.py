@@ -10,13 +10,11 @@ import time
 from contextlib import ExitStack, suppress
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import TYPE_CHECKING, Self
+from types import TracebackType
+from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
-if TYPE_CHECKING:
-    from types import TracebackType
-
-    from vertex.demo.sites.site import DemoSite
+from vertex.demo.sites.site import DemoSite
 
 LOOPBACK = "127.0.0.1"
 TRIES = 3
@@ -44,11 +42,16 @@ class DemoServer(ThreadingHTTPServer):
         return f"http://{LOOPBACK}:{self.server_port}"
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
+        threading.Thread(
+            target=self.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True
+        ).start()
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.shutdown()
         self.server_close()
@@ -63,7 +66,9 @@ class Visitor(BaseHTTPRequestHandler):
     timeout = 60
 
     def do_GET(self) -> None:
-        status, headers, body = answer(self.server.site, self.path, f"http://{self.headers.get('Host', '')}")
+        status, headers, body = answer(
+            self.server.site, self.path, f"http://{self.headers.get('Host', '')}"
+        )
         if status == 200 and self.headers.get("If-None-Match") == headers["ETag"]:
             status, body = 304, b""
         self.send_response(status)

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, unquote, urlsplit
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
 
 Values: TypeAlias = dict[str, str | list[str] | None]
 
 SESSION = "sessionid"  # a name in addresses that says nothing about the page
-FETCHED_AT = {"1": "2024-10-07T06:00:00Z", "1b": "2024-10-21T06:00:00Z", "2": "2024-11-18T06:00:00Z"}
+FETCHED_AT = {
+    "1": "2024-10-07T06:00:00Z",
+    "1b": "2024-10-21T06:00:00Z",
+    "2": "2024-11-18T06:00:00Z",
+}
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,8 @@ class DemoSite:
         folder.mkdir(parents=True, exist_ok=True)
         pages = self.pages.values()
         _write_lines(
-            folder / "types.jsonl", [{"url": base_url + page.path, "type": page.type} for page in pages]
+            folder / "types.jsonl",
+            [{"url": base_url + page.path, "type": page.type} for page in pages],
         )
         _write_lines(
             folder / "values.jsonl",
@@ -128,7 +131,11 @@ class DemoSite:
         )
         _write_lines(
             folder / "annotations.jsonl",
-            [{"url": base_url + page.path} | line for page in pages for line in annotation_lines(page)],
+            [
+                {"url": base_url + page.path} | line
+                for page in pages
+                for line in annotation_lines(page)
+            ],
         )
         _write_lines(
             folder / "records.jsonl",
@@ -142,11 +149,15 @@ class DemoSite:
                 if page.records
             ],
         )
-        (folder / "vertical.json").write_text(json.dumps(self.vertical, ensure_ascii=False, indent=1))
+        (folder / "vertical.json").write_text(
+            json.dumps(self.vertical, ensure_ascii=False, indent=1)
+        )
         (folder / "search-log.tsv").write_text(self.search_log(base_url), encoding="utf-8")
 
     def search_log(self, base_url: str) -> str:
-        return "".join(f"{line.query}\t{base_url}{line.path}\t{line.clicks}\n" for line in self.queries)
+        return "".join(
+            f"{line.query}\t{base_url}{line.path}\t{line.clicks}\n" for line in self.queries
+        )
 
     @property
     def default_url(self) -> str:
@@ -172,7 +183,9 @@ def annotation_lines(page: DemoPage) -> list[dict[str, Any]]:
 
 
 def _write_lines(path: Path, lines: list[dict[str, Any]]) -> None:
-    path.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8")
+    path.write_text(
+        "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines), encoding="utf-8"
+    )
 
 
 def _key(target: str) -> tuple[str, tuple[tuple[str, str], ...]]:

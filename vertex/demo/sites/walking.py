@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
+import lxml.html
+
 from clustering.dom.page import parse_page
-
-if TYPE_CHECKING:
-    import lxml.html
-
-    from vertex.demo.sites.site import DemoPage, DemoSite
+from vertex.demo.sites.site import DemoPage, DemoSite
 
 
 @cache

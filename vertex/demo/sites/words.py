@@ -6,10 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from random import Random
+from random import Random
 
 Grammar = Mapping[str, Sequence[str]]
 
@@ -33,7 +30,13 @@ def paragraph(rng: Random, grammar: Grammar, count: int, key: str = "sentence") 
 
 def slug_of(text: str) -> str:
     """Return the text as it would stand in an address."""
-    text = text.replace("ß", "ss").replace("ø", "o").replace("Ø", "O").replace("ł", "l").replace("Ł", "L")
+    text = (
+        text.replace("ß", "ss")
+        .replace("ø", "o")
+        .replace("Ø", "O")
+        .replace("ł", "l")
+        .replace("Ł", "L")
+    )
     ascii_text = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return re.sub(r"[^a-z0-9]+", "-", ascii_text.lower()).strip("-")
 

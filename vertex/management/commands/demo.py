@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from typing import Any, TextIO, cast
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from rich.console import Console
 
 from clustering.services.sites.sites import SiteExists
 from vertex.core.management.output import WorkCommand
 from vertex.demo import demo
 from vertex.demo.tour import DemoIncomplete
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
 
 
 class Command(WorkCommand):

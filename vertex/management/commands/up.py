@@ -7,7 +7,8 @@ import signal
 import socket
 import sys
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
@@ -18,9 +19,6 @@ from django.db.migrations.executor import MigrationExecutor
 from vertex import environment
 from vertex.celery import CLOCK_QUEUE, WORK_QUEUES
 from vertex.running.supervision import Child, ChildFailed, Supervisor
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 THREADS = 8
 BACKLOG = 512
@@ -36,8 +34,12 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--host", default="127.0.0.1", help="address to listen at (default: %(default)s)")
-        parser.add_argument("--port", type=int, default=8000, help="port to listen at (default: %(default)s)")
+        parser.add_argument(
+            "--host", default="127.0.0.1", help="address to listen at (default: %(default)s)"
+        )
+        parser.add_argument(
+            "--port", type=int, default=8000, help="port to listen at (default: %(default)s)"
+        )
         parser.add_argument(
             "--workers",
             type=int,
@@ -45,7 +47,9 @@ class Command(BaseCommand):
             metavar="N",
             help="jobs done at a time: so many that fetch, and so many of the others (default: %(default)s)",
         )
-        parser.add_argument("--demo", action="store_true", help="load the demo, and serve its sites as well")
+        parser.add_argument(
+            "--demo", action="store_true", help="load the demo, and serve its sites as well"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["workers"] < 1:
@@ -106,7 +110,9 @@ def prepare() -> None:
         if executor.migration_plan(executor.loader.graph.leaf_nodes()):
             call_command("migrate", interactive=False, verbosity=0)
     except OSError as error:
-        raise CommandError(f"{error.filename}: {error.strerror}; VERTEX_VAR names the folder") from None
+        raise CommandError(
+            f"{error.filename}: {error.strerror}; VERTEX_VAR names the folder"
+        ) from None
     except DatabaseError as error:
         raise CommandError(f"the database cannot be used: {error}") from None
     finally:
@@ -130,14 +136,23 @@ def children(listener: int, options: dict[str, Any]) -> list[Child]:
     ]
     if options["demo"]:
         demo = [sys.executable, str(settings.BASE_DIR / "manage.py"), "demo"]
-        made += [Child("sites", [*demo, "--serve"], is_kept=False), Child("demo", demo, is_kept=False)]
+        made += [
+            Child("sites", [*demo, "--serve"], is_kept=False),
+            Child("demo", demo, is_kept=False),
+        ]
     return made
 
 
 def web_server(listener: int) -> list[str]:
     n_processes = environment.integer("VERTEX_WEB_WORKERS", default=1, minimum=1)
     return [
-        *(sys.executable, "-m", "gunicorn", "--config=python:vertex.running.gunicorn", "--no-control-socket"),
+        *(
+            sys.executable,
+            "-m",
+            "gunicorn",
+            "--config=python:vertex.running.gunicorn",
+            "--no-control-socket",
+        ),
         *(f"--bind=fd://{listener}", f"--workers={n_processes}", f"--threads={THREADS}"),
         *("--graceful-timeout=3", "--log-level=warning", "vertex.wsgi"),
     ]

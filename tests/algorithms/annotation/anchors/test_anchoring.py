@@ -28,7 +28,9 @@ P = "/html/body/p"
 
 
 def read(body: str, head: str = "<title>Shop</title>") -> PageTexts:
-    return read_texts(html.document_fromstring(f"<html><head>{head}</head><body>{body}</body></html>"))
+    return read_texts(
+        html.document_fromstring(f"<html><head>{head}</head><body>{body}</body></html>")
+    )
 
 
 class TestAnchorOfANode:
@@ -53,13 +55,19 @@ class TestAnchorOfANode:
 
         assert (0, 5) == (anchor_node(page, P, "Price").start, anchor_node(page, P, "Price").end)
         assert (6, None) == (anchor_node(page, P, "25").start, anchor_node(page, P, "25").end)
-        assert (None, None) == (anchor_node(page, P, "Price 25").start, anchor_node(page, P, "Price 25").end)
+        assert (None, None) == (
+            anchor_node(page, P, "Price 25").start,
+            anchor_node(page, P, "Price 25").end,
+        )
 
     @pytest.mark.parametrize("text", ["25\xa0EUR", " 25 \u200bEUR ", "25\n EUR\ufeff"])
     def test_compares_what_can_be_seen(self, text: str) -> None:
         page = read("<p>\u200b25&nbsp;EUR</p>")
 
-        assert (None, "25 EUR") == (anchor_node(page, P, text).start, anchor_node(page, P, text).quote)
+        assert (None, "25 EUR") == (
+            anchor_node(page, P, text).start,
+            anchor_node(page, P, text).quote,
+        )
 
     def test_leaves_blanks_out_where_an_exact_comparison_fails(self) -> None:
         anchor = anchor_node(read("<p>about <b>John</b><b>Smith</b>, poet</p>"), P, "John Smith")
@@ -180,12 +188,18 @@ class TestFindingAgain:
     @pytest.mark.parametrize(
         ("body", "xpath", "how"),
         [
-            ("<div><p>Was: 30 EUR</p><p>Now: <b>25 EUR</b></p></div>", "/html/body/div/p[2]/b", "quote"),
+            (
+                "<div><p>Was: 30 EUR</p><p>Now: <b>25 EUR</b></p></div>",
+                "/html/body/div/p[2]/b",
+                "quote",
+            ),
             ("<p>Was: <b>25 EUR</b></p><p>Now: <b>25 EUR</b></p>", f"{P}[2]/b", "quote"),
             ("<p>x <u>25 EUR</u> y</p><p>x <u>25 EUR</u> y</p>", f"{P}[1]/u", "position"),
         ],
     )
-    def test_quote_context_and_position_find_what_moved(self, body: str, xpath: str, how: str) -> None:
+    def test_quote_context_and_position_find_what_moved(
+        self, body: str, xpath: str, how: str
+    ) -> None:
         before = read("<p>Now: <b>25 EUR</b></p>", "")
         found = find_again(read(body, ""), anchor_node(before, f"{P}/b"))
 
@@ -220,11 +234,18 @@ class TestFindingAgain:
         with pytest.raises(AnchorLost, match="neither at"):
             find_again(read("<p>nothing</p>"), anchor)
 
-    @given(st.lists(st.sampled_from(["red", "blue", "25 EUR", "a b"]), min_size=1, max_size=6), st.data())
-    def test_on_the_same_page_every_anchor_finds_itself(self, texts: list[str], data: st.DataObject) -> None:
+    @given(
+        st.lists(st.sampled_from(["red", "blue", "25 EUR", "a b"]), min_size=1, max_size=6),
+        st.data(),
+    )
+    def test_on_the_same_page_every_anchor_finds_itself(
+        self, texts: list[str], data: st.DataObject
+    ) -> None:
         page = read("".join(f"<p>{text}<b>{text}</b></p>" for text in texts))
         node = data.draw(st.sampled_from(page.nodes))
-        anchor = anchor_node(page, f"{page.tree.getroottree().getpath(node.element)}/text()[{node.number}]")
+        anchor = anchor_node(
+            page, f"{page.tree.getroottree().getpath(node.element)}/text()[{node.number}]"
+        )
 
         assert anchor == find_again(page, anchor).anchor
 
@@ -241,7 +262,9 @@ class TestLocating:
             ("", "b", None),
         ],
     )
-    def test_prefers_word_boundaries(self, shown: str, text: str, expected: tuple[int, int] | None) -> None:
+    def test_prefers_word_boundaries(
+        self, shown: str, text: str, expected: tuple[int, int] | None
+    ) -> None:
         assert expected == locate(shown, text)
 
 

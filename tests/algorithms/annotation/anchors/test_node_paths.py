@@ -56,7 +56,9 @@ class TestSelecting:
         assert place in str(error.value)
 
     def test_names_the_nodes_where_there_are_several(self) -> None:
-        with pytest.raises(SeveralNodes, match=r"selects 2 nodes.*/html/body/div\[1\]/p\[1\]/text\(\)\[2\]"):
+        with pytest.raises(
+            SeveralNodes, match=r"selects 2 nodes.*/html/body/div\[1\]/p\[1\]/text\(\)\[2\]"
+        ):
             select_node(TREE, "//p[1]/text()")
 
 

@@ -46,7 +46,9 @@ def test_an_element_is_called_by_its_id_or_two_classes() -> None:
 def test_the_path_goes_from_the_root_to_the_element() -> None:
     shown = page()
     number = shown.number_of(found(shown, "//b"))
-    assert ["html", "body", "div#main", "p", "b"] == [name for _, name in path_in_words(shown, number)]
+    assert ["html", "body", "div#main", "p", "b"] == [
+        name for _, name in path_in_words(shown, number)
+    ]
 
 
 def test_a_node_holds_its_text_its_texts_and_its_attributes() -> None:

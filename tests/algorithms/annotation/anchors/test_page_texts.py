@@ -51,7 +51,9 @@ class TestReading:
             path = page.tree.getroottree().getpath(node.element)
             found = etree.XPath(f"string({path}/text()[{node.number}])")(page.tree)
             assert displayed(str(found)) == page.text_of(node)
-        assert ["T", "one", "two", "three", "four", "five"] == [page.text_of(node) for node in page.nodes]
+        assert ["T", "one", "two", "three", "four", "five"] == [
+            page.text_of(node) for node in page.nodes
+        ]
 
     def test_knows_the_span_of_each_element(self) -> None:
         page = read("<div><p>John <b>B.</b></p> Smith</div>")
@@ -65,7 +67,9 @@ class TestReading:
     def test_an_element_that_shows_nothing_has_no_span(self) -> None:
         page = read("<p> </p><script>x</script>")
 
-        assert [] == [element.tag for element in page.tree.iter("p", "script") if page.span(element)]
+        assert [] == [
+            element.tag for element in page.tree.iter("p", "script") if page.span(element)
+        ]
 
     def test_says_which_nodes_a_stretch_begins_and_ends_in(self) -> None:
         page = read("<p>one</p><p>two</p><p>three</p>")

@@ -108,7 +108,11 @@ class TestProposedMarks:
     def test_the_text_decides_where_they_do_not(self) -> None:
         page = numbered().texts
         assert (11, 20) == (
-            (anchor := anchor_mark(page, MarkText("/html/body/p[1]", "25,00 EUR", start=0, end=9))).start,
+            (
+                anchor := anchor_mark(
+                    page, MarkText("/html/body/p[1]", "25,00 EUR", start=0, end=9)
+                )
+            ).start,
             anchor.end,
         )
 
@@ -128,7 +132,9 @@ def test_a_whole_element_is_drawn_as_one() -> None:
 
 
 @given(st.text(alphabet=" \n\u00a0\u200bab\U0001f600", max_size=30), st.data())
-def test_a_stretch_of_the_displayed_text_is_found_in_the_source(raw: str, data: st.DataObject) -> None:
+def test_a_stretch_of_the_displayed_text_is_found_in_the_source(
+    raw: str, data: st.DataObject
+) -> None:
     shown = displayed(raw)
     if not shown:
         return

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+
+from lxml.html import HtmlElement
 
 from annotation.algorithms.suggestions.suggestions import Suggestion, suggest
 from annotation.algorithms.suggestions.suggestions_declared import read_declared
 from annotation.algorithms.suggestions.suggestions_evidence import Known, Wanted
 from annotation.algorithms.suggestions.suggestions_pages import ReadPage
 from clustering.dom.page import parse_page
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from lxml.html import HtmlElement
 
 PRODUCT = """
 <html><head><title>Trail Runner {n} | Shoes</title>
@@ -86,7 +83,9 @@ class TestSuggest:
         others = [product(n) for n in (1, 2, 3)]
         found = suggested(product(5, has_weight=False), [Wanted("weight")], others=others)
         assert found["weight"].is_absent
-        assert ["575 g"] == texts(suggested(product(5), [Wanted("weight")], others=others)["weight"])
+        assert ["575 g"] == texts(
+            suggested(product(5), [Wanted("weight")], others=others)["weight"]
+        )
 
     def test_values_known_from_elsewhere_are_found(self) -> None:
         tree = tree_of("<h1>Rope</h1><p>made of <i>hemp fibre</i></p>")
@@ -97,7 +96,9 @@ class TestSuggest:
         assert {} == suggested(tree, [Wanted("substance")])
 
     def test_a_page_that_shows_nothing_has_no_suggestions(self) -> None:
-        assert [] == suggest(ReadPage(tree_of("<p></p>")), [], [Wanted("price", "price"), Wanted("name")])
+        assert [] == suggest(
+            ReadPage(tree_of("<p></p>")), [], [Wanted("price", "price"), Wanted("name")]
+        )
 
     def test_json_tells_source_confidence_and_why(self) -> None:
         told = suggested(product(4), [Wanted("price", "price")])["price"].as_json()

@@ -24,14 +24,21 @@ ADDRESSES = (
 @pytest.mark.parametrize("html", ADDRESSES)
 def test_the_parts_of_an_address(html: str) -> None:
     page = ReadPage(tree_of(html))
-    parts = {name: next(find_address_part(page, name)) for name in ("streetAddress", "city", "postalCode")}
-    assert ["444 Church Lane", "Malton", "04629"] == [found.spots[0].text for found in parts.values()]
+    parts = {
+        name: next(find_address_part(page, name))
+        for name in ("streetAddress", "city", "postalCode")
+    }
+    assert ["444 Church Lane", "Malton", "04629"] == [
+        found.spots[0].text for found in parts.values()
+    ]
 
 
 def test_crumbs_and_the_category_at_their_end() -> None:
     html = "<p><a href=/>Home</a> › <a href=/r>Ropes</a> › <a href=/r/l>Long</a> › This</p><h1>This</h1>"
     page = ReadPage(tree_of(html))
-    assert ["Long"] == [spot.text for spot in next(find_crumb(page, "category", is_multi=False)).spots]
+    assert ["Long"] == [
+        spot.text for spot in next(find_crumb(page, "category", is_multi=False)).spots
+    ]
     crumbs = next(find_crumb(page, "breadcrumbs", is_multi=True))
     assert ["Home", "Ropes", "Long"] == [spot.text for spot in crumbs.spots]
 
@@ -39,7 +46,9 @@ def test_crumbs_and_the_category_at_their_end() -> None:
 def test_links_are_named_by_their_addresses() -> None:
     html = "<p><a href='/tag/oak'>oak</a> <a href='/tag/elm'>elm</a> <a href='/about'>about</a></p>"
     page = ReadPage(tree_of(html))
-    assert ["oak", "elm"] == [spot.text for spot in next(find_linked(page, "tags", is_multi=True)).spots]
+    assert ["oak", "elm"] == [
+        spot.text for spot in next(find_linked(page, "tags", is_multi=True)).spots
+    ]
     assert [] == list(find_linked(page, "price", is_multi=False))
 
 

@@ -19,8 +19,13 @@ def evidence(html: str, wanted: Wanted, *known: Known) -> dict[str, Evidence]:
 
 
 def test_a_declaration_that_is_not_displayed_is_suggested_itself() -> None:
-    found = evidence("<meta name='description' content='A rope of hemp'><p>Rope</p>", Wanted("description"))
-    assert ("content", "A rope of hemp") == (found["meta"].spots[0].node.name, found["meta"].spots[0].text)
+    found = evidence(
+        "<meta name='description' content='A rope of hemp'><p>Rope</p>", Wanted("description")
+    )
+    assert ("content", "A rope of hemp") == (
+        found["meta"].spots[0].node.name,
+        found["meta"].spots[0].text,
+    )
 
 
 def test_microdata_points_at_its_own_element() -> None:
@@ -47,13 +52,17 @@ def test_the_image_beside_the_heading() -> None:
 def test_the_longest_text_is_the_body() -> None:
     text = "<p>" + "Nobody in the ministry wanted to comment on the figures. " * 3 + "</p>"
     found = evidence(
-        f"<h1>Ropes</h1><aside>{text * 4}</aside><div id=b>{text * 2}</div>", Wanted("articleBody", "html")
+        f"<h1>Ropes</h1><aside>{text * 4}</aside><div id=b>{text * 2}</div>",
+        Wanted("articleBody", "html"),
     )
     assert "b" == found["pattern"].spots[0].node.element.get("id")
 
 
 def test_known_values_of_a_list() -> None:
     found = evidence(
-        "<i>oak</i><i>elm</i><i>ash</i>", Wanted("trees", is_multi=True), Known("oak", ""), Known("ash", "")
+        "<i>oak</i><i>elm</i><i>ash</i>",
+        Wanted("trees", is_multi=True),
+        Known("oak", ""),
+        Known("ash", ""),
     )
     assert ["oak", "ash"] == [spot.text for spot in found["known value"].spots]

@@ -12,7 +12,8 @@ from tests.algorithms.annotation.suggestions.test_suggestions import tree_of
 def beside(html: str, attribute: str, kind: str = "text", *, is_multi: bool = False) -> list[str]:
     """Return the values of the best label."""
     found = sorted(
-        find_beside(ReadPage(tree_of(html)), attribute, kind, is_multi=is_multi), key=lambda one: -one.weight
+        find_beside(ReadPage(tree_of(html)), attribute, kind, is_multi=is_multi),
+        key=lambda one: -one.weight,
     )
     return [spot.text for spot in found[0].spots] if found else []
 

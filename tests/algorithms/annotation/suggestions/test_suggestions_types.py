@@ -36,7 +36,8 @@ def test_whole_values_are_known(kind: str, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "text"), [("price", "1299"), ("phone", "12 34"), ("date", "in October"), ("number", "A12b")]
+    ("kind", "text"),
+    [("price", "1299"), ("phone", "12 34"), ("date", "in October"), ("number", "A12b")],
 )
 def test_others_are_not(kind: str, text: str) -> None:
     assert [] == find_typed(kind, text)
@@ -57,5 +58,7 @@ def test_amounts_have_one_form(text: str) -> None:
 
 
 def test_dates_are_compared_by_their_numbers() -> None:
-    assert date_key("2024-10-03") == date_key("Thursday, 3 October 2024") != date_key("4 October 2024")
+    assert (
+        date_key("2024-10-03") == date_key("Thursday, 3 October 2024") != date_key("4 October 2024")
+    )
     assert date_key("soon") is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -19,15 +19,12 @@ from clustering.dom.links import find_links
 from tests.algorithms.hold_out_sites import MadePage, make_jobs, make_museum
 from vertex.demo import sites
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 NAVIGATION = "<nav>" + "".join(f"<a href=/n{n}>Part {n}</a>" for n in range(60)) + "</nav>"
 FOOT = "<footer><p>Imprint</p></footer>"
-DETAIL = (
-    "<h1>{w}</h1><b>Price:</b><i>{n}</i><b>Weight:</b><i>{n} kg</i><b>Colour:</b><i>{w}</i><p>{w} {n}</p>"
+DETAIL = "<h1>{w}</h1><b>Price:</b><i>{n}</i><b>Weight:</b><i>{n} kg</i><b>Colour:</b><i>{w}</i><p>{w} {n}</p>"
+OTHER_LOOK = (
+    "<h2>{w}</h2><dl><dt>Price<dd>{n}<dt>Weight<dd>{n} kg<dt>Colour<dd>{w}</dl><div>{w} {n}</div>"
 )
-OTHER_LOOK = "<h2>{w}</h2><dl><dt>Price<dd>{n}<dt>Weight<dd>{n} kg<dt>Colour<dd>{w}</dl><div>{w} {n}</div>"
 LIST = "<h1>{w}</h1><ul>" + "<li><a href=/x>{w}</a> <span>{n}</span>" * 3 + "</ul><p>{n} found"
 ARTICLE = "<article><h2>{w}</h2><cite>{w}</cite><p>{w} {n}<p>{n} {w}</article>"
 GONE = "<main><p>Sorry, this is gone.<p><a href=/>Home</a></main>"
@@ -36,7 +33,13 @@ POLL = DETAIL + "<form><h4>Poll</h4><label>{w}</label><input><tt>{n}</tt></form>
 Page = tuple[str, str, str]  # URL, HTML, type
 
 
-def pages(type_: str, template: str, n: int, url: str, framed: bool = False) -> list[Page]:  # noqa: FBT001, FBT002  # a test's own builder
+def pages(
+    type_: str,
+    template: str,
+    n: int,
+    url: str,
+    framed: bool = False,  # noqa: FBT001, FBT002 - a test's own builder
+) -> list[Page]:
     chance = random.Random(type_)
     made = []
     for _ in range(n):
@@ -59,7 +62,8 @@ def clustered(site: list[Page], evidence: Evidence | None = None) -> Grouping:
 
 def types_by_group(site: list[Page], evidence: Evidence | None = None) -> list[dict[str, int]]:
     return [
-        dict(Counter(site[page][2] for page in group.members)) for group in clustered(site, evidence).groups
+        dict(Counter(site[page][2] for page in group.members))
+        for group in clustered(site, evidence).groups
     ]
 
 
@@ -85,23 +89,32 @@ class TestClaims:
     @pytest.mark.parametrize("url", ["http://a.b/p/{w}", "http://a.b/show.php?id={n}"])
     def test_one_type_in_two_looks(self, url: str) -> None:
         site = pages("detail", DETAIL, 30, url) + pages("list", LIST, 12, url.replace("/p/", "/c/"))
-        site += [(other_url, html, "detail") for other_url, html, _ in pages("other", OTHER_LOOK, 15, url)]
+        site += [
+            (other_url, html, "detail")
+            for other_url, html, _ in pages("other", OTHER_LOOK, 15, url)
+        ]
 
         assert [{"detail": 45}, {"list": 12}] == types_by_group(site)
 
     def test_soft_404s_among_details(self) -> None:
-        site = pages("detail", DETAIL, 50, "http://a.b/p/{w}") + pages("gone", GONE, 4, "http://a.b/p/{w}")
+        site = pages("detail", DETAIL, 50, "http://a.b/p/{w}") + pages(
+            "gone", GONE, 4, "http://a.b/p/{w}"
+        )
 
         assert [{"detail": 50}, {"gone": 4}] == types_by_group(site)
 
     def test_near_twins_that_differ_in_a_section(self) -> None:
-        site = pages("thread", DETAIL, 70, "http://a.b/t/{w}") + pages("poll", POLL, 12, "http://a.b/t/{w}")
+        site = pages("thread", DETAIL, 70, "http://a.b/t/{w}") + pages(
+            "poll", POLL, 12, "http://a.b/t/{w}"
+        )
 
         assert [{"thread": 70}, {"poll": 12}] == types_by_group(site)
 
     def test_an_optional_section_makes_no_type(self) -> None:
         site = pages("thread", DETAIL, 50, "http://a.b/t/{w}")
-        site += [(url, html, "thread") for url, html, _ in pages("with", POLL, 35, "http://a.b/t/{w}")]
+        site += [
+            (url, html, "thread") for url, html, _ in pages("with", POLL, 35, "http://a.b/t/{w}")
+        ]
 
         assert [{"thread": 85}] == types_by_group(site)
 
@@ -137,13 +150,20 @@ class TestClaims:
     @pytest.mark.parametrize("edition", ["1", "2"])
     def test_the_demo_sites(self, name: str, edition: str) -> None:
         site = sites.load(name, edition)
-        raw = [RawPage(site.default_url + p.path, p.body, p.content_type) for p in site.pages.values()]
+        raw = [
+            RawPage(site.default_url + p.path, p.body, p.content_type) for p in site.pages.values()
+        ]
         observations = [observe(page) for page in raw]
-        grouping = cluster_pages([page.url for page in raw], observations, Evidence(links=links_among(raw)))
+        grouping = cluster_pages(
+            [page.url for page in raw], observations, Evidence(links=links_among(raw))
+        )
         group_by_url = dict(zip((page.url for page in raw), grouping.labels(len(raw)), strict=True))
         truth = {site.default_url + page.path: page.type for page in site.pages.values()}
 
-        again = [assign(grouping.model, seen, page.url) for seen, page in zip(observations, raw, strict=True)]
+        again = [
+            assign(grouping.model, seen, page.url)
+            for seen, page in zip(observations, raw, strict=True)
+        ]
 
         assert compare(group_by_url, truth).adjusted_rand > 0.95
         assert 0.98 * len(raw) <= sum(
@@ -157,7 +177,9 @@ class TestHoldOutSites:
         site = make()
         raw = [RawPage(page.url, page.body) for page in site]
         grouping = cluster_pages(
-            [page.url for page in raw], [observe(page) for page in raw], Evidence(links=links_among(raw))
+            [page.url for page in raw],
+            [observe(page) for page in raw],
+            Evidence(links=links_among(raw)),
         )
         group_by_url = dict(zip((page.url for page in raw), grouping.labels(len(raw)), strict=True))
 
@@ -172,7 +194,9 @@ class TestLaterPages:
         raw = [RawPage(site.default_url + p.path, p.body, p.content_type) for p in made]
         known = [n for n in range(len(raw)) if n % 5]
         observations = [observe(page) for page in raw]
-        grouping = cluster_pages([raw[n].url for n in known], [observations[n] for n in known], Evidence())
+        grouping = cluster_pages(
+            [raw[n].url for n in known], [observations[n] for n in known], Evidence()
+        )
         types: dict[str | None, Counter[str]] = {}
         for n, group in zip(known, grouping.labels(len(known)), strict=True):
             types.setdefault(group, Counter())[made[n].type] += 1
@@ -189,7 +213,10 @@ class TestLaterPages:
         site = pages("detail", DETAIL, 30, "http://a.b/p/{w}")
         site += pages("reviews", LIST, 25, "http://a.b/p/{w}/reviews")
         site += pages(
-            "photos", "<h1>{w}</h1><figure><img><figcaption>{w} {n}</figure>", 20, "http://a.b/p/{w}/photos"
+            "photos",
+            "<h1>{w}</h1><figure><img><figcaption>{w} {n}</figure>",
+            20,
+            "http://a.b/p/{w}/photos",
         )
 
         assert [{"detail": 30}, {"reviews": 25}, {"photos": 20}] == types_by_group(site)
@@ -197,13 +224,17 @@ class TestLaterPages:
 
 class TestExplanation:
     def test_every_group_has_a_sentence_and_so_has_the_whole(self) -> None:
-        site = pages("thread", DETAIL, 70, "http://a.b/t/{w}") + pages("poll", POLL, 12, "http://a.b/t/{w}")
+        site = pages("thread", DETAIL, 70, "http://a.b/t/{w}") + pages(
+            "poll", POLL, 12, "http://a.b/t/{w}"
+        )
         site += pages("list", LIST, 12, "http://a.b/c/{w}")
         grouping = clustered(site)
 
         assert all(group.why.endswith(".") for group in grouping.groups)
         assert "Poll" in next(
-            group.why for group in grouping.groups if len(group.members) == 12 and "Poll" in group.why
+            group.why
+            for group in grouping.groups
+            if len(group.members) == 12 and "Poll" in group.why
         )
         assert "kinds of address" in grouping.why
         assert "1 near-twin is apart" in grouping.why
@@ -255,15 +286,27 @@ class TestHostileSites:
             (["<p>same"] * 50, 1),
             ([""] * 20, 1),
             (["<p>" + "x" * 200_000, "<div>" * 20_000, "<", "<!-- -->", ""], None),
-            (["".join(f"<i class=c{n}x{m}>{n}.{m}</i>" for m in range(20)) for n in range(200)], None),
+            (
+                ["".join(f"<i class=c{n}x{m}>{n}.{m}</i>" for m in range(20)) for n in range(200)],
+                None,
+            ),
         ],
-        ids=["no pages", "one page", "all equal", "empty pages", "huge and broken", "all different"],
+        ids=[
+            "no pages",
+            "one page",
+            "all equal",
+            "empty pages",
+            "huge and broken",
+            "all different",
+        ],
     )
     def test_end_well(self, html: list[str], n_groups: int | None) -> None:
         grouping = clustered([(f"http://a.b/{n}", one, "") for n, one in enumerate(html)])
 
         assert n_groups in {None, len(grouping.groups)}
-        assert len(html) == sum(len(group.members) for group in grouping.groups) + len(grouping.unassigned)
+        assert len(html) == sum(len(group.members) for group in grouping.groups) + len(
+            grouping.unassigned
+        )
         assert grouping.why.endswith(".")
 
     @pytest.mark.slow

@@ -12,7 +12,9 @@ from clustering.algorithms.grouping import RawPage
 
 def sentences(*groups: list[str]) -> list[str]:
     pages = [observe(RawPage("http://a.b", html.encode())) for group in groups for html in group]
-    return describe_groups(tabulate(pages), np.repeat(np.arange(len(groups)), list(map(len, groups))), pages)
+    return describe_groups(
+        tabulate(pages), np.repeat(np.arange(len(groups)), list(map(len, groups))), pages
+    )
 
 
 def pages(template: str, n: int = 6) -> list[str]:
@@ -20,7 +22,9 @@ def pages(template: str, n: int = 6) -> list[str]:
 
 
 def test_the_features_that_only_the_group_has_are_named() -> None:
-    first, second = sentences(pages("<b>Price:</b><i>{n}</i>"), pages("<b>Author:</b><u class=x>{n}</u>"))
+    first, second = sentences(
+        pages("<b>Price:</b><i>{n}</i>"), pages("<b>Author:</b><u class=x>{n}</u>")
+    )
 
     assert "what follows “Price” in html/body/i (100%, there 0%)" in first
     assert "html/body/u.x (100%, there 0%)" in second

@@ -17,7 +17,9 @@ SHARED = ("Rooms", "Area", "Floor")
 
 
 def facts(*labels: str, look: str = "<p><b>{0}:</b> <i>{1}</i>") -> str:
-    return "<h1>Home</h1>" + "".join(look.format(label, CHANCE.randrange(10**6)) for label in labels)
+    return "<h1>Home</h1>" + "".join(
+        look.format(label, CHANCE.randrange(10**6)) for label in labels
+    )
 
 
 def sizes(*pages: str) -> list[int]:
@@ -44,8 +46,12 @@ def test_a_page_without_its_own_fields_goes_where_they_are_left_blank() -> None:
 
 def test_it_is_the_same_in_two_looks() -> None:
     other = "<tr><th>{0}</th><td>{1}</td></tr>"
-    pages = [facts(*SHARED, *RENT, look=other if n % 3 else "<p><b>{0}</b><i>{1}</i>") for n in range(12)]
-    pages += [facts(*SHARED, *SALE, look=other if n % 2 else "<p><b>{0}</b><i>{1}</i>") for n in range(20)]
+    pages = [
+        facts(*SHARED, *RENT, look=other if n % 3 else "<p><b>{0}</b><i>{1}</i>") for n in range(12)
+    ]
+    pages += [
+        facts(*SHARED, *SALE, look=other if n % 2 else "<p><b>{0}</b><i>{1}</i>") for n in range(20)
+    ]
 
     assert [12, 20] == sizes(*pages)
 

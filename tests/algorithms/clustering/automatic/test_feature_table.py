@@ -20,7 +20,12 @@ from clustering.algorithms.automatic.feature_table import (
     weigh_pairs,
     weigh_paths,
 )
-from clustering.algorithms.automatic.page_features import PageFeatures, feature_names, hash_text, observe
+from clustering.algorithms.automatic.page_features import (
+    PageFeatures,
+    feature_names,
+    hash_text,
+    observe,
+)
 from clustering.algorithms.grouping import RawPage
 
 
@@ -43,7 +48,9 @@ def test_navigation_weighs_nothing_and_values_weigh_most() -> None:
     pages = seen(*FACTS)
     paths = weigh_paths(pages, 2)
     names = names_of(pages)
-    weights = {names[int(value)]: weight for value, weight in zip(paths.hashes, paths.weights, strict=True)}
+    weights = {
+        names[int(value)]: weight for value, weight in zip(paths.hashes, paths.weights, strict=True)
+    }
 
     assert (weights["/nav"], weights["/b"], weights["/i"]) == (0, 0, 1)
 
@@ -72,7 +79,15 @@ def test_the_nearest_label_before_a_text_counts_and_never_one_of_another_page() 
     labels = np.sort(np.array([hash_text("A"), hash_text("B")], np.uint64))
     name = {0: "", hash_text("A"): "A", hash_text("B"): "B"}
 
-    assert [name[int(value)] for value in preceding_labels(texts, labels)] == ["", "A", "A", "A", "B", "", ""]
+    assert [name[int(value)] for value in preceding_labels(texts, labels)] == [
+        "",
+        "A",
+        "A",
+        "A",
+        "B",
+        "",
+        "",
+    ]
 
 
 def test_fields_share_the_weight_of_their_path() -> None:

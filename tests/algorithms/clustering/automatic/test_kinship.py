@@ -42,7 +42,9 @@ def pages(template: str, n: int) -> list[str]:
 
 class TestContrasts:
     def test_what_nearly_all_and_nearly_none_have(self) -> None:
-        has = sparse.csr_matrix(np.array([[1, 1, 0]] * 9 + [[1, 0, 0]] + [[1, 0, 1]] * 10, np.float32))
+        has = sparse.csr_matrix(
+            np.array([[1, 1, 0]] * 9 + [[1, 0, 0]] + [[1, 0, 1]] * 10, np.float32)
+        )
         n_contrasts, core = Contrasts(has, numbers(10, 10)).of(0)
 
         assert (n_contrasts.tolist(), core.tolist()) == ([0, 2], [2, 3])
@@ -53,7 +55,9 @@ class TestContrasts:
         assert Contrasts(lacking, numbers(1, 10)).of(0)[0].tolist() == [0, 1]
 
     def test_joined_groups_are_as_if_they_had_been_one(self) -> None:
-        has = sparse.csr_matrix(np.random.default_rng(1).integers(0, 2, (30, 20)).astype(np.float32))
+        has = sparse.csr_matrix(
+            np.random.default_rng(1).integers(0, 2, (30, 20)).astype(np.float32)
+        )
         joined, anew = Contrasts(has, numbers(4, 6, 20)), Contrasts(has, numbers(10, 20))
         joined.join(0, 1)
 
@@ -71,7 +75,9 @@ class TestBounds:
             (WITH_TABLE, (12,), UNTOLD),  # one address for all pages: it tells nothing
         ],
     )
-    def test_looks_and_addresses_decide(self, second: str, addresses: tuple[int, ...], bound: float) -> None:
+    def test_looks_and_addresses_decide(
+        self, second: str, addresses: tuple[int, ...], bound: float
+    ) -> None:
         table = table_of(*pages(PLAIN, 6), *pages(second, 6))
         where = Where(numbers(*addresses), numbers(*addresses))
 
@@ -92,7 +98,9 @@ class TestBounds:
         addresses, places = numbers(18), numbers(12, 6)
 
         told = KinshipBounds(table, Where(addresses, places), numbers(6, 6, 6)).of(0)[1]
-        untold = KinshipBounds(table, Where(addresses, places, frozenset({0})), numbers(6, 6, 6)).of(0)[1]
+        untold = KinshipBounds(
+            table, Where(addresses, places, frozenset({0})), numbers(6, 6, 6)
+        ).of(0)[1]
 
         assert (pytest.approx(OTHER), pytest.approx(UNTOLD)) == (told, untold)
 
@@ -129,7 +137,10 @@ class TestBounds:
 class TestMixedAddresses:
     def test_an_address_of_three_looks_tells_nothing(self) -> None:
         table = table_of(
-            *pages(PLAIN, 5), *pages(WITH_TABLE, 5), *pages("<ul><li>{n}</ul><q>{n}", 5), *[PLAIN] * 5
+            *pages(PLAIN, 5),
+            *pages(WITH_TABLE, 5),
+            *pages("<ul><li>{n}</ul><q>{n}", 5),
+            *[PLAIN] * 5,
         )
         groups = numbers(5, 5, 5, 5)
 

@@ -30,7 +30,8 @@ def table_of(*pages: str) -> FeatureTable:
 
 def threads(n: int, n_polls: int) -> list[str]:
     return [
-        THREAD.format(n=number) + (POLL.format(n=number) if number < n_polls else "") for number in range(n)
+        THREAD.format(n=number) + (POLL.format(n=number) if number < n_polls else "")
+        for number in range(n)
     ]
 
 
@@ -40,7 +41,9 @@ class TestBySection:
         other = "<div><h2>T{n}</h2><u>Started:</u><s>{n}</s></div>"
         in_other = "<dl><dt>Poll<dd>{n}<dt>Votes<dd>{n}<dt>Ends<dd>{n}</dl>"
         pages = [THREAD.format(n=n) + (poll.format(n=n) if n < 9 else "") for n in range(45)]
-        pages += [other.format(n=n) + (in_other.format(n=n) if n < 49 else "") for n in range(45, 60)]
+        pages += [
+            other.format(n=n) + (in_other.format(n=n) if n < 49 else "") for n in range(45, 60)
+        ]
         looks = np.repeat([0, 1], [45, 15])
 
         parts = split_by_section(table_of(*pages), looks, np.arange(60))
@@ -61,23 +64,40 @@ class TestBySection:
 
     def test_a_section_of_many_pages_that_goes_with_facts_makes_a_type(self) -> None:
         facts = "<b>Votes:</b><i>{n}</i><b>Closes:</b><i>{n}</i>"
-        pages = [page + (facts.format(n=n) if n < 27 else "") for n, page in enumerate(threads(60, 27))]
+        pages = [
+            page + (facts.format(n=n) if n < 27 else "") for n, page in enumerate(threads(60, 27))
+        ]
 
-        assert sorted(map(len, split_by_section(table_of(*pages), ONE_LOOK, np.arange(60)))) == [27, 33]
+        assert sorted(map(len, split_by_section(table_of(*pages), ONE_LOOK, np.arange(60)))) == [
+            27,
+            33,
+        ]
 
     def test_where_several_sections_come_and_go_none_makes_a_type(self) -> None:
         extra = "<aside><h4>Notice</h4><u>{n}</u><s>{n}</s></aside>"
-        pages = [page + (extra.format(n=n) if 20 <= n < 31 else "") for n, page in enumerate(threads(60, 9))]
+        pages = [
+            page + (extra.format(n=n) if 20 <= n < 31 else "")
+            for n, page in enumerate(threads(60, 9))
+        ]
 
         assert len(rare_sections(find_bundles(table_of(*pages), np.arange(60)), 60)) == 2
         assert len(split_by_section(table_of(*pages), ONE_LOOK, np.arange(60))) == 1
 
     def test_parts_of_prose_make_no_type(self) -> None:
         chance = random.Random(1)
-        quotes = ["<blockquote><p>{}<cite>{}</cite>", "<code>{}</code>", "<ul><li>{}</ul>", "<q>{}</q>"]
+        quotes = [
+            "<blockquote><p>{}<cite>{}</cite>",
+            "<code>{}</code>",
+            "<ul><li>{}</ul>",
+            "<q>{}</q>",
+        ]
         pages = [
             page
-            + ("<blockquote><p>x<cite>y</cite>" + chance.choice(quotes) + "</blockquote>" if n < 12 else "")
+            + (
+                "<blockquote><p>x<cite>y</cite>" + chance.choice(quotes) + "</blockquote>"
+                if n < 12
+                else ""
+            )
             for n, page in enumerate(threads(60, 0))
         ]
 
@@ -90,7 +110,9 @@ STAY = "<h1>{n}</h1><b>Address:</b><i>{n}</i><b>Rooms:</b><i>{n}</i><b>Check-in:
 
 class TestByAddress:
     def test_labels_of_their_own_at_an_address_of_their_own_make_a_type(self) -> None:
-        table = table_of(*[LISTING.format(n=n) for n in range(30)], *[STAY.format(n=n) for n in range(12)])
+        table = table_of(
+            *[LISTING.format(n=n) for n in range(30)], *[STAY.format(n=n) for n in range(12)]
+        )
         patterns = ["a/listing.asp?id"] * 30 + ["a/stay.asp?id"] * 12
 
         assert [30, 12] == [len(part) for part in split_by_address(table, patterns, np.arange(42))]
@@ -109,7 +131,9 @@ class TestByAddress:
         assert [72] == [len(part) for part in split_by_address(table, patterns, np.arange(72))]
 
     def test_the_kind_may_stand_before_the_category(self) -> None:
-        table = table_of(*[LISTING.format(n=n) for n in range(30)], *[STAY.format(n=n) for n in range(12)])
+        table = table_of(
+            *[LISTING.format(n=n) for n in range(30)], *[STAY.format(n=n) for n in range(12)]
+        )
         patterns = [f"a/eat/{'abcdef'[n % 6]}/*" for n in range(30)] + [
             f"a/stay/{'abcdef'[n % 6]}/*" for n in range(12)
         ]

@@ -31,10 +31,12 @@ def texts_in_order(html: str) -> list[str]:
     names = list(feature_names(page))
     labels = page.labels.split("\n")
     hashes = {
-        int(value): label for value, label in zip(dict.fromkeys(page.texts.tolist()), labels, strict=True)
+        int(value): label
+        for value, label in zip(dict.fromkeys(page.texts.tolist()), labels, strict=True)
     }
     return [
-        f"{names[place]}={hashes[int(text)]}" for place, text in zip(page.places, page.texts, strict=True)
+        f"{names[place]}={hashes[int(text)]}"
+        for place, text in zip(page.places, page.texts, strict=True)
     ]
 
 
@@ -77,9 +79,15 @@ def test_scripts_and_styles_have_no_text() -> None:
 
 
 def test_content_changes_with_the_text_alone() -> None:
-    first, second = content_by_name("<p class=x>1</p><i>0</i>"), content_by_name("<p class=x>2</p><i>0</i>")
+    first, second = (
+        content_by_name("<p class=x>1</p><i>0</i>"),
+        content_by_name("<p class=x>2</p><i>0</i>"),
+    )
 
-    assert {name for name in first if first[name] != second[name]} == {"/html/body/p", "/html/body/p.x"}
+    assert {name for name in first if first[name] != second[name]} == {
+        "/html/body/p",
+        "/html/body/p.x",
+    }
 
 
 def test_title_and_first_heading_are_kept() -> None:
@@ -122,4 +130,9 @@ def test_hostile_pages_are_no_larger_than_honest_ones(html: str) -> None:
 
     assert len(page.features) <= MAX_FEATURES + 100
     assert len(page.texts) <= MAX_TEXTS
-    assert len(list(feature_names(page))) == len(page.features) == len(page.contents) == len(page.owners)
+    assert (
+        len(list(feature_names(page)))
+        == len(page.features)
+        == len(page.contents)
+        == len(page.owners)
+    )

@@ -25,7 +25,9 @@ def shop() -> Grouping:
     """Return the clusters of 60 details, 9 of them sets, and 20 lists."""
     pages = [(f"http://a.b/p/{n}", (SET if n < 9 else DETAIL).format(n=n)) for n in range(60)]
     pages += [(f"http://a.b/list/{n}", LIST.format(n=n)) for n in range(20)]
-    return auto.cluster_pages([url for url, _ in pages], [seen(html) for _, html in pages], Evidence())
+    return auto.cluster_pages(
+        [url for url, _ in pages], [seen(html) for _, html in pages], Evidence()
+    )
 
 
 def group_at(grouping: Grouping, page: int) -> str | None:

@@ -49,9 +49,13 @@ class TestDistance:
         assert all_distances(np.zeros((3, 2), F32), np.ones(3, F32))[0, 1] == 0
 
     @given(st.integers(0, 10_000), st.booleans())
-    def test_is_the_definition(self, seed: int, are_shares: bool) -> None:  # noqa: FBT001  # drawn by hypothesis
+    def test_is_the_definition(self, seed: int, are_shares: bool) -> None:  # drawn by hypothesis  # noqa: FBT001 - a test's own builder
         chance = np.random.default_rng(seed)
-        P = chance.random((7, 5)).astype(F32) if are_shares else chance.integers(0, 2, (7, 5)).astype(F32)
+        P = (
+            chance.random((7, 5)).astype(F32)
+            if are_shares
+            else chance.integers(0, 2, (7, 5)).astype(F32)
+        )
         w = chance.random(7).astype(F32)
         expected = [[by_definition(p, q, w) for q in P.T] for p in P.T]
 
@@ -70,7 +74,9 @@ def join_by_definition(P: Matrix, w: Matrix, sizes: list[int], stop: float) -> l
 
     while len(groups) > 1:
         pairs = [(a, b) for a in range(len(groups)) for b in range(a + 1, len(groups))]
-        distance = {(a, b): by_definition(profile(groups[a]), profile(groups[b]), w) for a, b in pairs}
+        distance = {
+            (a, b): by_definition(profile(groups[a]), profile(groups[b]), w) for a, b in pairs
+        }
         a, b = min(pairs, key=lambda pair: (round(distance[pair], 5), pair))
         if distance[a, b] >= stop:
             break

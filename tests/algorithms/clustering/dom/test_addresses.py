@@ -272,7 +272,9 @@ class TestSite:
         ],
     )
     def test_owns_its_hosts(self, url: str) -> None:
-        assert belongs_to_site(url, "http://www.shop.example/", ["img.shop.example", "cdn.example:81"])
+        assert belongs_to_site(
+            url, "http://www.shop.example/", ["img.shop.example", "cdn.example:81"]
+        )
 
     @pytest.mark.parametrize(
         "url",
@@ -286,7 +288,9 @@ class TestSite:
         ],
     )
     def test_owns_no_other_host(self, url: str) -> None:
-        assert not belongs_to_site(url, "http://shop.example/", ["img.shop.example", "cdn.example:81"])
+        assert not belongs_to_site(
+            url, "http://shop.example/", ["img.shop.example", "cdn.example:81"]
+        )
 
     def test_on_another_port_is_another_site(self) -> None:
         assert belongs_to_site("http://127.0.0.1:8001/a", "http://127.0.0.1:8001/")
@@ -317,7 +321,8 @@ def test_netloc_is_read_from_what_a_person_enters(host: str, netloc: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "host", ["", "shop.example/", "shop.example/a", "http://shop.example", "a@b", "shop.example?x", "a b"]
+    "host",
+    ["", "shop.example/", "shop.example/a", "http://shop.example", "a@b", "shop.example?x", "a b"],
 )
 def test_netloc_is_not_read_from_anything_else(host: str) -> None:
     with pytest.raises(BadAddress):

@@ -26,24 +26,28 @@ def urls_of(page: str, base_url: str = HERE) -> list[str]:
 
 class TestLinks:
     def test_are_told_with_place_address_and_words(self) -> None:
-        page = (
-            "<ul><li><a href='../a?x=1#top'> Red\n <b>shoes</b></a><li><a href=/b rel=nofollow>Blue</a></ul>"
-        )
+        page = "<ul><li><a href='../a?x=1#top'> Red\n <b>shoes</b></a><li><a href=/b rel=nofollow>Blue</a></ul>"
         assert [
-            FoundLink(1, "/html/body/ul/li[1]/a", "http://shop.example/a?x=1", "../a?x=1#top", "Red shoes"),
+            FoundLink(
+                1, "/html/body/ul/li[1]/a", "http://shop.example/a?x=1", "../a?x=1#top", "Red shoes"
+            ),
             FoundLink(2, "/html/body/ul/li[2]/a", "http://shop.example/b", "/b", "Blue"),
         ] == links_of(page)
 
     def test_stay_apart_where_they_lead_to_the_same_page(self) -> None:
         links = links_of("<a href=/a>one</a><a href=/a>two</a><a href='/a#x'>three</a>")
-        assert [("/html/body/a[1]", "one"), ("/html/body/a[2]", "two"), ("/html/body/a[3]", "three")] == [
-            (link.xpath, link.text) for link in links
-        ]
+        assert [
+            ("/html/body/a[1]", "one"),
+            ("/html/body/a[2]", "two"),
+            ("/html/body/a[3]", "three"),
+        ] == [(link.xpath, link.text) for link in links]
         assert {"http://shop.example/a"} == {link.url for link in links}
 
     def test_are_areas_and_frames_too(self) -> None:
         page = "<map><area href=/a alt='Part A'><area></map><a name=x>x</a>"
-        assert [("http://shop.example/a", "Part A")] == [(link.url, link.text) for link in links_of(page)]
+        assert [("http://shop.example/a", "Part A")] == [
+            (link.url, link.text) for link in links_of(page)
+        ]
         assert ["http://shop.example/menu"] == urls_of("<frameset><frame src=/menu></frameset>")
 
     @pytest.mark.parametrize(
@@ -61,15 +65,24 @@ class TestLinks:
         assert ["http://cdn.example/x/b"] == urls_of(
             "<base href='//cdn.example/x/y'><base href=/no/><a href=b>x</a>"
         )
-        assert ["http://shop.example/x/b"] == urls_of("<base target=_top><base href=/x/><a href=b>x</a>")
-        assert ["http://shop.example/list/b"] == urls_of("<base href='data:text/html,x'><a href=b>x</a>")
+        assert ["http://shop.example/x/b"] == urls_of(
+            "<base target=_top><base href=/x/><a href=b>x</a>"
+        )
+        assert ["http://shop.example/list/b"] == urls_of(
+            "<base href='data:text/html,x'><a href=b>x</a>"
+        )
         assert [HERE] == urls_of("<a href=''>x</a>")
 
     def test_carry_queries_in_the_encoding_of_the_page(self) -> None:
         (link,) = links_of(
-            "<a href='/é?q=é'>é</a>".encode("cp1252"), content_type="text/html; charset=windows-1252"
+            "<a href='/é?q=é'>é</a>".encode("cp1252"),
+            content_type="text/html; charset=windows-1252",
         )
-        assert ("http://shop.example/%C3%A9?q=%E9", "/é?q=é", "é") == (link.url, link.written, link.text)
+        assert ("http://shop.example/%C3%A9?q=%E9", "/é?q=é", "é") == (
+            link.url,
+            link.written,
+            link.text,
+        )
 
     @pytest.mark.parametrize(
         ("inner", "text"),

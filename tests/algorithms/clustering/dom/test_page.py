@@ -72,8 +72,16 @@ class TestEncoding:
             (b"<meta charset=gb2312>", "", "gbk"),
             (b"<meta charset=gb2312>", "text/html; charset=big5", "big5"),
             (b"<META CHARSET = 'euc-kr' >", "", "euc-kr"),
-            (b'<meta http-equiv=content-type content="text/html; charset=shift_jis">', "", "shift_jis"),
-            (b'<meta content="text/html; charset=shift_jis" http-equiv="Content-Type"/>', "", "shift_jis"),
+            (
+                b'<meta http-equiv=content-type content="text/html; charset=shift_jis">',
+                "",
+                "shift_jis",
+            ),
+            (
+                b'<meta content="text/html; charset=shift_jis" http-equiv="Content-Type"/>',
+                "",
+                "shift_jis",
+            ),
             (b'<meta name=x content="text/html; charset=shift_jis">', "", "utf-8"),
             (b'<meta name=x content=">"><meta charset=koi8-u>', "", "koi8-u"),
             (b"<!-- <meta charset=gbk> --><meta charset=koi8-u>", "", "koi8-u"),
@@ -119,7 +127,17 @@ class TestEncoding:
 
     @pytest.mark.parametrize(
         "label",
-        ["utf-8", "windows-1252", "euc-kr", "gbk", "shift_jis", "big5", "euc-jp", "iso-2022-jp", "utf-16"],
+        [
+            "utf-8",
+            "windows-1252",
+            "euc-kr",
+            "gbk",
+            "shift_jis",
+            "big5",
+            "euc-jp",
+            "iso-2022-jp",
+            "utf-16",
+        ],
     )
     def test_that_does_not_fit_never_ends_the_page(self, label: str) -> None:
         body = b"<p>a\xff\xfe\x80\x81\xc8\xff</p>" * 3 + b"<p>the end</p>"
@@ -178,7 +196,11 @@ class TestProblems:
     def test_of_nul_bytes_is_none(self) -> None:
         page = parse_page(b"<p>a\0b</p>\0<p\0>c</p\0><b title='\0'>d</b>")
         assert "" == page.problem
-        assert ["a\ufffdb", "d"] == [page.tree.xpath("string(//p[1])"), page.tree.xpath("string(//b)")]  # type: ignore[union-attr]
+        assert page.tree is not None
+        assert ["a\ufffdb", "d"] == [
+            page.tree.xpath("string(//p[1])"),
+            page.tree.xpath("string(//b)"),
+        ]
         assert text_of(parse_page(b"\0" * 1000 + b"<p>end")).endswith("end")
 
     @given(

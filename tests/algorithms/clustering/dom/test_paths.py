@@ -14,12 +14,26 @@ from clustering.dom.paths import element_paths, walk_paths, walk_tag_paths
 TAGS = ["p", "b", "div", "table", "tr", "td", "a", "my-tag", "h1"]
 PAGES = st.lists(
     st.sampled_from(
-        [f"<{tag}>" for tag in TAGS] + [f"</{tag}>" for tag in TAGS] + ["x", "<!--c-->", "<?p?>", "<br>"]
+        [f"<{tag}>" for tag in TAGS]
+        + [f"</{tag}>" for tag in TAGS]
+        + ["x", "<!--c-->", "<?p?>", "<br>"]
     )
 ).map(lambda pieces: "<p>" + "".join(pieces))
 ODD_PAGES = st.lists(
     st.sampled_from(
-        ["<p>", "<o:p>", "</o:p>", "<p,q>", "<a=b>", '<x">', "<é>", "</p>", "<svg:a>", "<x'y[1]>", "<!--c-->"]
+        [
+            "<p>",
+            "<o:p>",
+            "</o:p>",
+            "<p,q>",
+            "<a=b>",
+            '<x">',
+            "<é>",
+            "</p>",
+            "<svg:a>",
+            "<x'y[1]>",
+            "<!--c-->",
+        ]
     )
 ).map(lambda pieces: "<p>" + "".join(pieces))
 
@@ -64,7 +78,9 @@ class TestPaths:
         assert [(paragraph, "/html/body/div/p")] == list(walk_tag_paths(paragraph))
 
     @given(PAGES, st.data())
-    def test_of_some_elements_are_the_same_on_a_large_page(self, page: str, data: st.DataObject) -> None:
+    def test_of_some_elements_are_the_same_on_a_large_page(
+        self, page: str, data: st.DataObject
+    ) -> None:
         tree = tree_of(page + "<div>" + "<b></b>" * 20_000)
         elements = list(tree.iter("p", "a", "td", "h1"))[:200]
         some = data.draw(st.lists(st.sampled_from(elements)))
@@ -84,5 +100,13 @@ class TestPaths:
 def test_tag_paths_leave_positions_out() -> None:
     tree = tree_of("<div><p>a</p><!--c--><ul><li>b<li>c</ul></div>")
     body = "/html/body/div"
-    expected = ["/html", "/html/body", body, f"{body}/p", f"{body}/ul", f"{body}/ul/li", f"{body}/ul/li"]
+    expected = [
+        "/html",
+        "/html/body",
+        body,
+        f"{body}/p",
+        f"{body}/ul",
+        f"{body}/ul/li",
+        f"{body}/ul/li",
+    ]
     assert expected == [path for _, path in walk_tag_paths(tree)]

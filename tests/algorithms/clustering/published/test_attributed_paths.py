@@ -141,10 +141,14 @@ def test_marks_are_the_ids_and_classes_of_all_elements() -> None:
 
 
 def test_marks_of_a_path_come_last_step_first() -> None:
-    assert [("class", "t"), ("id", "b")] == marks_in("/html/body[@id='b']/p[@class='t']/b[@class='ü']")
+    assert [("class", "t"), ("id", "b")] == marks_in(
+        "/html/body[@id='b']/p[@class='t']/b[@class='ü']"
+    )
 
 
-@pytest.mark.parametrize("body", [b"", b" ", b"\0\0", b"<!-- x -->", b"<frameset><frame></frameset>"])
+@pytest.mark.parametrize(
+    "body", [b"", b" ", b"\0\0", b"<!-- x -->", b"<frameset><frame></frameset>"]
+)
 def test_odd_pages_are_observed(body: bytes) -> None:
     assert 0 == len(observed(body).terms)
 
@@ -165,7 +169,9 @@ def test_deep_nesting_ends_well() -> None:
 
 
 def test_an_observation_can_be_pickled_and_is_small() -> None:
-    body = b"<html><body>" + b"<div class=card><h3>Name of it</h3><p>Some more words</p></div>" * 1500
+    body = (
+        b"<html><body>" + b"<div class=card><h3>Name of it</h3><p>Some more words</p></div>" * 1500
+    )
     pickled = pickle.dumps(observed(body))
 
     assert len(body) > 90_000

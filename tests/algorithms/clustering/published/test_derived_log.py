@@ -13,7 +13,11 @@ def link(source: str, target: str, text: str) -> SiteLink:
 
 
 def test_each_page_that_links_with_a_text_is_a_click() -> None:
-    links = [link("/", "/p", "Half Rope"), link("/", "/p", "half  rope"), link("/q", "/p", "Half rope!")]
+    links = [
+        link("/", "/p", "Half Rope"),
+        link("/", "/p", "half  rope"),
+        link("/q", "/p", "Half rope!"),
+    ]
 
     assert [Click("half rope", "/p", 2)] == derive_clicks(links)
 

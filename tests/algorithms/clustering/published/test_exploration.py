@@ -20,7 +20,10 @@ def site(kinds: dict[str, int], hidden: AbstractSet[str] = frozenset()) -> dict[
 
     Pages that are `hidden` stand in the list of their kind and have another template.
     """
-    lists = {f"/{kind}": [f"{HOME}{kind}/{kind}-{n}" for n in range(size)] for kind, size in kinds.items()}
+    lists = {
+        f"/{kind}": [f"{HOME}{kind}/{kind}-{n}" for n in range(size)]
+        for kind, size in kinds.items()
+    }
     pages = {HOME: PageLinks(HOME, lists)}
     for path, urls in lists.items():
         for url in urls:
@@ -48,7 +51,9 @@ def test_of_a_large_collection_more_are_followed_in_the_end() -> None:
 def test_another_template_among_many_pages_is_found() -> None:
     hidden = {f"{HOME}b/b-{n}" for n in range(0, 100, 7)}
 
-    assert len(explored(site({"b": 100})).classes) + 1 == len(explored(site({"b": 100}, hidden)).classes)
+    assert len(explored(site({"b": 100})).classes) + 1 == len(
+        explored(site({"b": 100}, hidden)).classes
+    )
 
 
 def test_a_link_that_was_passed_over_in_one_collection_is_not_followed_from_another() -> None:
@@ -89,9 +94,13 @@ def test_a_site_of_hardly_anything_ends_well(n_pages: int) -> None:
 def museum() -> tuple[dict[str, PageLinks], dict[str, str]]:
     """Make a site that one program answers for: only the query says what a page is. Return its pages and types."""
     objects, artists, rooms = range(160), range(40), range(12)
-    menu = {"/div/menu/span": [view("visit", n) for n in range(5)] + [view("rooms"), view("artists"), HOME]}
+    menu = {
+        "/div/menu/span": [view("visit", n) for n in range(5)]
+        + [view("rooms"), view("artists"), HOME]
+    }
     pages = {
-        HOME: menu | {"/div/big": [view("object", n) for n in (3, 77, 120)], "/div/news": [view("loan", 1)]},
+        HOME: menu
+        | {"/div/big": [view("object", n) for n in (3, 77, 120)], "/div/news": [view("loan", 1)]},
         view("rooms"): menu | {"/div/plan/b": [view("room", n) for n in rooms]},
         view("artists"): menu | {"/div/index/i": [view("artist", n) for n in artists]},
     }
@@ -99,7 +108,10 @@ def museum() -> tuple[dict[str, PageLinks], dict[str, str]]:
         pages[view("visit", n)] = menu | {"/div/text/p/u": [view("visit", (n + 1) % 5)]}
     for n in rooms:
         shown = [view("loan" if o % 8 == 1 else "object", o) for o in objects if o % 12 == n]
-        pages[view("room", n)] = menu | {"/div/case/dl/dd": shown, "/div/doors": [view("room", (n + 1) % 12)]}
+        pages[view("room", n)] = menu | {
+            "/div/case/dl/dd": shown,
+            "/div/doors": [view("room", (n + 1) % 12)],
+        }
     for n in artists:
         pages[view("artist", n)] = menu | {
             "/div/works/dt": [view("object", o) for o in objects if o % 40 == n]
@@ -113,7 +125,9 @@ def museum() -> tuple[dict[str, PageLinks], dict[str, str]]:
             "/div/lender/a": [view("visit", 2)],
             "/div/where": [view("room", o % 12)],
         }
-    pages = {url: links for url, links in pages.items() if "loan" not in url or url in linked(pages)}
+    pages = {
+        url: links for url, links in pages.items() if "loan" not in url or url in linked(pages)
+    }
     types = {url: url.partition("view=")[2].partition("&")[0] for url in pages}
     return {url: PageLinks(url, links) for url, links in pages.items()}, types
 

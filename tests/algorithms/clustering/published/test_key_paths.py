@@ -57,7 +57,9 @@ class TestPaper:
     def test_a_higher_exponent_favours_frequent_paths(self) -> None:
         literal, biased = (expected_scores(CONTENTS, ASKED, a) for a in (1, 2))
 
-        assert biased[T][0] / biased[R][0] == pytest.approx(literal[T][0] / literal[R][0] * (3 / 4) / (2 / 4))
+        assert biased[T][0] / biased[R][0] == pytest.approx(
+            literal[T][0] / literal[R][0] * (3 / 4) / (2 / 4)
+        )
 
     def test_clicks_may_weigh_the_pages(self) -> None:
         weighted = {0: Asked(ASKED[0].terms, 3), 1: Asked(ASKED[1].terms, 1)}
@@ -119,7 +121,9 @@ class TestPaper:
 
 Graph = tuple[int, set[tuple[int, int]]]
 GRAPHS = st.integers(0, 7).flatmap(
-    lambda n: st.tuples(st.just(n), st.sets(st.sampled_from(list(combinations(range(n), 2)) or [(0, 0)])))
+    lambda n: st.tuples(
+        st.just(n), st.sets(st.sampled_from(list(combinations(range(n), 2)) or [(0, 0)]))
+    )
 )
 
 
@@ -133,7 +137,9 @@ def test_lemma_1_greedy_is_optimal_up_to_one_half(graph: Graph, beta: Fraction) 
     weights = [beta**rank for rank in range(1, n + 1)]
     subsets = (subset for size in range(n + 1) for subset in combinations(range(n), size))
     best = max(
-        sum((weights[i] for i in subset), Fraction(0)) for subset in subsets if is_independent(subset, edges)
+        sum((weights[i] for i in subset), Fraction(0))
+        for subset in subsets
+        if is_independent(subset, edges)
     )
 
     assert best == sum(weights[i] for i in greedy_mwis(weights, edges))
@@ -154,17 +160,25 @@ def test_every_path_left_out_depends_on_one_taken(graph: Graph) -> None:
 
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=4).map(" ".join)
-PAGES = st.lists(st.tuples(WORDS, WORDS, st.booleans(), st.one_of(st.none(), WORDS)), min_size=1, max_size=6)
+PAGES = st.lists(
+    st.tuples(WORDS, WORDS, st.booleans(), st.one_of(st.none(), WORDS)), min_size=1, max_size=6
+)
 
 
 @given(PAGES, st.sampled_from([1.0, 2.0]))
-def test_arrays_give_what_the_formulas_give(pages: list[tuple[str, str, bool, str | None]], a: float) -> None:
+def test_arrays_give_what_the_formulas_give(
+    pages: list[tuple[str, str, bool, str | None]], a: float
+) -> None:
     bodies = [
         f"<h1>{one}</h1><p>{two}</p><p>{one}</p>" + ("<b>a</b>" if has_b else "")
         for one, two, has_b, _ in pages
     ]
     observed = [observe_tree(parse_page(body.encode()).tree) for body in bodies]
-    asked = {p: Asked(hash_terms(query), 1.0 + p) for p, (*_, query) in enumerate(pages) if query is not None}
+    asked = {
+        p: Asked(hash_terms(query), 1.0 + p)
+        for p, (*_, query) in enumerate(pages)
+        if query is not None
+    }
     table = number_paths(observed)
     scores = score_paths(observed, table, asked, a=a)
     contents = [
@@ -189,7 +203,9 @@ def test_matches_of_paths_that_a_page_has_or_has_not() -> None:
     page = observe_tree(parse_page(b"<p>rope rope axe</p>").tree)
     path = hash_step(hash_step(hash_step(0, "html"), "body"), "p")
 
-    assert [hash_terms("rope"), Counter()] == matches_of(page, [path, 5], Asked(hash_terms("half rope")))
+    assert [hash_terms("rope"), Counter()] == matches_of(
+        page, [path, 5], Asked(hash_terms("half rope"))
+    )
 
 
 def test_no_page_has_no_paths() -> None:

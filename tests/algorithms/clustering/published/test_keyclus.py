@@ -43,7 +43,9 @@ def product(n: int, open_tab: str = "") -> RawPage:
 
 
 def brand(n: int) -> RawPage:
-    return RawPage(f"{ROOT}/b/{n}", f"<div class=brand><h2>Maker name{n}</h2><p>since {n}</p></div>".encode())
+    return RawPage(
+        f"{ROOT}/b/{n}", f"<div class=brand><h2>Maker name{n}</h2><p>since {n}</p></div>".encode()
+    )
 
 
 def text_page(n: int) -> RawPage:
@@ -57,9 +59,13 @@ LOG = [
 ]
 
 
-def clustered(pages: Sequence[RawPage], clicks: Sequence[Click] = LOG, **parameters: Any) -> Grouping:
+def clustered(
+    pages: Sequence[RawPage], clicks: Sequence[Click] = LOG, **parameters: Any
+) -> Grouping:
     observations = [observe(page) for page in pages]
-    return cluster_pages([page.url for page in pages], observations, Evidence(clicks=clicks), **parameters)
+    return cluster_pages(
+        [page.url for page in pages], observations, Evidence(clicks=clicks), **parameters
+    )
 
 
 def as_sets(grouping: Grouping, pages: Sequence[RawPage]) -> set[frozenset[str]]:
@@ -79,7 +85,9 @@ class TestPaper:
 
     def test_a_shingle_takes_key_paths_first_and_by_rank(self) -> None:
         assert (self.B,) == two_step_shingle(self.PAGE, Profile({self.B: 0, self.A: 1}, (), k=1))
-        assert (self.B, self.A) == two_step_shingle(self.PAGE, Profile({self.A: 1, self.B: 0}, (), k=2))
+        assert (self.B, self.A) == two_step_shingle(
+            self.PAGE, Profile({self.A: 1, self.B: 0}, (), k=2)
+        )
 
     def test_more_than_k_key_paths_leave_the_top_ranked_k(self) -> None:
         assert (self.A,) == two_step_shingle(self.PAGE, Profile({self.A: 0, self.B: 1}, (), k=1))
@@ -121,10 +129,14 @@ class TestPaper:
 
     def test_open_tabs_split_pages(self) -> None:
         pages = [product(n, ("Overview", "Reviews", "Specs")[n % 3]) for n in range(60)]
-        clicks = [Click(f"word{n} {page.url.rsplit('/', 1)[1]}", page.url) for n, page in enumerate(pages)]
+        clicks = [
+            Click(f"word{n} {page.url.rsplit('/', 1)[1]}", page.url) for n, page in enumerate(pages)
+        ]
 
         assert [20, 20, 20] == [len(group.members) for group in clustered(pages, clicks).groups]
-        assert [60] == [len(group.members) for group in clustered(pages, clicks, splits_tabs=False).groups]
+        assert [60] == [
+            len(group.members) for group in clustered(pages, clicks, splits_tabs=False).groups
+        ]
 
     def test_a_menu_that_matches_queries_gives_no_key_path_once_templates_are_removed(self) -> None:
         menu = b"<div class=menu><a href=/r>thing</a><b><a href=/s></a><a href=/t></a></b></div>"
@@ -179,7 +191,9 @@ def test_each_group_says_which_path_its_pages_have() -> None:
     assert "key path /html/body/div[@class='product']/h1" in whys
 
 
-@pytest.mark.parametrize("parameters", [{}, {"k": 3}, {"content_threshold": 0.9}, {"weighs_clicks": True}])
+@pytest.mark.parametrize(
+    "parameters", [{}, {"k": 3}, {"content_threshold": 0.9}, {"weighs_clicks": True}]
+)
 def test_the_order_of_pages_does_not_matter(parameters: dict[str, Any]) -> None:
     order = random.Random(5).sample(range(len(SHOP)), len(SHOP))
     here = clustered(SHOP, **parameters)
@@ -224,14 +238,17 @@ def test_with_larger_shingles_the_bytes_do_not_decide() -> None:
 def demo(name: str, edition: str) -> tuple[list[RawPage], list[Click], dict[str, str]]:
     site = sites.load(name, edition)
     pages = [
-        RawPage(site.default_url + page.path, page.body, page.content_type) for page in site.pages.values()
+        RawPage(site.default_url + page.path, page.body, page.content_type)
+        for page in site.pages.values()
     ]
     clicks = [Click(line.query, site.default_url + line.path, line.clicks) for line in site.queries]
     types = {site.default_url + page.path: page.type for page in site.pages.values()}
     return pages, clicks, types
 
 
-@pytest.mark.parametrize(("name", "edition"), [*((name, "1") for name in sites.NAMES), ("tinker-board", "2")])
+@pytest.mark.parametrize(
+    ("name", "edition"), [*((name, "1") for name in sites.NAMES), ("tinker-board", "2")]
+)
 def test_bytes_and_tree_assign_alike_on_pages_not_learned_from(name: str, edition: str) -> None:
     pages, clicks, _ = demo(name, edition)
     model = clustered(pages[::2], clicks).model
@@ -253,7 +270,9 @@ def test_most_pages_of_a_site_with_classes_are_recognised_in_their_bytes() -> No
 def test_a_search_log_finds_the_types_of_a_shop() -> None:
     pages, clicks, types = demo("alpine-shop", "1")
     grouping = clustered(pages, clicks)
-    cluster_by_page = dict(zip([page.url for page in pages], grouping.labels(len(pages)), strict=True))
+    cluster_by_page = dict(
+        zip([page.url for page in pages], grouping.labels(len(pages)), strict=True)
+    )
 
     assert compare(cluster_by_page, types).adjusted_rand > 0.95
 
@@ -278,7 +297,10 @@ class TestHostileSites:
         assert [1, 2] == list(grouping.unassigned)
 
     def test_only_empty_pages(self) -> None:
-        assert (0, 3) == (len((grouping := self.pages([b"", b"", b""])).groups), len(grouping.unassigned))
+        assert (0, 3) == (
+            len((grouping := self.pages([b"", b"", b""])).groups),
+            len(grouping.unassigned),
+        )
 
     def test_one_huge_tag(self) -> None:
         assert 1 == len(self.pages([b"<p title='" + b"x" * 1_000_000 + b"'>word"]).groups)

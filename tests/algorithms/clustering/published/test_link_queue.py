@@ -45,11 +45,15 @@ def popped(queue: LinkQueue) -> list[str]:
 
 
 class TestPaper:
-    @pytest.mark.parametrize(("strategy", "expected"), [("densest_first", "lmt"), ("sparsest_first", "tml")])
+    @pytest.mark.parametrize(
+        ("strategy", "expected"), [("densest_first", "lmt"), ("sparsest_first", "tml")]
+    )
     def test_the_strategies_order_collections_by_their_share_of_the_links(
         self, strategy: Strategy, expected: str
     ) -> None:
-        owner = class_of(1, page("a", {"m": list("12"), "l": list("345678"), "t": ["9"]}), page("b", {}))
+        owner = class_of(
+            1, page("a", {"m": list("12"), "l": list("345678"), "t": ["9"]}), page("b", {})
+        )
         queue = LinkQueue(strategy)
         for path in owner.urls_by_path:
             queue.push(Collection(owner, path))

@@ -93,13 +93,30 @@ ATTRIBUTES = st.sampled_from(
 PIECES = st.one_of(
     st.lists(ATTRIBUTES, max_size=3).map(lambda names: f"<p {' '.join(names)}>"),
     st.sampled_from(
-        ["t", "class=t ", "<", ">", "<!-- ", " -->", "<script>", "</script>", "</p>", "<b ", '"', "'"]
+        [
+            "t",
+            "class=t ",
+            "<",
+            ">",
+            "<!-- ",
+            " -->",
+            "<script>",
+            "</script>",
+            "</p>",
+            "<b ",
+            '"',
+            "'",
+        ]
     ),
 )
 
 
-@given(st.lists(PIECES, max_size=8), st.sampled_from([("class", "t"), ("id", "t"), ("class", "t u")]))
-def test_what_the_bytes_say_for_sure_the_tree_says_too(pieces: list[str], mark: tuple[str, str]) -> None:
+@given(
+    st.lists(PIECES, max_size=8), st.sampled_from([("class", "t"), ("id", "t"), ("class", "t u")])
+)
+def test_what_the_bytes_say_for_sure_the_tree_says_too(
+    pieces: list[str], mark: tuple[str, str]
+) -> None:
     body = "".join(pieces).encode()
     found = find_mark(body, *mark)
     page = observe_tree(parse_page(body).tree)

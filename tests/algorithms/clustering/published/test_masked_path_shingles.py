@@ -18,7 +18,9 @@ from clustering.algorithms.published.masked_path_shingles import (
 )
 
 SETS = st.lists(
-    st.frozensets(st.integers(0, 11), max_size=10).map(lambda s: np.array(sorted(s), dtype=np.uint64)),
+    st.frozensets(st.integers(0, 11), max_size=10).map(
+        lambda s: np.array(sorted(s), dtype=np.uint64)
+    ),
     max_size=20,
 )
 

@@ -122,7 +122,9 @@ class TestPaper:
 
         assert len(menu) == 5
         assert is_heterogeneous(menu)
-        assert not is_heterogeneous(select_candidates([with_schema(str(n), "12") for n in range(5)]))
+        assert not is_heterogeneous(
+            select_candidates([with_schema(str(n), "12") for n in range(5)])
+        )
         assert not is_heterogeneous(select_candidates([with_schema("1", "1")]))
 
     def test_a_page_goes_to_the_class_that_encodes_it_best(self) -> None:

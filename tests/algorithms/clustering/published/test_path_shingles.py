@@ -40,7 +40,9 @@ class TestPaper:
             assert shingle == min_hash(attributed_path_set(tree), k, seed)
 
     def test_repetitions_of_a_path_do_not_count(self) -> None:
-        grouping = cluster_pages(["a", "b", "c"], [observe(page(body)) for body in PAGES], Evidence(), k=8)
+        grouping = cluster_pages(
+            ["a", "b", "c"], [observe(page(body)) for body in PAGES], Evidence(), k=8
+        )
 
         assert [group.members for group in grouping.groups] == [(0, 1), (2,)]
 

@@ -56,7 +56,9 @@ def distance(a: str, b: str) -> float:
 class TestPaper:
     def test_pq_grams_of_a_root_with_two_children(self) -> None:
         # Anchor a: *a with the windows over * * b c * *; the leaves: ab and ac with three nulls.
-        assert {"*a**b": 1, "*a*bc": 1, "*abc*": 1, "*ac**": 1, "ab***": 1, "ac***": 1} == grams("a(b,c)")
+        assert {"*a**b": 1, "*a*bc": 1, "*abc*": 1, "*ac**": 1, "ab***": 1, "ac***": 1} == grams(
+            "a(b,c)"
+        )
 
     def test_equal_subtrees_count_twice(self) -> None:
         assert grams("a(b,b)")["ab***"] == 2
@@ -96,7 +98,12 @@ def page(markup: str) -> RawPage:
 
 
 LIST = "<ul>" + "<li><a>x</a></li>" * 20 + "</ul>"
-MARKUPS = [LIST, LIST.replace("</ul>", "<li><a>y</a></li></ul>"), "<h1>a</h1><p>b</p>", "<h1>c</h1><p>d</p>"]
+MARKUPS = [
+    LIST,
+    LIST.replace("</ul>", "<li><a>y</a></li></ul>"),
+    "<h1>a</h1><p>b</p>",
+    "<h1>c</h1><p>d</p>",
+]
 
 
 def test_pages_are_grouped_by_threshold_unless_shingles_are_wanted() -> None:
@@ -121,17 +128,24 @@ def test_the_order_of_pages_does_not_matter(way: str) -> None:
     cluster = cluster_pages if way == "threshold" else cluster_by_shingles
     here = cluster([""] * 12, profiles, Evidence()).labels(12)
 
-    assert [here[i] for i in order] == cluster([""] * 12, [profiles[i] for i in order], Evidence()).labels(12)
+    assert [here[i] for i in order] == cluster(
+        [""] * 12, [profiles[i] for i in order], Evidence()
+    ).labels(12)
 
 
 def test_the_seed_chooses_the_shingle() -> None:
     profiles = [observe(page(markup)) for markup in MARKUPS]
-    names = {cluster_by_shingles([""] * 4, profiles, Evidence(seed=seed)).groups[0].name for seed in range(5)}
+    names = {
+        cluster_by_shingles([""] * 4, profiles, Evidence(seed=seed)).groups[0].name
+        for seed in range(5)
+    }
 
     assert len(names) == 5
 
 
-@pytest.mark.parametrize("body", [b"", b" ", b"\x00\xff", b"<p " + b"a" * 1_000_000, b"<b>" * 30_000])
+@pytest.mark.parametrize(
+    "body", [b"", b" ", b"\x00\xff", b"<p " + b"a" * 1_000_000, b"<b>" * 30_000]
+)
 def test_hostile_pages_are_observed(body: bytes) -> None:
     profile = observe(RawPage("https://a.example/", body))
 

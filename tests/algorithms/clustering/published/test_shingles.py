@@ -94,7 +94,9 @@ SIMILAR_VECTORS = st.lists(
 
 
 @given(SIMILAR_VECTORS, st.integers(1, 4))
-def test_the_fast_form_returns_what_the_paper_s_form_returns(vectors: list[int], threshold: int) -> None:
+def test_the_fast_form_returns_what_the_paper_s_form_returns(
+    vectors: list[int], threshold: int
+) -> None:
     assert cluster_vectors(vectors, threshold) == cluster_vectors_fast(
         np.array(vectors, dtype=np.uint64), threshold
     )
@@ -114,7 +116,9 @@ def test_the_order_of_pages_does_not_matter(vectors: list[int], chance: random.R
 def test_every_page_is_covered_by_the_mask_of_its_group(vectors: list[int]) -> None:
     assigned, _ = cluster_vectors(vectors, 1)
 
-    assert all(mask is not None and mask.covers(v) for mask, v in zip(assigned, vectors, strict=True))
+    assert all(
+        mask is not None and mask.covers(v) for mask, v in zip(assigned, vectors, strict=True)
+    )
 
 
 @pytest.mark.parametrize(
@@ -131,7 +135,9 @@ def test_every_page_is_covered_by_the_mask_of_its_group(vectors: list[int]) -> N
         (b"", []),
     ],
 )
-def test_scanned_are_start_tags_outside_comments_and_scripts(markup: bytes, tags: list[bytes]) -> None:
+def test_scanned_are_start_tags_outside_comments_and_scripts(
+    markup: bytes, tags: list[bytes]
+) -> None:
     assert scan_tags(markup) == tags
 
 

@@ -55,9 +55,16 @@ def shop() -> dict[str, RawPage]:
         rows = "".join(f"<tr><td><a href=/p/{c}{p}>p</a></td></tr>" for p in range(10))
         bodies[f"{HOME}c/{c}"] = f"<p><a href=/>home</a></p><table>{rows}</table>"
         for p in range(10):
-            bodies[f"{HOME}p/{c}{p}"] = f"<p><a href=/c/{c}>up</a></p><b><a href=/r/{c}{p}>reviews</a></b>"
-            bodies[f"{HOME}r/{c}{p}"] = f"<i><a href=/p/{c}{p}>back</a></i><h6><a href=/>home</a></h6>"
-    return {url: RawPage(url, f"<html><body>{body}</body></html>".encode()) for url, body in bodies.items()}
+            bodies[f"{HOME}p/{c}{p}"] = (
+                f"<p><a href=/c/{c}>up</a></p><b><a href=/r/{c}{p}>reviews</a></b>"
+            )
+            bodies[f"{HOME}r/{c}{p}"] = (
+                f"<i><a href=/p/{c}{p}>back</a></i><h6><a href=/>home</a></h6>"
+            )
+    return {
+        url: RawPage(url, f"<html><body>{body}</body></html>".encode())
+        for url, body in bodies.items()
+    }
 
 
 def noting(asked: list[str], pages: Mapping[str, RawPage]) -> Callable[[str], RawPage | None]:
@@ -114,7 +121,9 @@ def test_no_more_pages_are_asked_for_than_allowed() -> None:
 def test_no_page_is_asked_for_twice_and_none_outside() -> None:
     asked: list[str] = []
     pages = shop() | {
-        HOME: RawPage(HOME, b"<a href=/c/0>1</a><a href=https://b.example/>2</a><a href=/gone>3</a>")
+        HOME: RawPage(
+            HOME, b"<a href=/c/0>1</a><a href=https://b.example/>2</a><a href=/gone>3</a>"
+        )
     }
     model = finish(compute_model([HOME], noting(asked, pages)))
 
@@ -143,7 +152,8 @@ def test_past_the_peak_the_exploration_may_stop() -> None:
 def test_a_menu_on_every_page_is_followed_once() -> None:
     menu = "<nav>" + "".join(f"<a href=/m{n}/x>m</a>" for n in range(30)) + "</nav>"
     pages = {
-        url: RawPage(url, p.body.replace(b"<body>", f"<body>{menu}".encode())) for url, p in shop().items()
+        url: RawPage(url, p.body.replace(b"<body>", f"<body>{menu}".encode()))
+        for url, p in shop().items()
     }
     pages |= {
         f"{HOME}m{n}/x": RawPage(f"{HOME}m{n}/x", f"<html><body>{menu}</body></html>".encode())
@@ -157,7 +167,9 @@ def test_a_menu_on_every_page_is_followed_once() -> None:
 def test_stored_pages_without_links_to_each_other_are_taken_from_every_folder() -> None:
     folders = {"a": b"<b>", "b": b"<p>", "c": b"<i>"}
     urls = [f"{HOME}{folder}/{n}" for folder in folders for n in range(40)]
-    pages = {url: RawPage(url, folders[kind(url)] + b"<a href=https://b.example/>x</a>") for url in urls}
+    pages = {
+        url: RawPage(url, folders[kind(url)] + b"<a href=https://b.example/>x</a>") for url in urls
+    }
 
     assert 3 == len(cluster_pages(*stored(pages), Evidence()).groups)
 
@@ -219,7 +231,9 @@ def test_pages_that_no_link_reaches_are_looked_at() -> None:
     ],
 )
 def test_hostile_sites_end_well(bodies: list[bytes], n_groups: int) -> None:
-    urls, observations = stored({f"{HOME}{n}": RawPage(f"{HOME}{n}", body) for n, body in enumerate(bodies)})
+    urls, observations = stored(
+        {f"{HOME}{n}": RawPage(f"{HOME}{n}", body) for n, body in enumerate(bodies)}
+    )
 
     assert n_groups == len(cluster_pages(urls, observations, Evidence()).groups)
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import random
 
 from clustering.algorithms.published.attributed_paths import PathPage, observe_tree
-from clustering.algorithms.published.template_removal import fewest_pages, kept_terms, repeated_pagelets
+from clustering.algorithms.published.template_removal import (
+    fewest_pages,
+    kept_terms,
+    repeated_pagelets,
+)
 from clustering.dom.page import parse_page
 
 MENU = "<ul><li><a href=/a>Ropes</a><li><a href=/b>Boots</a><li><a href=/c>Tents</a></ul>"
@@ -16,7 +20,9 @@ def observed(html: str, url: str) -> PathPage:
 
 
 def site(n: int) -> list[PathPage]:
-    return [observed(f"{MENU}<h1>Rope number {n}</h1>", f"http://a.example/p/{n}") for n in range(n)]
+    return [
+        observed(f"{MENU}<h1>Rope number {n}</h1>", f"http://a.example/p/{n}") for n in range(n)
+    ]
 
 
 class TestPaper:
@@ -26,7 +32,9 @@ class TestPaper:
         assert [False] * 3 + [True] * 3 == kept_terms(pages[0], repeated_pagelets(pages)).tolist()
 
     def test_tabs_that_lead_to_a_page_s_own_pages_are_kept(self) -> None:
-        tabs = "<ul><li><a href=?t=1>A</a><li><a href=?t=2>B</a><li><a href=?t=3>C</a></ul><p>text</p>"
+        tabs = (
+            "<ul><li><a href=?t=1>A</a><li><a href=?t=2>B</a><li><a href=?t=3>C</a></ul><p>text</p>"
+        )
         pages = [observed(tabs, f"http://a.example/p/{n}") for n in range(9)]
         same = [observed(tabs, "http://a.example/p/1") for _ in range(9)]
 

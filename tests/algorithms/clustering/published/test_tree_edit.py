@@ -54,7 +54,9 @@ def forest_distance(one: tuple[Nested, ...], other: tuple[Nested, ...]) -> int:
     if other:
         choices.append(forest_distance(one, other[:-1] + other[-1][1]) + 1)
     if one and other and one[-1][0] == other[-1][0]:
-        choices.append(forest_distance(one[-1][1], other[-1][1]) + forest_distance(one[:-1], other[:-1]))
+        choices.append(
+            forest_distance(one[-1][1], other[-1][1]) + forest_distance(one[:-1], other[:-1])
+        )
     return min(choices)
 
 
@@ -67,7 +69,10 @@ class TestPaper:
         assert n_matching(one, one) == len(one)
 
     def test_order_is_kept(self) -> None:
-        assert n_matching(tree(b"<div><b>x</b><i>y</i></div>"), tree(b"<div><i>y</i><b>x</b></div>")) == 2
+        assert (
+            n_matching(tree(b"<div><b>x</b><i>y</i></div>"), tree(b"<div><i>y</i><b>x</b></div>"))
+            == 2
+        )
 
     def test_tag_paths_are_compared_in_order(self) -> None:
         assert n_matching_in_order(["html", "body", "ul"], ["html", "body", "div", "ul"]) == 3
@@ -75,7 +80,9 @@ class TestPaper:
 
 @given(NESTED, NESTED)
 def test_the_distance_is_that_of_its_definition(one: Nested, other: Nested) -> None:
-    assert forest_distance((one,), (other,)) == edit_distance(in_postorder(one), in_postorder(other))
+    assert forest_distance((one,), (other,)) == edit_distance(
+        in_postorder(one), in_postorder(other)
+    )
 
 
 def test_of_a_large_tree_only_the_first_nodes_are_read() -> None:
@@ -87,4 +94,7 @@ def test_of_a_large_tree_only_the_first_nodes_are_read() -> None:
 def test_distances_are_symmetric() -> None:
     trees = [tree(b"<div><b>x</b></div>"), tree(b"<div><p><b>x</b></p></div>")]
 
-    assert all(edit_distance(one, other) == edit_distance(other, one) for one, other in product(trees, trees))
+    assert all(
+        edit_distance(one, other) == edit_distance(other, one)
+        for one, other in product(trees, trees)
+    )

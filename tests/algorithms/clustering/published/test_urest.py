@@ -30,7 +30,9 @@ PHI = LinearMargin((1.0, 0.5, 0.5), -1.6)
 
 def clusters_of(body: bytes) -> list[list[str]]:
     page = model(body)
-    return [[page.tags[one] for one in cluster] for cluster in cluster_subtrees(decompose(page), PHI)]
+    return [
+        [page.tags[one] for one in cluster] for cluster in cluster_subtrees(decompose(page), PHI)
+    ]
 
 
 class TestPaper:

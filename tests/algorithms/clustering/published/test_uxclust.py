@@ -84,8 +84,12 @@ class TestPaper:
         assert merge_groups(groups, [ten, nine, eight]) == [0, 0, 0]  # 0.9 and 0.89: a chain
         assert merge_groups(groups, [ten, ten[:8], ten[:1]]) == [0, 1, 2]  # 0.8 is not above
 
-    def test_the_cut_off_is_that_of_the_paper_on_sites_of_its_size_and_small_on_small_ones(self) -> None:
-        assert [1, 1, 2, 26, 100, 100] == [cut_off_for(n) for n in (0, 1_500, 2_000, 20_000, 76_503, 10**6)]
+    def test_the_cut_off_is_that_of_the_paper_on_sites_of_its_size_and_small_on_small_ones(
+        self,
+    ) -> None:
+        assert [1, 1, 2, 26, 100, 100] == [
+            cut_off_for(n) for n in (0, 1_500, 2_000, 20_000, 76_503, 10**6)
+        ]
 
     def test_groups_below_the_cut_off_are_dropped(self) -> None:
         urls = [f"https://a.example/{n}" for n in range(7)]
@@ -111,7 +115,12 @@ class TestPaper:
 
 
 def test_the_page_where_the_crawl_begins_has_no_inbound_link() -> None:
-    links = [link(HOME, "/logo"), link(TOYS, "/a"), link(HOME, "/logo", TOYS), link(TOYS, "/self", TOYS)]
+    links = [
+        link(HOME, "/logo"),
+        link(TOYS, "/a"),
+        link(HOME, "/logo", TOYS),
+        link(TOYS, "/self", TOYS),
+    ]
 
     assert {TOYS: "/a"} == first_inbound(links)
 
@@ -147,7 +156,8 @@ def shop() -> tuple[list[str], Evidence]:
     products = [f"https://a.example/p{n}" for n in range(12)]
     links = [link(url, f"/html/body/ul/li[{n}]/a") for n, url in enumerate(categories, 1)]
     links += [
-        link(url, f"/html/body/table/tr[{n % 3 + 1}]/a", categories[n // 3]) for n, url in enumerate(products)
+        link(url, f"/html/body/table/tr[{n % 3 + 1}]/a", categories[n // 3])
+        for n, url in enumerate(products)
     ]
     bodies = dict.fromkeys(categories, CATEGORY) | dict.fromkeys(products, PRODUCT)
     return [HOME, *categories, *products], Evidence(links=links, read=reader(bodies))

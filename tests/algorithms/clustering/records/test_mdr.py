@@ -12,11 +12,17 @@ def records(body: bytes) -> list[str]:
 
 
 def test_rows_are_a_data_region() -> None:
-    assert records(b"<table><tr><td>a<td>1<tr><td>b<td>2<tr><td>c<td>3</table>") == ["a1", "b2", "c3"]
+    assert records(b"<table><tr><td>a<td>1<tr><td>b<td>2<tr><td>c<td>3</table>") == [
+        "a1",
+        "b2",
+        "c3",
+    ]
 
 
 def test_two_siblings_can_make_one_generalized_node() -> None:
-    body = b"<div>" + b"".join(b"<h3>%c</h3><p><b>x</b><i>y</i></p>" % n for n in b"abc") + b"</div>"
+    body = (
+        b"<div>" + b"".join(b"<h3>%c</h3><p><b>x</b><i>y</i></p>" % n for n in b"abc") + b"</div>"
+    )
 
     assert records(body) == ["axy", "bxy", "cxy"]
 

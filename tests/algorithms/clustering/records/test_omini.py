@@ -3,7 +3,9 @@
 from clustering.algorithms.records.omini import extract_objects, find_separator, object_rich_subtree
 from tests.algorithms.clustering.records.test_record_page import model
 
-ROWS = b"<p>x</p><table>" + b"".join(b"<tr><td>%c<td>1" % letter for letter in b"abcdef") + b"</table>"
+ROWS = (
+    b"<p>x</p><table>" + b"".join(b"<tr><td>%c<td>1" % letter for letter in b"abcdef") + b"</table>"
+)
 
 
 def test_the_object_rich_subtree_holds_the_rows() -> None:

@@ -61,12 +61,16 @@ def test_a_page_where_nothing_repeats_has_no_candidates(body: bytes) -> None:
 
 
 def test_there_are_never_more_than_a_few_hundred() -> None:
-    kinds = [f"<div class=c{chr(97 + n % 26)}{chr(97 + n // 26)}><p>a<p>b<p>c</div>" for n in range(600)]
+    kinds = [
+        f"<div class=c{chr(97 + n % 26)}{chr(97 + n // 26)}><p>a<p>b<p>c</div>" for n in range(600)
+    ]
 
     assert 0 < len(proposed("".join(kinds).encode())) <= MAX_CANDIDATES
 
 
-def test_of_very_many_parents_those_with_most_text_give_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_very_many_parents_those_with_most_text_give_candidates(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(record_candidates, "MAX_FAMILIES", 2)
     body = b"<table>" + b"<tr><td>a<td>b" * 5 + b"<tr><td>long cell<td>another" + b"</table>"
     found = proposed(body)

@@ -25,7 +25,9 @@ def measured(body: bytes, tag: str) -> dict[str, float]:
     regions = tuple((number, number) for number, one in enumerate(page.tags) if one == tag)
     candidate = Candidate(regions, "key")
     names = [*QUICK_NAMES, *[f"tag_{one}" for one in TAGS], *DEEP_NAMES]
-    return dict(zip(names, quick_features(page, candidate) + deep_features(page, candidate), strict=True))
+    return dict(
+        zip(names, quick_features(page, candidate) + deep_features(page, candidate), strict=True)
+    )
 
 
 def test_records_that_touch_are_contiguous_and_their_fields_are_not() -> None:
@@ -59,7 +61,9 @@ def test_enumerations_are_seen() -> None:
     assert measured(b"<p>7. text</p><p>5. text</p>", "p")["enumerated"] == 0
 
 
-@pytest.mark.parametrize(("values", "expected"), [([2, 2, 2], 0), ([1, 3], 0.5), ([], 0), ([0, 0], 0)])
+@pytest.mark.parametrize(
+    ("values", "expected"), [([2, 2, 2], 0), ([1, 3], 0.5), ([], 0), ([0, 0], 0)]
+)
 def test_the_spread_is_a_share_of_the_mean(values: list[float], expected: float) -> None:
     assert spread(values) == expected
 

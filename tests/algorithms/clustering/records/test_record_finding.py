@@ -20,7 +20,9 @@ LISTS = [
 ]
 
 
-@pytest.mark.parametrize(("name", "edition", "path"), LISTS, ids=[f"{one[0]}{one[2]}" for one in LISTS])
+@pytest.mark.parametrize(
+    ("name", "edition", "path"), LISTS, ids=[f"{one[0]}{one[2]}" for one in LISTS]
+)
 def test_records_of_demo_lists_are_found(name: str, edition: str, path: str) -> None:
     demo = sites.load(name, edition).pages[path]
     tree = parse_page(demo.body, demo.content_type).tree
@@ -32,7 +34,8 @@ def test_records_of_demo_lists_are_found(name: str, edition: str, path: str) -> 
 
     def intervals(records: list[list[str]]) -> list[tuple[int, int]]:
         ends = [
-            (number_by_node[tree.xpath(one[0])[0]], number_by_node[tree.xpath(one[-1])[0]]) for one in records
+            (number_by_node[tree.xpath(one[0])[0]], number_by_node[tree.xpath(one[-1])[0]])
+            for one in records
         ]
         return [page.interval(end) for end in ends]
 
@@ -51,7 +54,9 @@ def test_a_page_without_a_list_has_no_records(body: bytes) -> None:
 
 def test_several_lists_do_not_show_the_same_twice() -> None:
     rows = b"".join(b"<tr><td><a href=/%d>Name %d</a><td>text %d" % (n, n, n) for n in range(20))
-    cards = b"".join(b"<div class=card><h3>Card %d</h3><p>with text %d</p></div>" % (n, n) for n in range(20))
+    cards = b"".join(
+        b"<div class=card><h3>Card %d</h3><p>with text %d</p></div>" % (n, n) for n in range(20)
+    )
     tree = parse_page(b"<table>" + rows + b"</table><div>" + cards + b"</div>").tree
     assert tree is not None
     found = find_records(tree, 2)
@@ -78,9 +83,13 @@ def test_deep_pages_are_read() -> None:
 
 
 def test_an_advertisement_between_two_records_is_of_neither() -> None:
-    cards = [b"<article><h3>Tent %d</h3><p>from %d.00</p></article>" % (n, n * 7) for n in range(12)]
+    cards = [
+        b"<article><h3>Tent %d</h3><p>from %d.00</p></article>" % (n, n * 7) for n in range(12)
+    ]
     cards.insert(6, b"<div><p>Sponsored</p><a href=/ad>See the new stoves</a></div>")
     tree = parse_page(b"<main>" + b"".join(cards) + b"</main>").tree
     assert tree is not None
 
-    assert [["article"]] * 12 == [[one.tag for one in record] for record in find_records(tree)[0].records]
+    assert [["article"]] * 12 == [
+        [one.tag for one in record] for record in find_records(tree)[0].records
+    ]

@@ -30,7 +30,11 @@ def test_counts_of_a_run_are_those_of_its_elements() -> None:
     run = (items[0], items[1])
 
     assert (1, 1) == (page.count("links", run), page.count("breaks", run))
-    assert (5, 2, 2) == (page.n_text("linked", run), page.n_text("digits", run), page.n_text("money", run))
+    assert (5, 2, 2) == (
+        page.n_text("linked", run),
+        page.n_text("digits", run),
+        page.n_text("money", run),
+    )
     assert items == page.siblings(run)
 
 

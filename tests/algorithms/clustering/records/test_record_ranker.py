@@ -63,7 +63,9 @@ def test_the_weights_that_ship_rank_records_first() -> None:
     assert page.tags[ranked[0][1].regions[0][0]] == "li"
 
 
-@pytest.mark.parametrize("weights", [WEIGHTS / "records.json", urest.WEIGHTS], ids=["records", "urest"])
+@pytest.mark.parametrize(
+    "weights", [WEIGHTS / "records.json", urest.WEIGHTS], ids=["records", "urest"]
+)
 def test_weights_say_where_they_come_from(weights: Traversable) -> None:
     stored = json.loads(weights.read_text())
 

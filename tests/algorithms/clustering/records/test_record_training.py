@@ -46,7 +46,12 @@ def test_training_scores_candidates_as_the_ranker_does() -> None:
 
 
 def test_the_least_score_parts_pages_with_a_list_from_those_without() -> None:
-    lists = [("cards", 0.9, True), ("cards", 0.55, True), ("cards", 0.5, False), ("rows", 0.6, True)]
+    lists = [
+        ("cards", 0.9, True),
+        ("cards", 0.55, True),
+        ("cards", 0.5, False),
+        ("rows", 0.6, True),
+    ]
     empty = [(NO_LIST, 0.2, False), (NO_LIST, 0.45, False), (NO_LIST, 0.9, False)]
 
     assert 0.45 < best_least([*lists, *empty]) <= 0.55

@@ -21,20 +21,25 @@ def tab_paths(pages: Sequence[PathPage]) -> list[str]:
     paths = sorted({path for one in pages for path in one.paths.tolist()})
     found = find_tabs(pages, paths)
     example = pages[0]
-    written = {path: example.path_written(place) for place, path in enumerate(example.paths.tolist())}
+    written = {
+        path: example.path_written(place) for place, path in enumerate(example.paths.tolist())
+    }
     return [written[path] for path in found]
 
 
 class TestPaper:
     def test_the_open_one_of_a_few_is_a_tab(self) -> None:
-        assert "/html/body/ul/li[@class='on']" in tab_paths([page(n, NAMES[n % 3]) for n in range(30)])
+        assert "/html/body/ul/li[@class='on']" in tab_paths(
+            [page(n, NAMES[n % 3]) for n in range(30)]
+        )
 
     def test_between_2_and_10_contents_make_tabs(self) -> None:
         assert [False, True, True, False] == [has_few_contents(200, n, 200) for n in (1, 2, 10, 11)]
 
     def test_tabs_are_on_many_pages(self) -> None:
         assert [False, True, False, True] == [
-            has_few_contents(present, 2, n) for present, n in [(9, 20), (10, 20), (49, 1000), (50, 1000)]
+            has_few_contents(present, 2, n)
+            for present, n in [(9, 20), (10, 20), (49, 1000), (50, 1000)]
         ]
 
 

@@ -12,7 +12,9 @@ LIST = "https://shop.example/list"
 
 def details(item: str, n: int = 5) -> list[str] | None:
     tree = parse_page(
-        ("<ul>" + "".join(f"<li>{item.replace('#', str(k))}</li>" for k in range(n)) + "</ul>").encode()
+        (
+            "<ul>" + "".join(f"<li>{item.replace('#', str(k))}</li>" for k in range(n)) + "</ul>"
+        ).encode()
     ).tree
     assert tree is not None
     links = find_detail_links(read_fields([[one] for one in tree.iter("li")]), LIST)
@@ -66,4 +68,6 @@ def test_demo_records_lead_to_their_pages() -> None:
     links = find_detail_links(read_fields(records), "https://d.example/c/tents")
 
     assert links is not None
-    assert {"product"} == {site.pages[url.removeprefix("https://d.example")].type for url in links.urls}
+    assert {"product"} == {
+        site.pages[url.removeprefix("https://d.example")].type for url in links.urls
+    }

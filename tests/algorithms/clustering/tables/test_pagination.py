@@ -43,11 +43,15 @@ def sorted_query(url: str) -> str:
 def test_the_number_after_this_page_s_own_is_next() -> None:
     body = " ".join(f'<a href="/list/page/{n}">{n}</a>' for n in (1, 2, 4, 5))
 
-    assert ("https://shop.example/list/page/4", "numbers") == found(body, "https://shop.example/list/page/3")
+    assert ("https://shop.example/list/page/4", "numbers") == found(
+        body, "https://shop.example/list/page/3"
+    )
 
 
 def test_all_pages_that_are_linked_are_told() -> None:
-    tree = parse_page("".join(f'<a href="/list?page={n}">{n}</a> ' for n in range(2, 6)).encode()).tree
+    tree = parse_page(
+        "".join(f'<a href="/list?page={n}">{n}</a> ' for n in range(2, 6)).encode()
+    ).tree
     assert tree is not None
 
     assert [f"https://shop.example/list?page={n}" for n in range(2, 6)] == list(
@@ -80,7 +84,10 @@ def test_addresses_of_one_list_differ_in_what_says_the_page() -> None:
     assert goes_on("https://a.example/news", "https://a.example/news/page/2")
     assert goes_on("https://a.example/l/index.html", "https://a.example/l/index_2.html")
     assert not goes_on("https://a.example/news", "https://a.example/sport")
-    assert [7, None] == [page_number("https://a.example/x?p=7"), page_number("https://a.example/x?q=7")]
+    assert [7, None] == [
+        page_number("https://a.example/x?p=7"),
+        page_number("https://a.example/x?q=7"),
+    ]
 
 
 @pytest.mark.parametrize(

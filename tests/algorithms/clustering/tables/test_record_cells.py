@@ -17,13 +17,18 @@ def told(body: bytes, path: str = "//li") -> list[list[tuple[str, str, str]]]:
 def test_texts_links_and_images_are_cells() -> None:
     body = b"<ul><li><a href=/a><img src=a.png>One</a> <b>two</b></ul>"
 
-    assert [("link", "", "/a"), ("image", "", "a.png"), ("text", "", "One"), ("text", "", "two")] == told(
-        body
-    )[0]
+    assert [
+        ("link", "", "/a"),
+        ("image", "", "a.png"),
+        ("text", "", "One"),
+        ("text", "", "two"),
+    ] == told(body)[0]
 
 
 def test_a_text_with_bold_words_is_one() -> None:
-    assert [[("text", "", "very good H2O")]] == told(b"<ul><li>very <b>good</b> H<sub>2</sub>O</ul>")
+    assert [[("text", "", "very good H2O")]] == told(
+        b"<ul><li>very <b>good</b> H<sub>2</sub>O</ul>"
+    )
 
 
 def test_labels_in_the_text_are_taken_out() -> None:
@@ -52,7 +57,9 @@ def test_a_class_that_only_adds_words_is_the_same_step() -> None:
 
 
 def test_classes_that_stand_side_by_side_differ() -> None:
-    body = b"<ul><li><i class=price>1</i><i class='price old'>3</i><li><i class='price old'>2</i></ul>"
+    body = (
+        b"<ul><li><i class=price>1</i><i class='price old'>3</i><li><i class='price old'>2</i></ul>"
+    )
     first, second = cells(body)
 
     assert first[1].key == second[0].key != first[0].key

@@ -33,7 +33,11 @@ LAYOUTS = {
         "seller": "<span class=seller>{}</span>",
         "stock": "<em class=stock>{}</em>",
     },
-    "labels in the text": {"name": "<h3>{}</h3>", "colour": "<p>Colour: {}</p>", "size": "<p>Size: {}</p>"},
+    "labels in the text": {
+        "name": "<h3>{}</h3>",
+        "colour": "<p>Colour: {}</p>",
+        "size": "<p>Size: {}</p>",
+    },
     "terms": {
         "name": "<h4>{}</h4>",
         "brand": "<dt>Brand</dt><dd>{}</dd>",
@@ -63,7 +67,9 @@ def test_fields_that_are_dropped_at_random_shift_nothing(layout: str, seed: int)
         for n in range(30)
     ]
     body = "<ul>" + "".join(
-        "<li>" + "".join(fields[name].replace("{}", value) for name, value in record.items()) + "</li>"
+        "<li>"
+        + "".join(fields[name].replace("{}", value) for name, value in record.items())
+        + "</li>"
         for record in truth
     )
     found = [column for column in columns(body.encode(), "//li") if column.kind == "text"]
@@ -94,7 +100,8 @@ def test_columns_have_the_page_s_own_names(layout: str) -> None:
     )
     names = [column.name for column in columns(body.encode(), "//li") if column.kind == "text"]
     named = [
-        "title" if name == "name" and layout in {"labels in the text", "terms"} else name for name in fields
+        "title" if name == "name" and layout in {"labels in the text", "terms"} else name
+        for name in fields
     ]
 
     assert (named if layout != "labels beside" else ["text", *named[1:]]) == names
@@ -105,7 +112,9 @@ def test_a_table_s_head_names_its_columns() -> None:
         b"<tr><td>team %d<td>%d<td>%d<td>1.%d.2020" % (n, n, n + 1, n + 1) for n in range(4)
     )
 
-    assert ["team", "score", "number", "date"] == [column.name for column in columns(body, "//tr[td]")]
+    assert ["team", "score", "number", "date"] == [
+        column.name for column in columns(body, "//tr[td]")
+    ]
 
 
 def test_several_values_stay_in_one_column() -> None:
@@ -116,7 +125,11 @@ def test_several_values_stay_in_one_column() -> None:
 
 
 def test_what_is_the_same_in_all_records_is_left_out() -> None:
-    body = b"<ul>" + b"".join(b"<li><b>%d</b><a href=/%d>more...</a>" % (n, n) for n in range(5)) + b"</ul>"
+    body = (
+        b"<ul>"
+        + b"".join(b"<li><b>%d</b><a href=/%d>more...</a>" % (n, n) for n in range(5))
+        + b"</ul>"
+    )
 
     assert [["0"], ["/0"]] == [column.values[0] for column in columns(body, "//li")]
 
@@ -136,7 +149,11 @@ def test_no_records_have_no_columns() -> None:
 
 @pytest.mark.parametrize(
     ("name", "path"),
-    [("alpine-shop", "/c/tents"), ("town-guide", "/browse.asp?cat=1"), ("the-courier", "/politics")],
+    [
+        ("alpine-shop", "/c/tents"),
+        ("town-guide", "/browse.asp?cat=1"),
+        ("the-courier", "/politics"),
+    ],
 )
 def test_demo_records_keep_their_values_together(name: str, path: str) -> None:
     demo = sites.load(name).pages[path]

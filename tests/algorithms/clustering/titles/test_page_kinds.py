@@ -8,13 +8,16 @@ from clustering.algorithms.grouping import RawPage
 from clustering.algorithms.titles.page_kinds import MAX_LINKS, NO_KIND, PageKind, read_kind
 
 CARDS = "".join(
-    f"<div class=card><h3><a href=/t/{n}>Teapot number {n}</a></h3><p>Holds {n} l</div>" for n in range(20)
+    f"<div class=card><h3><a href=/t/{n}>Teapot number {n}</a></h3><p>Holds {n} l</div>"
+    for n in range(20)
 )
 SENTENCE = "<p>Water is boiled first and <a href=/w/{0}>poured</a> over the leaves, which takes a while.</p>"
 
 
 def kind_of(body: str) -> PageKind:
-    return read_kind(RawPage("https://a.example/shop/tea", body.encode(), "text/html; charset=utf-8"))
+    return read_kind(
+        RawPage("https://a.example/shop/tea", body.encode(), "text/html; charset=utf-8")
+    )
 
 
 class TestLists:
@@ -31,7 +34,9 @@ class TestLists:
     def test_links_of_the_navigation_are_none(self) -> None:
         assert (
             ()
-            == kind_of(f"<nav>{CARDS}</nav><div role=navigation>{CARDS}</div><footer>{CARDS}</footer>").lists
+            == kind_of(
+                f"<nav>{CARDS}</nav><div role=navigation>{CARDS}</div><footer>{CARDS}</footer>"
+            ).lists
         )
 
     def test_a_few_links_below_a_text_are_none(self) -> None:
@@ -52,7 +57,8 @@ class TestLists:
 
     def test_addresses_that_are_none_are_left_out(self) -> None:
         links = "".join(
-            f"<li><a href='{href}'>Some words here</a>" for href in ("http://[", "#x", "a", "b", "c", "d")
+            f"<li><a href='{href}'>Some words here</a>"
+            for href in ("http://[", "#x", "a", "b", "c", "d")
         )
 
         assert 4 == len(kind_of(links).lists[0].links)
@@ -60,7 +66,10 @@ class TestLists:
 
 class TestForms:
     def test_passwords_are_counted(self) -> None:
-        assert 2 == kind_of("<form><input type=PASSWORD><input type=password><input></form>").n_passwords
+        assert (
+            2
+            == kind_of("<form><input type=PASSWORD><input type=password><input></form>").n_passwords
+        )
 
     def test_text_fields_whose_form_shows_results_are_noted(self) -> None:
         search = "<form><input name=q><input name=sort type=hidden></form>"

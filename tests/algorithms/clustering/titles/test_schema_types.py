@@ -29,7 +29,9 @@ class TestScripts:
 
         assert [("Product", 1)] == types_of(script({"@type": "Product", "offers": offer}))
 
-    @pytest.mark.parametrize("written", ["Recipe", "schema:Recipe", "https://schema.org/Recipe", ["Recipe"]])
+    @pytest.mark.parametrize(
+        "written", ["Recipe", "schema:Recipe", "https://schema.org/Recipe", ["Recipe"]]
+    )
     def test_types_are_known_however_they_are_written(self, written: object) -> None:
         assert [("Recipe", 1)] == types_of(script({"@type": written}))
 
@@ -41,7 +43,9 @@ class TestScripts:
         assert not is_beside("NewsArticle")
 
     def test_the_main_thing_of_a_page_counts(self) -> None:
-        assert [("Event", 1)] == types_of(script({"@type": "WebPage", "mainEntity": {"@type": "Event"}}))
+        assert [("Event", 1)] == types_of(
+            script({"@type": "WebPage", "mainEntity": {"@type": "Event"}})
+        )
 
     def test_what_a_list_holds_counts_where_it_is_all_there_is(self) -> None:
         rows = [{"@type": "ListItem", "item": {"@type": "Book"}} for _ in range(5)]
@@ -51,7 +55,8 @@ class TestScripts:
         assert [("Film", 1), ("ItemList", 1)] == types_of(books + script({"@type": "Film"}))
 
     @pytest.mark.parametrize(
-        "text", ["{", "[" * 100_000, "null", '{"@type": 3}', '{"@type": "<b>"}', '{"@graph": 5}', ""]
+        "text",
+        ["{", "[" * 100_000, "null", '{"@type": 3}', '{"@type": "<b>"}', '{"@graph": 5}', ""],
     )
     def test_broken_declarations_say_nothing(self, text: str) -> None:
         assert [] == types_of(f'<script type="application/ld+json">{text}</script>')
@@ -70,7 +75,9 @@ class TestElements:
         assert [("Product", 1)] == types_of(body)
 
     def test_cards_make_a_list(self) -> None:
-        assert [("Product", 4)] == types_of('<div itemtype="https://schema.org/Product">Tea</div>' * 4)
+        assert [("Product", 4)] == types_of(
+            '<div itemtype="https://schema.org/Product">Tea</div>' * 4
+        )
 
     def test_what_is_around_the_heading_is_what_the_page_is_about(self) -> None:
         main = '<div itemtype="https://schema.org/Product"><h1>Tea</h1></div>'
@@ -85,9 +92,16 @@ class TestElements:
 class TestOpenGraph:
     @pytest.mark.parametrize(
         ("written", "types"),
-        [("product", ["Product"]), ("video.movie", ["Movie"]), ("website", []), ("og:product", ["Product"])],
+        [
+            ("product", ["Product"]),
+            ("video.movie", ["Movie"]),
+            ("website", []),
+            ("og:product", ["Product"]),
+        ],
     )
-    def test_a_type_is_taken_where_nothing_else_is_declared(self, written: str, types: list[str]) -> None:
+    def test_a_type_is_taken_where_nothing_else_is_declared(
+        self, written: str, types: list[str]
+    ) -> None:
         meta = f'<meta property="og:type" content="{written}">'
 
         assert types == [name for name, _ in types_of(meta)]

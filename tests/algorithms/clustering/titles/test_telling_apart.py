@@ -28,11 +28,16 @@ def test_a_label_of_its_own_tells_a_cluster() -> None:
 
 
 def test_addresses_and_letters_are_no_labels() -> None:
-    assert ["Post", "Post 2"] == told(Marks(5, labels=[set()] * 5), Marks(3, labels=[{"me@a.b", "H"}] * 3))
+    assert ["Post", "Post 2"] == told(
+        Marks(5, labels=[set()] * 5), Marks(3, labels=[{"me@a.b", "H"}] * 3)
+    )
 
 
 def test_a_class_of_its_own_tells_a_cluster() -> None:
-    plain, sold = Marks(5, tokens=[["post"]] * 5), Marks(3, tokens=[["post", "sold-out", "mx-2"]] * 3)
+    plain, sold = (
+        Marks(5, tokens=[["post"]] * 5),
+        Marks(3, tokens=[["post", "sold-out", "mx-2"]] * 3),
+    )
 
     assert ["Post", "Post (sold out)"] == told(plain, sold)
 

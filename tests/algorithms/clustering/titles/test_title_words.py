@@ -53,7 +53,13 @@ def test_words_above_what_differs_name_one_of_many() -> None:
 
 
 def test_the_start_of_a_site_is_known() -> None:
-    starts = ["http://a.b", "http://a.b/", "http://a.b/index.html", "http://a.b/?q=x", "http://a.b/x"]
+    starts = [
+        "http://a.b",
+        "http://a.b/",
+        "http://a.b/index.html",
+        "http://a.b/?q=x",
+        "http://a.b/x",
+    ]
 
     assert [True, True, True, False, False] == [is_start(url) for url in starts]
 
@@ -93,7 +99,18 @@ def test_english_words_are_made_singular() -> None:
         "movies",
         "bus",
     ]
-    singulars = ["product", "category", "box", "dish", "recipe", "glass", "news", "status", "movie", "bus"]
+    singulars = [
+        "product",
+        "category",
+        "box",
+        "dish",
+        "recipe",
+        "glass",
+        "news",
+        "status",
+        "movie",
+        "bus",
+    ]
 
     assert singulars == list(map(singular_of, plurals))
 

@@ -15,7 +15,9 @@ from clustering.dom.addresses import normalise_url
 
 TREES = ("oak", "elm", "ash", "yew", "fir", "bay", "box", "fig")
 SEARCH = "<form><input name=q></form>"
-PROSE = "<p>Water is boiled first and poured over the leaves, and that is what takes a while.</p>" * 9
+PROSE = (
+    "<p>Water is boiled first and poured over the leaves, and that is what takes a while.</p>" * 9
+)
 
 
 def urls(pattern: str, n: int = 3) -> list[str]:
@@ -53,7 +55,9 @@ def declared(**value: object) -> str:
 
 def cards(path: str, *, first: int = 0) -> str:
     some = [*TREES, *TREES][first : first + 5]
-    return "".join(f"<li><a href=/{path.format(tree)}>The {tree} of the week</a></li>" for tree in some)
+    return "".join(
+        f"<li><a href=/{path.format(tree)}>The {tree} of the week</a></li>" for tree in some
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,7 +73,10 @@ def cards(path: str, *, first: int = 0) -> str:
         (ClusterPages(urls("p/{}"), headings=["Oak", "Elm", "Ash"]), "Like “Oak”"),
         (ClusterPages(["http://a.b/p/imprint"], headings=["Imprint¶"]), "Imprint"),
         (ClusterPages(["http://a.b/p/imprint"], headings=["x" * 50]), "Imprint"),
-        (ClusterPages(urls("page.php?id={}"), titles=["Oak tree facts", "Elm tree facts"]), "Tree facts"),
+        (
+            ClusterPages(urls("page.php?id={}"), titles=["Oak tree facts", "Elm tree facts"]),
+            "Tree facts",
+        ),
         (ClusterPages(urls("{}")), "Pages"),
     ],
 )
@@ -130,7 +137,9 @@ class TestWhatPagesAreFor:
     def test_a_log_in_on_all_pages_says_nothing(self) -> None:
         form = "<form method=post><input type=password></form>"
 
-        assert ["Beer", "Wine"] == title_clusters([cluster("beer/{}", form), cluster("wine/{}", form)])
+        assert ["Beer", "Wine"] == title_clusters(
+            [cluster("beer/{}", form), cluster("wine/{}", form)]
+        )
 
     def test_addresses_with_what_was_searched_are_results(self) -> None:
         assert "Search results" == title(cluster("hledat?q={}", SEARCH + "<h1>Nalezeno: {}</h1>"))
@@ -141,14 +150,19 @@ class TestLists:
     def test_a_list_is_called_after_what_it_leads_to(self) -> None:
         ropes = cluster("rope/{}", "<h1>{}</h1><p>Long and strong</p>", n=8)
         lists = read(
-            [(f"c/{n}", f"<h1>Group {n}</h1><ul>{cards('rope/{}', first=n)}</ul>") for n in range(8)]
+            [
+                (f"c/{n}", f"<h1>Group {n}</h1><ul>{cards('rope/{}', first=n)}</ul>")
+                for n in range(8)
+            ]
         )
 
         assert ["Rope", "Rope list"] == title_clusters([ropes, lists])
 
     def test_its_own_address_comes_first(self) -> None:
         ropes = cluster("rope/{}", "<h1>{}</h1>", n=8)
-        makers = read([(f"maker/{n}", f"<h1>{n}</h1><ul>{cards('rope/{}', first=n)}</ul>") for n in range(8)])
+        makers = read(
+            [(f"maker/{n}", f"<h1>{n}</h1><ul>{cards('rope/{}', first=n)}</ul>") for n in range(8)]
+        )
 
         assert "Maker list" == title(makers, ropes)
 
@@ -159,7 +173,9 @@ class TestLists:
 
     def test_what_leads_to_pages_of_its_own_kind_is_no_list(self) -> None:
         body = "<h1>{}</h1><b>Others like this one</b>"
-        pages = read([(f"rope/{tree}", body + cards("rope/{}", first=n)) for n, tree in enumerate(TREES)])
+        pages = read(
+            [(f"rope/{tree}", body + cards("rope/{}", first=n)) for n, tree in enumerate(TREES)]
+        )
 
         assert "Rope" == title(pages)
 
@@ -172,8 +188,12 @@ class TestLists:
 
 class TestWords:
     def test_words_of_all_titles_of_the_site_name_nothing(self) -> None:
-        first = ClusterPages(urls("p?id={}"), titles=["Oak - My site", "Elm - My site", "Ash - My site"])
-        second = ClusterPages(urls("q?id={}"), titles=["Tom - My site", "Ann - My site", "Joe - My site"])
+        first = ClusterPages(
+            urls("p?id={}"), titles=["Oak - My site", "Elm - My site", "Ash - My site"]
+        )
+        second = ClusterPages(
+            urls("q?id={}"), titles=["Tom - My site", "Ann - My site", "Joe - My site"]
+        )
 
         assert ["Like “Oak”", "Like “Tom”"] == title_clusters([first, second])
 
@@ -207,12 +227,16 @@ class TestLanguages:
             ("hersteller/{}", "de", "Hersteller"),
         ],
     )
-    def test_the_words_of_any_language_are_taken(self, pattern: str, lang: str, expected: str) -> None:
+    def test_the_words_of_any_language_are_taken(
+        self, pattern: str, lang: str, expected: str
+    ) -> None:
         assert expected == title(cluster(pattern, f"<html lang={lang}><h1>{{}}</h1>"))
 
     def test_a_list_is_known_in_any_language(self) -> None:
         goods = cluster("товар/{}", "<h1>{}</h1>", n=8)
-        lists = read([(f"к/{n}", f"<h1>{n}</h1><ul>{cards('товар/{}', first=n)}</ul>") for n in range(8)])
+        lists = read(
+            [(f"к/{n}", f"<h1>{n}</h1><ul>{cards('товар/{}', first=n)}</ul>") for n in range(8)]
+        )
 
         assert ["Товар", "Товар list"] == title_clusters([goods, lists])
 
@@ -248,7 +272,9 @@ class TestOneTitleOnce:
 
 
 class TestHostileSites:
-    @pytest.mark.parametrize("heading", ["long " * 100, "\x07\u202e\ud83d bell", "<b>", " \n\t ", "¶#"])
+    @pytest.mark.parametrize(
+        "heading", ["long " * 100, "\x07\u202e\ud83d bell", "<b>", " \n\t ", "¶#"]
+    )
     def test_no_title_is_longer_or_stranger_than_people_read(self, heading: str) -> None:
         found = title(ClusterPages(["http://a.b/p/q"], headings=[heading]))
 

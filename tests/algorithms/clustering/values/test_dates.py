@@ -66,4 +66,6 @@ def test_every_day_is_read_in_its_usual_forms(day: date) -> None:
 
 
 def test_months_are_known_by_beginning_and_inflection() -> None:
-    assert [9, 9, 2, None] == [month_of_name(name) for name in ("Sept", "сентября", "Février", "Monday")]
+    assert [9, 9, 2, None] == [
+        month_of_name(name) for name in ("Sept", "сентября", "Février", "Monday")
+    ]

@@ -31,7 +31,9 @@ from clustering.values.prices import read_price
         ("gratis", "0", None),
     ],
 )
-def test_the_amount_beside_a_currency_is_the_price(text: str, amount: str, currency: str | None) -> None:
+def test_the_amount_beside_a_currency_is_the_price(
+    text: str, amount: str, currency: str | None
+) -> None:
     assert {"amount": amount, "currency": currency} == read_price(text)
 
 

@@ -20,7 +20,9 @@ from clustering.values.ratings import read_rating
         ("12 of 10", 12.0, None),
     ],
 )
-def test_the_best_is_told_where_it_stands_there(text: str, value: float, best: float | None) -> None:
+def test_the_best_is_told_where_it_stands_there(
+    text: str, value: float, best: float | None
+) -> None:
     assert {"value": value, "best": best} == read_rating(text)
 
 

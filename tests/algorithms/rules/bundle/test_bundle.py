@@ -15,18 +15,11 @@ from clustering.algorithms.published.shingles import shingle_vector
 from clustering.services.pages.found_pages import FoundPage
 from rules.algorithms.running.matching import BY_SIGNATURE, ClusterProfile, Clusters
 from rules.algorithms.running.record_lines import SiteRules
-from rules.algorithms.running.run_rule import AttributeType, RunnableRule
-from rules.bundle import bundle as bundles
-from rules.bundle.bundle import (
-    BadBundle,
-    Bundle,
-    Fixture,
-    check_bundle,
-    extract_bundle,
-    read_bundle,
-    write_bundle,
-)
+from rules.algorithms.running.records import AttributeType, RunnableRule
+from rules.bundle.__main__ import main
+from rules.bundle.bundle import BadBundle, Bundle, Fixture, check_bundle, read_bundle, write_bundle
 from rules.bundle.extraction import lines_of
+from rules.bundle.parallel import extract_bundle
 from tests.algorithms.rules.running import test_run_rule as cast
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -38,7 +31,9 @@ TYPES = (
 
 
 def made_bundle() -> Bundle:
-    profile = ClusterProfile("products", "http://s.example/p/(.*)", f"{shingle_vector(cast.PAGE):016x}", 9.0)
+    profile = ClusterProfile(
+        "products", "http://s.example/p/(.*)", f"{shingle_vector(cast.PAGE):016x}", 9.0
+    )
     rules = SiteRules(Clusters((profile,), variant=BY_SIGNATURE), {"products": cast.rule(*TYPES)})
     return Bundle("shop", "http://s.example", rules)
 
@@ -81,7 +76,9 @@ def test_a_line_is_what_every_run_says(folder: Path, source: Path) -> None:
     assert (None, "no_signature") == (lines[40]["rule"], lines[40]["reason"])
 
 
-def test_several_processes_give_the_same_lines_in_the_same_order(folder: Path, source: Path) -> None:
+def test_several_processes_give_the_same_lines_in_the_same_order(
+    folder: Path, source: Path
+) -> None:
     assert list(extract_bundle(folder, source)) == list(extract_bundle(folder, source, n_jobs=2))
 
 
@@ -91,7 +88,9 @@ def test_a_zip_and_a_manifest_are_sources_too(folder: Path, source: Path, tmp_pa
         for number in range(5):
             archive.writestr(f"p/{number:02}.html", body(number))
     manifest = source / "pages.jsonl"
-    entries = [{"url": line["url"], "file": f"p/{number:02}.html"} for number, line in enumerate(expected)]
+    entries = [
+        {"url": line["url"], "file": f"p/{number:02}.html"} for number, line in enumerate(expected)
+    ]
     entries.append({"url": "http://s.example/p/x", "file": "gone.html"})
     entries.append({"url": "http://s.example/p/404", "file": "p/01.html", "status": 404})
     manifest.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
@@ -104,11 +103,15 @@ def test_a_zip_and_a_manifest_are_sources_too(folder: Path, source: Path, tmp_pa
 
 def test_it_runs_with_django_blocked(folder: Path, source: Path) -> None:
     blocked = ["django", "rest_framework", "celery", "psycopg", "httpx", "httpcore"]
-    program = f"import sys; sys.modules.update(dict.fromkeys({blocked})); from rules.bundle.bundle import main; sys.exit(main({[str(folder), str(source)]}))"  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, check=False)
+    program = f"import sys; sys.modules.update(dict.fromkeys({blocked})); from rules.bundle.__main__ import main; sys.exit(main({[str(folder), str(source)]}))"  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, check=False
+    )
 
     assert (0, b"") == (done.returncode, done.stderr)
-    assert list(extract_bundle(folder, source)) == [json.loads(line) for line in done.stdout.splitlines()]
+    assert list(extract_bundle(folder, source)) == [
+        json.loads(line) for line in done.stdout.splitlines()
+    ]
 
 
 def test_its_own_fixtures_are_checked(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -117,7 +120,7 @@ def test_its_own_fixtures_are_checked(folder: Path, capfd: pytest.CaptureFixture
     expected.write_text(expected.read_text().replace("Oak desk", "Elm desk"))
 
     assert ["http://s.example/p/1"] == [url for url, _, _ in check_bundle(folder)]
-    assert 1 == bundles.main([str(folder), "--check"])
+    assert 1 == main([str(folder), "--check"])
     assert "Elm desk" in capfd.readouterr().err
 
 
@@ -152,8 +155,8 @@ def test_a_bundle_that_was_tampered_with_is_refused(
 def test_what_cannot_be_done_is_said_in_one_line(
     folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    assert 1 == bundles.main([str(tmp_path), str(tmp_path)])
-    assert 1 == bundles.main([str(folder), str(tmp_path / "none")])
+    assert 1 == main([str(tmp_path), str(tmp_path)])
+    assert 1 == main([str(folder), str(tmp_path / "none")])
     assert 2 == len(capfd.readouterr().err.splitlines())
 
 

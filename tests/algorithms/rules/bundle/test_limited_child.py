@@ -10,15 +10,8 @@ from dataclasses import replace
 import pytest
 
 from clustering.dom.page import parse_page
-from rules.algorithms.running.run_rule import (
-    STOPPED,
-    STYLESHEET_FAILED,
-    AttributeType,
-    Extracted,
-    RunnableRule,
-    extract_here,
-    extract_tree,
-)
+from rules.algorithms.running.records import AttributeType, Extracted, RunnableRule
+from rules.algorithms.running.run_rule import STOPPED, STYLESHEET_FAILED, extract_here, extract_tree
 from rules.bundle.extraction import extract, extract_in_child
 from rules.bundle.limited_child import answer_question
 from rules.bundle.limits import LimitedRuns, borrowed_runs, close_pool
@@ -51,7 +44,9 @@ def by_hand(stylesheet: str) -> RunnableRule:
 
 
 def extracted(stylesheet: str, runs: LimitedRuns, body: bytes = MANY) -> Extracted:
-    return extract_in_child(body, "", "http://s.example/", by_hand(stylesheet), nodes=True, runs=runs)
+    return extract_in_child(
+        body, "", "http://s.example/", by_hand(stylesheet), nodes=True, runs=runs
+    )
 
 
 def test_it_gives_what_the_rule_gives_in_this_process(runs: LimitedRuns) -> None:
@@ -59,7 +54,9 @@ def test_it_gives_what_the_rule_gives_in_this_process(runs: LimitedRuns) -> None
     rule = replace(cast.rule(*types), trust={"name": 0.5})
     page = (cast.PAGE, "text/html; charset=utf-8", "http://s.example/p/1")
 
-    assert extract_here(*page, rule, nodes=True) == extract_in_child(*page, rule, nodes=True, runs=runs)
+    assert extract_here(*page, rule, nodes=True) == extract_in_child(
+        *page, rule, nodes=True, runs=runs
+    )
 
 
 def test_a_rule_by_hand_never_runs_in_this_process() -> None:
@@ -82,7 +79,10 @@ def test_a_rule_by_hand_never_runs_in_this_process() -> None:
         ("<xsl:import href='http://10.0.0.1/'/>", "another stylesheet"),
         (TEMPLATE.format("<xsl:value-of select=\"document('/etc/passwd')\"/>"), "another file"),
         (TEMPLATE.format('<xsl:value-of select="str:tokenize(.)"/>'), "not allowed"),
-        (TEMPLATE.format('<exsl:document xmlns:exsl="http://exslt.org/common" href="x"/>'), "not allowed"),
+        (
+            TEMPLATE.format('<exsl:document xmlns:exsl="http://exslt.org/common" href="x"/>'),
+            "not allowed",
+        ),
         (TEMPLATE.format('<xsl:value-of select="//b["/>'), "line 1: "),
         (TEMPLATE.format("").replace("name=", 'way="first" name='), "are whole numbers: "),
     ],
@@ -106,12 +106,17 @@ def test_a_bomb_of_entities_is_refused(runs: LimitedRuns) -> None:
 def test_an_output_that_grows_is_stopped_and_the_next_page_is_answered(runs: LimitedRuns) -> None:
     assert STOPPED == extracted(f"{HEAD}{HUGE}</xsl:stylesheet>", runs).reason
     assert (
-        "Hi" == extracted(f"{HEAD}{TEMPLATE.format('Hi')}</xsl:stylesheet>", runs).records[0].values["name"]
+        "Hi"
+        == extracted(f"{HEAD}{TEMPLATE.format('Hi')}</xsl:stylesheet>", runs)
+        .records[0]
+        .values["name"]
     )
 
 
 @pytest.mark.parametrize("told", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_what_ends_the_parents_group_does_not_lose_a_page(told: signal.Signals, runs: LimitedRuns) -> None:
+def test_what_ends_the_parents_group_does_not_lose_a_page(
+    told: signal.Signals, runs: LimitedRuns
+) -> None:
     runs.find_nodes("//b", [])
     assert runs._child is not None
     pid = runs._child.pid

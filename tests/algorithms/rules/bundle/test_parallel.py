@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rules.bundle.bundle import read_bundle, write_bundle
-from rules.bundle.file_ranges import FileRange, extract
+from rules.bundle.bundle import FileRange, extract, read_bundle, write_bundle
 from rules.bundle.parallel import Part, spread
 from tests.algorithms.rules.bundle.test_bundle import body, made_bundle
 from vertex.core.services.files.files import UnreadableFile
@@ -41,7 +40,9 @@ def test_no_item_is_lost_and_the_order_stays(folder: Path, source: Path) -> None
     assert expected == list(spread(str(folder), str(source), 2, BASE))
 
 
-def test_a_page_that_ends_its_process_is_told_and_the_rest_goes_on(folder: Path, source: Path) -> None:
+def test_a_page_that_ends_its_process_is_told_and_the_rest_goes_on(
+    folder: Path, source: Path
+) -> None:
     part = Part(str(folder), BASE, FileRange(str(source), 7, 2))
     part.process.kill()
     part.process.join()

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from rules.bundle import spark
-from rules.bundle.bundle import extract_bundle, write_bundle
+from rules.bundle.bundle import write_bundle
+from rules.bundle.parallel import extract_bundle
 from rules.bundle.spark import SparkMissing, local_file, start_session
 from tests.algorithms.rules.bundle.test_bundle import ROOT, body, made_bundle
 
@@ -35,9 +36,18 @@ def source(tmp_path: Path) -> Path:
 def test_in_local_mode_the_lines_are_those_of_the_bundle(source: Path, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "rules.bundle.spark", str(tmp_path / "bundle"), str(source)]
     options = ["--output", str(tmp_path / "out"), "--parts", "2", "--base-url", "http://s.example/"]
-    place = {"SPARK_MASTER": "local[2]", "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    place = {
+        "SPARK_MASTER": "local[2]",
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
     done = subprocess.run(
-        [*command, *options], cwd=ROOT, env=os.environ | place, capture_output=True, text=True, check=False
+        [*command, *options],
+        cwd=ROOT,
+        env=os.environ | place,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert 0 == done.returncode, done.stderr[-2000:]
@@ -46,7 +56,9 @@ def test_in_local_mode_the_lines_are_those_of_the_bundle(source: Path, tmp_path:
     )
     lines = [json.loads(line) for line in written if line]
     alone = list(extract_bundle(tmp_path / "bundle", source, base_url="http://s.example/"))
-    assert sorted(alone, key=lambda line: line["url"]) == sorted(lines, key=lambda line: line["url"])
+    assert sorted(alone, key=lambda line: line["url"]) == sorted(
+        lines, key=lambda line: line["url"]
+    )
 
 
 def test_without_spark_the_way_to_get_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

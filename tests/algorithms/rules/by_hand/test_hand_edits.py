@@ -19,7 +19,8 @@ from rules.algorithms.by_hand.hand_edits import (
     within_record,
 )
 from rules.algorithms.by_hand.sandbox import Refused, read_stylesheet
-from rules.algorithms.rule.rule import Alternative, AttributeRule, Boundary, ClusterRule, Feature, Selection
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import Alternative, AttributeRule, Boundary, ClusterRule, Selection
 from rules.algorithms.running.run_rule import run_stylesheet
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from rules.bundle.xpath_checks import check_xpaths
@@ -47,7 +48,9 @@ def tree_of_page() -> HtmlElement:
 def found(text: str) -> dict[str, list[tuple[str, str]]]:
     """Return each value of the page with its place."""
     (record,) = run_stylesheet(text, tree_of_page(), nodes=True)
-    return {name: [(one.text, one.node) for one in values] for name, values in record.values.items()}
+    return {
+        name: [(one.text, one.node) for one in values] for name, values in record.values.items()
+    }
 
 
 def written(
@@ -84,7 +87,9 @@ class TestXPaths:
 
         assert ["25"] == [value for value, _ in found(text)["price"]]
 
-    def test_other_attributes_stay_as_they_are_and_the_same_edit_twice_changes_nothing(self) -> None:
+    def test_other_attributes_stay_as_they_are_and_the_same_edit_twice_changes_nothing(
+        self,
+    ) -> None:
         before = with_xpaths(empty_stylesheet(["name", "id"]), [written("name", "//h1")])
         after = with_xpaths(before, [written("id", "//img/@data-id")])
 
@@ -93,12 +98,16 @@ class TestXPaths:
         assert after == with_xpaths(after, [written("id", "//img/@data-id")])
         assert "then changed by hand" in after
 
-    def test_an_imported_stylesheet_gets_the_attribute_and_the_parameter_that_it_lacks(self) -> None:
+    def test_an_imported_stylesheet_gets_the_attribute_and_the_parameter_that_it_lacks(
+        self,
+    ) -> None:
         assert not tells_places(read_stylesheet(IMPORTED.encode()))
         text = with_xpaths(IMPORTED, [written("id", "//img/@data-id")])
 
         assert tells_places(read_stylesheet(text.encode()))
-        assert {"name": [("\xa0Oak desk", "")], "id": [("7", "/*[1]/*[1]/*[6]/@data-id")]} == found(text)
+        assert {"name": [("\xa0Oak desk", "")], "id": [("7", "/*[1]/*[1]/*[6]/@data-id")]} == found(
+            text
+        )
 
     def test_fields_of_a_list_are_looked_for_within_each_record(self) -> None:
         first = Alternative("xpath", "element", (Feature("tag", 0, ("li",)),))
@@ -123,7 +132,9 @@ class TestXPaths:
             ("re:test(., 'a')", "not allowed"),
         ],
     )
-    def test_what_is_no_xpath_of_a_rule_is_told_with_its_line(self, xpath: str, reason: str) -> None:
+    def test_what_is_no_xpath_of_a_rule_is_told_with_its_line(
+        self, xpath: str, reason: str
+    ) -> None:
         with pytest.raises(Refused, match=reason):
             with_xpaths(empty_stylesheet(["name"]), [written("name", "//h1", xpath)])
 
@@ -131,12 +142,16 @@ class TestXPaths:
         xpath = "//self::node()"
         for _ in range(40):
             xpath = f"//self::node()[count({xpath})>0]"
-        with pytest.raises(Refused, match=r"name, line 1: .*was stopped: it ran longer than 5 seconds"):
+        with pytest.raises(
+            Refused, match=r"name, line 1: .*was stopped: it ran longer than 5 seconds"
+        ):
             with_xpaths(empty_stylesheet(["name"]), [written("name", xpath)])
 
     def test_a_text_that_is_split_needs_the_stylesheet(self) -> None:
         with pytest.raises(Refused, match="splits the text at ','"):
-            with_xpaths(empty_stylesheet(["name"]), [written("name", "//h1", cut=Selection(separator=","))])
+            with_xpaths(
+                empty_stylesheet(["name"]), [written("name", "//h1", cut=Selection(separator=","))]
+            )
 
     def test_a_stylesheet_without_room_for_an_attribute_is_told(self) -> None:
         squeezed = IMPORTED.replace("\n", "")
@@ -146,7 +161,9 @@ class TestXPaths:
 
 class TestTexts:
     def test_a_file_is_read_in_the_encoding_that_it_declares_and_kept_as_utf_8(self) -> None:
-        latin = '<?xml version="1.0" encoding="ISO-8859-1"?>\r\n' + IMPORTED.replace("//h1", "//h1[.='é']")
+        latin = '<?xml version="1.0" encoding="ISO-8859-1"?>\r\n' + IMPORTED.replace(
+            "//h1", "//h1[.='é']"
+        )
         text = stylesheet_text(latin.encode("latin-1"))
 
         assert text.startswith('<?xml version="1.0" encoding="UTF-8"?>\n<xsl:stylesheet')
@@ -163,7 +180,9 @@ class TestTexts:
             (b"<" * (1024 * 1024 + 1), "at most"),
         ],
     )
-    def test_what_is_no_text_of_a_stylesheet_is_refused(self, given: bytes | str, reason: str) -> None:
+    def test_what_is_no_text_of_a_stylesheet_is_refused(
+        self, given: bytes | str, reason: str
+    ) -> None:
         with pytest.raises(Refused, match=reason):
             stylesheet_text(given)
 

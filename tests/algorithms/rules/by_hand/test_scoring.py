@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from rules.algorithms.by_hand.scoring import AttributeScore, ScoredPage, Wrong, score_pages, values_found
-from rules.algorithms.running.run_rule import AttributeType, Extracted, ExtractedRecord
+from rules.algorithms.by_hand.scoring import (
+    AttributeScore,
+    ScoredPage,
+    Wrong,
+    score_pages,
+    values_found,
+)
+from rules.algorithms.running.records import AttributeType, Extracted, ExtractedRecord
 
 PRICE = AttributeType("price", "price", regex=r"\d+")
 
 
 def score(*pages: tuple[tuple[str, ...] | None, tuple[str, ...]]) -> AttributeScore:
     """Return the score of prices: what was said of each page, and what was found there."""
-    scored = [ScoredPage(None if said is None else {"price": said}, {"price": got}) for said, got in pages]
+    scored = [
+        ScoredPage(None if said is None else {"price": said}, {"price": got}) for said, got in pages
+    ]
     return score_pages([PRICE], scored)[0]
 
 
@@ -19,7 +27,13 @@ def test_each_page_counts_once_as_what_it_is() -> None:
         (("7 EUR",), ("7",)), (("8",), ("9",)), (("8",), ()), ((), ("1",)), ((), ()), (None, ("1",))
     )
 
-    assert (1, 1, 1, 1, 1) == (found.n_right, found.n_wrong, found.n_missed, found.n_unwanted, found.n_absent)
+    assert (1, 1, 1, 1, 1) == (
+        found.n_right,
+        found.n_wrong,
+        found.n_missed,
+        found.n_unwanted,
+        found.n_absent,
+    )
     assert (5, 3, 1, 1) == (found.n_annotated, found.n_bad, found.n_found, found.n_others)
     assert Wrong(1, ("8",), ("9",)) == found.examples[0]
 

@@ -7,7 +7,7 @@ from rules.algorithms.learning.apriori import Learnt, learn_xpath
 from rules.algorithms.learning.candidates import Question
 from rules.algorithms.learning.columns import Columns
 from rules.algorithms.learning.universe import Universe, number_nodes
-from rules.algorithms.rule.rule import Feature
+from rules.algorithms.rule.feature import Feature
 
 A, B, C = Feature("class", 1, ("a",)), Feature("class", 1, ("b",)), Feature("tag", 2, ("td",))
 FAR, NEAR = Feature("id", 5, ("far",)), Feature("id", 1, ("near",))
@@ -73,7 +73,11 @@ def brute_force(
             for feature in chosen:
                 selected &= bits[feature]
             on_pages = [(selected & page).bit_count() for page in pages]
-            if selected & positives == positives and not selected & negatives and max(on_pages) <= 1:
+            if (
+                selected & positives == positives
+                and not selected & negatives
+                and max(on_pages) <= 1
+            ):
                 distance = max(feature.level for feature in chosen)
                 orders.append((-1.0, distance, -sum(map(bool, on_pages)) / len(pages)))
     return min(orders, default=(0.0, 0, 0.0))

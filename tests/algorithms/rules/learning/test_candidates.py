@@ -15,9 +15,13 @@ from rules.algorithms.learning.candidates import (
 )
 from rules.algorithms.learning.columns import Columns
 from rules.algorithms.learning.universe import number_nodes
-from rules.algorithms.rule.rule import Feature
+from rules.algorithms.rule.feature import Feature
 
-LABEL, CLASS, TAG = Feature("label", 0, ("By",)), Feature("class", 1, ("x",)), Feature("tag", 1, ("td",))
+LABEL, CLASS, TAG = (
+    Feature("label", 0, ("By",)),
+    Feature("class", 1, ("x",)),
+    Feature("tag", 1, ("td",)),
+)
 PAGES = (0b11 << 4, 0b11 << 6, 0b11 << 8, 0b11 << 10, 0b11 << 12)
 ON_ALL = 0b01_0101_0101_0000
 
@@ -29,7 +33,12 @@ def columns_of(bits: dict[Feature, int]) -> Columns:
 
 
 def question(**changes: Any) -> Question:
-    asked: dict[str, Any] = {"target": "element", "positives": 0b1, "negatives": 0b1110, "unannotated": PAGES}
+    asked: dict[str, Any] = {
+        "target": "element",
+        "positives": 0b1,
+        "negatives": 0b1110,
+        "unannotated": PAGES,
+    }
     return Question(**asked | changes)
 
 
@@ -112,11 +121,16 @@ def test_the_best_pair_is_the_best_of_all_pairs() -> None:
         asked = question()
         singles = find_singles(columns_of(bits), asked, bits)
         ranks = [
-            measure(Candidate(one.features + other.features, both, one.price + other.price), asked).rank
+            measure(
+                Candidate(one.features + other.features, both, one.price + other.price), asked
+            ).rank
             for one, other in itertools.combinations(singles, 2)
-            if not (both := one.bits & other.bits) & asked.negatives and both not in {one.bits, other.bits}
+            if not (both := one.bits & other.bits) & asked.negatives
+            and both not in {one.bits, other.bits}
         ]
-        ranks += [measure(single, asked).rank for single in singles if not single.bits & asked.negatives]
+        ranks += [
+            measure(single, asked).rank for single in singles if not single.bits & asked.negatives
+        ]
         found = search(columns_of(bits), asked, bits)
         if ranks:
             assert round(min(ranks), 6) >= round(found[0].rank, 6)

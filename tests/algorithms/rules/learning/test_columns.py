@@ -8,7 +8,8 @@ from rules.algorithms.learning.columns import Columns, numbers_of
 from rules.algorithms.learning.features import GENERATORS, PUBLISHED, Positive, chain_of
 from rules.algorithms.learning.page_nodes import ITSELF, TAIL, TEXT
 from rules.algorithms.learning.universe import Universe, number_nodes
-from rules.algorithms.rule.rule import ELEMENT_TARGET, TEXT_TARGET, Alternative, Feature
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import ELEMENT_TARGET, TEXT_TARGET, Alternative
 
 SHOP = """<html><head><title>Tent: 3</title><script>var a = "Price: 1";</script></head><body class="p x9y8z">
 <div id="top"><a href="/" class="home nav">Home</a>&nbsp;<!-- gap --> <b>Shop</b></div>
@@ -89,7 +90,9 @@ def random_page(chance: random.Random) -> str:
 
     def block(depth: int) -> str:
         tag = chance.choice(["div", "b", "span", "ul", "i"])
-        attribute = chance.choice(["", ' class="a b"', ' class="b"', ' id="n1"', ' width="3"', " hidden"])
+        attribute = chance.choice(
+            ["", ' class="a b"', ' class="b"', ' id="n1"', ' width="3"', " hidden"]
+        )
         inner = [chance.choice(texts)]
         if depth:
             inner += [block(depth - 1) + chance.choice(texts) for _ in range(chance.randrange(4))]

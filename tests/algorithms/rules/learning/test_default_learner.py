@@ -13,12 +13,19 @@ ONE = AttributeSpec("a")
 def annotate(page: str, *marks: MarkedNode, attribute: str = "a") -> AnnotatedPage:
     absent = frozenset() if marks else frozenset({attribute})
     return AnnotatedPage(
-        f"https://example.org/{hash(page) % 97}", html.document_fromstring(page), {attribute: marks}, absent
+        f"https://example.org/{hash(page) % 97}",
+        html.document_fromstring(page),
+        {attribute: marks},
+        absent,
     )
 
 
-def learn(pages: list[AnnotatedPage], others: list[str], spec: AttributeSpec = ONE) -> AttributeRule:
-    return learn_cluster(pages, [html.document_fromstring(page) for page in others], [spec]).attributes[0]
+def learn(
+    pages: list[AnnotatedPage], others: list[str], spec: AttributeSpec = ONE
+) -> AttributeRule:
+    return learn_cluster(
+        pages, [html.document_fromstring(page) for page in others], [spec]
+    ).attributes[0]
 
 
 def values(rule: AttributeRule, page: str) -> list[str]:
@@ -73,7 +80,10 @@ def test_layouts_have_alternatives_of_their_own() -> None:
         annotate(two.format("Bob", "no"), MarkedNode("//h3")),
     ]
     rule = learn(pages, others)
-    assert [["Cy"], ["Di"]] == [values(rule, one.format("Cy", "no")), values(rule, two.format("Di", "no"))]
+    assert [["Cy"], ["Di"]] == [
+        values(rule, one.format("Cy", "no")),
+        values(rule, two.format("Di", "no")),
+    ]
 
 
 def test_a_position_serves_where_nothing_else_tells_nodes_apart() -> None:
@@ -90,8 +100,12 @@ def test_in_a_list_all_items_are_found() -> None:
     items = [["a1", "b1", "c1"], ["a2"], ["a3", "b3"], ["a4", "b4", "c4", "d4"]]
     others = [page.format("".join(f"<li>{item}</li>" for item in row)) for row in items]
     spec = AttributeSpec("a", is_multi=True)
-    rule = learn([annotate(others[0], *(MarkedNode(f"(//li)[{n}]") for n in (1, 2, 3)))], others[1:], spec)
-    assert ["x", "y", "z", "q"] == values(rule, page.format("<li>x</li><li>y</li><li>z</li><li>q</li>"))
+    rule = learn(
+        [annotate(others[0], *(MarkedNode(f"(//li)[{n}]") for n in (1, 2, 3)))], others[1:], spec
+    )
+    assert ["x", "y", "z", "q"] == values(
+        rule, page.format("<li>x</li><li>y</li><li>z</li><li>q</li>")
+    )
 
 
 def test_another_attributes_node_is_not_taken() -> None:

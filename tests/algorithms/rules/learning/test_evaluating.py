@@ -3,13 +3,13 @@ from lxml import html
 from rules.algorithms.learning.columns import Columns
 from rules.algorithms.learning.evaluating import serving_alternative, values_on
 from rules.algorithms.learning.universe import number_nodes
+from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import (
     NAIVE_BAYES,
     POSITIONAL,
     XPATH,
     Alternative,
     AttributeRule,
-    Feature,
     Selection,
     Weight,
 )
@@ -51,8 +51,12 @@ def test_a_position_takes_one_node() -> None:
 
 def test_a_classifier_takes_the_node_of_the_highest_score() -> None:
     weight = Weight(Feature("has", 1, name="width"), "2.0000", "-1.0000")
-    assert ["blue"] == values(Alternative(NAIVE_BAYES, "text()", (LI,), bias="-0.5000", weights=(weight,)))
-    assert [] == values(Alternative(NAIVE_BAYES, "text()", (LI,), bias="-2.5000", weights=(weight,)))
+    assert ["blue"] == values(
+        Alternative(NAIVE_BAYES, "text()", (LI,), bias="-0.5000", weights=(weight,))
+    )
+    assert [] == values(
+        Alternative(NAIVE_BAYES, "text()", (LI,), bias="-2.5000", weights=(weight,))
+    )
 
 
 def test_an_attribute_is_read() -> None:

@@ -6,7 +6,7 @@ from rules.algorithms.learning.feature_prices import (
     looks_generated,
     price_of,
 )
-from rules.algorithms.rule.rule import Feature
+from rules.algorithms.rule.feature import Feature
 
 LABEL = Feature("label", 0, ("Price",))
 

@@ -21,7 +21,8 @@ from rules.algorithms.learning.features import (
     words_inside,
 )
 from rules.algorithms.learning.universe import Universe, number_nodes
-from rules.algorithms.rule.rule import ELEMENT_TARGET, Feature
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import ELEMENT_TARGET
 
 PAGE = """<div id="main"><dl><dt>By</dt><dd>Ann</dd><dd class="a b" width="3" href="/x">Bob</dd></dl>
 <p>Our Price: $25.99</p><p>5 reviews</p></div>"""
@@ -31,7 +32,9 @@ def universe_of(*pages: str) -> Universe:
     return number_nodes(html.document_fromstring(page) for page in pages)
 
 
-def positive(universe: Universe, text: str, left: str = "", right: str = "", page: int = 0) -> Positive:
+def positive(
+    universe: Universe, text: str, left: str = "", right: str = "", page: int = 0
+) -> Positive:
     found = [n for n, node in enumerate(universe.nodes) if node.shown == text and node.page == page]
     return Positive(found[0], page, left, right)
 
@@ -83,7 +86,9 @@ def test_what_each_generator_adds() -> None:
     assert {"a", "b"} == {feature.values[0] for feature in tokens(chain)}
     assert Feature("id", 0, ("main",), axis="ancestor") in set(ancestors(chain))
     assert Feature("tag", 1, ("dt",), axis="preceding-sibling", distance=2) in set(siblings(chain))
-    assert {Feature("first", 0), Feature("last", 0), Feature("position", 0, distance=1)} <= set(places(chain))
+    assert {Feature("first", 0), Feature("last", 0), Feature("position", 0, distance=1)} <= set(
+        places(chain)
+    )
     assert Feature("last", 1) in set(places(chain))
     assert [Feature("label", 0, ("Ann",))] == list(labels(chain))
     assert Feature("before", 1, ("Ann",)) in set(texts_before(chain))
@@ -103,7 +108,9 @@ def test_addresses_are_no_weak_attributes() -> None:
     found = set(weak_attributes(chain_of(universe, positive(universe, "Bob"))))
     assert Feature("attribute", 1, ("3",), name="width") in found
     assert Feature("has", 1, name="href") in found
-    assert not [feature for feature in found if feature.kind == "attribute" and feature.name == "href"]
+    assert not [
+        feature for feature in found if feature.kind == "attribute" and feature.name == "href"
+    ]
 
 
 def test_items_of_one_page_make_no_disjunction() -> None:

@@ -17,7 +17,9 @@ def page(number: int) -> str:
 
 def annotated(number: int) -> AnnotatedPage:
     values = {"name": [MarkedNode("//h1")], "price": [MarkedNode("//tr[1]/td")]}
-    return AnnotatedPage(f"https://example.org/{number}", html.document_fromstring(page(number)), values)
+    return AnnotatedPage(
+        f"https://example.org/{number}", html.document_fromstring(page(number)), values
+    )
 
 
 def others() -> list[html.HtmlElement]:
@@ -34,7 +36,11 @@ def test_a_rule_finds_the_values_on_pages_that_nobody_annotated(learner: str) ->
 
 def test_the_rule_tells_what_it_was_learnt_from() -> None:
     rule = learn_cluster([annotated(1)], others(), [NAME, PRICE])
-    assert (("https://example.org/1",), 6, "default") == (rule.learnt_from, rule.n_unannotated, rule.learner)
+    assert (("https://example.org/1",), 6, "default") == (
+        rule.learnt_from,
+        rule.n_unannotated,
+        rule.learner,
+    )
     price = rule.attributes[1]
     assert ("price", True) == (price.type, price.is_mandatory)
 
@@ -43,7 +49,9 @@ def test_losers_are_told_with_their_numbers() -> None:
     table = "<p class='price'>{}0 EUR</p><p class='note'>net</p>"
     bare = [html.document_fromstring(f"<p class='price'>{number} EUR</p>") for number in range(5)]
     full = [html.document_fromstring(table.format(number)) for number in range(5)]
-    sample = AnnotatedPage("u", html.document_fromstring(table.format(9)), {"price": [MarkedNode("//p[1]")]})
+    sample = AnnotatedPage(
+        "u", html.document_fromstring(table.format(9)), {"price": [MarkedNode("//p[1]")]}
+    )
     price = learn_cluster([sample], bare + full, [AttributeSpec("price", "price")]).attributes[0]
     assert price.losers
     assert all(price.alternatives[0].numbers.rank <= loser.numbers.rank for loser in price.losers)
@@ -53,7 +61,9 @@ def test_a_mandatory_attribute_prefers_what_is_on_every_page() -> None:
     """A label that some pages lack would do for an attribute that some pages lack."""
     body = "<main>{}<div class='box'><b>{} EUR</b></div><div><b>net</b></div></main>"
     pages = [
-        html.document_fromstring(body.format("<i>From all shops:</i>" if number % 18 else "", number * 10))
+        html.document_fromstring(
+            body.format("<i>From all shops:</i>" if number % 18 else "", number * 10)
+        )
         for number in range(1, 19)
     ]
     sample = AnnotatedPage(
@@ -62,9 +72,9 @@ def test_a_mandatory_attribute_prefers_what_is_on_every_page() -> None:
         {"price": [MarkedNode("//div[1]/b")]},
     )
     found = [
-        learn_cluster([sample], pages, [AttributeSpec("price", "price", is_mandatory=mandatory)]).attributes[
-            0
-        ]
+        learn_cluster(
+            [sample], pages, [AttributeSpec("price", "price", is_mandatory=mandatory)]
+        ).attributes[0]
         for mandatory in (True, False)
     ]
     mandatory, optional = (rule.alternatives[0].numbers.support for rule in found)
@@ -90,11 +100,18 @@ def test_nodes_that_show_another_kind_of_text_are_no_support() -> None:
     """Where the phone is missing, the text behind the heading is a sentence."""
     body = "<h2>Contact</h2>{}<p class='text'>A house with a long history by the sea</p>"
     phone = "<p><a>+44 {0}{0} {0}00</a></p>"
-    pages = [html.document_fromstring(body.format(phone.format(n) if n % 3 else "")) for n in range(10, 28)]
+    pages = [
+        html.document_fromstring(body.format(phone.format(n) if n % 3 else ""))
+        for n in range(10, 28)
+    ]
     sample = AnnotatedPage(
         "u", html.document_fromstring(body.format(phone.format(9))), {"phone": [MarkedNode("//a")]}
     )
-    found = learn_cluster([sample], pages, [AttributeSpec("phone", "phone")]).attributes[0].alternatives[0]
+    found = (
+        learn_cluster([sample], pages, [AttributeSpec("phone", "phone")])
+        .attributes[0]
+        .alternatives[0]
+    )
     without: Any = pages[2].xpath(found.xpath)
     assert ([], 1) == (without, len(pages[0].xpath(found.xpath)))  # type: ignore[arg-type]
 
@@ -108,7 +125,9 @@ class TestRecords:
     LIST = "<h2>Hits</h2><dl>{}</dl><dl class='nav'><dt>Next</dt><dd>page</dd></dl>"
 
     def listed(self, *names: str) -> html.HtmlElement:
-        items = "".join(f"<dt class='hit'><a>{name}</a></dt><dd>about {name}</dd>" for name in names)
+        items = "".join(
+            f"<dt class='hit'><a>{name}</a></dt><dd>about {name}</dd>" for name in names
+        )
         return html.document_fromstring(self.LIST.format(items))
 
     def test_the_boundary_of_a_list_is_learnt(self) -> None:
@@ -124,7 +143,9 @@ class TestRecords:
         page = AnnotatedPage("u", self.listed("a"), records=[["//table"]])
         rule = learn_cluster([page], [], [])
         assert rule.boundary is None
-        assert [("record", "node", "u")] == [(one.attribute, one.step, one.page) for one in rule.failures]
+        assert [("record", "node", "u")] == [
+            (one.attribute, one.step, one.page) for one in rule.failures
+        ]
 
     def test_without_records_there_is_no_boundary_and_no_complaint(self) -> None:
         rule = learn_cluster([AnnotatedPage("u", self.listed("a"))], [], [])
@@ -149,5 +170,6 @@ class TestHostilePages:
 
     def test_no_pages_at_all_are_no_error(self) -> None:
         assert (
-            "annotations: no page was annotated for it" == learn_cluster([], [], [NAME]).attributes[0].reason
+            "annotations: no page was annotated for it"
+            == learn_cluster([], [], [NAME]).attributes[0].reason
         )

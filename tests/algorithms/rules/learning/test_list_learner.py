@@ -9,7 +9,7 @@ from rules.algorithms.learning.list_learner import learn_list
 from rules.algorithms.learning.samples import read_samples
 from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
 from rules.algorithms.rule.rule import ClusterRule
-from rules.algorithms.running.run_rule import AttributeType, RunnableRule
+from rules.algorithms.running.records import AttributeType, RunnableRule
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from rules.bundle.extraction import extract
 from vertex.demo import sites
@@ -50,12 +50,16 @@ def drawn(chance: random.Random, n: int, *, is_full: bool = False) -> list[Recor
         if keeps or chance.random() < 0.6:
             record["town"] = chance.choice(["Brno", "Graz", "Pécs", "Bled", "Zadar", "Split"])
         if keeps or chance.random() < 0.6:
-            record["many"] = [f"tag{chance.randrange(99)}x{k}" for k in range(chance.randrange(2, 4))]
+            record["many"] = [
+                f"tag{chance.randrange(99)}x{k}" for k in range(chance.randrange(2, 4))
+            ]
         records.append(record)
     return records
 
 
-def written(records: list[Record], layout: dict[str, str]) -> tuple[str, list[dict[str, list[str]]]]:
+def written(
+    records: list[Record], layout: dict[str, str]
+) -> tuple[str, list[dict[str, list[str]]]]:
     body, marks = "", []
     for number, record in enumerate(records, 1):
         inside, places = "", {}
@@ -112,11 +116,16 @@ def test_no_record_is_misaligned_where_optional_fields_are_dropped_at_random(
 ) -> None:
     chance = random.Random(layout)
     page = page_of(drawn(chance, 12, is_full=True), LAYOUTS[layout], n_annotated)
-    rule = runnable(learnt(page, [written(drawn(chance, 12), LAYOUTS[layout])[0] for _ in range(3)]))
+    rule = runnable(
+        learnt(page, [written(drawn(chance, 12), LAYOUTS[layout])[0] for _ in range(3)])
+    )
     for _ in range(5):
         truth = drawn(chance, 20)
         found = extract(
-            written(truth, LAYOUTS[layout])[0].encode(), "text/html; charset=utf-8", "http://a/", rule
+            written(truth, LAYOUTS[layout])[0].encode(),
+            "text/html; charset=utf-8",
+            "http://a/",
+            rule,
         )
 
         assert truth == [record.raw for record in found.records]
@@ -129,21 +138,31 @@ def test_what_stands_in_no_record_is_the_pages_and_each_record_has_it() -> None:
     others = [written(drawn(chance, 6), LAYOUTS["classes"])[0] for _ in range(3)]
     trees = [parse_page(other.encode()).tree for other in others]
     annotated = AnnotatedPage("u", page.tree, marks, records=page.records)
-    rule = learn_list(read_samples([annotated], [tree for tree in trees if tree is not None]), SPECS)
-    found = extract(others[0].replace("<h1>List", "<h1>Loans").encode(), "", "http://a/", runnable(rule))
+    rule = learn_list(
+        read_samples([annotated], [tree for tree in trees if tree is not None]), SPECS
+    )
+    found = extract(
+        others[0].replace("<h1>List", "<h1>Loans").encode(), "", "http://a/", runnable(rule)
+    )
 
-    assert {"town": "page"} == {one.attribute: one.scope for one in rule.attributes if one.scope != "record"}
+    assert {"town": "page"} == {
+        one.attribute: one.scope for one in rule.attributes if one.scope != "record"
+    }
     assert ["Loans"] * 6 == [record.raw["town"] for record in found.records]
     assert rule == ClusterRule.from_json(rule.as_json())
 
 
-DEFINITIONS = """<html><body><h1>Words</h1>{before}<dl>{terms}</dl>{behind}<p>Feet</p></body></html>"""
+DEFINITIONS = (
+    """<html><body><h1>Words</h1>{before}<dl>{terms}</dl>{behind}<p>Feet</p></body></html>"""
+)
 
 
 def defined(senses: list[int], *, add: str = "") -> str:
     """Return a page of words with so many senses each."""
     terms = "".join(
-        f"<dt>word{number}</dt>" + "".join(f"<dd>sense{number}x{sense}</dd>" for sense in range(n)) + add
+        f"<dt>word{number}</dt>"
+        + "".join(f"<dd>sense{number}x{sense}</dd>" for sense in range(n))
+        + add
         for number, n in enumerate(senses)
     )
     return DEFINITIONS.format(terms=terms, before="", behind="")
@@ -180,7 +199,9 @@ def test_a_run_ends_where_the_next_record_begins_or_at_a_stranger(add: str) -> N
 
 
 def test_a_run_of_hundreds_of_elements_is_collected() -> None:
-    found = extract(defined([2, 350]).encode(), "", "http://a/", learnt_words(defined([1, 2]), [1, 2]))
+    found = extract(
+        defined([2, 350]).encode(), "", "http://a/", learnt_words(defined([1, 2]), [1, 2])
+    )
 
     assert [2, 350] == [len(one.values["sense"]) for one in found.records]
 
@@ -192,12 +213,15 @@ def lines_of_text(names: list[tuple[str, str]]) -> str:
 
 @pytest.mark.parametrize("n_elements", [1, 2])
 def test_texts_between_the_elements_of_a_run_are_reached(n_elements: int) -> None:
-    tree = parse_page(lines_of_text([("Ann", "11 22"), ("Bob", "33 44"), ("Cy", "55")]).encode()).tree
+    tree = parse_page(
+        lines_of_text([("Ann", "11 22"), ("Bob", "33 44"), ("Cy", "55")]).encode()
+    ).tree
     assert tree is not None
     bolds = list(tree.iter("b"))
     records = [[bold, *bold.itersiblings()][:n_elements] for bold in bolds]
     phones = [
-        MarkedNode(f"//div/text()[{2 * n + 1}]", text) for n, text in enumerate(["11 22", "33 44", "55"])
+        MarkedNode(f"//div/text()[{2 * n + 1}]", text)
+        for n, text in enumerate(["11 22", "33 44", "55"])
     ]
     values = {"name": [MarkedNode(bold) for bold in bolds], "phone": phones}
     specs = [AttributeSpec("name"), AttributeSpec("phone")]
@@ -233,7 +257,10 @@ def test_records_within_records_stay_with_their_own() -> None:
     def some() -> list[list[tuple[str, str | None]]]:
         return [
             [
-                (f"shop {chance.randrange(999)}", chance.choice([None, f"{chance.randrange(99)} left"]))
+                (
+                    f"shop {chance.randrange(999)}",
+                    chance.choice([None, f"{chance.randrange(99)} left"]),
+                )
                 for _ in range(n)
             ]
             for n in (2, 0, 1, 4)
@@ -272,14 +299,18 @@ def test_records_within_records_stay_with_their_own() -> None:
 
 def test_what_is_the_same_on_one_page_alone_is_no_anchor() -> None:
     site = sites.load("town-guide")
-    pages = [page for page in site.pages.values() if page.type == "town" and len(page.records) > 3][:6]
+    pages = [page for page in site.pages.values() if page.type == "town" and len(page.records) > 3][
+        :6
+    ]
     trees = [parse_page(page.body, page.content_type).tree for page in pages]
     sample = pages[0]
     marks: dict[str, list[MarkedNode]] = {}
     for record in sample.records:
         for path in record.places.get("telephone", []):
             marks.setdefault("telephone", []).append(MarkedNode(path))
-    annotated = AnnotatedPage("u", trees[0], marks, records=[record.nodes for record in sample.records])  # type: ignore[arg-type]  # they have trees
+    assert trees[0] is not None
+    records = [record.nodes for record in sample.records]
+    annotated = AnnotatedPage("u", trees[0], marks, records=records)
     rule = learn_list(
         read_samples([annotated], [tree for tree in trees[1:] if tree is not None]),
         [AttributeSpec("telephone")],
@@ -313,7 +344,10 @@ def test_a_label_without_its_value_does_not_reach_into_the_next_record() -> None
     rule = learn_list(read_samples([AnnotatedPage("u", tree, values, records=records)], []), specs)
     ready = RunnableRule("files", 1, stylesheet_of(rule), [AttributeType(name) for name in marks])
     found = extract(
-        facts([("x", "7 kB", ""), ("y", "8 kB", "page"), ("z", "9 kB", "")]).encode(), "", "http://a/", ready
+        facts([("x", "7 kB", ""), ("y", "8 kB", "page"), ("z", "9 kB", "")]).encode(),
+        "",
+        "http://a/",
+        ready,
     )
 
     assert [("x", "7 kB", None), ("y", "8 kB", "page"), ("z", "9 kB", None)] == [

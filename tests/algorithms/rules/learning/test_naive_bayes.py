@@ -10,7 +10,8 @@ from rules.algorithms.learning.naive_bayes import (
     relative,
 )
 from rules.algorithms.learning.universe import number_nodes
-from rules.algorithms.rule.rule import ELEMENT_TARGET, Feature
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import ELEMENT_TARGET
 
 RATING = """<div padding="10px"><table><tr><td><img border="0" src="5.png"></td></tr></table></div>
 <table><tr><td><img src="a.png"></td><td><img src="b.png"></td></tr></table>"""

@@ -17,7 +17,8 @@ def universe_of(*pages: str) -> Universe:
 def news(pages: list[str], annotated: list[bool]) -> list[set[tuple[str, str]]]:
     universe = universe_of(*pages)
     return [
-        {(new.text, new.what) for new in its} for its in find_news(universe, universe.page_bits, annotated)
+        {(new.text, new.what) for new in its}
+        for its in find_news(universe, universe.page_bits, annotated)
     ]
 
 
@@ -37,7 +38,9 @@ def test_what_was_annotated_is_not_new() -> None:
 
 def test_images_are_looked_at_and_scripts_are_not() -> None:
     with_image = PLAIN + "<div class=i><img src=a.png></div><script>var a = 1</script>"
-    assert {"image"} == {what for _, what in news([PLAIN, with_image, with_image], [True, False, False])[1]}
+    assert {"image"} == {
+        what for _, what in news([PLAIN, with_image, with_image], [True, False, False])[1]
+    }
 
 
 def test_the_page_to_begin_with_labels_most_attributes_and_then_shows_most() -> None:

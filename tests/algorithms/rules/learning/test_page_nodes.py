@@ -11,8 +11,23 @@ from rules.algorithms.learning.universe import Universe, number_nodes
 
 SHOP = "<body class='p q'><h1>Tent: 3</h1><ul><li>Price<li>25 EUR<li><b>Weight</b> 3 kg</ul>sold</body>"
 BLOG = "<body><p class=q>One<p>Two <i>three</i>"
-ARRAYS = ("parents", "ends", "befores", "afters", "n_befores", "is_text", "text_lengths", "n_digits")
-TABLES = ("nodes_by_tag", "nodes_by_name", "nodes_by_attribute", "nodes_by_token", "elements_by_label")
+ARRAYS = (
+    "parents",
+    "ends",
+    "befores",
+    "afters",
+    "n_befores",
+    "is_text",
+    "text_lengths",
+    "n_digits",
+)
+TABLES = (
+    "nodes_by_tag",
+    "nodes_by_name",
+    "nodes_by_attribute",
+    "nodes_by_token",
+    "elements_by_label",
+)
 
 
 def trees(*pages: str) -> list[Any]:
@@ -23,7 +38,11 @@ def told(universe: Universe) -> list[object]:
     """Return all that a universe says of its nodes."""
     arrays = [getattr(universe, name).tolist() for name in ARRAYS]
     tables = [dict(getattr(universe, name)) for name in TABLES]
-    beside = [universe.text_before.tolist(), universe.text_after.tolist(), universe.first_text.tolist()]
+    beside = [
+        universe.text_before.tolist(),
+        universe.text_after.tolist(),
+        universe.first_text.tolist(),
+    ]
     return [
         *arrays,
         *tables,

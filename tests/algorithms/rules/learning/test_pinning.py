@@ -6,7 +6,8 @@ from lxml import html
 
 from rules.algorithms.learning.pinning import FEWEST_PAGES, pin_alternative
 from rules.algorithms.learning.samples import Samples, read_samples
-from rules.algorithms.rule.rule import XPATH, Alternative, Feature
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import XPATH, Alternative
 
 LABEL = Feature("label", 0, ("Price",))
 TOKEN = Feature("token", 1, ("price",))
@@ -28,7 +29,9 @@ def tables(n: int = FEWEST_PAGES) -> list[str]:
 def test_a_label_is_looked_for_in_the_tags_that_samples_show() -> None:
     other = "<dl><dt>Price</dt><dd>7</dd></dl>"
 
-    assert (Feature("before", 0, ("Price",), name="dt th"),) == pinned(samples_of(*tables(), other), LABEL)
+    assert (Feature("before", 0, ("Price",), name="dt th"),) == pinned(
+        samples_of(*tables(), other), LABEL
+    )
 
 
 def test_a_label_that_stands_in_one_text_with_its_value_stays() -> None:

@@ -32,11 +32,16 @@ class TestPaper:
         page += "<i>Price</i><div class='x'><b>{0}1</b></div><i>each</i>"
         rule = learn([(page.format(5), "//div[1]/b", None)], [page.format(6), page.format(7)])
         assert XPATH == rule.alternatives[0].kind
-        assert (1.0, ["9"]) == (rule.alternatives[0].numbers.precision, values(rule, page.format(9)))
+        assert (1.0, ["9"]) == (
+            rule.alternatives[0].numbers.precision,
+            values(rule, page.format(9)),
+        )
 
     def test_the_target_is_an_element_and_the_part_an_offset(self) -> None:
         page = "<p>Our Price: {0}</p><div>{0}</div>"
-        rule = learn([(page.format("$25.99"), "//p", "$25.99")], [page.format("$1"), page.format("$2")])
+        rule = learn(
+            [(page.format("$25.99"), "//p", "$25.99")], [page.format("$1"), page.format("$2")]
+        )
         assert "element" == rule.alternatives[0].target
         assert Selection(first=-1, last=-1) == rule.alternatives[0].selection
         assert ["$7"] == values(rule, page.format("$7"))

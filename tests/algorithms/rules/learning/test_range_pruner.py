@@ -33,7 +33,9 @@ class TestPaper:
 
     def test_no_consistent_offset_is_no_selection(self) -> None:
         assert (
-            learn_offsets([example("by Ann", "Ann"), example("Bob of York", "Bob"), example("a b c d", "c")])
+            learn_offsets(
+                [example("by Ann", "Ann"), example("Bob of York", "Bob"), example("a b c d", "c")]
+            )
             is None
         )
 
@@ -43,7 +45,9 @@ def test_the_whole_text_needs_no_selection() -> None:
 
 
 def test_a_text_before_the_value_beats_an_offset() -> None:
-    learnt = learn_selection([example("Price: $25.99", "$25.99"), example("Our Price: $3 each", "$3 each")])
+    learnt = learn_selection(
+        [example("Price: $25.99", "$25.99"), example("Our Price: $3 each", "$3 each")]
+    )
     assert learnt is not None
     assert ["1 euro"] == select_parts(learnt, "Today's best Price: 1 euro")
 
@@ -123,12 +127,20 @@ class TestWitnesses:
         texts = ["Sold by Tom Lindt in Rye", "Sold by Bo Finn in Elm", "Sold by Al Berlin in Ash"]
         learnt = learn_selection([example("Sold by Ann Lee in Oak", "Ann Lee")], witnesses=texts)
         assert learnt is not None
-        assert [["Tom Lindt"], ["Bo Finn"], ["Al Berlin"]] == [select_parts(learnt, text) for text in texts]
+        assert [["Tom Lindt"], ["Bo Finn"], ["Al Berlin"]] == [
+            select_parts(learnt, text) for text in texts
+        ]
 
     def test_what_follows_on_some_pages_only_does_not_end_the_value(self) -> None:
-        texts = ["Prep 7 min · Serves 4", "Prep 9 min · Cook 8 min · Serves 1", "Prep 2 min · Serves 3"]
+        texts = [
+            "Prep 7 min · Serves 4",
+            "Prep 9 min · Cook 8 min · Serves 1",
+            "Prep 2 min · Serves 3",
+        ]
         learnt = learn_selection(
-            [example("Prep 5 min · Cook 20 min · Serves 2", "5 min")], is_optional=True, witnesses=texts
+            [example("Prep 5 min · Cook 20 min · Serves 2", "5 min")],
+            is_optional=True,
+            witnesses=texts,
         )
         assert learnt is not None
         assert [["7 min"], ["9 min"], ["2 min"]] == [select_parts(learnt, text) for text in texts]
@@ -137,7 +149,9 @@ class TestWitnesses:
         texts = ["Price: 9 EUR", "Price: 3 EUR", "Price: 8 EUR (was 12 EUR)", "Price: 7 EUR"]
         learnt = learn_selection([example("Price: 12 EUR (was 15 EUR)", "12 EUR")], witnesses=texts)
         assert learnt is not None
-        assert [["9 EUR"], ["3 EUR"], ["8 EUR"], ["7 EUR"]] == [select_parts(learnt, text) for text in texts]
+        assert [["9 EUR"], ["3 EUR"], ["8 EUR"], ["7 EUR"]] == [
+            select_parts(learnt, text) for text in texts
+        ]
 
     def test_a_list_that_shows_one_value_is_divided_as_other_pages_divide_it(self) -> None:
         texts = ["lift, garden", "cellar", "garage, lift, garden", "balcony, cellar"]

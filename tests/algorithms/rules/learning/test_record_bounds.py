@@ -4,7 +4,8 @@ from lxml import html
 
 from rules.algorithms.learning.record_bounds import run_of, with_run
 from rules.algorithms.learning.targets import AnnotatedPage
-from rules.algorithms.rule.rule import Alternative, Boundary, Feature
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import Alternative, Boundary
 
 FIRST = Boundary(Alternative("xpath", "element", (Feature("tag", 0, ("dt",)),)))
 PAGE = "<dl><dt>A</dt><dd>1</dd><dt>B</dt><dd>2</dd><dd>3</dd><dd class=ad>4</dd><p>end</p></dl>"
@@ -16,7 +17,9 @@ def page(*sizes: int, source: str = PAGE) -> AnnotatedPage:
     return AnnotatedPage(
         "u",
         tree,
-        records=[[first, *first.itersiblings()][:n] for first, n in zip(firsts, sizes, strict=True)],
+        records=[
+            [first, *first.itersiblings()][:n] for first, n in zip(firsts, sizes, strict=True)
+        ],
     )
 
 
@@ -36,7 +39,8 @@ def test_a_record_ends_at_the_next_one_and_at_a_stranger() -> None:
 
     assert [2, 4] == lengths(boundary, PAGE)
     assert [4, 1, 2] == lengths(
-        boundary, "<dl><dt>A</dt><dd>1</dd><dd>2</dd><dd>3</dd><p>x</p><dt>B</dt><dt>C</dt><dd>1</dd></dl>"
+        boundary,
+        "<dl><dt>A</dt><dd>1</dd><dd>2</dd><dd>3</dd><p>x</p><dt>B</dt><dt>C</dt><dd>1</dd></dl>",
     )
 
 
@@ -52,7 +56,9 @@ def test_a_class_tells_a_stranger_apart() -> None:
     boundary = with_run(FIRST, [page(2, 3, source=source)])
 
     assert [2, 3] == lengths(boundary, source)
-    assert [5] == lengths(boundary, "<dl><dt>A" + 4 * "<dd class=own>1</dd>" + "<dd class=ad>2</dd></dl>")
+    assert [5] == lengths(
+        boundary, "<dl><dt>A" + 4 * "<dd class=own>1</dd>" + "<dd class=ad>2</dd></dl>"
+    )
 
 
 def test_it_survives_being_stored() -> None:

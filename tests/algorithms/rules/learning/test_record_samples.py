@@ -32,7 +32,9 @@ def test_a_sample_has_its_record_alone_within_what_stands_around_it() -> None:
 
 
 def test_marks_point_into_the_copies() -> None:
-    samples = samples_of_records(page(price=["//p[3]/b"], about=["//p[4]/text()[2]"], kind=["//p[3]/@class"]))
+    samples = samples_of_records(
+        page(price=["//p[3]/b"], about=["//p[4]/text()[2]"], kind=["//p[3]/@class"])
+    )
     (sample,) = samples.annotated
 
     assert {"price": "2 EUR", "about": " too", "kind": "head"} == {
@@ -51,7 +53,9 @@ def test_records_without_a_mark_are_samples_without_annotations() -> None:
 
 
 def test_values_outside_stay_with_the_page() -> None:
-    assert {"heading"} == set(samples_of_records(page(heading=["//h1"], price=["//p[1]/b"])).outside)
+    assert {"heading"} == set(
+        samples_of_records(page(heading=["//h1"], price=["//p[1]/b"])).outside
+    )
 
 
 def test_a_record_that_is_not_there_is_told() -> None:
@@ -67,11 +71,15 @@ def test_names_that_no_document_may_have_do_no_harm() -> None:
     marks = {"name": [MarkedNode("//p[1]")]}
     samples = samples_of_records(AnnotatedPage("u", tree, marks, records=[["//p[1]"], ["//p[2]"]]))
 
-    assert "One" == samples.annotated[0].tree.xpath(f"string({samples.annotated[0].values['name'][0].node})")
+    assert "One" == samples.annotated[0].tree.xpath(
+        f"string({samples.annotated[0].values['name'][0].node})"
+    )
 
 
 def test_texts_between_and_behind_the_elements_are_copied_with_comments() -> None:
-    tree = html.document_fromstring("<body><b>A</b> 1 <!-- x --> 2 <br> 3 <b>B</b> 4 <br> 5 </body>")
+    tree = html.document_fromstring(
+        "<body><b>A</b> 1 <!-- x --> 2 <br> 3 <b>B</b> 4 <br> 5 </body>"
+    )
     marks = {"n": [MarkedNode("//body/text()[2]"), MarkedNode("//body/text()[5]")]}
     records = [["//b[1]", "//br[1]"], ["//b[2]", "//br[2]"]]
     samples = samples_of_records(AnnotatedPage("u", tree, marks, records=records))
@@ -85,7 +93,9 @@ def test_texts_between_and_behind_the_elements_are_copied_with_comments() -> Non
 def test_where_a_record_stands_on_its_page_is_no_feature_of_its_fields() -> None:
     (sample,) = samples_of_records(page(price=["//p[3]/b"])).annotated
     universe = number_nodes([sample.tree])
-    bold = next(n for n, node in enumerate(universe.nodes) if node.place[0].tag == "b" and node.text is None)
+    bold = next(
+        n for n, node in enumerate(universe.nodes) if node.place[0].tag == "b" and node.text is None
+    )
 
     # The element itself and the first of its record, but not the list, the body and the page above them.
     assert {0, 1} == {one.level for one in places(chain_of(universe, Positive(bold, 0)))}

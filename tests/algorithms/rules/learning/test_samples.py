@@ -14,9 +14,13 @@ LIST = "<ul><li>red</li><li>blue</li></ul><p>red</p><p>green</p>"
 
 
 def read(*paths: str, is_multi: bool = True) -> tuple[Samples, Targets]:
-    page = AnnotatedPage("u", html.document_fromstring(LIST), {"a": [MarkedNode(path) for path in paths]})
+    page = AnnotatedPage(
+        "u", html.document_fromstring(LIST), {"a": [MarkedNode(path) for path in paths]}
+    )
     samples = read_samples([page], [html.document_fromstring(LIST)])
-    return samples, find_targets(samples.universe, samples.pages, AttributeSpec("a", is_multi=is_multi))
+    return samples, find_targets(
+        samples.universe, samples.pages, AttributeSpec("a", is_multi=is_multi)
+    )
 
 
 def shown(samples: Samples, bits: int) -> list[str]:

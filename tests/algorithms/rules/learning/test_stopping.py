@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
 
 from rules.algorithms.learning.learner import learn_from
 from rules.algorithms.learning.samples import read_samples
 from rules.algorithms.learning.stopping import Cell, Hint, Outlook, SamplePage, look_at
 from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
 from tests.algorithms.annotation.suggestions.test_suggestions import tree_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 PAGE = "<h1>Rope {n}</h1><p class=price>{n}.50 EUR</p>{more}"
 WEIGHT = "<dl><dt>Weight</dt><dd>{n} g</dd></dl>"
@@ -83,8 +80,12 @@ class TestLooking:
 
     def test_an_optional_one_is_absent_where_nothing_on_the_page_is_new(self) -> None:
         said = SAID | {"weight": "/html/body/dl/dd"}
-        outlook = look(pages_of(WEIGHT, WEIGHT, "", WEIGHT), [said], [NAME, AttributeSpec("weight")])
-        assert ["annotated", "found", "absent", "found"] == [c.state for c in outlook.of_attribute("weight")]
+        outlook = look(
+            pages_of(WEIGHT, WEIGHT, "", WEIGHT), [said], [NAME, AttributeSpec("weight")]
+        )
+        assert ["annotated", "found", "absent", "found"] == [
+            c.state for c in outlook.of_attribute("weight")
+        ]
         assert outlook.is_enough
 
     def test_a_label_that_only_other_pages_have_is_a_reason_for_one_of_them(self) -> None:
@@ -117,7 +118,8 @@ class TestLooking:
         rule = learn_from(samples, [NAME])
         said = [{"name": ("Cord",)}, None, None]
         asked = [
-            SamplePage("", bits, its) for bits, its in zip(samples.universe.page_bits, said, strict=True)
+            SamplePage("", bits, its)
+            for bits, its in zip(samples.universe.page_bits, said, strict=True)
         ]
         cell = look_at(rule, samples.columns, asked).cells[0]
         assert ("wrong", "annotated is “Cord”, the rule finds “Rope 1”") == (cell.state, cell.why)

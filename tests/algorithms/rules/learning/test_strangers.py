@@ -43,7 +43,10 @@ def test_one_wrong_click_of_ten_is_told_and_the_others_make_the_rule() -> None:
     rule = learn(MANY, (page, [*CLICKS, "//p"]))
 
     assert ["Uma", "Vic"] == values(rule, a_list("Uma", "Vic"))
-    assert ("annotations", "https://example.org/0") == (rule.failures[-1].step, rule.failures[-1].page)
+    assert ("annotations", "https://example.org/0") == (
+        rule.failures[-1].step,
+        rule.failures[-1].page,
+    )
     assert rule.failures[-1].reason.startswith("1 of its annotations stand elsewhere")
 
 

@@ -86,7 +86,9 @@ def test_a_value_within_a_script_is_part_of_its_text() -> None:
 
 def test_blanks_are_not_compared() -> None:
     _, targets = read(
-        MarkedNode("//div", "one\xa0 two\n three"), MarkedNode("//p[2]", "Ann  today"), is_multi=True
+        MarkedNode("//div", "one\xa0 two\n three"),
+        MarkedNode("//p[2]", "Ann  today"),
+        is_multi=True,
     )
     assert ["one two three", "Ann today"] == [mark.value for mark in targets.marks]
 
@@ -133,4 +135,8 @@ class TestFailures:
 def test_the_published_learner_marks_the_element_of_a_text() -> None:
     universe, targets = read(MarkedNode("//p[2]", "Ann"))
     mark = on_element(universe, targets.marks[0])
-    assert (ELEMENT_TARGET, "By", "today") == (mark.positive.target, mark.positive.left, mark.positive.right)
+    assert (ELEMENT_TARGET, "By", "today") == (
+        mark.positive.target,
+        mark.positive.left,
+        mark.positive.right,
+    )

@@ -7,16 +7,23 @@ from rules.algorithms.learning.candidates import Candidate
 from rules.algorithms.learning.samples import read_samples
 from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode, find_targets
 from rules.algorithms.learning.text_selection import NoSelection, learn_part
-from rules.algorithms.rule.rule import TEXT_TARGET, Feature, Selection
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import TEXT_TARGET, Selection
 
 BY = Feature("label", 0, ("By",))
 
 
 def learn(
-    pages: list[tuple[str, str]], others: Sequence[str] = (), *, regex: str = "", feature: Feature = BY
+    pages: list[tuple[str, str]],
+    others: Sequence[str] = (),
+    *,
+    regex: str = "",
+    feature: Feature = BY,
 ) -> Selection:
     annotated = [
-        AnnotatedPage(f"u{number}", html.document_fromstring(page), {"a": [MarkedNode("//i", text)]})
+        AnnotatedPage(
+            f"u{number}", html.document_fromstring(page), {"a": [MarkedNode("//i", text)]}
+        )
         for number, (page, text) in enumerate(pages)
     ]
     samples = read_samples(annotated, [html.document_fromstring(page) for page in others])

@@ -27,4 +27,6 @@ def test_the_pieces_make_the_texts_again(was: str, now: str) -> None:
     before, after = differences(was, now)
 
     assert (was, now) == ("".join(p.text for p in before), "".join(p.text for p in after))
-    assert [p.text for p in before if not p.is_changed] == [p.text for p in after if not p.is_changed]
+    assert [p.text for p in before if not p.is_changed] == [
+        p.text for p in after if not p.is_changed
+    ]

@@ -42,9 +42,10 @@ def test_records_of_a_list_are_paired_by_key_and_then_by_place() -> None:
     was = [line("a", name="a"), line("b", name="b"), line("c", name="c")]
     now = [line("c", name="c"), line("x", name="x"), line("a", name="a"), line("y", name="y")]
 
-    assert {"": {"same": 2, "changed": 1, "gained": 1}, "name": {"same": 2, "changed": 1, "gained": 1}} == (
-        counts(was, now)
-    )
+    assert {
+        "": {"same": 2, "changed": 1, "gained": 1},
+        "name": {"same": 2, "changed": 1, "gained": 1},
+    } == (counts(was, now))
 
 
 def test_what_changed_is_told_with_both_values() -> None:
@@ -56,12 +57,15 @@ def test_what_changed_is_told_with_both_values() -> None:
 
 
 records = st.lists(
-    st.builds(line, key=st.sampled_from(["a", "b", "c"]), name=st.sampled_from(["1", "2"])), max_size=4
+    st.builds(line, key=st.sampled_from(["a", "b", "c"]), name=st.sampled_from(["1", "2"])),
+    max_size=4,
 )
 
 
 @given(records, records)
-def test_going_back_turns_gains_into_losses(was: list[dict[str, Any]], now: list[dict[str, Any]]) -> None:
+def test_going_back_turns_gains_into_losses(
+    was: list[dict[str, Any]], now: list[dict[str, Any]]
+) -> None:
     there = count_changes(changes_of_page(was, now, NAMES))
     back = count_changes(changes_of_page(now, was, NAMES))
 

@@ -58,4 +58,6 @@ class TestMarks:
     def test_each_record_of_a_list_counts(self) -> None:
         page = Judgement([WHOLE, NO_PRICE, WHOLE], is_right=True)
 
-        assert {"name": Score(right=3), "price": Score(right=2)} == validity_of([page], NAMES).attributes
+        assert {"name": Score(right=3), "price": Score(right=2)} == validity_of(
+            [page], NAMES
+        ).attributes

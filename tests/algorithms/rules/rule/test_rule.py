@@ -2,6 +2,7 @@ import json
 
 from lxml import etree
 
+from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import (
     NAIVE_BAYES,
     POSITIONAL,
@@ -11,7 +12,6 @@ from rules.algorithms.rule.rule import (
     Boundary,
     ClusterRule,
     Failure,
-    Feature,
     Numbers,
     Selection,
     Weight,
@@ -19,7 +19,9 @@ from rules.algorithms.rule.rule import (
 
 LABEL = Feature("label", 0, ("Price", "Our price"))
 TAG = Feature("tag", 1, ("td",))
-IN_CELL = Alternative(XPATH, "text()", (LABEL, TAG), Selection(prefix="Price:"), numbers=Numbers(1.0, 1, 0.9))
+IN_CELL = Alternative(
+    XPATH, "text()", (LABEL, TAG), Selection(prefix="Price:"), numbers=Numbers(1.0, 1, 0.9)
+)
 SECOND = Alternative(POSITIONAL, "element", (TAG,), position=-2)
 GUESSED = Alternative(
     NAIVE_BAYES,

@@ -1,15 +1,14 @@
 import pytest
 from lxml import html
 
-from rules.algorithms.rule.rule import ELEMENT_TARGET, TEXT_TARGET, Feature
+from rules.algorithms.rule.feature import Feature, print_path, print_position
+from rules.algorithms.rule.rule import ELEMENT_TARGET, TEXT_TARGET
 from rules.algorithms.rule.xpaths import (
     HAS_TEXT,
     ends_with,
     label_form,
     label_of,
     literal,
-    print_path,
-    print_position,
     shown,
     shown_form,
 )

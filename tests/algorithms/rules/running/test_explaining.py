@@ -18,7 +18,11 @@ TREE = tree_of("<div class='a'><p>one</p><p class='b'>two</p></div>")
             "[@class='c']",
             "[@class='c'] selects none of the 2 nodes before it",
         ),
-        ("//div[@class='x']/p", "[@class='x']", "[@class='x'] selects none of the 1 node before it"),
+        (
+            "//div[@class='x']/p",
+            "[@class='x']",
+            "[@class='x'] selects none of the 1 node before it",
+        ),
         ("//span/p", "//span", "the page has nothing that //span selects"),
         ("//p/@href", "/@href", "/@href selects none of the 2 nodes before it"),
         ("(//p)[3]", "(//p)[3]", "(//p)[3] selects none of the 2 nodes before it"),

@@ -31,7 +31,8 @@ def page(kind: str, number: int) -> RawPage:
         "article": f"<h2>Article {number}</h2><p>Text {number}</p><ul><li>{number}<li>b</ul>" * 3,
     }[kind]
     return RawPage(
-        f"http://s.example/{kind}/{number}", f"<html><body><div>{inner}</div></body></html>".encode()
+        f"http://s.example/{kind}/{number}",
+        f"<html><body><div>{inner}</div></body></html>".encode(),
     )
 
 
@@ -44,8 +45,12 @@ def signature_of(one: RawPage) -> str:
 
 def profiles(**changes: str) -> tuple[ClusterProfile, ...]:
     return (
-        ClusterProfile("products", "http://s.example/product/(.*)", signature_of(page("product", 1)), 6.0),
-        ClusterProfile("articles", "http://s.example/article/(.*)", signature_of(page("article", 1)), 5.0),
+        ClusterProfile(
+            "products", "http://s.example/product/(.*)", signature_of(page("product", 1)), 6.0
+        ),
+        ClusterProfile(
+            "articles", "http://s.example/article/(.*)", signature_of(page("article", 1)), 5.0
+        ),
     )
 
 
@@ -56,7 +61,9 @@ def grouping(algorithm: str) -> GroupModel:
         [one.url for one in PAGES], [clusterer.observe(one) for one in PAGES], Evidence()
     )
     product = found.labels(len(PAGES))[0]
-    clusters = {group.name: ["products" if group.name == product else "articles"] for group in found.groups}
+    clusters = {
+        group.name: ["products" if group.name == product else "articles"] for group in found.groups
+    }
     return GroupModel(algorithm, found.model, clusters)
 
 
@@ -76,7 +83,9 @@ class TestPaper:
         assert (None, matching.NO_URL_PATTERN) == (match.cluster, match.reason)
 
     def test_a_page_of_another_structure_matches_nothing(self) -> None:
-        match = match_page(RawPage("http://s.example/product/1", page("article", 1).body), self.clusters())
+        match = match_page(
+            RawPage("http://s.example/product/1", page("article", 1).body), self.clusters()
+        )
 
         assert (None, matching.NO_SIGNATURE) == (match.cluster, match.reason)
 
@@ -111,7 +120,8 @@ def test_the_model_of_the_clustering_decides(algorithm: str) -> None:
 def test_iv_a_breaks_the_tie_of_a_group_with_several_clusters() -> None:
     model = grouping("auto")
     both = replace(
-        model, clusters_by_group={name: ["products", "articles"] for name in model.clusters_by_group}
+        model,
+        clusters_by_group={name: ["products", "articles"] for name in model.clusters_by_group},
     )
 
     assert match_page(page("article", 9), Clusters(profiles(), both)).cluster == "articles"
@@ -133,7 +143,9 @@ def test_a_split_cluster_hands_its_pages_on() -> None:
 def test_a_group_without_a_cluster_is_told() -> None:
     model = replace(grouping("auto"), clusters_by_group={})
 
-    assert matching.UNKNOWN_GROUP == match_page(page("product", 9), Clusters(profiles(), model)).reason
+    assert (
+        matching.UNKNOWN_GROUP == match_page(page("product", 9), Clusters(profiles(), model)).reason
+    )
 
 
 def test_a_strange_page_is_like_no_group() -> None:
@@ -155,7 +167,8 @@ def test_clusters_survive_json() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"variant": "x"}, {"grouping": {"algorithm": "x", "model": {}, "clusters_by_group": {}}}]
+    "change",
+    [{"variant": "x"}, {"grouping": {"algorithm": "x", "model": {}, "clusters_by_group": {}}}],
 )
 def test_json_of_an_unknown_kind_is_refused(change: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="unknown"):

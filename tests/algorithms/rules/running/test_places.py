@@ -7,7 +7,9 @@ from typing import Any
 from clustering.dom.page import parse_page
 from rules.algorithms.running.places import page_paths
 
-TREE: Any = parse_page(b"<html><body><!-- c --><p>a<b>b</b>c</p><p title='t'>d</p></body></html>").tree
+TREE: Any = parse_page(
+    b"<html><body><!-- c --><p>a<b>b</b>c</p><p title='t'>d</p></body></html>"
+).tree
 
 
 def test_a_place_becomes_the_path_of_its_element() -> None:

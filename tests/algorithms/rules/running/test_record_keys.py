@@ -1,7 +1,7 @@
 """Keys that stay when other records come and go."""
 
 from rules.algorithms.running.record_keys import detail_links, with_keys
-from rules.algorithms.running.run_rule import AttributeType, ExtractedRecord
+from rules.algorithms.running.records import AttributeType, ExtractedRecord
 
 NAME = AttributeType("name", is_constant=True)
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from clustering.algorithms.grouping import RawPage
 from rules.algorithms.running.matching import Match
-from rules.algorithms.running.record_lines import line_not_taken, line_without_rule, lines_of_extracted
-from rules.algorithms.running.run_rule import AttributeType, Extracted
+from rules.algorithms.running.record_lines import (
+    line_not_taken,
+    line_without_rule,
+    lines_of_extracted,
+)
+from rules.algorithms.running.records import AttributeType, Extracted
 from rules.bundle.extraction import lines_of
 from tests.algorithms.rules.bundle.test_bundle import body, made_bundle
 from tests.algorithms.rules.running import test_run_rule as cast
@@ -45,7 +49,9 @@ def test_a_list_without_records_is_a_line_too() -> None:
 
 
 def test_a_failure_is_a_line_with_its_reason() -> None:
-    (line,) = lines_of_extracted("u", cast.rule(AttributeType("item")), Extracted([], "no_tree", "empty"))
+    (line,) = lines_of_extracted(
+        "u", cast.rule(AttributeType("item")), Extracted([], "no_tree", "empty")
+    )
 
     assert ("products@3", "no_tree", "empty") == (line["rule"], line["reason"], line["why"])
     assert "x:1: not JSON" == line_not_taken("", "x:1", "bad_line", "not JSON")["why"]

@@ -5,16 +5,19 @@ from __future__ import annotations
 import pytest
 
 from clustering.dom.page import MAX_BYTES, parse_page
-from rules.algorithms.rule.rule import Alternative, AttributeRule, Boundary, ClusterRule, Feature
-from rules.algorithms.running.run_rule import (
-    NO_TREE,
-    STYLESHEET_FAILED,
-    TOO_LARGE,
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import Alternative, AttributeRule, Boundary, ClusterRule
+from rules.algorithms.running.records import (
     AttributeType,
     Extracted,
     ExtractedRecord,
     RawValue,
     RunnableRule,
+)
+from rules.algorithms.running.run_rule import (
+    NO_TREE,
+    STYLESHEET_FAILED,
+    TOO_LARGE,
     StylesheetFailed,
     compile_stylesheet,
     confidence_of,
@@ -45,7 +48,9 @@ WAYS = {
 
 
 def rule(
-    *attributes: AttributeType, boundary: Boundary | None = None, trust: dict[str, float] | None = None
+    *attributes: AttributeType,
+    boundary: Boundary | None = None,
+    trust: dict[str, float] | None = None,
 ) -> RunnableRule:
     learnt = ClusterRule(
         tuple(
@@ -96,7 +101,10 @@ def test_a_regex_selects_or_refuses() -> None:
 
 
 def test_only_what_is_mandatory_fails_by_being_absent() -> None:
-    optional, mandatory = record(AttributeType("none")), record(AttributeType("none", is_mandatory=True))
+    optional, mandatory = (
+        record(AttributeType("none")),
+        record(AttributeType("none", is_mandatory=True)),
+    )
 
     assert (["none"], {}) == (optional.missing, optional.failed)
     assert "mandatory, but the rule selects no node on this page" == mandatory.failed["none"]
@@ -121,7 +129,9 @@ def test_places_select_their_raw_values_in_a_fresh_tree() -> None:
 
     for name, raw in found.raw.items():
         paths, texts = found.nodes[name], [raw] if isinstance(raw, str) else raw
-        assert texts == [tree.xpath(path)[0] for path in ([paths] if isinstance(paths, str) else paths)]
+        assert texts == [
+            tree.xpath(path)[0] for path in ([paths] if isinstance(paths, str) else paths)
+        ]
 
 
 class TestLists:
@@ -137,7 +147,9 @@ class TestLists:
         assert ["/html/body/ul/li[2]"] == other.record_nodes
 
     def test_constants_are_the_key_else_the_link_to_the_details(self) -> None:
-        assert ["A", "B"] == [one.key for one in self.found(AttributeType("item", is_constant=True)).records]
+        assert ["A", "B"] == [
+            one.key for one in self.found(AttributeType("item", is_constant=True)).records
+        ]
         assert ["1", "/p/2"] == [
             one.key for one in self.found(AttributeType("number", is_constant=True)).records
         ]

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rules.algorithms.learning.range_pruner import select_parts
-from rules.algorithms.rule.rule import Alternative, AttributeRule, ClusterRule, Feature, Selection
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import Alternative, AttributeRule, ClusterRule, Selection
 from rules.algorithms.running.run_rule import run_stylesheet
 from rules.algorithms.stylesheet.cutting import MOST_WORDS, quoted
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
@@ -40,7 +41,9 @@ def test_a_part_is_cut_out(selection: Selection, text: str, values: list[str]) -
     assert values == cut(selection, text)
 
 
-words = st.lists(st.sampled_from(["a", "b", "EUR", "\xa0", "\u200b", "x'y", 'q"', ",", "&<"]), max_size=8)
+words = st.lists(
+    st.sampled_from(["a", "b", "EUR", "\xa0", "\u200b", "x'y", 'q"', ",", "&<"]), max_size=8
+)
 offsets = st.sampled_from([1, 2, 3, -1, -2, -3])
 selections = st.builds(
     Selection,

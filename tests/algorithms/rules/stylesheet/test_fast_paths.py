@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rules.algorithms.rule.rule import Feature
+from rules.algorithms.rule.feature import Feature
 from rules.algorithms.stylesheet.fast_paths import (
     CLASS_KEY,
     ID_KEY,
@@ -36,7 +36,9 @@ def test_a_label_whose_tag_is_known_is_looked_for_in_that_tag() -> None:
     fast_path("text()", (PLACED,), steps)
 
     assert {"every-dt": "/descendant::dt", "every-th": "/descendant::th"} == steps.shared
-    assert any(xpath.startswith("($every-dt | $every-th)/text()") for _, xpath in steps.taken_variables())
+    assert any(
+        xpath.startswith("($every-dt | $every-th)/text()") for _, xpath in steps.taken_variables()
+    )
 
 
 def test_a_label_goes_before_a_class_and_finds_its_neighbour() -> None:
@@ -73,4 +75,6 @@ def test_without_a_key_the_nodes_are_those_that_the_stylesheet_finds_once(
 def test_within_a_record_the_path_goes_from_the_target_upwards() -> None:
     features = (Feature("tag", 0, ("b",)), Feature("tag", 1, ("p",)))
 
-    assert "$record/descendant-or-self::b[parent::p]" == path_within("$record", "element", features, Steps())
+    assert "$record/descendant-or-self::b[parent::p]" == path_within(
+        "$record", "element", features, Steps()
+    )

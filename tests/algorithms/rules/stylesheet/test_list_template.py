@@ -2,7 +2,8 @@
 
 from lxml import etree, html
 
-from rules.algorithms.rule.rule import OF_PAGE, Alternative, AttributeRule, Boundary, ClusterRule, Feature
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import OF_PAGE, Alternative, AttributeRule, Boundary, ClusterRule
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 
 PAGE = "<body><h1>Fruit</h1><ul><li><a href=1>A</a><li><a href=2>B</a></ul></body>"
@@ -30,7 +31,8 @@ def written(rule: ClusterRule, *, links: str = "0") -> str:
 
 def test_what_the_page_says_once_stands_in_each_record() -> None:
     one, other = (
-        f'<record><value name="kind">Fruit</value><value name="name">{name}</value></record>' for name in "AB"
+        f'<record><value name="kind">Fruit</value><value name="name">{name}</value></record>'
+        for name in "AB"
     )
 
     assert f"<records>{one}{other}</records>" == written(RULE)

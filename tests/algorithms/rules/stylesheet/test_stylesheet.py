@@ -13,7 +13,8 @@ from lxml import etree
 
 from clustering.dom.page import parse_page
 from rules.algorithms.by_hand.sandbox import read_stylesheet
-from rules.algorithms.rule.rule import Alternative, AttributeRule, Boundary, ClusterRule, Feature, Selection
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import Alternative, AttributeRule, Boundary, ClusterRule, Selection
 from rules.algorithms.running.places import page_paths
 from rules.algorithms.running.run_rule import read_result, run_stylesheet, transform
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
@@ -25,7 +26,9 @@ PAGE = """<html><body><h1 class="title">Oak <b>desk</b> <i>XL</i></h1>
 <ul><li><a href="/a">A</a> <s>1 EUR</s></li><li><a href="/b">B</a></li></ul></body></html>"""
 WHOLE = Selection()
 generated = settings(
-    deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
 
@@ -38,7 +41,8 @@ def tree_of(page: str) -> etree._Element:
 def run(rule: ClusterRule, page: str) -> list[dict[str, list[str]]]:
     records = run_stylesheet(stylesheet_of(rule), tree_of(page))
     return [
-        {name: [one.text for one in values] for name, values in record.values.items()} for record in records
+        {name: [one.text for one in values] for name, values in record.values.items()}
+        for record in records
     ]
 
 
@@ -127,7 +131,9 @@ class TestOutput:
 
     def test_provenance_is_told_on_demand_only(self) -> None:
         rule = ClusterRule((AttributeRule("price", alternatives=(PRICE,), losers=(TITLE, PRICE)),))
-        ((value,),) = run_stylesheet(stylesheet_of(rule), tree_of(PAGE), nodes=True)[0].values.values()
+        ((value,),) = run_stylesheet(stylesheet_of(rule), tree_of(PAGE), nodes=True)[
+            0
+        ].values.values()
 
         assert ("/*[1]/*[1]/*[2]/*[1]/*[2]/text()[1]", 1, 1, 2, 1) == (value.node, value.way, value.n_nodes, value.n_rivals, value.n_agree)  # fmt: skip
 
@@ -159,7 +165,9 @@ def test_several_values_in_one_text_are_split() -> None:
 def test_comments_say_what_was_learnt_from_what() -> None:
     text = stylesheet_of(
         ClusterRule(
-            (AttributeRule("price", alternatives=(PRICE,)),), learnt_from=("http://s/--1",), n_unannotated=17
+            (AttributeRule("price", alternatives=(PRICE,)),),
+            learnt_from=("http://s/--1",),
+            n_unannotated=17,
         ),
         title="Cluster products.",
     )

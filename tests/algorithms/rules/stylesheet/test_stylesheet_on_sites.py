@@ -13,7 +13,8 @@ from clustering.dom.page import parse_page
 from rules.algorithms.learning.learner import learn_cluster
 from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
 from rules.algorithms.rule.rule import ClusterRule
-from rules.algorithms.running.run_rule import AttributeType, RunnableRule, transform
+from rules.algorithms.running.records import AttributeType, RunnableRule
+from rules.algorithms.running.run_rule import transform
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from rules.bundle.extraction import extract
 from tests.algorithms.generated_rules import defined_values
@@ -65,7 +66,9 @@ def test_all_engines_agree(name: str, tmp_path: Path) -> None:
     n_values = 0
     for page in pages:
         defined = defined_values(rule, tree_of(page))
-        (record,) = extract(page.body, page.content_type, "", RunnableRule("c", 1, stylesheet, types)).records
+        (record,) = extract(
+            page.body, page.content_type, "", RunnableRule("c", 1, stylesheet, types)
+        ).records
         raw = {name: [text] if isinstance(text, str) else text for name, text in record.raw.items()}
 
         assert defined == [raw]

@@ -11,7 +11,12 @@ from annotation.algorithms.anchors.anchoring import Anchor
 from annotation.models import Annotation
 from annotation.services import VerticalInUse, assign_vertical, delete_vertical
 from annotation.services.annotations import annotating
-from annotation.services.annotations.annotating import AnnotatedMeanwhile, Mark, NoSuchRevision, annotate
+from annotation.services.annotations.annotating import (
+    AnnotatedMeanwhile,
+    Mark,
+    NoSuchRevision,
+    annotate,
+)
 from clustering.models import Page, Snapshot
 from clustering.services.sites import keeping
 from tests.apps.annotation.cast import attribute, product_page, said, shop
@@ -86,7 +91,9 @@ class TestRevisions:
     def test_records_belong_to_no_attribute(self, page: Page) -> None:
         snapshot = page.latest_snapshot
         assert snapshot is not None
-        annotate(snapshot=snapshot, attribute=None, marks=[Mark(record=("/html/body/p",))], actor=None)
+        annotate(
+            snapshot=snapshot, attribute=None, marks=[Mark(record=("/html/body/p",))], actor=None
+        )
         mark(page, RED)
 
         assert [("record", "", "")] == said(page, None)
@@ -98,7 +105,9 @@ class TestRevisions:
         row = Annotation.objects.get()
 
         assert (ada, "suggestion") == (row.author, row.source)
-        assert AuditEntry.objects.filter(action="annotation.changed", actor=ada, subject=page.url).exists()
+        assert AuditEntry.objects.filter(
+            action="annotation.changed", actor=ada, subject=page.url
+        ).exists()
 
 
 class TestConflicts:
@@ -124,7 +133,9 @@ class TestUndo:
     def test_an_earlier_revision_holds_again(self, page: Page) -> None:
         mark(page, RED, BLUE)
         mark(page, ABSENT)
-        new = annotating.restore_revision(page=page, attribute=attribute("colour"), revision=1, actor=None)
+        new = annotating.restore_revision(
+            page=page, attribute=attribute("colour"), revision=1, actor=None
+        )
 
         assert (3, ["red", "blue"]) == (new, texts(page))
 
@@ -132,13 +143,17 @@ class TestUndo:
         mark(page, RED)
         mark(page)
         mark(page, BLUE)
-        annotating.restore_revision(page=page, attribute=attribute("colour"), revision=2, actor=None)
+        annotating.restore_revision(
+            page=page, attribute=attribute("colour"), revision=2, actor=None
+        )
 
         assert [] == texts(page)
 
     def test_a_revision_that_never_was_is_refused(self, page: Page) -> None:
         with pytest.raises(NoSuchRevision):
-            annotating.restore_revision(page=page, attribute=attribute("colour"), revision=1, actor=None)
+            annotating.restore_revision(
+                page=page, attribute=attribute("colour"), revision=1, actor=None
+            )
 
 
 class TestKeeping:
@@ -157,7 +172,9 @@ class TestKeeping:
 
     def test_annotations_go_with_their_site(self, site: Site, page: Page) -> None:
         mark(page, RED)
-        run_job(keeping.request_deletion(site=site, actor=None, rings=False).pk, keeping.delete_site)
+        run_job(
+            keeping.request_deletion(site=site, actor=None, rings=False).pk, keeping.delete_site
+        )
 
         assert (0, 0) == (Annotation.objects.count(), Site.objects.count())
 
@@ -167,7 +184,11 @@ class TestKeeping:
         assert annotated is not None
         later = [
             Snapshot.objects.create(
-                page=page, body=annotated.body, n_bytes=1, fetched_at=timezone.now(), seen_at=timezone.now()
+                page=page,
+                body=annotated.body,
+                n_bytes=1,
+                fetched_at=timezone.now(),
+                seen_at=timezone.now(),
             )
             for _ in range(2)
         ]

@@ -52,7 +52,9 @@ def listed(caller: Caller, address: str) -> list[dict[str, Any]]:
 
 
 class TestSamples:
-    def test_are_drawn_by_a_job_and_listed(self, site: Site, pages: list[Page], ada: Caller) -> None:
+    def test_are_drawn_by_a_job_and_listed(
+        self, site: Site, pages: list[Page], ada: Caller
+    ) -> None:
         cluster_of(site, "product", pages)
         answer = ada.post("sites/shop/samples/", {"size": 2})
         run_job(answer.json()["id"], sampling.draw_samples)
@@ -80,7 +82,9 @@ class TestSamples:
         assert "no clusters yet" in answer.json()["error"]["message"]
 
     def test_a_viewer_draws_nothing(self, site: Site) -> None:
-        assert 403 == caller("bob", Role.VIEWER, site=site).post("sites/shop/samples/", {}).status_code
+        assert (
+            403 == caller("bob", Role.VIEWER, site=site).post("sites/shop/samples/", {}).status_code
+        )
 
 
 class TestAnnotations:

@@ -10,7 +10,12 @@ from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Comment
-from annotation.services.annotations.commenting import LONGEST, add_comment, places_of, resolve_comment
+from annotation.services.annotations.commenting import (
+    LONGEST,
+    add_comment,
+    places_of,
+    resolve_comment,
+)
 from clustering.models import Page
 from tests.apps.annotation.cast import product_page, shop
 from vertex.core.models import AuditEntry, Role
@@ -50,7 +55,10 @@ class TestAdding:
             ({"text": " "}, "Write something"),
             ({"text": "x" * (LONGEST + 1)}, "4,000 characters at most"),
             ({"text": "x", "xpath": "/html/body/h7"}, "no node"),
-            ({"text": "x", "xpath": "document('http://evil.example')"}, "does not begin at the root"),
+            (
+                {"text": "x", "xpath": "document('http://evil.example')"},
+                "does not begin at the root",
+            ),
             ({"text": "x", "attribute": "ghost"}, "an attribute 'ghost'"),
         ],
     )
@@ -83,7 +91,9 @@ class TestPage:
     def test_an_editor_comments_at_an_element_by_its_number(self, page: Page) -> None:
         editor = client_of(Role.EDITOR)
         answer = editor.post(
-            address(page), {"text": "<b>look</b>", "number": "4", "attribute": "price"}, headers=HEADERS
+            address(page),
+            {"text": "<b>look</b>", "number": "4", "attribute": "price"},
+            headers=HEADERS,
         )
 
         assert "&lt;b&gt;look&lt;/b&gt;" in answer.content.decode()

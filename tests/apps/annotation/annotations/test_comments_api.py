@@ -48,7 +48,9 @@ def test_a_comment_is_added_listed_and_settled(page: Page, eve: Caller) -> None:
         ({"url": "https://shop.example/p1", "text": "x", "attribute": "ghost"}, "attribute"),
     ],
 )
-def test_what_is_wrong_is_told_by_field(page: Page, eve: Caller, said: dict[str, str], field: str) -> None:
+def test_what_is_wrong_is_told_by_field(
+    page: Page, eve: Caller, said: dict[str, str], field: str
+) -> None:
     answer = eve.post("sites/shop/comments/", said)
 
     assert (400, [field]) == (answer.status_code, list(answer.json()["error"]["fields"]))

@@ -34,7 +34,9 @@ def eve() -> User:
     return people.create_user(username="eve", role=Role.EDITOR, actor=None)
 
 
-def told(page: Page, action: str, second: float, attribute: str | None = None, **more: Any) -> dict[str, Any]:
+def told(
+    page: Page, action: str, second: float, attribute: str | None = None, **more: Any
+) -> dict[str, Any]:
     at = (NOW - timedelta(minutes=5) + timedelta(seconds=second)).timestamp() * 1000
     place = {"site": "shop", "cluster": "products", "page": page.pk, "attribute": attribute}
     return place | {"action": action, "source": "", "at_ms": at} | more
@@ -53,17 +55,26 @@ def sums() -> dict[str, tuple[float, int, int, int]]:
 
 
 def test_reports_add_up(page: Page, eve: User) -> None:
-    first = [told(page, "page_opened", 0), told(page, "click", 3, "name"), told(page, "key", 4, "price")]
+    first = [
+        told(page, "page_opened", 0),
+        told(page, "click", 3, "name"),
+        told(page, "key", 4, "price"),
+    ]
     second = [told(page, "accepted", 6, "price"), told(page, "page_done", 7)]
 
-    assert (3, 2) == tuple(record_effort(person=eve, actions=batch, now=NOW) for batch in (first, second))
+    assert (3, 2) == tuple(
+        record_effort(person=eve, actions=batch, now=NOW) for batch in (first, second)
+    )
     assert {"": (7.0, 1, 1, 1), "name": (3.0, 0, 1, 0), "price": (3.0, 1, 0, 1)} == sums()
     whole = Effort.objects.get(attribute=None)
     assert (1, "products") == (whole.n_done, whole.cluster and whole.cluster.name)
 
 
 def test_time_never_exceeds_what_passed(page: Page, eve: User) -> None:
-    report = [told(page, "page_opened", 0), *(told(page, "key", n % 10, "name") for n in range(100))]
+    report = [
+        told(page, "page_opened", 0),
+        *(told(page, "key", n % 10, "name") for n in range(100)),
+    ]
     for _ in range(5):
         record_effort(person=eve, actions=report, now=NOW)
 

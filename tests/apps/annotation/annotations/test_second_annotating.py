@@ -75,7 +75,10 @@ class TestPolicy:
     def test_begins_with_a_tenth_and_a_second_person_where_there_is_one(self) -> None:
         policy = policy_of(shop())
 
-        assert (10, ReviewPolicy.Publishing.WHERE_POSSIBLE) == (policy.second_share, policy.publishing)
+        assert (10, ReviewPolicy.Publishing.WHERE_POSSIBLE) == (
+            policy.second_share,
+            policy.publishing,
+        )
 
     def test_a_change_is_audited_once(self) -> None:
         site = shop()
@@ -85,7 +88,9 @@ class TestPolicy:
         detail = AuditEntry.objects.get(action="review_policy.changed").detail
         assert {"was": 10, "now": 25} == detail["second_share"]
 
-    @pytest.mark.parametrize(("publishing", "share"), [("nobody", 10), ("second", 101), ("second", -1)])
+    @pytest.mark.parametrize(
+        ("publishing", "share"), [("nobody", 10), ("second", 101), ("second", -1)]
+    )
     def test_takes_nothing_else(self, publishing: str, share: int) -> None:
         with pytest.raises(ValidationError):
             change_policy(site=shop(), publishing=publishing, second_share=share, actor=None)
@@ -93,7 +98,9 @@ class TestPolicy:
 
 class TestDrawing:
     @given(st.binary(min_size=16, max_size=16), st.integers(0, 100), st.integers(0, 100))
-    def test_a_larger_share_holds_the_smaller_one(self, url_hash: bytes, one: int, other: int) -> None:
+    def test_a_larger_share_holds_the_smaller_one(
+        self, url_hash: bytes, one: int, other: int
+    ) -> None:
         assert is_drawn(url_hash, min(one, other)) <= is_drawn(url_hash, max(one, other))
 
     def test_a_tenth_is_about_a_tenth(self) -> None:
@@ -105,7 +112,10 @@ class TestDrawing:
         site, pages, ann = annotated
         bob = person("bob")
 
-        assert ([], pages) == (pages_to_annotate_again(site, ann), pages_to_annotate_again(site, bob))
+        assert ([], pages) == (
+            pages_to_annotate_again(site, ann),
+            pages_to_annotate_again(site, bob),
+        )
         second_says(pages[0], bob, "name", "/html/body/h1")
         assert pages[1:] == pages_to_annotate_again(site, person("cyd"))
         change_policy(site=site, publishing="anybody", second_share=0, actor=None)
@@ -126,10 +136,15 @@ class TestComparing:
 
         assert "other" == second_says(pages[0], bob, "name", "/html/body/p/b").agreement
         assert "absence" == second_says(pages[1], bob, "price", "/html/body/p/b").agreement
-        assert (2, 0.0) == (SecondAnnotation.objects.disagreeing().count(), agreement_at(site).share)
+        assert (2, 0.0) == (
+            SecondAnnotation.objects.disagreeing().count(),
+            agreement_at(site).share,
+        )
 
     def test_what_the_first_one_left_out_is_not_compared(self, annotated: Annotated) -> None:
-        assert "" == second_says(annotated[1][0], person("bob"), "price", "/html/body/p/b").agreement
+        assert (
+            "" == second_says(annotated[1][0], person("bob"), "price", "/html/body/p/b").agreement
+        )
 
     def test_it_is_compared_again_when_the_first_one_changes(self, annotated: Annotated) -> None:
         _, pages, ann = annotated
@@ -184,7 +199,11 @@ class TestPages:
 
     def test_the_form_shows_nothing_of_the_first_annotation(self, annotated: Annotated) -> None:
         page = annotated[1][0]
-        text = self.client("bob").get(reverse("annotate_again", args=["shop", page.pk])).content.decode()
+        text = (
+            self.client("bob")
+            .get(reverse("annotate_again", args=["shop", page.pk]))
+            .content.decode()
+        )
 
         assert 'name="text-name" value=""' in text
         assert "Runner 0" not in text
@@ -209,7 +228,12 @@ class TestPages:
         address = reverse("annotate_again", args=["shop", annotated[1][0].pk])
         answer = self.client("bob").post(
             address,
-            {"text-name": "Runner 0", "text-price": "no such", "number-image": "x", "text-image": "y"},
+            {
+                "text-name": "Runner 0",
+                "text-price": "no such",
+                "number-image": "x",
+                "text-image": "y",
+            },
         )
 
         assert 400 == answer.status_code

@@ -42,7 +42,9 @@ def file(tmp_path: Path) -> Path:
 
 def run(site: Site, file: Path, *lines: Any) -> list[tuple[str, str]]:
     """Import the lines and return what was told of the bad ones."""
-    file.write_bytes(b"\n".join(line if isinstance(line, bytes) else orjson.dumps(line) for line in lines))
+    file.write_bytes(
+        b"\n".join(line if isinstance(line, bytes) else orjson.dumps(line) for line in lines)
+    )
     told: list[tuple[str, str]] = []
     job = request_import(site=site, source=file, rings=False)
     job = run_job(job.pk, lambda held: import_annotations(held, lambda *bad: told.append(bad)))
@@ -59,7 +61,10 @@ class TestTaking:
         ("more", "expected"),
         [
             ({"xpath": "/html/body/h1"}, ("value", "/html/body/h1", "Runner")),
-            ({"xpath": "//h1/text()", "text": "Runner"}, ("value", "/html/body/h1/text()[1]", "Runner")),
+            (
+                {"xpath": "//h1/text()", "text": "Runner"},
+                ("value", "/html/body/h1/text()[1]", "Runner"),
+            ),
             ({"xpath": "/html/body/p", "text": "25"}, ("value", "/html/body/p", "25")),
             ({"text": "25 EUR"}, ("value", "/html/body/p/b/text()[1]", "25 EUR")),
             ({"xpath": "//img/@src"}, ("value", "/html/body/img/@src", "/p/1.png")),
@@ -76,13 +81,24 @@ class TestTaking:
         ],
     )
     def test_takes_each_form(
-        self, site: Site, page: Page, file: Path, more: dict[str, Any], expected: tuple[str, str, str]
+        self,
+        site: Site,
+        page: Page,
+        file: Path,
+        more: dict[str, Any],
+        expected: tuple[str, str, str],
     ) -> None:
         assert [] == run(site, file, line(**more))
         assert [expected] == said(page, "name")
 
     def test_several_lines_are_several_values(self, site: Site, page: Page, file: Path) -> None:
-        run(site, file, line("colour", text="red"), line("name", text="Runner"), line("colour", text="blue"))
+        run(
+            site,
+            file,
+            line("colour", text="red"),
+            line("name", text="Runner"),
+            line("colour", text="blue"),
+        )
 
         assert ["red", "blue"] == [text for _, _, text in said(page, "colour")]
 
@@ -96,8 +112,12 @@ class TestTaking:
 
         assert [("value", "/html/body/ul/li[1]", "red blue")] == said(page, "name")
 
-    def test_a_second_file_replaces_the_same_attributes(self, site: Site, page: Page, file: Path) -> None:
-        run(site, file, line("colour", text="red"), line("colour", text="blue"), line(text="Runner"))
+    def test_a_second_file_replaces_the_same_attributes(
+        self, site: Site, page: Page, file: Path
+    ) -> None:
+        run(
+            site, file, line("colour", text="red"), line("colour", text="blue"), line(text="Runner")
+        )
         run(site, file, line("colour", text="blue"))
 
         assert ["blue"] == [text for _, _, text in said(page, "colour")]
@@ -105,7 +125,13 @@ class TestTaking:
 
     def test_the_same_file_again_changes_nothing(self, site: Site, page: Page, file: Path) -> None:
         for _ in range(2):
-            run(site, file, line("colour", text="red"), line(absent=True), {"url": URL, "record": ["//ul"]})
+            run(
+                site,
+                file,
+                line("colour", text="red"),
+                line(absent=True),
+                {"url": URL, "record": ["//ul"]},
+            )
 
         assert 3 == Annotation.objects.count()
 
@@ -123,15 +149,25 @@ class TestTaking:
         assert old == Annotation.objects.get(revision=1).snapshot
 
     def test_an_address_is_taken_as_it_is_written(self, site: Site, page: Page, file: Path) -> None:
-        assert [] == run(site, file, line(text="Runner") | {"url": "HTTPS://Shop.example:443/p/1#top"})
+        assert [] == run(
+            site, file, line(text="Runner") | {"url": "HTTPS://Shop.example:443/p/1#top"}
+        )
 
-    def test_the_cluster_s_own_vertical_comes_first(self, site: Site, page: Page, file: Path) -> None:
+    def test_the_cluster_s_own_vertical_comes_first(
+        self, site: Site, page: Page, file: Path
+    ) -> None:
         forum = save_vertical(
             name="forum", attributes=[AttributePlan("topic"), AttributePlan("name")], actor=None
         )
         cluster = cluster_of(site, "thread", [page])
         assign_vertical(site=site, cluster=cluster, vertical=forum, actor=None)
-        run(site, file, line("topic", text="red"), line("name", text="Runner"), line("price", text="25 EUR"))
+        run(
+            site,
+            file,
+            line("topic", text="red"),
+            line("name", text="Runner"),
+            line("price", text="25 EUR"),
+        )
 
         assert {"topic": "forum", "name": "forum", "price": "product"} == {
             row.attribute.name: row.attribute.vertical.name
@@ -149,17 +185,24 @@ class TestRecords:
         return product_page(site, "p/1", more=self.MORE)
 
     def test_a_boundary_is_a_run_of_siblings(self, site: Site, listing: Page, file: Path) -> None:
-        assert [] == run(site, file, *({"url": URL, "record": one} for one in (self.FIRST, self.SECOND)))
+        assert [] == run(
+            site, file, *({"url": URL, "record": one} for one in (self.FIRST, self.SECOND))
+        )
         assert [
             ["/html/body/div/p[1]", "/html/body/div/p[2]"],
             ["/html/body/div/p[3]", "/html/body/div/p[4]"],
         ] == [row.record for row in Annotation.objects.filter(kind="record").order_by("position")]
 
     def test_a_value_belongs_to_its_record(self, site: Site, listing: Page, file: Path) -> None:
-        values = [line(xpath=f"{self.FIRST[0]}/b", record=self.FIRST), line(absent=True, record=self.SECOND)]
+        values = [
+            line(xpath=f"{self.FIRST[0]}/b", record=self.FIRST),
+            line(absent=True, record=self.SECOND),
+        ]
 
         assert [] == run(site, file, *values)
-        assert [("value", "/html/body/div/p[1]/b", "1"), ("absent", "", "")] == said(listing, "name")
+        assert [("value", "/html/body/div/p[1]/b", "1"), ("absent", "", "")] == said(
+            listing, "name"
+        )
 
     @pytest.mark.parametrize(
         ("entry", "problem"),
@@ -201,8 +244,14 @@ class TestRefusing:
             (line(xpath="//h1", text="Walker"), "shows 'Runner', not 'Walker'"),
             (line(xpath="//img"), "does an attribute hold the value (@src)"),
             (line(text="Walker"), "no node shows 'Walker'"),
-            (line("size", text="Runner"), "no attribute of that name in product (there are name, price"),
-            (line(text="Runner") | {"url": "https://shop.example/p/2"}, "has no page of this address"),
+            (
+                line("size", text="Runner"),
+                "no attribute of that name in product (there are name, price",
+            ),
+            (
+                line(text="Runner") | {"url": "https://shop.example/p/2"},
+                "has no page of this address",
+            ),
         ],
     )
     def test_says_what_is_wrong_with_a_line_and_takes_the_others(
@@ -222,10 +271,14 @@ class TestRefusing:
         assert "2 nodes show 'Runner'" in reason
         assert "/html/body/h1/text()[1], /html/body/i/text()[1]" in reason
 
-    def test_a_contradiction_names_the_line_before(self, site: Site, page: Page, file: Path) -> None:
+    def test_a_contradiction_names_the_line_before(
+        self, site: Site, page: Page, file: Path
+    ) -> None:
         told = run(site, file, line(text="Runner"), line(absent=True))
 
-        assert [("annotations.jsonl:2", f"{URL}, name: it contradicts line 1, which gives a value")] == told
+        assert [
+            ("annotations.jsonl:2", f"{URL}, name: it contradicts line 1, which gives a value")
+        ] == told
         assert 1 == len(said(page, "name"))
 
     def test_bad_lines_leave_what_was_said(self, site: Site, page: Page, file: Path) -> None:
@@ -266,13 +319,20 @@ class TestCommands:
     def test_a_missing_file_is_an_error(self, site: Site) -> None:
         assert "no such file" in fail("import_annotations", "shop", "/nowhere.jsonl")
 
-    def test_what_goes_out_as_lines_comes_in_again(self, site: Site, page: Page, file: Path) -> None:
+    def test_what_goes_out_as_lines_comes_in_again(
+        self, site: Site, page: Page, file: Path
+    ) -> None:
         entries = [
             line("colour", text="red", xpath="/html/body/ul/li[1]"),
             line("colour", text="blue", xpath="/html/body/ul/li[2]"),
             line("name", absent=True),
             line("price", text="25", xpath="/html/body/p"),
-            line("image", text="red blue", xpath="/html/body/ul/li[1]", end_xpath="/html/body/ul/li[2]"),
+            line(
+                "image",
+                text="red blue",
+                xpath="/html/body/ul/li[1]",
+                end_xpath="/html/body/ul/li[2]",
+            ),
             {"url": URL, "record": ["/html/body/ul"]},
         ]
         run(site, file, *entries)
@@ -281,11 +341,16 @@ class TestCommands:
         assert [] == run(site, file, *lines)
         assert 6 == Annotation.objects.count()
 
-    def test_web_annotations_have_all_anchors_as_selectors(self, site: Site, page: Page, file: Path) -> None:
+    def test_web_annotations_have_all_anchors_as_selectors(
+        self, site: Site, page: Page, file: Path
+    ) -> None:
         run(site, file, line("price", text="25", xpath="//p"))
         ((told,), _) = call("export_annotations", "shop")
 
-        assert ("http://www.w3.org/ns/anno.jsonld", "Annotation") == (told["@context"], told["type"])
+        assert ("http://www.w3.org/ns/anno.jsonld", "Annotation") == (
+            told["@context"],
+            told["type"],
+        )
         assert "product:price" == told["body"][0]["value"]
         assert URL == told["target"]["source"]
         xpath, quote, position = told["target"]["selector"]
@@ -296,7 +361,11 @@ class TestCommands:
             quote["exact"],
             quote["prefix"],
         )
-        assert ("TextPositionSelector", 14, 16) == (position["type"], position["start"], position["end"])
+        assert ("TextPositionSelector", 14, 16) == (
+            position["type"],
+            position["start"],
+            position["end"],
+        )
 
     def test_of_one_cluster_only_its_pages_go_out(self, site: Site, page: Page, file: Path) -> None:
         other = product_page(site, "p/2", name="Walker")
@@ -305,7 +374,9 @@ class TestCommands:
 
         assert [other.url] == [
             told["url"]
-            for told in call("export_annotations", "shop", "--cluster", "walkers", "--format", "lines")[0]
+            for told in call(
+                "export_annotations", "shop", "--cluster", "walkers", "--format", "lines"
+            )[0]
         ]
         assert "has no cluster 'nope'" in fail("export_annotations", "shop", "--cluster", "nope")
 

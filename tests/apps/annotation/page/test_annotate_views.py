@@ -53,7 +53,12 @@ def draw(cluster: Cluster, pages: list[Page]) -> None:
         gain = 8 / 2**rank
         assert page.latest_snapshot is not None
         Sample.objects.create(
-            cluster=cluster, page=page, snapshot=page.latest_snapshot, rank=rank, gain=gain, scheme="weighted"
+            cluster=cluster,
+            page=page,
+            snapshot=page.latest_snapshot,
+            rank=rank,
+            gain=gain,
+            scheme="weighted",
         )
 
 
@@ -101,7 +106,9 @@ class TestQueue:
             (row.cluster.name, row.step) for row in queue_of(ada)
         ]
 
-    def test_a_cluster_that_nobody_described_asks_for_a_vertical(self, cluster: Cluster, ada: User) -> None:
+    def test_a_cluster_that_nobody_described_asks_for_a_vertical(
+        self, cluster: Cluster, ada: User
+    ) -> None:
         Assignment.objects.all().delete()
         assert [("describe", None)] == [(row.step, row.vertical) for row in queue_of(ada)]
 
@@ -175,14 +182,20 @@ class TestPage:
         assert "Sample 1 of 4" in page
         assert "page-frame-view" in page
 
-    def test_a_part_has_no_page_around_it(self, browser: Client, cluster: Cluster, pages: list[Page]) -> None:
+    def test_a_part_has_no_page_around_it(
+        self, browser: Client, cluster: Cluster, pages: list[Page]
+    ) -> None:
         draw(cluster, pages)
         part = browser.get(SAMPLE, headers={"X-Part": "sample"}).content.decode()
         assert "data-sample" in part
         assert "<html" not in part
 
-    def test_any_page_can_be_annotated(self, browser: Client, cluster: Cluster, pages: list[Page]) -> None:
-        assert "not among the samples" in shown(browser, f"/sites/shop/pages/{pages[2].pk}/annotate/")
+    def test_any_page_can_be_annotated(
+        self, browser: Client, cluster: Cluster, pages: list[Page]
+    ) -> None:
+        assert "not among the samples" in shown(
+            browser, f"/sites/shop/pages/{pages[2].pk}/annotate/"
+        )
 
     def test_a_value_that_moved_or_went_is_marked(
         self, browser: Client, cluster: Cluster, pages: list[Page]
@@ -194,7 +207,9 @@ class TestPage:
         assert "lost" in page
         assert "99 EUR" in page
 
-    def test_neighbours_follow_the_order_of_the_samples(self, cluster: Cluster, pages: list[Page]) -> None:
+    def test_neighbours_follow_the_order_of_the_samples(
+        self, cluster: Cluster, pages: list[Page]
+    ) -> None:
         draw(cluster, pages)
         say(pages[1], "name")
         around = neighbours_of(cluster, pages[0])
@@ -210,7 +225,9 @@ class TestPage:
             last.unannotated[0].rank,
         )
 
-    def test_the_share_that_samples_cover_grows_to_all(self, cluster: Cluster, pages: list[Page]) -> None:
+    def test_the_share_that_samples_cover_grows_to_all(
+        self, cluster: Cluster, pages: list[Page]
+    ) -> None:
         draw(cluster, pages)
         shares = [share_covered(sample) or 0 for sample in Sample.objects.order_by("rank")]
         assert shares == sorted(shares)
@@ -256,7 +273,9 @@ class TestNextSample:
         assert [2] == [row.next_rank for row in queue_of(ada)]
 
 
-def test_the_rail_says_that_one_annotates(browser: Client, cluster: Cluster, pages: list[Page]) -> None:
+def test_the_rail_says_that_one_annotates(
+    browser: Client, cluster: Cluster, pages: list[Page]
+) -> None:
     draw(cluster, pages)
     text = shown(browser, "/sites/shop/clusters/product/samples/1/")
     assert ["Annotate"] == [

@@ -51,7 +51,9 @@ def browser(ada: User) -> Client:
     return client
 
 
-def tell(browser: Client, page: Page, gesture: str, *, status: int = 200, **words: Any) -> dict[str, Any]:
+def tell(
+    browser: Client, page: Page, gesture: str, *, status: int = 200, **words: Any
+) -> dict[str, Any]:
     """Report a gesture and return the answer."""
     url = reverse("gesture", args=[page.site.name, page.pk, page.latest_snapshot_id])
     answer = browser.post(url, {"gesture": gesture, **words}, content_type="application/json")
@@ -82,7 +84,9 @@ class TestTaking:
     def test_a_click_takes_the_node(self, browser: Client, page: Page) -> None:
         answer = take(browser, page, "name", H1)
         assert [("value", "/html/body/h1", "Runner")] == said(page, "name")
-        assert [{"page": page.pk, "attribute": "name", "before": 0, "after": 1}] == answer["changes"]
+        assert [{"page": page.pk, "attribute": "name", "before": 0, "after": 1}] == answer[
+            "changes"
+        ]
         assert "Runner" in answer["rows"]["name"]
 
     def test_shift_takes_the_parent(self, browser: Client, page: Page) -> None:
@@ -104,7 +108,9 @@ class TestTaking:
         take(browser, page, "name", B, revision=1)
         assert ["25 EUR"] == texts(page, "name")
 
-    def test_an_attribute_with_several_values_collects_them(self, browser: Client, page: Page) -> None:
+    def test_an_attribute_with_several_values_collects_them(
+        self, browser: Client, page: Page
+    ) -> None:
         take(browser, page, "colour", B)
         take(browser, page, "colour", H1, revision=1)
         take(browser, page, "colour", H1, revision=2)
@@ -118,7 +124,9 @@ class TestTaking:
         assert ["One 1 EUR"] == texts(page, "name")
 
     def test_a_part_of_the_text_by_keyboard(self, browser: Client, page: Page) -> None:
-        tell(browser, page, "take_text", attribute="price", revision=0, number=B - 1, start=7, end=9)
+        tell(
+            browser, page, "take_text", attribute="price", revision=0, number=B - 1, start=7, end=9
+        )
         assert ["25"] == texts(page, "price")
 
     def test_all_like_these(self, browser: Client, page: Page) -> None:
@@ -155,7 +163,11 @@ class TestAccepting:
     ) -> None:
         mark = {"xpath": "/html/body/p[1]/b", "end_xpath": "", "start": 0, "end": 2, "text": "25"}
         parts = [
-            {"attribute": "name", "revision": 0, "marks": [{"xpath": "/html/body/h1", "text": "Runner"}]},
+            {
+                "attribute": "name",
+                "revision": 0,
+                "marks": [{"xpath": "/html/body/h1", "text": "Runner"}],
+            },
             {"attribute": "price", "revision": 0, "marks": [mark]},
             {"attribute": "image", "revision": 0, "marks": [], "absent": True},
         ]
@@ -165,9 +177,15 @@ class TestAccepting:
         assert 3 == len(answer["changes"])
         assert {("suggestion", ada.pk)} == set(Annotation.objects.values_list("source", "author"))
 
-    def test_what_cannot_be_found_is_told_and_the_rest_is_kept(self, browser: Client, page: Page) -> None:
+    def test_what_cannot_be_found_is_told_and_the_rest_is_kept(
+        self, browser: Client, page: Page
+    ) -> None:
         parts = [
-            {"attribute": "name", "revision": 0, "marks": [{"xpath": "/html/body/h9", "text": "Runner"}]},
+            {
+                "attribute": "name",
+                "revision": 0,
+                "marks": [{"xpath": "/html/body/h9", "text": "Runner"}],
+            },
             {"attribute": "price", "revision": 0, "marks": [{"xpath": "/html/body/p[1]/b"}]},
         ]
         answer = tell(browser, page, "accept", said=parts)
@@ -197,7 +215,8 @@ class TestRecords:
 
     def test_the_list_that_was_found_is_taken_whole(self, browser: Client, site: Site) -> None:
         rows = "".join(
-            f"<div class='row'><h3>Thing {n}</h3><p>It costs {n} EUR and is good.</p></div>" for n in range(9)
+            f"<div class='row'><h3>Thing {n}</h3><p>It costs {n} EUR and is good.</p></div>"
+            for n in range(9)
         )
         page = product_page(site, "list", more=f"<section>{rows}</section>")
         tell(browser, page, "accept", said=[{"attribute": "", "revision": 0}])
@@ -210,7 +229,9 @@ class TestUndo:
     def test_a_gesture_is_undone_and_done_again(self, browser: Client, page: Page) -> None:
         take(browser, page, "name", H1)
         take(browser, page, "name", B, revision=1)
-        undone = tell(browser, page, "restore", changes=[{"attribute": "name", "shown": 2, "wanted": 1}])
+        undone = tell(
+            browser, page, "restore", changes=[{"attribute": "name", "shown": 2, "wanted": 1}]
+        )
         assert ["Runner"] == texts(page, "name")
         now = undone["changes"][0]["after"]
         tell(browser, page, "restore", changes=[{"attribute": "name", "shown": now, "wanted": 2}])
@@ -221,14 +242,18 @@ class TestUndo:
         tell(browser, page, "restore", changes=[{"attribute": "name", "shown": 1, "wanted": 0}])
         assert [] == said(page, "name")
 
-    def test_a_change_further_back_is_undone_after_the_later_one(self, browser: Client, page: Page) -> None:
+    def test_a_change_further_back_is_undone_after_the_later_one(
+        self, browser: Client, page: Page
+    ) -> None:
         take(browser, page, "name", H1)
         take(browser, page, "name", B, revision=1)
         tell(browser, page, "restore", changes=[{"attribute": "name", "shown": 2, "wanted": 1}])
         tell(browser, page, "restore", changes=[{"attribute": "name", "shown": 1, "wanted": 0}])
         assert [] == said(page, "name")
 
-    def test_what_somebody_else_did_meanwhile_is_not_undone(self, browser: Client, page: Page) -> None:
+    def test_what_somebody_else_did_meanwhile_is_not_undone(
+        self, browser: Client, page: Page
+    ) -> None:
         take(browser, page, "name", H1)
         take(browser, page, "name", B, revision=1)
         change = {"attribute": "name", "shown": 1, "wanted": 0}
@@ -243,17 +268,21 @@ class TestUndo:
 
 
 class TestConflicts:
-    def test_a_gesture_that_comes_too_late_is_told_what_holds_now(self, browser: Client, page: Page) -> None:
+    def test_a_gesture_that_comes_too_late_is_told_what_holds_now(
+        self, browser: Client, page: Page
+    ) -> None:
         take(browser, page, "name", H1)
         place = {"number": B, "text": None}
         late = tell(browser, page, "take", status=409, attribute="name", revision=0, place=place)
         assert ["Runner"] == texts(page, "name")
-        assert [{"attribute": "name", "revision": 1, "text": "ada took “Runner” meanwhile."}] == late[
-            "conflicts"
-        ]
+        assert [
+            {"attribute": "name", "revision": 1, "text": "ada took “Runner” meanwhile."}
+        ] == late["conflicts"]
         assert 'data-revision="1"' in late["rows"]["name"]
 
-    def test_mine_is_taken_with_the_revision_that_holds_now(self, browser: Client, page: Page) -> None:
+    def test_mine_is_taken_with_the_revision_that_holds_now(
+        self, browser: Client, page: Page
+    ) -> None:
         take(browser, page, "name", H1)
         take(browser, page, "name", B, revision=1)
         assert ["25 EUR"] == texts(page, "name")
@@ -286,7 +315,9 @@ class TestConflicts:
         {"gesture": "absent", "said": [{"attribute": "", "revision": 0}]},
     ],
 )
-def test_a_gesture_of_another_form_is_refused(browser: Client, page: Page, words: dict[str, Any]) -> None:
+def test_a_gesture_of_another_form_is_refused(
+    browser: Client, page: Page, words: dict[str, Any]
+) -> None:
     tell(browser, page, words.pop("gesture"), status=400, **words)
     assert not Annotation.objects.exists()
 
@@ -301,7 +332,9 @@ def test_hostile_texts_stay_texts(browser: Client, site: Site) -> None:
 def test_a_page_of_another_site_is_not_reached(browser: Client, page: Page) -> None:
     other = Site.objects.create(name="other", root_url="https://other.example/")
     url = reverse("gesture", args=[other.name, page.pk, page.latest_snapshot_id])
-    assert 404 == browser.post(url, {"gesture": "clear"}, content_type="application/json").status_code
+    assert (
+        404 == browser.post(url, {"gesture": "clear"}, content_type="application/json").status_code
+    )
 
 
 def test_viewers_change_nothing(page: Page) -> None:
@@ -326,7 +359,9 @@ def test_eight_editors_on_one_page_lose_nothing(page: Page) -> None:
     def edit(editor: int) -> None:
         shown = read_page(snapshot)
         for n in range(N_EDITS):
-            subject = gestures.Subject(snapshot, shown, attributes[names[(editor + n) % len(names)]], None)
+            subject = gestures.Subject(
+                snapshot, shown, attributes[names[(editor + n) % len(names)]], None
+            )
             revision = current_revision(page, subject.attribute)
             while True:
                 try:
@@ -364,7 +399,9 @@ def test_values_that_many_editors_add_are_all_there(site: Site) -> None:
         subject = gestures.Subject(snapshot, shown, colour, None)
         for n in range(editor, 40, 4):
             place = Place(first + n)
-            gestures.take(subject=subject, anchor=gestures.anchor_clicked(subject, place), revision=0)
+            gestures.take(
+                subject=subject, anchor=gestures.anchor_clicked(subject, place), revision=0
+            )
         connection.close()
 
     editors = [threading.Thread(target=add, args=[editor]) for editor in range(4)]

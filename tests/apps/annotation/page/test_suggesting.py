@@ -20,7 +20,9 @@ def site() -> Site:
 
 
 def suggested(site: Site, n: int) -> dict[str, Suggestion]:
-    page = Page.objects.select_related("latest_snapshot__page").get(site=site, url__endswith=f"/p/{n}")
+    page = Page.objects.select_related("latest_snapshot__page").get(
+        site=site, url__endswith=f"/p/{n}"
+    )
     assert page.latest_snapshot is not None
     tree = tree_of(page.latest_snapshot)
     assert tree is not None
@@ -46,7 +48,9 @@ def test_what_other_pages_of_the_cluster_have_is_suggested_as_absent(site: Site)
 
 def test_what_was_annotated_on_the_page_before_is_known(site: Site) -> None:
     annotate_product(site, 1)
-    Annotation.objects.filter(attribute__name="weight").update(text="Rope 1 is good", xpath="/html/body/p")
+    Annotation.objects.filter(attribute__name="weight").update(
+        text="Rope 1 is good", xpath="/html/body/p"
+    )
     assert "was annotated on this page before" in suggested(site, 1)["weight"].why
 
 

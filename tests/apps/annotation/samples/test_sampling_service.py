@@ -27,7 +27,8 @@ def site() -> Site:
 def products(site: Site) -> Cluster:
     plain = [product_page(site, f"p/{n}", f"Runner {n}", f"{n} EUR") for n in range(6)]
     rich = [
-        product_page(site, f"p/{n}", f"Runner {n}", f"{n} EUR", f"<dl><dd>{n} g</dd></dl>") for n in (6, 7)
+        product_page(site, f"p/{n}", f"Runner {n}", f"{n} EUR", f"<dl><dd>{n} g</dd></dl>")
+        for n in (6, 7)
     ]
     return cluster_of(site, "product", [*plain, *rich])
 
@@ -43,14 +44,18 @@ class TestDrawing:
     def test_the_page_that_shows_most_comes_first(self, site: Site, products: Cluster) -> None:
         assert (1, "https://shop.example/p/6") == draw(site)[0]
 
-    def test_every_page_of_a_small_cluster_is_drawn_once(self, site: Site, products: Cluster) -> None:
+    def test_every_page_of_a_small_cluster_is_drawn_once(
+        self, site: Site, products: Cluster
+    ) -> None:
         assert list(range(1, 9)) == [rank for rank, _ in draw(site)]
 
     def test_drawing_again_replaces_the_samples(self, site: Site, products: Cluster) -> None:
         draw(site)
 
         assert 2 == len(draw(site, size=2))
-        assert {"greedy"} == {sample.scheme for sample in Sample.objects.all()} or draw(site, scheme="greedy")
+        assert {"greedy"} == {sample.scheme for sample in Sample.objects.all()} or draw(
+            site, scheme="greedy"
+        )
 
     def test_of_one_cluster_leaves_the_others(self, site: Site, products: Cluster) -> None:
         cluster_of(site, "other", [product_page(site, "o/1")])
@@ -61,7 +66,9 @@ class TestDrawing:
             cluster.name: cluster.samples.count() for cluster in Cluster.objects.all()
         }
 
-    def test_truncated_pages_and_errors_are_never_drawn(self, site: Site, products: Cluster) -> None:
+    def test_truncated_pages_and_errors_are_never_drawn(
+        self, site: Site, products: Cluster
+    ) -> None:
         pages = Snapshot.objects.filter(page__url__endswith="6")
         pages.update(problem=Snapshot.Problem.TRUNCATED)
         Snapshot.objects.filter(page__url__endswith="7").update(status=404)
@@ -102,7 +109,9 @@ class TestCommand:
         lines, told = call("draw_samples", "shop", "--size", 2)
 
         assert ["cluster", "rank", "url", "gain"] == list(lines[0])
-        assert [("product", 1), ("product", 2)] == [(line["cluster"], line["rank"]) for line in lines]
+        assert [("product", 1), ("product", 2)] == [
+            (line["cluster"], line["rank"]) for line in lines
+        ]
         assert lines[0]["gain"] > lines[1]["gain"] >= 0
         assert "2 samples of 1 clusters" in told
 
@@ -122,6 +131,8 @@ class TestKeeping:
 
     def test_samples_go_with_their_site(self, site: Site, products: Cluster) -> None:
         draw(site)
-        run_job(keeping.request_deletion(site=site, actor=None, rings=False).pk, keeping.delete_site)
+        run_job(
+            keeping.request_deletion(site=site, actor=None, rings=False).pk, keeping.delete_site
+        )
 
         assert (0, 0) == (Sample.objects.count(), Site.objects.count())

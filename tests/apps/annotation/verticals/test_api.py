@@ -88,7 +88,9 @@ def test_what_is_wrong_with_an_attribute_is_told_with_its_place(
     assert not Vertical.objects.exists()
 
 
-@pytest.mark.parametrize("attributes", [[], None, "name", {}, [{"name": "a"}] * 201, [{"name": "a"}] * 2])
+@pytest.mark.parametrize(
+    "attributes", [[], None, "name", {}, [{"name": "a"}] * 201, [{"name": "a"}] * 2]
+)
 def test_attributes_that_are_no_good_list_are_refused(eve: Caller, attributes: Any) -> None:
     assert 400 == eve.post("verticals/", PRODUCT | {"attributes": attributes}).status_code
 
@@ -99,7 +101,9 @@ def test_a_site_is_given_a_vertical_and_loses_it() -> None:
     Vertical.objects.create(name="business")
 
     assert {"vertical": None} == olga.get("sites/guide/vertical/").json()
-    assert {"vertical": "business"} == olga.put("sites/guide/vertical/", {"vertical": "business"}).json()
+    assert {"vertical": "business"} == olga.put(
+        "sites/guide/vertical/", {"vertical": "business"}
+    ).json()
     assert {"vertical": "business"} == olga.get("sites/guide/vertical/").json()
     assert 400 == olga.put("sites/guide/vertical/", {"vertical": "nothing"}).status_code
     assert "business" == Assignment.objects.get().vertical.name

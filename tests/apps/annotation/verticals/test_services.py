@@ -39,14 +39,26 @@ def live(vertical: Vertical) -> list[str]:
 
 def problems(document: object) -> list[str]:
     with pytest.raises(BadVertical) as bad:
-        check_vertical(read_vertical(document if isinstance(document, bytes) else orjson.dumps(document)))
+        check_vertical(
+            read_vertical(document if isinstance(document, bytes) else orjson.dumps(document))
+        )
     return bad.value.problems
 
 
 class TestReading:
     def test_takes_what_the_contract_names_and_ignores_the_rest(self) -> None:
-        entry = {"name": "photo", "type": "image/url", "constant": True, "mandatory": True, "multi": True}
-        document = {"vertical": "product", "attributes": [entry | {"regex": "x", "example": 1}], "source": {}}
+        entry = {
+            "name": "photo",
+            "type": "image/url",
+            "constant": True,
+            "mandatory": True,
+            "multi": True,
+        }
+        document = {
+            "vertical": "product",
+            "attributes": [entry | {"regex": "x", "example": 1}],
+            "source": {},
+        }
         plan = read_vertical(b"\xef\xbb\xbf" + orjson.dumps(document))
         expected = AttributePlan(
             "photo", "image", is_constant=True, is_mandatory=True, is_multi=True, regex="x"
@@ -58,7 +70,9 @@ class TestReading:
             "name": "product",
             "attributes": [{"name": "a"}, {"name": "b", "type": None, "regex": None}],
         }
-        assert (AttributePlan("a"), AttributePlan("b")) == read_vertical(orjson.dumps(document)).attributes
+        assert (AttributePlan("a"), AttributePlan("b")) == read_vertical(
+            orjson.dumps(document)
+        ).attributes
 
     @pytest.mark.parametrize("name", Attribute.Type.values)
     def test_knows_all_types(self, name: str) -> None:
@@ -90,12 +104,18 @@ class TestReading:
                 "\"multi\" is 'yes', but must be true or false",
             ),
             ({"name": "x", "attributes": [{"name": "a", "multi": 1}]}, "must be true or false"),
-            ({"name": "x", "attributes": [{"name": "a"}, {"name": "a"}]}, "there are 2 attributes “a”"),
+            (
+                {"name": "x", "attributes": [{"name": "a"}, {"name": "a"}]},
+                "there are 2 attributes “a”",
+            ),
             (
                 {"name": "x", "attributes": [{"name": "a", "regex": "("}]},
                 "attribute 1 (a): the regex cannot be used: missing )",
             ),
-            ({"name": "x", "attributes": [{"name": "a", "regex": "x" * 513}]}, "longer than 512 characters"),
+            (
+                {"name": "x", "attributes": [{"name": "a", "regex": "x" * 513}]},
+                "longer than 512 characters",
+            ),
             (
                 {"name": "x", "attributes": [{"name": f"a{n}"} for n in range(201)]},
                 "more than 200 attributes",
@@ -111,21 +131,34 @@ class TestReading:
         assert any(problem in told for told in problems(document)), problems(document)
 
     def test_says_all_that_is_wrong_at_once(self) -> None:
-        document = {"name": "x", "attributes": [{"name": "a", "type": "t"}, {"name": "b", "regex": "(?=x)"}]}
+        document = {
+            "name": "x",
+            "attributes": [{"name": "a", "type": "t"}, {"name": "b", "regex": "(?=x)"}],
+        }
         assert 2 == len(problems(document))
 
 
 class TestRegex:
-    @pytest.mark.parametrize("regex", ["", r"\$\d+", r"(?i)[a-zà-ü]+", r"\p{Greek}", "x" * 512, "(a+)+$"])
+    @pytest.mark.parametrize(
+        "regex", ["", r"\$\d+", r"(?i)[a-zà-ü]+", r"\p{Greek}", "x" * 512, "(a+)+$"]
+    )
     def test_may_be_any_of_re2(self, regex: str) -> None:
         assert "" == problem_of_regex(regex)
 
     @pytest.mark.parametrize(
         ("regex", "part"),
-        [(r"(?=a)", "(?="), (r"(?!a)", "(?!"), (r"(?<=a)b", "(?<="), (r"(?<!a)b", "(?<!"), (r"(a)\1", r"\1")],
+        [
+            (r"(?=a)", "(?="),
+            (r"(?!a)", "(?!"),
+            (r"(?<=a)b", "(?<="),
+            (r"(?<!a)b", "(?<!"),
+            (r"(a)\1", r"\1"),
+        ],
     )
     def test_may_not_look_around_or_back(self, regex: str, part: str) -> None:
-        expected = f"the regex uses {part}, which RE2 does not have: no look-around, no back-references"
+        expected = (
+            f"the regex uses {part}, which RE2 does not have: no look-around, no back-references"
+        )
         assert expected == problem_of_regex(regex)
 
     def test_may_not_hold_what_nobody_sees(self) -> None:
@@ -230,7 +263,9 @@ class TestFinding:
         vertical = save()
         for name in ("a", "b", "c"):
             assign_vertical(
-                site=Site.objects.create(name=name, root_url="http://x/"), vertical=vertical, actor=None
+                site=Site.objects.create(name=name, root_url="http://x/"),
+                vertical=vertical,
+                actor=None,
             )
         save(NAME)
         counted = Vertical.objects.with_counts().get()
@@ -287,7 +322,9 @@ def test_the_ready_made_ones_are_fit_to_be_saved() -> None:
 class TestAssigningToAClusterAlone:
     def test_the_cluster_has_its_own_and_the_others_the_site_s(self) -> None:
         site = Site.objects.create(name="shop", root_url="http://shop.example/")
-        threads, others = (Cluster.objects.create(site=site, name=name, title=name) for name in ("a", "b"))
+        threads, others = (
+            Cluster.objects.create(site=site, name=name, title=name) for name in ("a", "b")
+        )
         product, forum = save(name="product"), save(name="forum")
         assign_vertical(site=site, vertical=product, actor=None)
         assign_vertical(site=site, cluster=threads, vertical=forum, actor=None)

@@ -36,7 +36,9 @@ def vera() -> Client:
 @pytest.fixture
 def product() -> Vertical:
     attributes = [AttributePlan("name"), AttributePlan("price", "price", is_mandatory=True)]
-    return save_vertical(name="product", attributes=attributes, description="A thing for sale", actor=None)
+    return save_vertical(
+        name="product", attributes=attributes, description="A thing for sale", actor=None
+    )
 
 
 def posted(*rows: dict[str, Any], **fields: Any) -> dict[str, Any]:
@@ -94,7 +96,9 @@ class TestAdding:
         assert "headline" in live()
         assert 404 == eddy.post(reverse("load_ready_made"), {"name": "../../x"}).status_code
 
-    def test_by_hand_takes_rows_in_their_order_and_leaves_blank_ones_out(self, eddy: Client) -> None:
+    def test_by_hand_takes_rows_in_their_order_and_leaves_blank_ones_out(
+        self, eddy: Client
+    ) -> None:
         rows: list[dict[str, Any]] = [
             {"name": "b", "ORDER": 2},
             {"name": "", "ORDER": 4},
@@ -102,7 +106,10 @@ class TestAdding:
             {"name": "c", "DELETE": "on"},
         ]
         response = eddy.post(reverse("add_vertical"), posted(*rows, name="thing"))
-        assert (302, reverse("vertical", args=["thing"])) == (response.status_code, response["Location"])
+        assert (302, reverse("vertical", args=["thing"])) == (
+            response.status_code,
+            response["Location"],
+        )
         assert ["a", "b"] == live()
         assert Vertical.objects.get().attributes.get(name="a").is_multi
 
@@ -120,7 +127,9 @@ class TestAdding:
     def test_by_hand_says_what_is_wrong_and_keeps_what_was_typed(
         self, eddy: Client, rows: list[dict[str, str]], problem: str
     ) -> None:
-        response = eddy.post(reverse("add_vertical"), posted(*rows, name="thing", description="typed"))
+        response = eddy.post(
+            reverse("add_vertical"), posted(*rows, name="thing", description="typed")
+        )
         assert (400, False) == (response.status_code, Vertical.objects.exists())
         assert problem in text(response)
         assert 'value="typed"' in text(response)
@@ -137,10 +146,13 @@ class TestAdding:
         assert ["a"] == live()
 
     @pytest.mark.parametrize(
-        "content", [b"{", b"\xff\x00", b'{"name": "x", "attributes": [{"name": "a b"}]}', b"[" * 90_000]
+        "content",
+        [b"{", b"\xff\x00", b'{"name": "x", "attributes": [{"name": "a b"}]}', b"[" * 90_000],
     )
     def test_from_a_bad_file_says_what_is_wrong(self, eddy: Client, content: bytes) -> None:
-        response = eddy.post(reverse("import_vertical"), {"file": SimpleUploadedFile("x.json", content)})
+        response = eddy.post(
+            reverse("import_vertical"), {"file": SimpleUploadedFile("x.json", content)}
+        )
         assert (400, True, False) == (
             response.status_code,
             "field-errors" in text(response),
@@ -165,11 +177,16 @@ class TestChanging:
         [message] = response.context["messages"]
         undo = orjson.loads(message.extra_tags)
         eddy.post(undo["url"], dict(undo["fields"]))
-        assert (["name", "price"], "A thing for sale") == (live(), Vertical.objects.get().description)
+        assert (["name", "price"], "A thing for sale") == (
+            live(),
+            Vertical.objects.get().description,
+        )
 
     def test_after_somebody_else_overwrites_nothing(self, eddy: Client, product: Vertical) -> None:
         save_vertical(name="product", attributes=[AttributePlan("other")], actor=None)
-        response = eddy.post(reverse("vertical", args=["product"]), posted({"name": "brand"}, version=1))
+        response = eddy.post(
+            reverse("vertical", args=["product"]), posted({"name": "brand"}, version=1)
+        )
         assert (400, ["other"]) == (response.status_code, live())
         assert "was changed by somebody else meanwhile" in text(response)
         assert 'value="brand"' in text(response)
@@ -199,7 +216,9 @@ class TestSeeing:
 
     def test_a_viewer_changes_nothing(self, vera: Client, product: Vertical) -> None:
         answers = {
-            vera.post(reverse("vertical", args=["product"]), posted({"name": "x"}, version=1)).status_code,
+            vera.post(
+                reverse("vertical", args=["product"]), posted({"name": "x"}, version=1)
+            ).status_code,
             vera.post(reverse("delete_vertical", args=["product"])).status_code,
             vera.post(reverse("load_ready_made"), {"name": "article"}).status_code,
             vera.post(reverse("import_vertical"), {"document": "{}"}).status_code,
@@ -212,12 +231,20 @@ class TestSeeing:
             site = Site.objects.create(name=name, root_url="http://x.example/")
             assign_vertical(site=site, vertical=product, actor=None)
         page = text(
-            client_of(Role.VIEWER, Site.objects.get(name="alpine")).get(reverse("vertical", args=["product"]))
+            client_of(Role.VIEWER, Site.objects.get(name="alpine")).get(
+                reverse("vertical", args=["product"])
+            )
         )
-        assert ("alpine" in page, "boreas" in page, "Used by 2 sites" in page) == (True, False, True)
+        assert ("alpine" in page, "boreas" in page, "Used by 2 sites" in page) == (
+            True,
+            False,
+            True,
+        )
 
     def test_what_is_typed_is_shown_as_text(self, eddy: Client) -> None:
         attributes = [AttributePlan("a", regex="<script>")]
-        save_vertical(name="x", attributes=attributes, description="<script>alert(1)</script>", actor=None)
+        save_vertical(
+            name="x", attributes=attributes, description="<script>alert(1)</script>", actor=None
+        )
         for address in (reverse("verticals"), reverse("vertical", args=["x"])):
             assert "<script>alert" not in text(eddy.get(address))

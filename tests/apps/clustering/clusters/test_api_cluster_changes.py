@@ -56,7 +56,11 @@ def test_a_new_cluster_a_merge_and_a_title(shop: Shop, edda: Caller) -> None:
     merged = edda.post(CHANGES, {"kind": "merge", "cluster": "news", "into": "books"})
     assert (1, 2) == (len(shown(shop)["old-books"]), merged.json()["change"]["n_pages"])
     renamed = edda.post(CHANGES, {"kind": "rename", "cluster": "books", "title": "All books"})
-    assert (201, None, None) == (renamed.status_code, renamed.json()["change"], renamed.json()["job"])
+    assert (201, None, None) == (
+        renamed.status_code,
+        renamed.json()["change"],
+        renamed.json()["job"],
+    )
     assert "All books" == Cluster.objects.get(name="books").title
     assert {"books": "bcdxy", "old-books": "a"} == shown(shop)
 
@@ -87,7 +91,9 @@ def test_a_split_is_a_job_and_one_at_a_time(shop: Shop, edda: Caller) -> None:
         ({"kind": "rename", "cluster": "books", "title": " "}, {"title"}),
     ],
 )
-def test_what_makes_no_sense_is_refused(shop: Shop, edda: Caller, body: Any, fields: set[str]) -> None:
+def test_what_makes_no_sense_is_refused(
+    shop: Shop, edda: Caller, body: Any, fields: set[str]
+) -> None:
     response = edda.post(CHANGES, body)
 
     assert 400 == response.status_code
@@ -109,15 +115,17 @@ def test_changes_are_listed_the_newest_first_in_pages(shop: Shop, edda: Caller) 
 
 def test_clusters_and_changes_of_other_sites_are_not_found(shop: Shop, edda: Caller) -> None:
     other = shop_of({"elsewhere": "pq"}, name="other")
-    change = ClusterChange.objects.create(site=other.site, kind="move", cluster=other.clusters["elsewhere"])
+    change = ClusterChange.objects.create(
+        site=other.site, kind="move", cluster=other.clusters["elsewhere"]
+    )
 
     assert 404 == edda.post(f"{CHANGES}{change.pk}/undo/").status_code
     assert 404 == edda.get("sites/shop/clusters/elsewhere/review/").status_code
     assert 404 == edda.get("sites/other/cluster-changes/").status_code
     assert {"to"} == set(
-        edda.post(CHANGES, {"kind": "move", "pages": shop.pks("a"), "to": "elsewhere"}).json()["error"][
-            "fields"
-        ]
+        edda.post(CHANGES, {"kind": "move", "pages": shop.pks("a"), "to": "elsewhere"}).json()[
+            "error"
+        ]["fields"]
     )
 
 
@@ -128,7 +136,12 @@ def test_a_cluster_is_reviewed_judged_and_downloaded(shop: Shop, edda: Caller) -
     assert set(shop.pks("abcd")) == {page["id"] for page in review["random"]}
     assert {"id", "url", "distance"} == set(review["strangest"][0])
 
-    body = {"verdict": "one_type", "pages": shop.pks("abc"), "strangers": shop.pks("c"), "comment": "fine"}
+    body = {
+        "verdict": "one_type",
+        "pages": shop.pks("abc"),
+        "strangers": shop.pks("c"),
+        "comment": "fine",
+    }
     given = edda.post(f"{address}verdicts/", body)
     assert 201 == given.status_code
     assert body == {name: given.json()[name] for name in body}

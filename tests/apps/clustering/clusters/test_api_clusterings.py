@@ -44,14 +44,18 @@ def test_the_algorithms_are_listed_with_what_they_need(ada: Caller, site: Site) 
 
 
 def test_a_clustering_is_started_as_a_job(ada: Caller, site: Site) -> None:
-    answer = ada.post("sites/shop/clusterings/", {"algorithm": "shingles", "n_sample": 5, "compare": True})
+    answer = ada.post(
+        "sites/shop/clusterings/", {"algorithm": "shingles", "n_sample": 5, "compare": True}
+    )
 
     assert 202 == answer.status_code
     assert {"algorithm": "shingles", "n_sample": 5, "compare": True} == Job.objects.get().params
     assert 409 == ada.post("sites/shop/clusterings/", {}).status_code
 
 
-@pytest.mark.parametrize("body", [{"algorithm": "magic"}, {"n_sample": 0}, {"compare": "yes"}, {"colour": 1}])
+@pytest.mark.parametrize(
+    "body", [{"algorithm": "magic"}, {"n_sample": 0}, {"compare": "yes"}, {"colour": 1}]
+)
 def test_what_cannot_be_started_is_refused(ada: Caller, site: Site, body: dict[str, Any]) -> None:
     assert 400 == ada.post("sites/shop/clusterings/", body).status_code
     assert not Job.objects.exists()
@@ -61,7 +65,9 @@ def test_clusterings_are_listed_shown_made_current_and_dropped(ada: Caller, site
     first, beside = cluster(site), cluster(site, algorithm="common_paths", compare=True)
 
     rows = results(ada, "sites/shop/clusterings/")
-    assert [(beside.pk, False), (first.pk, True)] == [(row["id"], row["is_current"]) for row in rows]
+    assert [(beside.pk, False), (first.pk, True)] == [
+        (row["id"], row["is_current"]) for row in rows
+    ]
     assert (12, 0) == (rows[0]["n_pages"], rows[0]["n_unassigned"])
     assert "model" not in rows[0]
     assert rows[0] == ada.get(f"sites/shop/clusterings/{beside.pk}/").json()
@@ -100,7 +106,11 @@ def test_a_title_is_given(ada: Caller, site: Site) -> None:
     name = results(ada, "sites/shop/clusters/")[0]["name"]
     answer = ada.patch(f"sites/shop/clusters/{name}/", {"title": "Ropes"})
 
-    assert (200, "Ropes", name) == (answer.status_code, answer.json()["title"], answer.json()["name"])
+    assert (200, "Ropes", name) == (
+        answer.status_code,
+        answer.json()["title"],
+        answer.json()["name"],
+    )
     assert "Ropes" == ada.get(f"sites/shop/clusters/{name}/").json()["title"]
     assert 400 == ada.patch(f"sites/shop/clusters/{name}/", {"title": " "}).status_code
 

@@ -17,7 +17,15 @@ from clustering.services.clusters.arrivals import (
     run_arrivals,
 )
 from tests.apps.clustering.api_cast import site_of
-from tests.apps.clustering.demo_sites import articles, cluster, clusters_of, demo_site, details, shop, store
+from tests.apps.clustering.demo_sites import (
+    articles,
+    cluster,
+    clusters_of,
+    demo_site,
+    details,
+    shop,
+    store,
+)
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
 
@@ -54,7 +62,11 @@ def test_a_site_without_a_clustering_has_nothing_to_assign_to() -> None:
 def test_a_page_of_no_known_kind_is_unassigned_and_counted() -> None:
     site = shop()
     clustering = cluster(site)
-    strange = "<html><body><table>" + "<tr><td><font><i>?</i></font></td></tr>" * 9 + "</table></body></html>"
+    strange = (
+        "<html><body><table>"
+        + "<tr><td><font><i>?</i></font></td></tr>" * 9
+        + "</table></body></html>"
+    )
     store(site, [("odd/thing.cgi", strange.encode(), "text/html")])
     assign_arrivals(site=site)
     clustering.refresh_from_db()

@@ -45,7 +45,9 @@ def shown(shop: Shop) -> dict[str, str]:
 
 class TestMoving:
     def test_puts_pages_into_another_cluster_and_says_who_did(self, shop: Shop, olga: User) -> None:
-        change = move_pages(site=shop.site, pages=shop.pks("ab"), to=shop.clusters["news"], actor=olga)
+        change = move_pages(
+            site=shop.site, pages=shop.pks("ab"), to=shop.clusters["news"], actor=olga
+        )
 
         assert {"books": "cd", "authors": "efg", "news": "abhi"} == shown(shop)
         assert {"books": 2, "authors": 3, "news": 4} == n_by_extent(shop)
@@ -72,7 +74,9 @@ class TestMoving:
         )
 
     def test_makes_a_new_cluster_of_a_free_name(self, shop: Shop) -> None:
-        change = move_to_new_cluster(site=shop.site, pages=shop.pks("ae"), title=" News ", actor=None)
+        change = move_to_new_cluster(
+            site=shop.site, pages=shop.pks("ae"), title=" News ", actor=None
+        )
 
         assert ("news-2", "News", True) == (
             change.cluster.name,
@@ -89,11 +93,16 @@ class TestMoving:
             ("a", "elsewhere", "another site"),
         ],
     )
-    def test_refuses_what_makes_no_sense(self, shop: Shop, pages: str, to: str, reason: str) -> None:
+    def test_refuses_what_makes_no_sense(
+        self, shop: Shop, pages: str, to: str, reason: str
+    ) -> None:
         other = shop_of({"elsewhere": "xy"}, name="other")
         with pytest.raises(ValidationError, match=reason):
             move_pages(
-                site=shop.site, pages=shop.pks(pages), to=(shop.clusters | other.clusters)[to], actor=None
+                site=shop.site,
+                pages=shop.pks(pages),
+                to=(shop.clusters | other.clusters)[to],
+                actor=None,
             )
         assert BOOKS == shown(shop)
         assert not ClusterChange.objects.exists()
@@ -102,7 +111,12 @@ class TestMoving:
         other = shop_of({"elsewhere": "xy"}, name="other")
         strange = [*other.pks("x"), 10**12]
         with pytest.raises(ValidationError, match=f"no such page .* {strange[0]}, {strange[1]}"):
-            move_pages(site=shop.site, pages=[*shop.pks("a"), *strange], to=shop.clusters["news"], actor=None)
+            move_pages(
+                site=shop.site,
+                pages=[*shop.pks("a"), *strange],
+                to=shop.clusters["news"],
+                actor=None,
+            )
         assert BOOKS == shown(shop)
 
     def test_a_refused_move_makes_no_new_cluster(self, shop: Shop) -> None:
@@ -143,7 +157,9 @@ class TestMerging:
 
 class TestUndoing:
     def test_an_earlier_change_leaves_what_the_later_ones_say(self, shop: Shop) -> None:
-        first = merge_clusters(cluster=shop.clusters["books"], into=shop.clusters["authors"], actor=None)
+        first = merge_clusters(
+            cluster=shop.clusters["books"], into=shop.clusters["authors"], actor=None
+        )
         merge_clusters(cluster=shop.clusters["authors"], into=shop.clusters["news"], actor=None)
         undo_change(change=first, actor=None)
 
@@ -151,7 +167,9 @@ class TestUndoing:
         assert {"books": 4, "authors": 0, "news": 5} == n_by_extent(shop)
 
     def test_redoing_puts_it_back_at_its_old_place(self, shop: Shop) -> None:
-        first = move_pages(site=shop.site, pages=shop.pks("ab"), to=shop.clusters["news"], actor=None)
+        first = move_pages(
+            site=shop.site, pages=shop.pks("ab"), to=shop.clusters["news"], actor=None
+        )
         move_pages(site=shop.site, pages=shop.pks("bc"), to=shop.clusters["authors"], actor=None)
         undo_change(change=first, actor=None)
         assert {"books": "ad", "authors": "bcefg", "news": "hi"} == shown(shop)
@@ -161,7 +179,9 @@ class TestUndoing:
 
     def test_a_page_that_was_in_no_cluster_is_in_none_again(self) -> None:
         shop = shop_of({"books": "ab", None: "cd"})
-        change = move_pages(site=shop.site, pages=shop.pks("c"), to=shop.clusters["books"], actor=None)
+        change = move_pages(
+            site=shop.site, pages=shop.pks("c"), to=shop.clusters["books"], actor=None
+        )
         undo_change(change=change, actor=None)
 
         assert {"books": "ab", None: "cd"} == shown(shop)
@@ -169,7 +189,9 @@ class TestUndoing:
         assert (2, 2) == (shop.clustering.n_unassigned, n_by_extent(shop)["books"])
 
     def test_twice_is_refused(self, shop: Shop) -> None:
-        change = move_pages(site=shop.site, pages=shop.pks("a"), to=shop.clusters["news"], actor=None)
+        change = move_pages(
+            site=shop.site, pages=shop.pks("a"), to=shop.clusters["news"], actor=None
+        )
         with pytest.raises(ValidationError, match="in force already"):
             redo_change(change=change, actor=None)
         undo_change(change=change, actor=None)
@@ -186,7 +208,9 @@ class TestUndoing:
         Extent.objects.all().delete()
         apply_changes(clustering=shop.clustering)
         before = list(Extent.objects.order_by("cluster__name").values(*keep))
-        change = merge_clusters(cluster=shop.clusters["books"], into=shop.clusters["news"], actor=None)
+        change = merge_clusters(
+            cluster=shop.clusters["books"], into=shop.clusters["news"], actor=None
+        )
         merged = Extent.objects.get(cluster__name="news")
         assert 5 == merged.n_pages
         assert before[1]["cohesion"] is not None
@@ -252,7 +276,9 @@ class TestRepeating:
         assert before == list(Extent.objects.order_by("pk").values())
 
     @pytest.mark.parametrize("seed", range(6))
-    def test_any_changes_with_undoing_are_what_the_surviving_ones_say_from_scratch(self, seed: int) -> None:
+    def test_any_changes_with_undoing_are_what_the_surviving_ones_say_from_scratch(
+        self, seed: int
+    ) -> None:
         chance = random.Random(seed)
         found = {"a": "abcd", "b": "efgh", "c": "ijkl", "d": "mnop"}
         shop = shop_of(found)
@@ -280,7 +306,9 @@ def change_somehow(shop: Shop, chance: random.Random) -> None:
         outside = PageMembership.objects.filter(clustering=shop.clustering).exclude(cluster=to)
         pages = [one.page_id for one in outside]
         if pages:
-            move_pages(site=shop.site, pages=chance.sample(pages, min(3, len(pages))), to=to, actor=None)
+            move_pages(
+                site=shop.site, pages=chance.sample(pages, min(3, len(pages))), to=to, actor=None
+            )
     elif doing == "new":
         pages = chance.sample(sorted(shop.pages.values()), 2)
         move_to_new_cluster(site=shop.site, pages=pages, title="New", actor=None)
@@ -303,7 +331,9 @@ def replayed(shop: Shop, found: dict[str, str]) -> dict[str, str]:
             }
     letters = {pk: letter for letter, pk in shop.pages.items()}
     names = sorted(set(place.values()))
-    return {name: "".join(sorted(letters[pk] for pk in place if place[pk] == name)) for name in names}
+    return {
+        name: "".join(sorted(letters[pk] for pk in place if place[pk] == name)) for name in names
+    }
 
 
 def n_by_extent(shop: Shop, clustering: Clustering | None = None) -> dict[str, int]:

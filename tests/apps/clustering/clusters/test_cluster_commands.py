@@ -22,7 +22,9 @@ from vertex.core.services.jobs import jobs
 
 
 def write(path: Path, lines: list[Any]) -> Path:
-    path.write_text("".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines))
+    path.write_text(
+        "".join((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
+    )
     return path
 
 
@@ -47,14 +49,18 @@ class TestClusterSite:
         shop()
         call("cluster_site", "shop", "--output", tmp_path / "clusters.jsonl.gz")
 
-        assert 12 == len(gzip.decompress((tmp_path / "clusters.jsonl.gz").read_bytes()).splitlines())
+        assert 12 == len(
+            gzip.decompress((tmp_path / "clusters.jsonl.gz").read_bytes()).splitlines()
+        )
 
     def test_a_comparison_is_kept_beside(self) -> None:
         site = shop()
         call("cluster_site", "shop")
         call("cluster_site", "shop", "--algorithm", "common_paths", "--compare")
 
-        assert ["common_paths", "auto"] == [one.algorithm for one in Clustering.objects.filter(site=site)]
+        assert ["common_paths", "auto"] == [
+            one.algorithm for one in Clustering.objects.filter(site=site)
+        ]
         assert "auto" == Clustering.objects.current().get(site=site).algorithm
 
     def test_a_site_without_pages_is_an_error(self) -> None:
@@ -127,7 +133,10 @@ def test_what_one_command_writes_the_other_reads(tmp_path: Path) -> None:
 
 class TestEvaluateClusters:
     def evaluate(self, tmp_path: Path, clusters: list[Any], types: list[Any]) -> Any:
-        assignments, truth = write(tmp_path / "a.jsonl", clusters), write(tmp_path / "t.jsonl", types)
+        assignments, truth = (
+            write(tmp_path / "a.jsonl", clusters),
+            write(tmp_path / "t.jsonl", types),
+        )
         return call("evaluate_clusters", "--assignments", assignments, "--truth", truth)
 
     def test_the_figures_are_those_of_the_contract(self, tmp_path: Path) -> None:
@@ -140,7 +149,10 @@ class TestEvaluateClusters:
             *("n_clusters", "n_types", "n_pages"),
         ] == list(figures)
         assert (0.0, 0.75, 1 / 3, 0.5) == pytest.approx(
-            tuple(figures[name] for name in ("adjusted_rand", "purity", "pair_precision", "pair_recall"))
+            tuple(
+                figures[name]
+                for name in ("adjusted_rand", "purity", "pair_precision", "pair_recall")
+            )
         )
         assert (2, 2, 4) == (figures["n_clusters"], figures["n_types"], figures["n_pages"])
         assert "" == told
@@ -183,7 +195,9 @@ class TestEvaluateClusters:
             ],
         )
         output = tmp_path / "figures.jsonl"
-        error = fail("evaluate_clusters", "--assignments", assignments, "--truth", truth, "--output", output)
+        error = fail(
+            "evaluate_clusters", "--assignments", assignments, "--truth", truth, "--output", output
+        )
 
         assert "5 bad line(s), see above; all others were taken" == error
         assert 1 == json.loads(output.read_text())["n_pages"]

@@ -71,7 +71,9 @@ class TestPagesToReview:
         shop = shop_of({"books": "", "news": ""})
         book, note = b"<h1>B</h1><ul><li>b</ul>", b"<table><tr><td>n</table>"
         bodies = dict.fromkeys("abcdefghijkl", book) | dict.fromkeys("YZ", note)
-        shop.pages |= {letter: page_of(shop.site, letter, body).pk for letter, body in bodies.items()}
+        shop.pages |= {
+            letter: page_of(shop.site, letter, body).pk for letter, body in bodies.items()
+        }
         clustering_of(shop, {"books": "abcdefghijkl", "news": "YZ"})
         move_pages(site=shop.site, pages=shop.pks("Z"), to=shop.clusters["books"], actor=None)
         strangest = pages_to_review(shop.clusters["books"]).strangest
@@ -99,7 +101,9 @@ class TestVerdicts:
             given.given_by,
         )
         assert shop.clustering == given.clustering
-        assert ("cluster.judged", "olga") == AuditEntry.objects.values_list("action", "actor_name").get()
+        assert ("cluster.judged", "olga") == AuditEntry.objects.values_list(
+            "action", "actor_name"
+        ).get()
 
     @pytest.mark.parametrize(
         ("verdict", "pages", "strangers", "reason"),
@@ -121,7 +125,8 @@ class TestVerdicts:
 class TestTruth:
     def lines(self, shop: Shop) -> dict[str, str]:
         found = [
-            (line["url"].removeprefix(shop.site.root_url), line["type"]) for line in truth_lines(shop.site)
+            (line["url"].removeprefix(shop.site.root_url), line["type"])
+            for line in truth_lines(shop.site)
         ]
         types = sorted({kind for _, kind in found})
         return {kind: "".join(sorted(url for url, its in found if its == kind)) for kind in types}
@@ -132,7 +137,9 @@ class TestTruth:
 
         assert {"books": MANY.replace("b", "")} == self.lines(shop)
 
-    def test_the_last_verdict_counts_and_what_it_did_not_show_stays_marked(self, shop: Shop) -> None:
+    def test_the_last_verdict_counts_and_what_it_did_not_show_stays_marked(
+        self, shop: Shop
+    ) -> None:
         judge(shop, "news", "mixed", "YZ")
         judge(shop, "news", "one_type", "YZ", "Z")
         judge(shop, "news", "one_type", "Y")
@@ -157,7 +164,9 @@ class TestTruth:
         assert "2 pages of 1 types" in told
 
         call("export_truth", "shop", "--output", tmp_path / "truth.jsonl")
-        assert lines == [orjson.loads(line) for line in (tmp_path / "truth.jsonl").read_bytes().splitlines()]
+        assert lines == [
+            orjson.loads(line) for line in (tmp_path / "truth.jsonl").read_bytes().splitlines()
+        ]
 
     def test_of_a_site_without_verdicts_is_empty_and_the_command_says_so(self, shop: Shop) -> None:
         lines, told = call("export_truth", "shop")

@@ -14,7 +14,14 @@ from django.urls import reverse
 from django.utils import timezone
 
 from clustering.algorithms.clusterers import CLUSTERERS
-from clustering.models import ClusterChange, Clustering, ClusterVerdict, Link, PageMembership, SearchClick
+from clustering.models import (
+    ClusterChange,
+    Clustering,
+    ClusterVerdict,
+    Link,
+    PageMembership,
+    SearchClick,
+)
 from tests.apps.clustering.cluster_cast import Shop, clustering_of, pages_by_cluster, shop_of
 from vertex.core.models import Job, Membership, Role, Site, User
 from vertex.core.services.jobs.jobs import cancel_job
@@ -144,16 +151,21 @@ class TestClusters:
 
 
 class TestMap:
-    def test_it_tells_place_cluster_and_address_of_each_page(self, viewer: Client, shop: Shop) -> None:
+    def test_it_tells_place_cluster_and_address_of_each_page(
+        self, viewer: Client, shop: Shop
+    ) -> None:
         drawn = json.loads(shown(viewer, "cluster_map", "shop"))
 
         numbers = {
-            point["url"].removeprefix(shop.site.root_url): point["number"] for point in drawn["points"]
+            point["url"].removeprefix(shop.site.root_url): point["number"]
+            for point in drawn["points"]
         }
         assert {"a": 0, "b": 0, "c": 0, "d": 0, "e": 1, "f": 1, "z": None} == numbers
         assert ["products", "lists"] == [cluster["title"] for cluster in drawn["clusters"]]
 
-    def test_what_people_moved_is_where_they_put_it(self, viewer: Client, editor: Client, shop: Shop) -> None:
+    def test_what_people_moved_is_where_they_put_it(
+        self, viewer: Client, editor: Client, shop: Shop
+    ) -> None:
         post(editor, "move_pages", "shop", pages=shop.pks("z"), to="lists")
 
         points = json.loads(shown(viewer, "cluster_map", "shop"))["points"]
@@ -190,7 +202,9 @@ class TestStart:
         )
         assert set() == closed()
 
-    def test_it_starts_a_job_that_can_be_cancelled_from_the_page(self, operator: Client, shop: Shop) -> None:
+    def test_it_starts_a_job_that_can_be_cancelled_from_the_page(
+        self, operator: Client, shop: Shop
+    ) -> None:
         post(operator, "cluster_site", "shop", algorithm="shingles", n_sample="5", compare="on")
 
         job = Job.objects.get()
@@ -214,7 +228,12 @@ class TestStart:
         assert (400, 0) == (answer.status_code, Job.objects.count())
 
     def test_an_editor_may_not(self, editor: Client, shop: Shop) -> None:
-        assert 403 == editor.post(reverse("cluster_site", args=["shop"]), {"algorithm": "auto"}).status_code
+        assert (
+            403
+            == editor.post(
+                reverse("cluster_site", args=["shop"]), {"algorithm": "auto"}
+            ).status_code
+        )
 
 
 class TestCluster:
@@ -231,7 +250,9 @@ class TestCluster:
         page = shown(viewer, "cluster", "shop", "products")
         found = shown(viewer, "cluster", "shop", "products", q="/b")
 
-        assert page.index(f'id="page-{shop.pages["c"]}"') < page.index(f'id="page-{shop.pages["a"]}"')
+        assert page.index(f'id="page-{shop.pages["c"]}"') < page.index(
+            f'id="page-{shop.pages["a"]}"'
+        )
         assert f'id="page-{shop.pages["b"]}"' in found
         assert f'id="page-{shop.pages["a"]}"' not in found
 
@@ -308,11 +329,18 @@ class TestChanges:
         assert told(editor).endswith(".")
         assert 0 == ClusterChange.objects.count()
 
-    def test_one_comes_back_to_where_one_was_and_nowhere_else(self, editor: Client, shop: Shop) -> None:
+    def test_one_comes_back_to_where_one_was_and_nowhere_else(
+        self, editor: Client, shop: Shop
+    ) -> None:
         here = reverse("cluster", args=["shop", "products"])
         own = post(editor, "move_pages", "shop", pages=shop.pks("a"), to="lists", next=here)
         foreign = post(
-            editor, "move_pages", "shop", pages=shop.pks("b"), to="lists", next="https://evil.example/"
+            editor,
+            "move_pages",
+            "shop",
+            pages=shop.pks("b"),
+            to="lists",
+            next="https://evil.example/",
         )
 
         assert [here, reverse("clusters", args=["shop"])] == [
@@ -324,11 +352,17 @@ class TestChanges:
         post(editor, "move_pages", "shop", pages=shop.pks("ab"), to="lists")
         change = ClusterChange.objects.get()
 
-        assert reverse("undo_change", args=["shop", change.pk]) in shown(editor, "cluster_changes", "shop")
+        assert reverse("undo_change", args=["shop", change.pk]) in shown(
+            editor, "cluster_changes", "shop"
+        )
         post(editor, "undo_change", "shop", change.pk)
-        assert reverse("redo_change", args=["shop", change.pk]) in shown(editor, "cluster", "shop", "lists")
+        assert reverse("redo_change", args=["shop", change.pk]) in shown(
+            editor, "cluster", "shop", "lists"
+        )
 
-    def test_the_history_tells_how_many_without_reading_which(self, editor: Client, shop: Shop) -> None:
+    def test_the_history_tells_how_many_without_reading_which(
+        self, editor: Client, shop: Shop
+    ) -> None:
         post(editor, "move_pages", "shop", pages=shop.pks("ab"), to="lists")
         products, lists = (shop.clusters[name] for name in ("products", "lists"))
         groups = {"a": products.pk, "b": lists.pk}
@@ -338,16 +372,22 @@ class TestChanges:
         )
 
         with CaptureQueriesContext(connection) as queries:
-            told = shown(editor, "cluster_changes", "shop") + shown(editor, "cluster", "shop", "products")
+            told = shown(editor, "cluster_changes", "shop") + shown(
+                editor, "cluster", "shop", "products"
+            )
 
         assert 2 == told.count("split: 1 part taken out")
         assert "2 pages moved to" in told
         assert not [
-            query["sql"] for query in queries if '"detail", "clustering_clusterchange"' in query["sql"]
+            query["sql"]
+            for query in queries
+            if '"detail", "clustering_clusterchange"' in query["sql"]
         ]
 
     def test_a_viewer_changes_nothing(self, viewer: Client, shop: Shop) -> None:
-        answer = viewer.post(reverse("move_pages", args=["shop"]), {"pages": shop.pks("a"), "to": "lists"})
+        answer = viewer.post(
+            reverse("move_pages", args=["shop"]), {"pages": shop.pks("a"), "to": "lists"}
+        )
 
         assert (403, 0) == (answer.status_code, ClusterChange.objects.count())
 
@@ -374,8 +414,12 @@ class TestReview:
         assert (shop.pks("d"), "d is a guide") == (given.strangers, given.comment)
         assert reverse("review_cluster", args=["shop", "lists"]) == answer.headers["Location"]
 
-    def test_several_types_lead_to_the_cluster_to_be_split(self, editor: Client, shop: Shop) -> None:
-        answer = post(editor, "review_cluster", "shop", "products", verdict="mixed", pages=shop.pks("ab"))
+    def test_several_types_lead_to_the_cluster_to_be_split(
+        self, editor: Client, shop: Shop
+    ) -> None:
+        answer = post(
+            editor, "review_cluster", "shop", "products", verdict="mixed", pages=shop.pks("ab")
+        )
 
         assert reverse("cluster", args=["shop", "products"]) == answer.headers["Location"]
         assert "Several types" in shown(editor, "clusters", "shop")
@@ -388,18 +432,26 @@ class TestReview:
         post(editor, "review_cluster", "shop", "products", verdict="mixed", pages=shop.pks("ab"))
         assert offer in shown(editor, "cluster", "shop", "products")
 
-        ClusterChange.objects.create(site=shop.site, kind="split", cluster=shop.clusters["products"])
+        ClusterChange.objects.create(
+            site=shop.site, kind="split", cluster=shop.clusters["products"]
+        )
         assert offer not in shown(editor, "cluster", "shop", "products")
 
     def test_the_last_verdict_leads_back_to_the_list(self, editor: Client, shop: Shop) -> None:
         post(editor, "review_cluster", "shop", "lists", verdict="one_type", pages=shop.pks("ef"))
 
-        answer = post(editor, "review_cluster", "shop", "products", verdict="one_type", pages=shop.pks("ab"))
+        answer = post(
+            editor, "review_cluster", "shop", "products", verdict="one_type", pages=shop.pks("ab")
+        )
 
         assert reverse("clusters", args=["shop"]) == answer.headers["Location"]
 
     def test_no_verdict_is_kept_about_nothing(self, editor: Client, shop: Shop) -> None:
-        for fields in ({"verdict": "one_type"}, {"pages": shop.pks("a")}, {"verdict": "x", "pages": ["1"]}):
+        for fields in (
+            {"verdict": "one_type"},
+            {"pages": shop.pks("a")},
+            {"verdict": "x", "pages": ["1"]},
+        ):
             post(editor, "review_cluster", "shop", "products", **fields)
 
         assert 0 == ClusterVerdict.objects.count()

@@ -82,7 +82,9 @@ class TestWhatIsKept:
         memberships = PageMembership.objects.filter(clustering=clustering).select_related("page")
 
         assert 12 == len(memberships)
-        assert all(one.found_id == one.cluster_id is not None and one.distance == 0 for one in memberships)
+        assert all(
+            one.found_id == one.cluster_id is not None and one.distance == 0 for one in memberships
+        )
         assert all(one.snapshot_seen == one.page.latest_snapshot_id for one in memberships)
         assert 12 == len(clustering.map)
         assert {page for page, _, _ in clustering.map} == {one.page_id for one in memberships}
@@ -189,7 +191,10 @@ class TestComparing:
         current.refresh_from_db()
 
         assert (True, False) == (current.is_current, beside.is_current)
-        assert titles.items() <= dict(Cluster.objects.filter(site=site).values_list("name", "title")).items()
+        assert (
+            titles.items()
+            <= dict(Cluster.objects.filter(site=site).values_list("name", "title")).items()
+        )
 
     def test_the_first_comparison_makes_no_clustering_current(self) -> None:
         site = shop()
@@ -251,7 +256,9 @@ class TestComparing:
 
         assert Clustering.objects.filter(pk=before.pk, is_current=False).exists()
         make_current(clustering=Clustering.objects.get(pk=before.pk), actor=None)
-        assert [False, True] == [Clustering.objects.get(pk=one.pk).is_current for one in (after, before)]
+        assert [False, True] == [
+            Clustering.objects.get(pk=one.pk).is_current for one in (after, before)
+        ]
 
 
 def give_verdict(clustering: Clustering) -> None:

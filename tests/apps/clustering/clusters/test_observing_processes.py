@@ -32,7 +32,15 @@ def test_a_process_that_ends_in_the_middle_is_told(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize(
     ("n_pages", "size"),
-    [(0, 0), (60, 60), (2_000, 2_000), (2_001, 2_000), (10_001, 2_000), (50_000, 10_000), (900_000, 20_000)],
+    [
+        (0, 0),
+        (60, 60),
+        (2_000, 2_000),
+        (2_001, 2_000),
+        (10_001, 2_000),
+        (50_000, 10_000),
+        (900_000, 20_000),
+    ],
 )
 def test_small_sites_are_sampled_whole_and_large_ones_by_a_fifth(n_pages: int, size: int) -> None:
     assert size == sample_size(n_pages)

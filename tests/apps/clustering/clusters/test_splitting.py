@@ -28,7 +28,9 @@ from vertex.core.services.jobs.jobs import JobExists, run_job
 pytestmark = pytest.mark.django_db
 
 BOOK = "<title>Book {n}</title><h1>Books</h1><p class=price>{n} EUR</p><ul><li>{n}a<li>{n}b</ul>"
-RECIPE = "<title>Recipe {n}</title><h1>Recipes</h1><ol><li>{n}<li>{n}1</ol><table><tr><td>{n}</table>"
+RECIPE = (
+    "<title>Recipe {n}</title><h1>Recipes</h1><ol><li>{n}<li>{n}1</ol><table><tr><td>{n}</table>"
+)
 MIXED = "abcdefABC"  # books in small letters, recipes in capitals
 
 
@@ -72,7 +74,11 @@ def test_its_types_become_clusters_and_the_larger_keeps_the_name(shop: Shop) -> 
     assert {"mixed": "abcdef", "recipes": "ABC", "news": "xy"} == shown(shop)
     assert ["mixed", "recipes"] == (job.result or {})["parts"]
     recipes = Extent.objects.get(cluster__name="recipes")
-    assert (3, "Recipes", True) == (recipes.n_pages, recipes.cluster.title, recipes.cluster.is_hand_made)
+    assert (3, "Recipes", True) == (
+        recipes.n_pages,
+        recipes.cluster.title,
+        recipes.cluster.is_hand_made,
+    )
     assert set(shop.pks("ABC")) == set(recipes.examples)
     assert "https://shop.example/(.*)" == recipes.url_pattern
     assert recipes.cohesion is not None
@@ -111,15 +117,21 @@ def test_a_new_clustering_repeats_it(shop: Shop) -> None:
 
 
 def test_changes_before_and_after_it_count_in_their_order(shop: Shop) -> None:
-    first = move_pages(site=shop.site, pages=shop.pks("A"), to=Cluster.objects.get(name="news"), actor=None)
+    first = move_pages(
+        site=shop.site, pages=shop.pks("A"), to=Cluster.objects.get(name="news"), actor=None
+    )
     split(shop)
     merge_clusters(
-        cluster=Cluster.objects.get(name="recipes"), into=Cluster.objects.get(name="news"), actor=None
+        cluster=Cluster.objects.get(name="recipes"),
+        into=Cluster.objects.get(name="news"),
+        actor=None,
     )
     assert {"mixed": "abcdef", "news": "ABCxy"} == shown(shop)
 
     undo_change(change=first, actor=None)
-    assert {"mixed": "abcdef", "news": "ABCxy"} == shown(shop)  # the split judged A now, the merge took it
+    assert {"mixed": "abcdef", "news": "ABCxy"} == shown(
+        shop
+    )  # the split judged A now, the merge took it
 
 
 def test_many_later_pages_are_left_to_a_job(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,7 +159,9 @@ def test_where_all_pages_are_alike_the_job_says_so_and_nothing_changes(shop: Sho
     job = split(shop)
 
     assert Job.State.FAILED == job.state
-    assert "mixed was not split: Its pages differ by less than 10%. Nothing was changed." == job.error
+    assert (
+        "mixed was not split: Its pages differ by less than 10%. Nothing was changed." == job.error
+    )
     assert {"mixed": "abcdef", "news": "xy"} == shown(shop)
     assert not ClusterChange.objects.exists()
 
@@ -161,7 +175,9 @@ def test_a_cluster_with_one_page_or_none_is_refused(shop: Shop) -> None:
 
 
 def test_it_is_not_split_twice_at_once(shop: Shop) -> None:
-    ask: Any = partial(request_split, cluster=Cluster.objects.get(name="mixed"), actor=None, rings=False)
+    ask: Any = partial(
+        request_split, cluster=Cluster.objects.get(name="mixed"), actor=None, rings=False
+    )
     ask()
     with pytest.raises(JobExists):
         ask()

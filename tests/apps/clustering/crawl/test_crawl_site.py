@@ -58,9 +58,9 @@ def test_options_reach_the_crawl(tmp_path: Path) -> None:
         )
 
     assert lines == []
-    assert [json.loads(line)["url"] for line in gzip.decompress(target.read_bytes()).splitlines()] == [
-        f"{host.url}/a"
-    ]
+    assert [
+        json.loads(line)["url"] for line in gzip.decompress(target.read_bytes()).splitlines()
+    ] == [f"{host.url}/a"]
     assert Job.objects.get().params == {
         "entry": f"{host.url}/a",
         "max_pages": 5,

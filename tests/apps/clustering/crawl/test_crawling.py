@@ -19,7 +19,17 @@ from clustering.services.crawl import crawling, hosts, lanes
 from clustering.services.crawl.answers import Line
 from clustering.services.crawl.crawler import Report
 from clustering.services.crawl.frontier import MAX_DEPTH
-from tests.apps.clustering.fake_host import Answer, Asked, FakeHost, canary, drip, hang, moved, page, say
+from tests.apps.clustering.fake_host import (
+    Answer,
+    Asked,
+    FakeHost,
+    canary,
+    drip,
+    hang,
+    moved,
+    page,
+    say,
+)
 from vertex.core.models import AuditEntry, Job, Refusal, Site
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobExists
@@ -130,7 +140,10 @@ def test_a_crawl_can_begin_elsewhere_on_the_site() -> None:
 
 
 def test_links_to_other_sites_are_kept_but_not_followed() -> None:
-    with FakeHost({"/": page()}) as other, FakeHost({"/": page(f"{other.url}/", "/a"), "/a": page()}) as host:
+    with (
+        FakeHost({"/": page()}) as other,
+        FakeHost({"/": page(f"{other.url}/", "/a"), "/a": page()}) as host,
+    ):
         site = site_of(host)
         crawl(site)
 
@@ -176,7 +189,9 @@ def test_errors_of_the_host_are_stored_with_their_status_and_lead_nowhere() -> N
 
 def test_what_is_no_page_is_skipped_unread() -> None:
     pdf = Answer(b"%PDF", headers={"Content-Type": "application/pdf"})
-    endless = Answer(raw=drip(b"x" * 65536, 0, b"HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n\r\n"))
+    endless = Answer(
+        raw=drip(b"x" * 65536, 0, b"HTTP/1.1 200 OK\r\nContent-Type: video/mp4\r\n\r\n")
+    )
     plain = Answer(b"\x00\x01binary")
     bare = Answer(b"<p>no type</p>")
     nothing = Answer(status=204)
@@ -228,7 +243,11 @@ def test_redirects_that_leave_the_site_or_never_end_are_refused() -> None:
     chain = {f"/r{n}": moved(f"/r{n + 1}") for n in range(20)}
     with canary("127.0.0.1") as bird:
         away = moved(f"http://127.0.0.1:{bird.port}/")
-        routes = {"/": page("/away", "/x", "/self", "/r0", "/bad"), "/away": away, "/bad": moved("ftp://x/")}
+        routes = {
+            "/": page("/away", "/x", "/self", "/r0", "/bad"),
+            "/away": away,
+            "/bad": moved("ftp://x/"),
+        }
         circle = {"/x": moved("/y"), "/y": moved("/x"), "/self": moved("/self")}
         with FakeHost(routes | circle | chain) as host:
             site = site_of(host)
@@ -248,7 +267,10 @@ def test_a_page_that_fails_is_tried_again_and_then_told(monkeypatch: pytest.Monk
     monkeypatch.setattr(lanes, "back_off", lambda *_args, **_options: 0.05)
     told: list[Line] = []
     answers = [Answer(b"", 500), page(text="at last")]
-    routes: dict[str, Any] = {"/": page("/flaky", "/broken", "/cut"), "/flaky": lambda _asked: answers.pop(0)}
+    routes: dict[str, Any] = {
+        "/": page("/flaky", "/broken", "/cut"),
+        "/flaky": lambda _asked: answers.pop(0),
+    }
     broken = {
         "/broken": Answer(b"", 500),
         "/cut": Answer(raw=say(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n")),
@@ -260,13 +282,17 @@ def test_a_page_that_fails_is_tried_again_and_then_told(monkeypatch: pytest.Monk
     assert paths_of(site) == ["", "flaky"]
     assert paths_of(site, Page.State.FAILED) == ["broken", "cut"]
     assert (host.paths.count("/flaky"), host.paths.count("/broken")) == (2, 4)
-    failed = {line.url.rpartition("/")[2]: (line.status, line.snapshot) for line in told if line.reason}
+    failed = {
+        line.url.rpartition("/")[2]: (line.status, line.snapshot) for line in told if line.reason
+    }
     assert failed == {"broken": (500, "failed"), "cut": (None, "failed")}
     assert {"status", "broken_answer"} == set(refusals_of(site))
 
 
 def test_a_page_that_is_too_large_is_refused_and_the_next_goes_on() -> None:
-    large = Answer(raw=say(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 11000000\r\n\r\n"))
+    large = Answer(
+        raw=say(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 11000000\r\n\r\n")
+    )
     bomb = Answer(b"x", headers=HTML | {"Content-Encoding": "lzma"})
     with FakeHost(
         {"/": page("/large", "/bomb", "/last"), "/large": large, "/bomb": bomb, "/last": page()}
@@ -376,7 +402,12 @@ DISALLOW = Answer(b"User-agent: *\nDisallow: /private\n")
 
 
 def test_what_robots_txt_disallows_is_not_asked_for_and_told() -> None:
-    routes = {"/robots.txt": DISALLOW, "/": page("/private/a", "/b"), "/private/a": page(), "/b": page()}
+    routes = {
+        "/robots.txt": DISALLOW,
+        "/": page("/private/a", "/b"),
+        "/private/a": page(),
+        "/b": page(),
+    }
     with FakeHost(routes) as host:
         site = site_of(host)
         job = crawl(site)
@@ -524,7 +555,9 @@ def test_a_crawl_waits_for_a_host_that_another_one_has() -> None:
     told: list[str] = []
     with FakeHost(tree(4)) as host:
         site = site_of(host)
-        other = jobs.create_job(task="tests.crawl", queue=Job.Queue.FETCH, title="Other", rings=False)
+        other = jobs.create_job(
+            task="tests.crawl", queue=Job.Queue.FETCH, title="Other", rings=False
+        )
         held = jobs.claim_job(other.pk)
         row = Host.objects.create(name=host.url)
         assert hosts.lease_host(host=row, job=held.job)
@@ -554,7 +587,9 @@ def test_a_crawl_waits_for_a_host_that_another_one_has() -> None:
 def test_the_host_of_a_crawl_that_is_over_is_free() -> None:
     with FakeHost(tree(3)) as host:
         site = site_of(host)
-        left = jobs.create_job(task="tests.crawl", queue=Job.Queue.FETCH, title="Other", rings=False)
+        left = jobs.create_job(
+            task="tests.crawl", queue=Job.Queue.FETCH, title="Other", rings=False
+        )
         assert hosts.lease_host(host=Host.objects.create(name=host.url), job=left)
         assert crawl(site).state == Job.State.DONE
 
@@ -676,7 +711,9 @@ def test_a_full_disk_ends_the_job_and_loses_nothing(monkeypatch: pytest.MonkeyPa
         ({"strategy": "random"}, "is no strategy"),
     ],
 )
-def test_a_crawl_that_cannot_be_done_is_refused_at_once(options: dict[str, Any], message: str) -> None:
+def test_a_crawl_that_cannot_be_done_is_refused_at_once(
+    options: dict[str, Any], message: str
+) -> None:
     site = Site.objects.create(name="alpine-shop", root_url="http://alpine.test/")
 
     with pytest.raises(ValidationError, match=message):

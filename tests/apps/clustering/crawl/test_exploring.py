@@ -46,10 +46,14 @@ def shop(n_products: int = 60) -> dict[str, Any]:
         )
         for n in range(n_products)
     }
-    reviews = {f"/p/item-{n}/reviews": page(f"/p/item-{n}", text=f"review {n}") for n in range(n_products)}
+    reviews = {
+        f"/p/item-{n}/reviews": page(f"/p/item-{n}", text=f"review {n}") for n in range(n_products)
+    }
     menu = "".join(f"<li><a href={path}>l</a>" for path in lists)
     extra = "<b><a href=/old>o</a></b><em><a href=/private/x>p</a></em><s><a href=/gone>g</a></s>"
-    home = Answer(f"<html><body><ul>{menu}</ul>{extra}".encode(), headers={"Content-Type": "text/html"})
+    home = Answer(
+        f"<html><body><ul>{menu}</ul>{extra}".encode(), headers={"Content-Type": "text/html"}
+    )
     return (
         lists
         | products
@@ -59,7 +63,9 @@ def shop(n_products: int = 60) -> dict[str, Any]:
             "/robots.txt": Answer(b"User-agent: *\nDisallow: /private"),
             "/old": Answer(status=301, headers={"Location": "/list/list-1"}),
             "/gone": Answer(
-                b"<p>gone <u><a href=/gone/deeper>deeper</a></u>", 404, {"Content-Type": "text/html"}
+                b"<p>gone <u><a href=/gone/deeper>deeper</a></u>",
+                404,
+                {"Content-Type": "text/html"},
             ),
         }
     )
@@ -78,7 +84,10 @@ def host() -> Iterator[FakeHost]:
 
 
 def kinds(host: FakeHost) -> set[str]:
-    return {path.strip("/").split("/")[0] + "/reviews" * path.endswith("/reviews") for path in host.paths}
+    return {
+        path.strip("/").split("/")[0] + "/reviews" * path.endswith("/reviews")
+        for path in host.paths
+    }
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -152,13 +161,17 @@ def test_an_exploration_that_was_cut_off_ends_like_an_undisturbed_one(host: Fake
         crawling.resume_crawl(job=job)
     job = go_on(job)
 
-    assert [path for path in host.paths if path != "/robots.txt"] == [p for p in asked if p != "/robots.txt"]
+    assert [path for path in host.paths if path != "/robots.txt"] == [
+        p for p in asked if p != "/robots.txt"
+    ]
     assert job.result == calm.result
 
 
 def test_a_cancelled_exploration_ends(host: FakeHost) -> None:
     site = Site.objects.create(name="explored", root_url=f"{host.url}/")
-    job = crawling.request_crawl(site=site, actor=None, rings=False, strategy="densest_first", delay=0)
+    job = crawling.request_crawl(
+        site=site, actor=None, rings=False, strategy="densest_first", delay=0
+    )
 
     def cancel(run: jobs.JobRun) -> dict[str, Any]:
         jobs.cancel_job(job=job, actor=None)
@@ -187,7 +200,9 @@ def test_all_types_of_a_demo_site_are_found_in_a_small_part_of_it(name: str) -> 
 
 
 def stored_urls(job: Job) -> list[str]:
-    return list(Page.objects.filter(crawl=job, state=Page.State.STORED).values_list("url", flat=True))
+    return list(
+        Page.objects.filter(crawl=job, state=Page.State.STORED).values_list("url", flat=True)
+    )
 
 
 def type_of(demo: sites.DemoSite, target: str) -> str:

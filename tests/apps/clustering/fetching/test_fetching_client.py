@@ -48,7 +48,11 @@ def test_an_answer_is_a_plain_value(fetcher: Fetcher) -> None:
         answer = fetcher.fetch(f"{host.url}/a?b=1#part")
 
     assert (answer.url, answer.final_url) == (f"{host.url}/a?b=1", f"{host.url}/a?b=1")
-    assert (answer.status, answer.content_type, answer.n_redirects) == (200, "text/html; charset=utf-8", 0)
+    assert (answer.status, answer.content_type, answer.n_redirects) == (
+        200,
+        "text/html; charset=utf-8",
+        0,
+    )
     assert b'href="/c"' in answer.body
     assert answer.fetched_at.tzinfo is not None
 
@@ -72,7 +76,9 @@ def test_connections_are_used_again(fetcher: Fetcher) -> None:
 
 
 def test_a_connection_that_the_host_has_closed_meanwhile_is_replaced(fetcher: Fetcher) -> None:
-    with FakeHost({"/": raw(say(HEAD + b"Content-Length: 2\r\nConnection: keep-alive\r\n\r\nok"))}) as host:
+    with FakeHost(
+        {"/": raw(say(HEAD + b"Content-Length: 2\r\nConnection: keep-alive\r\n\r\nok"))}
+    ) as host:
         for _ in range(5):
             assert fetcher.fetch(host.url).body == b"ok"
             time.sleep(0.02)
@@ -94,7 +100,11 @@ def test_up_to_five_redirects_are_followed(fetcher: Fetcher) -> None:
     with FakeHost(routes) as host:
         answer = fetcher.fetch(f"{host.url}/0")
 
-    assert (answer.n_redirects, answer.url, answer.final_url) == (5, f"{host.url}/0", f"{host.url}/5")
+    assert (answer.n_redirects, answer.url, answer.final_url) == (
+        5,
+        f"{host.url}/0",
+        f"{host.url}/5",
+    )
 
 
 def test_a_sixth_redirect_and_a_circle_are_refused(fetcher: Fetcher) -> None:
@@ -126,7 +136,11 @@ def test_a_redirect_is_an_answer_where_none_is_to_be_followed(fetcher: Fetcher) 
 
 def test_a_redirect_is_read_as_browsers_read_it(fetcher: Fetcher) -> None:
     with FakeHost(
-        {"/": raw(say("HTTP/1.1 302 Found\r\nLocation: /café\r\nContent-Length: 0\r\n\r\n".encode()))}
+        {
+            "/": raw(
+                say("HTTP/1.1 302 Found\r\nLocation: /café\r\nContent-Length: 0\r\n\r\n".encode())
+            )
+        }
     ) as host:
         answer = fetcher.fetch(host.url, max_redirects=0)
 
@@ -134,7 +148,10 @@ def test_a_redirect_is_read_as_browsers_read_it(fetcher: Fetcher) -> None:
 
 
 def test_headers_given_for_one_origin_do_not_reach_another(fetcher: Fetcher) -> None:
-    with FakeHost({}) as other, FakeHost({"/": moved("/own"), "/own": moved(f"{other.url}/")}) as host:
+    with (
+        FakeHost({}) as other,
+        FakeHost({"/": moved("/own"), "/own": moved(f"{other.url}/")}) as host,
+    ):
         fetcher.fetch(host.url, headers={"Authorization": "Token secret"})
 
     assert [asked.headers.get("Authorization") for asked in host.asked] == ["Token secret"] * 2
@@ -268,7 +285,9 @@ def test_what_is_not_http_is_a_broken_answer(fetcher: Fetcher, text: bytes) -> N
 
 def test_headers_of_any_bytes_become_text_that_a_database_takes(fetcher: Fetcher) -> None:
     text = (
-        b"HTTP/1.1 200 OK\r\nContent-Type: text/html; \xff" + b"x" * 5000 + b"\r\nContent-Length: 0\r\n\r\n"
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/html; \xff"
+        + b"x" * 5000
+        + b"\r\nContent-Length: 0\r\n\r\n"
     )
     with FakeHost({"/": raw(say(text))}) as host:
         answer = fetcher.fetch(host.url)
@@ -332,7 +351,10 @@ def test_a_certificate_of_nobody_or_of_another_name_is_refused(shop: FakeHost) -
     trusting = ssl.create_default_context(cafile=str(CERTIFICATE))
     with Fetcher(AGENT, GUARD) as fetcher, pytest.raises(TlsFailed, match="self-signed"):
         fetcher.fetch(f"https://shop.test:{shop.server_port}/")
-    with Fetcher(AGENT, GUARD, certificates=trusting) as fetcher, pytest.raises(TlsFailed, match="mismatch"):
+    with (
+        Fetcher(AGENT, GUARD, certificates=trusting) as fetcher,
+        pytest.raises(TlsFailed, match="mismatch"),
+    ):
         fetcher.fetch(f"https://other.test:{shop.server_port}/")
 
     assert shop.asked == []

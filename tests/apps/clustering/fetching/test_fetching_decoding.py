@@ -56,7 +56,9 @@ def test_what_was_encoded_comes_back(body: bytes, name: str, size: int) -> None:
     st.sampled_from(sorted(ENCODERS)),
     st.integers(1, 500),
 )
-def test_two_encodings_over_one_another_come_back(body: bytes, first: str, second: str, size: int) -> None:
+def test_two_encodings_over_one_another_come_back(
+    body: bytes, first: str, second: str, size: int
+) -> None:
     packed = ENCODERS[second](ENCODERS[first](body))
 
     assert decode(cut(packed, size), f"{first}, {second}", MIB) == body
@@ -110,7 +112,9 @@ def test_what_follows_a_compressed_body_is_ignored() -> None:
     assert decode([zlib.compress(b"page") + b"rest"], "deflate", MIB) == b"page"
 
 
-@pytest.mark.parametrize("name", ["compress", "lzma", "gzip, compress", "br;q=1", "gzip,gzip,gzip", "\x00"])
+@pytest.mark.parametrize(
+    "name", ["compress", "lzma", "gzip, compress", "br;q=1", "gzip,gzip,gzip", "\x00"]
+)
 def test_unknown_and_deeply_nested_encodings_are_refused_before_the_body(name: str) -> None:
     with pytest.raises(EncodingRefused):
         encodings(name)
@@ -183,10 +187,16 @@ SOME_BOMBS = [(name, "") for name in NAMES] + [
 ]
 
 
-@pytest.mark.parametrize(("first", "second"), ALL_BOMBS if os.environ.get("VERTEX_FULL") else SOME_BOMBS)
+@pytest.mark.parametrize(
+    ("first", "second"), ALL_BOMBS if os.environ.get("VERTEX_FULL") else SOME_BOMBS
+)
 def test_a_bomb_of_256_mib_takes_less_than_64_mib_of_memory(first: str, second: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", BOMB, first, second], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-c", BOMB, first, second],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
     assert done.stderr == ""

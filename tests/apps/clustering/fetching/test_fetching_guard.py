@@ -151,7 +151,15 @@ def test_every_network_of_the_table_is_refused_from_end_to_end(network: str) -> 
 
 @pytest.mark.parametrize(
     "address",
-    [PUBLIC, "1.1.1.1", "172.32.0.1", "172.15.255.255", "11.0.0.0", "2606:4700::1111", "2a00:1450:4001::1"],
+    [
+        PUBLIC,
+        "1.1.1.1",
+        "172.32.0.1",
+        "172.15.255.255",
+        "11.0.0.0",
+        "2606:4700::1111",
+        "2a00:1450:4001::1",
+    ],
 )
 def test_public_addresses_pass(address: str) -> None:
     guard = Guard(resolve=answering(address))
@@ -162,7 +170,12 @@ def test_public_addresses_pass(address: str) -> None:
 def test_the_table_covers_what_python_calls_special() -> None:
     missed = [
         network
-        for word in ("_private_networks", "_linklocal_network", "_multicast_network", "_reserved_networks")
+        for word in (
+            "_private_networks",
+            "_linklocal_network",
+            "_multicast_network",
+            "_reserved_networks",
+        )
         for version in (ipaddress._IPv4Constants, ipaddress._IPv6Constants)  # type: ignore[attr-defined]
         for network in _listed(getattr(version, word, []))
         if not any(network.version == one.version and network.subnet_of(one) for one, _ in TABLE)
@@ -193,7 +206,10 @@ def test_a_refused_address_is_called_by_its_kind(address: str, kind: str) -> Non
 
 
 def test_one_bad_answer_of_a_name_server_spoils_all(bird: Canary) -> None:
-    with fetcher_of(resolve=answering(PUBLIC, "127.0.0.1")) as fetcher, pytest.raises(AddressRefused):
+    with (
+        fetcher_of(resolve=answering(PUBLIC, "127.0.0.1")) as fetcher,
+        pytest.raises(AddressRefused),
+    ):
         fetcher.fetch(f"http://shop.test:{bird.port}/")
 
     assert bird.n_connections == 0
@@ -239,7 +255,9 @@ def test_the_second_answer_would_have_been_connected_to_if_it_were_allowed(bird:
     assert bird.n_connections == 1
 
 
-@pytest.mark.parametrize("target", ["http://127.0.0.2:{}/", "http://0x7f000002:{}/", "https://127.0.0.2:{}/"])
+@pytest.mark.parametrize(
+    "target", ["http://127.0.0.2:{}/", "http://0x7f000002:{}/", "https://127.0.0.2:{}/"]
+)
 def test_a_redirect_is_checked_like_any_address(bird: Canary, target: str) -> None:
     with (
         FakeHost({"/": moved(target.format(bird.port))}) as host,
@@ -259,7 +277,9 @@ def test_the_same_redirect_is_followed_where_its_target_is_allowed(bird: Canary)
     assert bird.n_connections == 1
 
 
-def test_proxies_of_the_environment_are_not_used(bird: Canary, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_proxies_of_the_environment_are_not_used(
+    bird: Canary, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY"):
         monkeypatch.setenv(name, f"http://127.0.0.2:{bird.port}")
     with FakeHost({}) as host, fetcher_of(allowed_networks=networks(["127.0.0.1/32"])) as fetcher:

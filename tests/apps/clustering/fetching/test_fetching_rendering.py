@@ -32,7 +32,9 @@ BINARY = os.environ.get("VERTEX_CHROMIUM", "/usr/bin/chromium")
 AGENT = "Vertex/test"
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(not Path(BINARY).exists(), reason="CHROMIUM NOT FOUND: apt-get install chromium"),
+    pytest.mark.skipif(
+        not Path(BINARY).exists(), reason="CHROMIUM NOT FOUND: apt-get install chromium"
+    ),
 ]
 
 HTML = {"Content-Type": "text/html; charset=iso-8859-1"}
@@ -58,14 +60,20 @@ def test_scripts_have_run_and_the_page_is_utf_8(renderer: Renderer, tmp_path: Pa
     with FakeHost({"/": MADE, "/price": PRICE}) as host:
         answer = renderer.render(host.url, takes=takes_page)
 
-    assert (answer.status, answer.is_rendered, answer.content_type) == (200, True, "text/html; charset=utf-8")
+    assert (answer.status, answer.is_rendered, answer.content_type) == (
+        200,
+        True,
+        "text/html; charset=utf-8",
+    )
     assert '<a href="/made">café for 7 €</a>' in answer.body.decode()
     assert answer.body.startswith(b"<!DOCTYPE html>")
     assert host.asked[0].headers["User-Agent"] == AGENT
     assert list(tmp_path.iterdir()) == []  # the profile is gone
 
 
-def test_redirects_and_other_kinds_of_answers_are_told_like_the_fetcher_does(renderer: Renderer) -> None:
+def test_redirects_and_other_kinds_of_answers_are_told_like_the_fetcher_does(
+    renderer: Renderer,
+) -> None:
     routes = {
         "/old": moved("/new", 301),
         "/new": page(),
@@ -74,7 +82,8 @@ def test_redirects_and_other_kinds_of_answers_are_told_like_the_fetcher_does(ren
     }
     with FakeHost(routes) as host:
         old, file, gone = (
-            renderer.render(f"{host.url}{path}", takes=takes_page) for path in ("/old", "/file", "/gone")
+            renderer.render(f"{host.url}{path}", takes=takes_page)
+            for path in ("/old", "/file", "/gone")
         )
 
     assert (old.status, old.location, old.body) == (301, f"{host.url}/new", b"")
@@ -85,7 +94,10 @@ def test_redirects_and_other_kinds_of_answers_are_told_like_the_fetcher_does(ren
 
 def test_a_script_does_not_lead_the_browser_to_another_page(renderer: Renderer) -> None:
     with FakeHost(
-        {"/": Answer(b"<p>here</p><script>location = '/there'</script>", headers=HTML), "/there": page()}
+        {
+            "/": Answer(b"<p>here</p><script>location = '/there'</script>", headers=HTML),
+            "/there": page(),
+        }
     ) as host:
         answer = renderer.render(host.url, takes=takes_page)
 
@@ -118,7 +130,11 @@ WAYS_OUT = [
 def ways_out() -> Iterator[tuple[FakeHost, Any]]:
     with canary("127.0.0.2") as bird:
         place = f"127.0.0.2:{bird.port}"
-        body = "".join(way.replace("{}", place) for way in WAYS_OUT).replace("{{", "{").replace("}}", "}")
+        body = (
+            "".join(way.replace("{}", place) for way in WAYS_OUT)
+            .replace("{{", "{")
+            .replace("}}", "}")
+        )
         with FakeHost({"/": Answer(f"<p>trap</p>{body}".encode(), headers=HTML)}) as host:
             yield host, bird
 
@@ -259,7 +275,9 @@ def test_the_proxy_refuses_what_it_does_not_understand() -> None:
 @pytest.mark.django_db
 @pytest.mark.usefixtures("loopback")
 def test_a_crawl_renders_the_pages_of_a_site_that_asks_for_it() -> None:
-    with FakeHost({"/": MADE, "/price": PRICE, "/made": moved("/end"), "/end": page(text="end")}) as host:
+    with FakeHost(
+        {"/": MADE, "/price": PRICE, "/made": moved("/end"), "/end": page(text="end")}
+    ) as host:
         site = Site.objects.create(name="shop", root_url=f"{host.url}/", crawl_delay=0, render=True)
         job = crawling.request_crawl(site=site, actor=None, rings=False)
         job = jobs.run_job(job.pk, crawling.crawl)

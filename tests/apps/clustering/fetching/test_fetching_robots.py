@@ -87,14 +87,19 @@ def test_a_file_that_is_not_there_allows_everything(fetcher: Fetcher, status: in
 
 @pytest.mark.parametrize("status", [429, 500, 503])
 def test_a_host_in_trouble_allows_nothing_for_now(fetcher: Fetcher, status: int) -> None:
-    with FakeHost({"/robots.txt": Answer(b"", status)}) as host, pytest.raises(RobotsUnavailable) as refused:
+    with (
+        FakeHost({"/robots.txt": Answer(b"", status)}) as host,
+        pytest.raises(RobotsUnavailable) as refused,
+    ):
         fetch_robots(fetcher, host.url)
 
     assert refused.value.is_transient
 
 
 def test_a_redirected_file_is_followed(fetcher: Fetcher) -> None:
-    with FakeHost({"/robots.txt": moved("/r"), "/r": Answer(b"User-agent: *\nDisallow: /a")}) as host:
+    with FakeHost(
+        {"/robots.txt": moved("/r"), "/r": Answer(b"User-agent: *\nDisallow: /a")}
+    ) as host:
         assert "Disallow: /a" in fetch_robots(fetcher, host.url).text
 
 
@@ -108,7 +113,9 @@ def test_only_the_start_of_a_huge_file_is_read(fetcher: Fetcher) -> None:
 
 
 def test_bytes_of_any_kind_become_text_that_a_database_takes(fetcher: Fetcher) -> None:
-    with FakeHost({"/robots.txt": Answer(b"\xef\xbb\xbfUser-agent: *\nDisallow: /a\x00\xff")}) as host:
+    with FakeHost(
+        {"/robots.txt": Answer(b"\xef\xbb\xbfUser-agent: *\nDisallow: /a\x00\xff")}
+    ) as host:
         text = fetch_robots(fetcher, host.url).text
 
     assert text.startswith("User-agent")

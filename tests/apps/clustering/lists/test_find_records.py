@@ -73,7 +73,9 @@ class TestFindRecords:
 
     def test_a_bad_line_is_told_and_the_rest_is_done(self, tmp_path: Path) -> None:
         path = manifest(tmp_path, {"list": LIST})
-        path.write_text('{"url": "https://shop.example/gone", "file": "gone.html"}\n' + path.read_text())
+        path.write_text(
+            '{"url": "https://shop.example/gone", "file": "gone.html"}\n' + path.read_text()
+        )
         output = tmp_path / "records.jsonl"
         with pytest.raises(CommandError, match="1 bad line"):
             call("find_records", path, "--output", output)
@@ -86,7 +88,13 @@ class TestFindRecords:
         lines, _ = call("find_records", manifest(tmp_path, {"blank": ""}))
 
         assert [
-            {"url": "https://shop.example/blank", "rank": 1, "score": 0.0, "records": [], "reason": "empty"}
+            {
+                "url": "https://shop.example/blank",
+                "rank": 1,
+                "score": 0.0,
+                "records": [],
+                "reason": "empty",
+            }
         ] == lines
 
     def test_no_list_at_all_is_wrong_usage(self, tmp_path: Path) -> None:

@@ -30,7 +30,9 @@ def list_page(number: int) -> bytes:
         + f"<p class=about>What the thing number {k} is about, at some length.</p></li>"
         for k in range(number * N_OF_PAGE, (number + 1) * N_OF_PAGE)
     )
-    onward = f"<a class=next href='/list?page={number + 2}'>Next</a>" if number + 1 < N_PAGES else ""
+    onward = (
+        f"<a class=next href='/list?page={number + 2}'>Next</a>" if number + 1 < N_PAGES else ""
+    )
     return f"<html><body><a href=/help>Help</a><ul>{items}</ul>{onward}</body></html>".encode()
 
 
@@ -67,8 +69,12 @@ class TestTables:
     def test_what_a_record_lacks_is_not_in_its_row(self, table: Any) -> None:
         assert ["price" in row for row in table.rows()] == [k % 3 > 0 for k in range(N_OF_PAGE)]
 
-    @pytest.mark.parametrize("counts", [(0, 3, 1, 2, 0, 4, 1, 2), (2,) * 8], ids=["some", "as many in each"])
-    def test_a_list_inside_a_record_moves_no_value_of_the_record(self, counts: tuple[int, ...]) -> None:
+    @pytest.mark.parametrize(
+        "counts", [(0, 3, 1, 2, 0, 4, 1, 2), (2,) * 8], ids=["some", "as many in each"]
+    )
+    def test_a_list_inside_a_record_moves_no_value_of_the_record(
+        self, counts: tuple[int, ...]
+    ) -> None:
         page = "".join(map(product, range(1, len(counts) + 1), counts))
         tree = parse_page(f"<main>{page}</main>".encode()).tree
         assert tree is not None
@@ -89,7 +95,9 @@ class TestTables:
         for row, places in zip(table.rows(), table.places(), strict=True):
             for name, (path,) in places.items():
                 node = tree.xpath(path)[0]
-                assert row[name] == (node if isinstance(node, str) else "".join(map(str, node.itertext())))
+                assert row[name] == (
+                    node if isinstance(node, str) else "".join(map(str, node.itertext()))
+                )
 
     def test_pages_and_details_are_told(self, table: Any) -> None:
         told = json.loads(json.dumps(table.as_json()))
@@ -115,7 +123,9 @@ class TestTables:
 @pytest.fixture
 def host() -> Iterator[FakeHost]:
     routes = {f"/list?page={n + 1}": Answer(list_page(n), headers=HTML) for n in range(N_PAGES)}
-    routes |= {f"/p/{k}": Answer(b"<h1>Thing</h1>", headers=HTML) for k in range(N_PAGES * N_OF_PAGE)}
+    routes |= {
+        f"/p/{k}": Answer(b"<h1>Thing</h1>", headers=HTML) for k in range(N_PAGES * N_OF_PAGE)
+    }
     routes |= {"/list": Answer(list_page(0), headers=HTML), "/help": Answer(b"help", headers=HTML)}
     with FakeHost(routes) as serving:
         yield serving
@@ -170,7 +180,9 @@ class TestCrawling:
             ("https://shop.example/list", {"max_pages": 0}, "at least 1"),
         ],
     )
-    def test_what_cannot_be_crawled_is_refused(self, url: str, more: dict[str, Any], problem: str) -> None:
+    def test_what_cannot_be_crawled_is_refused(
+        self, url: str, more: dict[str, Any], problem: str
+    ) -> None:
         site = Site.objects.create(name="shop", root_url="https://shop.example/")
         with pytest.raises(ValidationError, match=problem):
             request_list_crawl(site=site, url=url, **more)

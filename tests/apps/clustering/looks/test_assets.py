@@ -44,7 +44,9 @@ def host(settings: Settings, tmp_path: Path) -> Iterator[FakeHost]:
         "/a.css": answer(CSS, "text/css"),
         "/b.css": answer(b"q{background:url(/svg)}", "text/css"),
         "/i.png": answer(PNG, "text/plain"),
-        "/svg": answer(b"<svg xmlns='http://www.w3.org/2000/svg'><script>x</script></svg>", "image/svg+xml"),
+        "/svg": answer(
+            b"<svg xmlns='http://www.w3.org/2000/svg'><script>x</script></svg>", "image/svg+xml"
+        ),
         "/f.woff2": answer(b"wOF2font", "font/woff2"),
     }
     with FakeHost(routes) as host:
@@ -56,7 +58,9 @@ def site(host: FakeHost) -> Site:
     return Site.objects.create(name="shop", root_url=f"{host.url}/", crawl_delay=0.0)
 
 
-def stored(site: Site, path: str = "p", body: bytes = HTML, *, age: timedelta = timedelta(0)) -> Snapshot:
+def stored(
+    site: Site, path: str = "p", body: bytes = HTML, *, age: timedelta = timedelta(0)
+) -> Snapshot:
     url = f"{site.root_url}{path}"
     visit = Visit(url, body, timezone.now() - age, content_type="text/html")
     with transaction.atomic():
@@ -118,7 +122,9 @@ class TestFetching:
             name for name, problem in look_of(snapshot).items() if problem
         }
 
-    def test_a_page_gets_no_more_than_its_share(self, site: Site, settings: Settings, host: FakeHost) -> None:
+    def test_a_page_gets_no_more_than_its_share(
+        self, site: Site, settings: Settings, host: FakeHost
+    ) -> None:
         settings.ASSETS_PER_PAGE = 3
         snapshot = stored(site)
         fetch(snapshot)
@@ -127,7 +133,9 @@ class TestFetching:
         assert "a.css" in look_of(snapshot)
         assert snapshot.look.n_left_out >= 2
 
-    def test_large_files_count_by_their_bytes(self, site: Site, settings: Settings, host: FakeHost) -> None:
+    def test_large_files_count_by_their_bytes(
+        self, site: Site, settings: Settings, host: FakeHost
+    ) -> None:
         settings.ASSET_MB_PER_PAGE = 1
         host.routes["/i.png"] = answer(PNG + bytes(900_000), "image/png")
         host.routes["/gone.png"] = answer(PNG + bytes(800_000), "image/png")
@@ -145,7 +153,9 @@ class TestFetching:
         assert "/i.png" not in host.paths
         assert "robots.txt of the host forbids it" == look_of(snapshot)["i.png"]
 
-    def test_inner_networks_stay_out_of_reach(self, site: Site, settings: Settings, host: FakeHost) -> None:
+    def test_inner_networks_stay_out_of_reach(
+        self, site: Site, settings: Settings, host: FakeHost
+    ) -> None:
         settings.ALLOWED_NETWORKS = ()
         snapshot = stored(site)
         fetch(snapshot)
@@ -178,7 +188,8 @@ class TestTime:
         fetch(after)
 
         sheets = [
-            files_of(one, now=timezone.now()).sheet_of(f"{site.root_url}a.css") for one in (before, after)
+            files_of(one, now=timezone.now()).sheet_of(f"{site.root_url}a.css")
+            for one in (before, after)
         ]
         assert ["p{top:0}"] == sheets[1:]
         assert "@import" in (sheets[0] or "")
@@ -242,7 +253,12 @@ class TestArchives:
     ) -> None:
         source = tmp_path / "site.zip"
         with zipfile.ZipFile(source, "w") as archive:
-            for name, body in {"p.html": HTML, "a.css": CSS, "i.png": PNG, "notes.pdf": b"%PDF"}.items():
+            for name, body in {
+                "p.html": HTML,
+                "a.css": CSS,
+                "i.png": PNG,
+                "notes.pdf": b"%PDF",
+            }.items():
                 archive.writestr(name, body)
         job = importing.request_import(site=site, source=source, rings=False)
         assert Job.State.DONE == jobs.run_job(job.pk, importing.import_pages).state
@@ -270,7 +286,10 @@ class TestArchives:
         fetch(snapshot)
 
         assert [] == host.paths
-        assert (0, 1) == (snapshot.look.n_missing, Asset.objects.filter(is_from_archive=True).count())
+        assert (0, 1) == (
+            snapshot.look.n_missing,
+            Asset.objects.filter(is_from_archive=True).count(),
+        )
 
     def test_so_are_the_other_responses_of_a_web_archive(self, tmp_path: Path) -> None:
         path = tmp_path / "a.warc"
@@ -278,7 +297,9 @@ class TestArchives:
             record("http://x.example/a.css", b"text/css", b"p{}")
             + record("http://x.example/b", b"application/pdf", b"%PDF")
         )
-        items = [item for item in read_pages(path, "http://x.example/") if isinstance(item, Skipped)]
+        items = [
+            item for item in read_pages(path, "http://x.example/") if isinstance(item, Skipped)
+        ]
 
         assert ["sheet", None] == [item.file and item.file.kind for item in items]
 

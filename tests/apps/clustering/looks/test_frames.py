@@ -60,12 +60,16 @@ def address_of(snapshot: Snapshot, token: str = "") -> str:
 
 
 class TestFrame:
-    def test_a_frame_of_the_products_pages_runs_its_own_script_only(self, snapshot: Snapshot) -> None:
+    def test_a_frame_of_the_products_pages_runs_its_own_script_only(
+        self, snapshot: Snapshot
+    ) -> None:
         token = frames.make_token(snapshot)
         response = client_of(Role.VIEWER).get(
             address_of(snapshot, token), headers={"Sec-Fetch-Dest": "iframe"}
         )
-        policy = dict(part.split(" ", 1) for part in response["Content-Security-Policy"].split("; "))
+        policy = dict(
+            part.split(" ", 1) for part in response["Content-Security-Policy"].split("; ")
+        )
 
         assert 1 == response.content.count(b"<script")
         nonce = policy["script-src"].removeprefix("'nonce-").removesuffix("'")
@@ -101,7 +105,9 @@ class TestFrame:
     @pytest.mark.parametrize("kind", ["document", "object", "embed"])
     def test_opened_by_itself_it_runs_nothing(self, snapshot: Snapshot, kind: str) -> None:
         token = frames.make_token(snapshot)
-        response = client_of(Role.VIEWER).get(address_of(snapshot, token), headers={"Sec-Fetch-Dest": kind})
+        response = client_of(Role.VIEWER).get(
+            address_of(snapshot, token), headers={"Sec-Fetch-Dest": kind}
+        )
 
         assert b"<script" not in response.content
         assert "script-src 'none'" in response["Content-Security-Policy"]
@@ -160,7 +166,9 @@ def status_at_another_site(snapshot: Snapshot) -> int:
 
 
 class TestFiles:
-    def test_a_fresh_signature_opens_a_file_without_a_session(self, snapshot: Snapshot, asset: Asset) -> None:
+    def test_a_fresh_signature_opens_a_file_without_a_session(
+        self, snapshot: Snapshot, asset: Asset
+    ) -> None:
         response = Client().get(frames.asset_address(snapshot.pk, asset.body, now=timezone.now()))
 
         assert (200, PNG, "image/png", "null", "nosniff") == (
@@ -168,13 +176,19 @@ class TestFiles:
             response.content,
             *(
                 response[name]
-                for name in ("Content-Type", "Access-Control-Allow-Origin", "X-Content-Type-Options")
+                for name in (
+                    "Content-Type",
+                    "Access-Control-Allow-Origin",
+                    "X-Content-Type-Options",
+                )
             ),
         )
         assert "sandbox" in response["Content-Security-Policy"]
         assert "default-src 'none'" in response["Content-Security-Policy"]
 
-    def test_none_an_old_and_a_foreign_one_open_nothing(self, snapshot: Snapshot, asset: Asset) -> None:
+    def test_none_an_old_and_a_foreign_one_open_nothing(
+        self, snapshot: Snapshot, asset: Asset
+    ) -> None:
         fresh = frames.asset_address(snapshot.pk, asset.body, now=timezone.now())
         old = frames.asset_address(snapshot.pk, asset.body, now=timezone.now() - timedelta(hours=3))
         _, _, number, expires, signed, body = fresh.split("/")
@@ -187,26 +201,41 @@ class TestFiles:
         ]
 
         assert [403] * 5 == [Client().get(address).status_code for address in forged]
-        assert [403] * 5 == [client_of_role(n).get(address).status_code for n, address in enumerate(forged)]
+        assert [403] * 5 == [
+            client_of_role(n).get(address).status_code for n, address in enumerate(forged)
+        ]
 
-    def test_an_address_lasts_at_least_an_hour_and_is_the_same_meanwhile(self, snapshot: Snapshot) -> None:
-        one, other = (frames.asset_address(1, "a" * 64, now=NOON + timedelta(minutes=m)) for m in (0, 20))
+    def test_an_address_lasts_at_least_an_hour_and_is_the_same_meanwhile(
+        self, snapshot: Snapshot
+    ) -> None:
+        one, other = (
+            frames.asset_address(1, "a" * 64, now=NOON + timedelta(minutes=m)) for m in (0, 20)
+        )
         expires = int(one.split("/")[3])
 
         assert one == other
-        assert timedelta(hours=1) <= timedelta(seconds=expires - NOON.timestamp()) <= timedelta(hours=2)
+        assert (
+            timedelta(hours=1)
+            <= timedelta(seconds=expires - NOON.timestamp())
+            <= timedelta(hours=2)
+        )
 
     def test_a_file_that_is_gone_is_not_found(self, snapshot: Snapshot, asset: Asset) -> None:
         page_store().delete(asset.body)
 
         assert (
-            404 == Client().get(frames.asset_address(snapshot.pk, asset.body, now=timezone.now())).status_code
+            404
+            == Client()
+            .get(frames.asset_address(snapshot.pk, asset.body, now=timezone.now()))
+            .status_code
         )
 
 
 def client_of_role(n: int) -> Client:
     client = Client()
-    client.force_login(people.create_user(username=f"reader-{n}", role=Role.ADMINISTRATOR, actor=None))
+    client.force_login(
+        people.create_user(username=f"reader-{n}", role=Role.ADMINISTRATOR, actor=None)
+    )
     return client
 
 

@@ -36,16 +36,15 @@ needs_chromium = pytest.mark.skipif(
     not Path(CHROMIUM).exists(), reason="CHROMIUM NOT FOUND: apt-get install chromium"
 )
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg' width='90' height='90'><circle r='40'/></svg>"
-HOSTILE = (
-    "<h1>Boots</h1><script>location='http://127.0.0.1:{port}/a'</script><img src=http://127.0.0.1:{port}/b>"
-)
+HOSTILE = "<h1>Boots</h1><script>location='http://127.0.0.1:{port}/a'</script><img src=http://127.0.0.1:{port}/b>"
 
 
 @pytest.fixture
 def shop(db: None, settings: Any, tmp_path: Path) -> Shop:
     settings.VAR_DIR = tmp_path
     return shop_of(
-        {"products": "ab", "lists": "c"}, bodies={"products": "<h1>Boots</h1>", "lists": "<ul><li>x"}
+        {"products": "ab", "lists": "c"},
+        bodies={"products": "<h1>Boots</h1>", "lists": "<ul><li>x"},
     )
 
 
@@ -122,9 +121,14 @@ def test_a_page_is_drawn_again_with_the_files_that_came_later(shop: Shop, settin
     drawn(shop)
     plain = find_thumbnail(body)
     snapshot = snapshot_of(shop, "a")
-    files = {"a.css": ("sheet", "text/css", b"h1{color:red}"), "i.svg": ("image", "image/svg+xml", SVG)}
+    files = {
+        "a.css": ("sheet", "text/css", b"h1{color:red}"),
+        "i.svg": ("image", "image/svg+xml", SVG),
+    }
     assets = [file_of(snapshot, name, *told) for name, told in files.items()]
-    Look.objects.create(snapshot=snapshot, assets=assets, fetched_at=timezone.now() + timedelta(minutes=1))
+    Look.objects.create(
+        snapshot=snapshot, assets=assets, fetched_at=timezone.now() + timedelta(minutes=1)
+    )
 
     assert 1 == drawn(shop)["pictures"]
     assert plain != find_thumbnail(body)
@@ -132,7 +136,11 @@ def test_a_page_is_drawn_again_with_the_files_that_came_later(shop: Shop, settin
 
 def file_of(snapshot: Snapshot, name: str, kind: str, content_type: str, body: bytes) -> int:
     url = f"{snapshot.page.site.root_url}{name}"
-    fields = {"url_hash": url_hash(url), "body": page_store().put(body), "content_type": content_type}
+    fields = {
+        "url_hash": url_hash(url),
+        "body": page_store().put(body),
+        "content_type": content_type,
+    }
     return Asset.objects.create(
         site=snapshot.page.site, url=url, kind=kind, fetched_at=timezone.now(), **fields
     ).pk
@@ -182,7 +190,9 @@ class TestSwept:
         drawn(shop)
         return tmp_path / "thumbnails"
 
-    def test_pictures_of_bodies_that_are_gone_go_and_the_others_stay(self, shop: Shop, folder: Path) -> None:
+    def test_pictures_of_bodies_that_are_gone_go_and_the_others_stay(
+        self, shop: Shop, folder: Path
+    ) -> None:
         Snapshot.objects.filter(pk=snapshot_of(shop, "c").pk).update(body="0" * 64)
 
         assert 1 == sweep_thumbnails(now=timezone.now())
@@ -201,7 +211,9 @@ class TestSwept:
 
         assert 0 == sweep_thumbnails(now=timezone.now() + timedelta(days=2))
 
-    def test_without_any_there_is_nothing_to_do(self, db: None, settings: Any, tmp_path: Path) -> None:
+    def test_without_any_there_is_nothing_to_do(
+        self, db: None, settings: Any, tmp_path: Path
+    ) -> None:
         settings.VAR_DIR = tmp_path / "empty"
 
         assert 0 == sweep_thumbnails(now=timezone.now())

@@ -47,9 +47,15 @@ def test_a_crawl_is_a_job_with_what_was_asked_for(ada: Caller, shop: Site) -> No
     response = ada.post("sites/shop/crawls/", body)
 
     assert 202 == response.status_code
-    assert ("shop", "due", "fetch") == tuple(response.json()[key] for key in ("site", "state", "queue"))
+    assert ("shop", "due", "fetch") == tuple(
+        response.json()[key] for key in ("site", "state", "queue")
+    )
     params = Job.objects.get(pk=response.json()["id"]).params
-    assert ("https://shop.example/start", 7, 0) == (params["entry"], params["max_pages"], params["delay"])
+    assert ("https://shop.example/start", 7, 0) == (
+        params["entry"],
+        params["max_pages"],
+        params["delay"],
+    )
 
 
 def test_a_second_crawl_of_the_site_is_a_conflict(ada: Caller, shop: Site) -> None:
@@ -70,22 +76,31 @@ def test_a_second_crawl_of_the_site_is_a_conflict(ada: Caller, shop: Site) -> No
         {"speed": "warp"},
     ],
 )
-def test_a_crawl_that_cannot_be_done_is_refused(ada: Caller, shop: Site, body: dict[str, Any]) -> None:
+def test_a_crawl_that_cannot_be_done_is_refused(
+    ada: Caller, shop: Site, body: dict[str, Any]
+) -> None:
     assert 400 == ada.post("sites/shop/crawls/", body).status_code
     assert not Job.objects.exists()
 
 
 def test_an_uploaded_zip_is_imported_by_a_job(ada: Caller, shop: Site, settings: Any) -> None:
-    response = ada.upload("sites/shop/imports/", {"file": zipped(a__html=b"<html><p>one</p></html>")})
+    response = ada.upload(
+        "sites/shop/imports/", {"file": zipped(a__html=b"<html><p>one</p></html>")}
+    )
 
     assert 202 == response.status_code
     assert 1 == len(uploads_left(settings))
     jobs.run_job(response.json()["id"], importing.import_pages)
-    assert [("https://shop.example/a.html", "stored")] == list(Page.objects.values_list("url", "state"))
+    assert [("https://shop.example/a.html", "stored")] == list(
+        Page.objects.values_list("url", "state")
+    )
 
 
 def test_a_base_address_may_come_with_the_upload(ada: Caller, shop: Site) -> None:
-    upload = {"file": zipped(a__html=b"<html><p>one</p></html>"), "base_url": "https://shop.example/deep/"}
+    upload = {
+        "file": zipped(a__html=b"<html><p>one</p></html>"),
+        "base_url": "https://shop.example/deep/",
+    }
     response = ada.upload("sites/shop/imports/", upload)
 
     jobs.run_job(response.json()["id"], importing.import_pages)
@@ -157,7 +172,9 @@ def test_a_zip_of_too_many_entries_is_refused_before_a_manifest_is_put_into_it(
     ada: Caller, shop: Site, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def upload() -> Any:
-        manifest = SimpleUploadedFile("pages.jsonl", b'{"url": "https://shop.example/a", "file": "a.html"}')
+        manifest = SimpleUploadedFile(
+            "pages.jsonl", b'{"url": "https://shop.example/a", "file": "a.html"}'
+        )
         files = {"file": zipped(a__html=b"<p>one</p>", b__html=b"<p>two</p>"), "manifest": manifest}
         return ada.upload("sites/shop/imports/", files)
 

@@ -61,13 +61,21 @@ def test_pages_are_filtered_by_state_status_and_site(ada: Caller, shop: Site) ->
 def test_a_page_is_found_by_its_address_however_it_is_written(ada: Caller, shop: Site) -> None:
     page_of(shop, "p/1"), page_of(shop, "p/2")
 
-    for url in ("https://shop.example/p/1", "HTTPS://SHOP.example:443/p/1%23x", "https://shop.example/p/./1"):
+    for url in (
+        "https://shop.example/p/1",
+        "HTTPS://SHOP.example:443/p/1%23x",
+        "https://shop.example/p/./1",
+    ):
         assert ["p/1"] == urls(ada, f"url={url}")
     assert [] == urls(ada, "url=https://shop.example/p/3")
 
 
 def test_pages_since_a_time(ada: Caller, shop: Site) -> None:
-    for path, changed, visited in (("old", EARLY, EARLY), ("seen", EARLY, LATE), ("new", LATE, LATE)):
+    for path, changed, visited in (
+        ("old", EARLY, EARLY),
+        ("seen", EARLY, LATE),
+        ("new", LATE, LATE),
+    ):
         page = page_of(shop, path, visited_at=visited)
         Snapshot.objects.filter(page=page).update(fetched_at=changed)
 
@@ -81,7 +89,13 @@ def test_pages_since_a_time(ada: Caller, shop: Site) -> None:
 def test_snapshots_of_a_page_the_newest_first(ada: Caller, shop: Site) -> None:
     page = page_of(shop, body=b"first")
     newer = Snapshot.objects.create(
-        page=page, body="b" * 64, n_bytes=2, fetched_at=LATE, seen_at=LATE, requested_url="", final_url=""
+        page=page,
+        body="b" * 64,
+        n_bytes=2,
+        fetched_at=LATE,
+        seen_at=LATE,
+        requested_url="",
+        final_url="",
     )
     rows = ada.get(f"pages/{page.pk}/snapshots/").json()["results"]
 
@@ -92,7 +106,9 @@ def test_snapshots_of_a_page_the_newest_first(ada: Caller, shop: Site) -> None:
 
 def test_links_as_they_stand_on_the_page(ada: Caller, shop: Site) -> None:
     page = page_of(shop)
-    expected = [{"position": 0, "xpath": "/html/a", "url": "https://shop.example/other", "text": ""}]
+    expected = [
+        {"position": 0, "xpath": "/html/a", "url": "https://shop.example/other", "text": ""}
+    ]
 
     assert expected == ada.get(f"pages/{page.pk}/links/").json()["results"]
 
@@ -154,7 +170,8 @@ def test_a_thousand_rows_cost_as_many_queries_as_one(
     ada: Caller, shop: Site, django_assert_max_num_queries: Any
 ) -> None:
     Page.objects.bulk_create(
-        Page(site=shop, url=f"u{i}", url_hash=i.to_bytes(16, "big"), written_url="") for i in range(1000)
+        Page(site=shop, url=f"u{i}", url_hash=i.to_bytes(16, "big"), written_url="")
+        for i in range(1000)
     )
 
     with django_assert_max_num_queries(6):

@@ -51,7 +51,10 @@ def skipped(source: Path) -> list[str]:
 def manifest(folder: Path, *lines: object, name: str = "manifest.jsonl") -> Path:
     """Write a manifest; a line that is no dictionary is written as it is."""
     path = folder / name
-    text = b"\n".join(line if isinstance(line, bytes) else orjson.dumps(line) for line in lines) + b"\n"
+    text = (
+        b"\n".join(line if isinstance(line, bytes) else orjson.dumps(line) for line in lines)
+        + b"\n"
+    )
     path.write_bytes(text)
     return path
 
@@ -98,7 +101,9 @@ class TestManifest:
         assert expected == page
 
     def test_takes_null_for_what_is_not_told(self, shop: Path) -> None:
-        [page] = read(manifest(shop, GOOD | {"status": None, "fetched_at": None, "content_type": None}))
+        [page] = read(
+            manifest(shop, GOOD | {"status": None, "fetched_at": None, "content_type": None})
+        )
         assert isinstance(page, FoundPage)
         assert (200, None, "") == (page.status, page.fetched_at, page.content_type)
 
@@ -176,7 +181,9 @@ class TestManifest:
         assert 2 == len([item for item in read(path) if isinstance(item, FoundPage)])
 
     @pytest.mark.parametrize("garbage", [b"\x00\x01\x02", b"no JSON at all", b"\xff\xfe{\x00"])
-    def test_a_first_line_of_garbage_does_not_hide_the_rest(self, shop: Path, garbage: bytes) -> None:
+    def test_a_first_line_of_garbage_does_not_hide_the_rest(
+        self, shop: Path, garbage: bytes
+    ) -> None:
         path = manifest(shop, garbage, GOOD)
         assert [("manifest.jsonl:1", "bad_line")] == refusals(path)
         assert ["http://shop.example/p/1"] == list(pages(path))
@@ -224,7 +231,8 @@ class TestFileOfAManifest:
         return path
 
     @pytest.mark.parametrize(
-        "name", ["../secret.html", "a/../../secret.html", "..", "/etc/passwd", "C:/x", "..\\x", "a\0b"]
+        "name",
+        ["../secret.html", "a/../../secret.html", "..", "/etc/passwd", "C:/x", "..\\x", "a\0b"],
     )
     def test_may_not_lead_out_of_the_folder(self, shop: Path, secret: Path, name: str) -> None:
         assert [("manifest.jsonl:2", "bad_name")] == refusals(
@@ -238,7 +246,9 @@ class TestFileOfAManifest:
         (shop / "inside.html").symlink_to(shop / "1.html")
         assert [HTML] == list(pages(manifest(shop, GOOD | {"file": "inside.html"})).values())
 
-    def test_may_not_pass_through_a_linked_folder_that_leads_out(self, shop: Path, secret: Path) -> None:
+    def test_may_not_pass_through_a_linked_folder_that_leads_out(
+        self, shop: Path, secret: Path
+    ) -> None:
         (shop / "out").symlink_to(secret.parent)
         assert [("manifest.jsonl:1", "bad_name")] == refusals(
             manifest(shop, GOOD | {"file": "out/secret.html"})
@@ -263,7 +273,9 @@ class TestFileOfAManifest:
             assert [("manifest.jsonl:1", "missing_file")] == refusals(path), name
 
     def test_may_have_a_name_longer_than_names_can_be(self, shop: Path) -> None:
-        assert [("manifest.jsonl:1", "missing_file")] == refusals(manifest(shop, GOOD | {"file": "x" * 5000}))
+        assert [("manifest.jsonl:1", "missing_file")] == refusals(
+            manifest(shop, GOOD | {"file": "x" * 5000})
+        )
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
     def test_may_be_forbidden_to_read(self, shop: Path) -> None:
@@ -360,7 +372,9 @@ class TestZip:
     @pytest.mark.parametrize("below", ["", "shop/"])
     def test_is_read_by_its_manifest(self, tmp_path: Path, below: str) -> None:
         line = orjson.dumps(GOOD)
-        path = zipped(tmp_path / "x.zip", {f"{below}1.html": HTML, f"{below}manifest.jsonl": line + b"\nbad"})
+        path = zipped(
+            tmp_path / "x.zip", {f"{below}1.html": HTML, f"{below}manifest.jsonl": line + b"\nbad"}
+        )
         assert {"http://shop.example/p/1": HTML} == pages(path)
         assert [(f"x.zip/{below}manifest.jsonl:2", "bad_line")] == refusals(path)
 
@@ -418,7 +432,9 @@ class TestZip:
         assert [("x.zip/1.html", "damaged")] == refusals(path)
 
     def test_an_entry_too_large_is_refused_unread(self, tmp_path: Path) -> None:
-        path = zipped(tmp_path / "x.zip", {"1.html": b"\0" * (MAX_BODY + 1), "2.html": b"<p>" * 300_000})
+        path = zipped(
+            tmp_path / "x.zip", {"1.html": b"\0" * (MAX_BODY + 1), "2.html": b"<p>" * 300_000}
+        )
         before = psutil.Process().memory_info().rss
         assert [("x.zip/1.html", "too_large")] == refusals(path)
         assert 20 * 2**20 > psutil.Process().memory_info().rss - before
@@ -444,7 +460,17 @@ class TestZip:
         data = path.read_bytes()
         end = data.rindex(b"PK\x05\x06")
         zip64 = struct.pack(
-            "<4sQHHLLQQQQ", b"PK\x06\x06", 44, 45, 45, 0, 0, MAX_ENTRIES + 1, MAX_ENTRIES + 1, 100, 0
+            "<4sQHHLLQQQQ",
+            b"PK\x06\x06",
+            44,
+            45,
+            45,
+            0,
+            0,
+            MAX_ENTRIES + 1,
+            MAX_ENTRIES + 1,
+            100,
+            0,
         )
         locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, end, 1)
         path.write_bytes(data[:end] + zip64 + locator + data[end:])
@@ -457,7 +483,9 @@ class TestZip:
         end = data.rindex(b"PK\x05\x06")
         record = "<4sQHHLLQQQQ"
         small = struct.pack(record, b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, 100, 0)
-        large = struct.pack(record, b"PK\x06\x06", 44, 45, 45, 0, 0, MAX_ENTRIES + 1, MAX_ENTRIES + 1, 100, 0)
+        large = struct.pack(
+            record, b"PK\x06\x06", 44, 45, 45, 0, 0, MAX_ENTRIES + 1, MAX_ENTRIES + 1, 100, 0
+        )
         locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, end, 1)
         path.write_bytes(data[:end] + small + large + locator + data[end:])
         with pytest.raises(UnreadableFile, match="more than 200,000 entries"):
@@ -486,7 +514,8 @@ class TestZip:
     def test_any_damage_ends_in_a_message(self, tmp_path: Path) -> None:
         numbers = random.Random(7)
         whole = zipped(
-            tmp_path / "x.zip", {"1.html": HTML, "2.html": HTML * 50, "manifest.jsonl": orjson.dumps(GOOD)}
+            tmp_path / "x.zip",
+            {"1.html": HTML, "2.html": HTML * 50, "manifest.jsonl": orjson.dumps(GOOD)},
         ).read_bytes()
         path = tmp_path / "y.zip"
         n_readable = 0
@@ -519,7 +548,9 @@ def record(url: str, block: bytes, kind: str = "response", **headers: str) -> by
     return b"WARC/1.0\r\n" + lines.encode() + b"\r\n" + block + b"\r\n\r\n"
 
 
-def answer(body: bytes, *headers: str, status: str = "200 OK", content_type: str = "text/html") -> bytes:
+def answer(
+    body: bytes, *headers: str, status: str = "200 OK", content_type: str = "text/html"
+) -> bytes:
     """Return an HTTP response."""
     typed = [f"Content-Type: {content_type}"] if content_type else []
     head = "\r\n".join([f"HTTP/1.1 {status}", *typed, *headers])
@@ -588,7 +619,10 @@ class TestWarc:
             (zlib.compress(HTML), ["Content-Encoding: deflate"]),
             (brotli.compress(HTML), ["Content-Encoding: br"]),
             (zstandard.ZstdCompressor().compress(HTML), ["Content-Encoding: zstd"]),
-            (chunked(gzip.compress(HTML, mtime=0)), ["Content-Encoding: gzip", "Transfer-Encoding: chunked"]),
+            (
+                chunked(gzip.compress(HTML, mtime=0)),
+                ["Content-Encoding: gzip", "Transfer-Encoding: chunked"],
+            ),
             (HTML, ["Content-Encoding: gzip", "Transfer-Encoding: chunked"]),
             (HTML, ["Content-Encoding: unheard-of"]),
         ],
@@ -622,7 +656,9 @@ class TestWarc:
     def test_tells_of_a_payload_that_is_broken(
         self, tmp_path: Path, body: bytes, headers: list[str], code: str
     ) -> None:
-        path = warc(tmp_path / "x.warc", record("http://shop.example/p/1", answer(body, *headers)), OTHER)
+        path = warc(
+            tmp_path / "x.warc", record("http://shop.example/p/1", answer(body, *headers)), OTHER
+        )
         assert [("x.warc:0", code)] == refusals(path)
         assert ["http://shop.example/p/2"] == list(pages(path))
 
@@ -664,7 +700,9 @@ class TestWarc:
 
     def test_tells_where_a_cut_off_compressed_archive_ends(self, tmp_path: Path) -> None:
         big = record("http://shop.example/p/2", answer(b"<p>" + os.urandom(20_000)))
-        path = warc(tmp_path / "x.warc.gz", gzip.compress(PAGE, mtime=0), gzip.compress(big)[:-9000])
+        path = warc(
+            tmp_path / "x.warc.gz", gzip.compress(PAGE, mtime=0), gzip.compress(big)[:-9000]
+        )
         assert ["damaged"] == [code for _, code in refusals(path)]
         assert ["http://shop.example/p/1"] == list(pages(path))
 
@@ -678,12 +716,14 @@ class TestWarc:
         assert "http://shop.example/p/2" in pages(warc(tmp_path / "x.warc", broken, OTHER))
 
     @pytest.mark.parametrize(
-        "moment", ["2024-99-01T00:00:00Z", "", "soon", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59Z"]
+        "moment",
+        ["2024-99-01T00:00:00Z", "", "soon", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59Z"],
     )
     def test_a_senseless_date_is_no_date(self, tmp_path: Path, moment: str) -> None:
         [page] = read(
             warc(
-                tmp_path / "x.warc", record("http://shop.example/p/1", answer(HTML), **{"WARC-Date": moment})
+                tmp_path / "x.warc",
+                record("http://shop.example/p/1", answer(HTML), **{"WARC-Date": moment}),
             )
         )
         assert isinstance(page, FoundPage)
@@ -720,12 +760,20 @@ class TestWarc:
 class TestNoSource:
     @pytest.mark.parametrize(
         "content",
-        [b"hello\n", b"\x89PNG\r\n", b"%PDF-1.4", b"<html></html>", os.urandom(500).replace(b"{", b"")],
+        [
+            b"hello\n",
+            b"\x89PNG\r\n",
+            b"%PDF-1.4",
+            b"<html></html>",
+            os.urandom(500).replace(b"{", b""),
+        ],
     )
     def test_what_is_no_source_is_told(self, tmp_path: Path, content: bytes) -> None:
         path = tmp_path / "x.warc.gz"
         path.write_bytes(content)
-        with pytest.raises(UnreadableFile, match="neither a manifest, nor a WARC, a zip or a folder of HTML"):
+        with pytest.raises(
+            UnreadableFile, match="neither a manifest, nor a WARC, a zip or a folder of HTML"
+        ):
             read(path)
 
     def test_a_missing_one_is_told(self, tmp_path: Path) -> None:
@@ -753,7 +801,9 @@ def test_memory_stays_flat_over_a_large_archive(tmp_path: Path) -> None:
     stream = io.BytesIO()
     for n in range(300):
         stream.write(
-            gzip.compress(record(f"http://shop.example/{n}", answer(b"<p>" + os.urandom(1000) * 500)), 1)
+            gzip.compress(
+                record(f"http://shop.example/{n}", answer(b"<p>" + os.urandom(1000) * 500)), 1
+            )
         )
     path = warc(tmp_path / "x.warc.gz", stream.getvalue())
     before = psutil.Process().memory_info().rss

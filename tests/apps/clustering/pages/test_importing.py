@@ -83,7 +83,9 @@ class TestImport:
         job, told = run(shop, many(folder, 3))
         assert Job.State.DONE == job.state
         assert {"new": 3} == job.result
-        assert [ImportedLine(f"pages.jsonl:{n + 1}", f"{ROOT}p/{n}", "new") for n in range(3)] == told
+        assert [
+            ImportedLine(f"pages.jsonl:{n + 1}", f"{ROOT}p/{n}", "new") for n in range(3)
+        ] == told
         page = Page.objects.get(site=shop, url=f"{ROOT}p/1")
         assert page.latest_snapshot is not None
         assert body(1) == page_store().read(page.latest_snapshot.body)
@@ -117,7 +119,9 @@ class TestImport:
         assert {"new": 1, "unchanged": 1} == job.result
         assert [1, 2] == [len(bodies) for _, bodies in stored(shop)]
 
-    def test_a_later_line_of_the_same_page_is_its_newer_snapshot(self, shop: Site, folder: Path) -> None:
+    def test_a_later_line_of_the_same_page_is_its_newer_snapshot(
+        self, shop: Site, folder: Path
+    ) -> None:
         for name in ("a", "b"):
             (folder / name).write_bytes(f"<p>{name}".encode())
         line = {"url": f"{ROOT}p", "file": "a"}
@@ -132,7 +136,9 @@ class TestImport:
         run(shop, manifest(folder, [{"url": "https://other.example/x", "file": "a"}]))
         assert ["https://other.example/x"] == [url for url, _ in stored(shop)]
 
-    def test_a_folder_without_manifest_stands_at_the_root_or_the_base(self, shop: Site, folder: Path) -> None:
+    def test_a_folder_without_manifest_stands_at_the_root_or_the_base(
+        self, shop: Site, folder: Path
+    ) -> None:
         (folder / "c").mkdir()
         (folder / "c" / "1.html").write_bytes(body(1))
         run(shop, folder)
@@ -140,7 +146,9 @@ class TestImport:
         expected = ["http://shop.example/c/1.html", "https://www.shop.example/de/c/1.html"]
         assert expected == [url for url, _ in stored(shop)]
 
-    def test_what_cannot_be_taken_is_a_row_and_the_rest_is_taken(self, shop: Site, folder: Path) -> None:
+    def test_what_cannot_be_taken_is_a_row_and_the_rest_is_taken(
+        self, shop: Site, folder: Path
+    ) -> None:
         (folder / "1.html").write_bytes(body(1))
         good = {"url": f"{ROOT}p/1", "file": "1.html"}
         lines = [
@@ -173,10 +181,15 @@ class TestImport:
         assert ["new", "failed", "new"] == words(told)
         assert ["too_many_attributes"] == list(Refusal.objects.values_list("code", flat=True))
 
-    def test_a_source_without_a_page_fails_and_says_what_it_held(self, shop: Site, folder: Path) -> None:
+    def test_a_source_without_a_page_fails_and_says_what_it_held(
+        self, shop: Site, folder: Path
+    ) -> None:
         (folder / "style.css").touch()
         job, _ = run(shop, folder)
-        assert (Job.State.FAILED, "there is no page in it (1 skipped not html)") == (job.state, job.error)
+        assert (Job.State.FAILED, "there is no page in it (1 skipped not html)") == (
+            job.state,
+            job.error,
+        )
 
     def test_what_is_no_source_fails_with_one_sentence(self, shop: Site, folder: Path) -> None:
         (folder / "x").write_bytes(b"\x89PNG")
@@ -216,7 +229,9 @@ class TestRequest:
         ).get()
         with pytest.raises(JobExists):
             request_import(site=shop, source=source, rings=False)
-        other = request_import(site=shop, source=source, base_url="http://other.example/", rings=False)
+        other = request_import(
+            site=shop, source=source, base_url="http://other.example/", rings=False
+        )
         assert job.pk != other.pk
 
     def test_tells_what_cannot_be(self, shop: Site, folder: Path) -> None:
@@ -276,7 +291,9 @@ class TestInterrupted:
         assert refused(expected) == refused(job)
         assert [line.url for line in expected_lines] == [line.url for line in told]
         assert (
-            10 == Link.objects.filter(page__site=shop).count() == Link.objects.filter(page__site=calm).count()
+            10
+            == Link.objects.filter(page__site=shop).count()
+            == Link.objects.filter(page__site=calm).count()
         )
 
     @pytest.mark.django_db(transaction=True)
@@ -356,10 +373,16 @@ class TestUploads:
             uploads.keep_upload(chunks=[b"x" * 600_000] * 2, name="x")
         assert [] == list(settings.UPLOAD_DIR.iterdir())
 
-    def test_nothing_but_an_upload_is_ever_dropped(self, upload: Path, settings: Any, tmp_path: Path) -> None:
+    def test_nothing_but_an_upload_is_ever_dropped(
+        self, upload: Path, settings: Any, tmp_path: Path
+    ) -> None:
         settings.UPLOAD_DIR.joinpath("mine").mkdir()
         outside = tmp_path / "pages.zip"
-        own = [outside, settings.UPLOAD_DIR / "mine" / "pages.zip", settings.UPLOAD_DIR / "pages.zip"]
+        own = [
+            outside,
+            settings.UPLOAD_DIR / "mine" / "pages.zip",
+            settings.UPLOAD_DIR / "pages.zip",
+        ]
         for path in own:
             path.write_bytes(b"PK")
         climbing = upload.parent / ".." / ".." / "x"
@@ -392,7 +415,9 @@ class TestUploads:
         assert source.exists()
 
 
-def crash_after(n_calls: int, function: Callable[..., Any], *, after: bool = False) -> Callable[..., Any]:
+def crash_after(
+    n_calls: int, function: Callable[..., Any], *, after: bool = False
+) -> Callable[..., Any]:
     """Let the process end at the n-th call, before or after it did its work."""
     n_called = 0
 

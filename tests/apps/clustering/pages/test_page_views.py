@@ -23,7 +23,9 @@ from vertex.core.storage import page_store
 
 pytestmark = pytest.mark.django_db
 ROOT = "https://alpine.example/"
-HOSTILE = b"<script>alert(1)</script><img src=x onerror=alert(2)>\n</code></div><h1>broken out</h1>\n"
+HOSTILE = (
+    b"<script>alert(1)</script><img src=x onerror=alert(2)>\n</code></div><h1>broken out</h1>\n"
+)
 
 
 @pytest.fixture
@@ -52,7 +54,9 @@ def browser(role: Role) -> Client:
 def page_of(site: Site, path: str = "", **fields: Any) -> Page:
     url = f"{ROOT}{path}"
     fields.setdefault("state", "stored")
-    return Page.objects.create(site=site, url=url, written_url=url, url_hash=url_hash(url), **fields)
+    return Page.objects.create(
+        site=site, url=url, written_url=url, url_hash=url_hash(url), **fields
+    )
 
 
 def snapshot_of(page: Page, body: bytes, **fields: Any) -> Snapshot:
@@ -149,7 +153,9 @@ class TestPage:
         spy = Page.objects.create(
             site=other, url="https://other.example/", written_url="", url_hash=b"x" * 16
         )
-        Link.objects.create(page=spy, position=0, xpath="/a", url=shoes.url, url_hash=shoes.url_hash)
+        Link.objects.create(
+            page=spy, position=0, xpath="/a", url=shoes.url, url_hash=shoes.url_hash
+        )
         assert [] == viewer.get(address("page", shoes)).context["into"].rows
 
     def test_many_links_come_in_parts(self, viewer: Client, shop: Site) -> None:
@@ -201,7 +207,9 @@ class TestSource:
         body = "".join(f"line {n}\n" for n in range(LINES_AT_ONCE + 10))
         snapshot = snapshot_of(page, body.encode())
         first = viewer.get(address("snapshot_source", page, snapshot.pk)).context
-        second = viewer.get(address("snapshot_source", page, snapshot.pk), {"from": first["end"]}).context
+        second = viewer.get(
+            address("snapshot_source", page, snapshot.pk), {"from": first["end"]}
+        ).context
         lines = first["lines"] + second["lines"]
         assert [(n + 1, f"line {n}") for n in range(LINES_AT_ONCE + 10)] == [
             (line.number, line.text) for line in lines
@@ -220,7 +228,12 @@ class TestSource:
     ) -> None:
         page = page_of(shop)
         snapshot = snapshot_of(page, b"<p>")
-        assert 200 == viewer.get(address("snapshot_source", page, snapshot.pk), {"from": start}).status_code
+        assert (
+            200
+            == viewer.get(
+                address("snapshot_source", page, snapshot.pk), {"from": start}
+            ).status_code
+        )
 
     def test_bytes_that_are_gone_are_told(self, viewer: Client, shop: Site) -> None:
         page = page_of(shop)
@@ -242,7 +255,9 @@ class TestSource:
 
 class TestDifference:
     def told(self, before: str, after: str) -> list[str]:
-        return [f"{line.sign or ' '}{line.text}" for line in difference(before.split(), after.split())]
+        return [
+            f"{line.sign or ' '}{line.text}" for line in difference(before.split(), after.split())
+        ]
 
     def test_a_changed_line_stands_between_its_neighbours(self) -> None:
         assert [" c", " d", " e", "-f", "+F", " g", " h", " i"] == self.told(
@@ -264,7 +279,10 @@ class TestDifference:
     def test_texts_that_differ_too_much_are_told_whole(self) -> None:
         n = COMPARED_LINES + 1
         told = list(difference([f"a{i}" for i in range(n)], [f"b{i}" for i in range(n)]))
-        assert (n, n) == (sum(line.sign == "-" for line in told), sum(line.sign == "+" for line in told))
+        assert (n, n) == (
+            sum(line.sign == "-" for line in told),
+            sum(line.sign == "+" for line in told),
+        )
 
     def test_two_snapshots_are_compared(self, viewer: Client, shop: Site) -> None:
         page = page_of(shop)
@@ -281,7 +299,9 @@ class TestIncoming:
     def hand_in(self, client: Client, *files: tuple[str, bytes], **fields: str) -> Any:
         handed_in = [SimpleUploadedFile(name, content) for name, content in files]
         return client.post(
-            reverse("import_pages", args=["alpine-shop"]), {"uploads": handed_in, **fields}, follow=True
+            reverse("import_pages", args=["alpine-shop"]),
+            {"uploads": handed_in, **fields},
+            follow=True,
         )
 
     def imported(self) -> set[str]:
@@ -303,8 +323,12 @@ class TestIncoming:
         assert reverse("job", args=[Job.objects.get().pk]) == answer.redirect_chain[-1][0]
         assert {f"{ROOT}a.html", f"{ROOT}b.html"} == self.imported()
 
-    def test_pages_are_imported_under_the_address_that_is_given(self, operator: Client, shop: Site) -> None:
-        self.hand_in(operator, ("a.html", b"<p>a"), ("b.html", b"<p>b"), base_url="alpine.example/shop/")
+    def test_pages_are_imported_under_the_address_that_is_given(
+        self, operator: Client, shop: Site
+    ) -> None:
+        self.hand_in(
+            operator, ("a.html", b"<p>a"), ("b.html", b"<p>b"), base_url="alpine.example/shop/"
+        )
         assert {f"{ROOT}shop/a.html", f"{ROOT}shop/b.html"} == self.imported()
 
     def test_a_manifest_goes_with_its_zip(self, operator: Client, shop: Site) -> None:
@@ -320,7 +344,9 @@ class TestIncoming:
     def test_two_archives_at_once_are_refused_and_nothing_is_kept(
         self, operator: Client, shop: Site, settings: Any
     ) -> None:
-        answer = self.hand_in(operator, ("a.zip", self.zipped(a=b"")), ("b.zip", self.zipped(b=b"")))
+        answer = self.hand_in(
+            operator, ("a.zip", self.zipped(a=b"")), ("b.zip", self.zipped(b=b""))
+        )
         assert 400 == answer.status_code
         assert "one archive at a time" in answer.content.decode()
         assert not Job.objects.exists()
@@ -333,7 +359,9 @@ class TestIncoming:
         assert "is not a zip" in answer.content.decode()
         assert not list(settings.UPLOAD_DIR.iterdir())
 
-    def test_a_file_that_is_too_large_is_refused(self, operator: Client, shop: Site, settings: Any) -> None:
+    def test_a_file_that_is_too_large_is_refused(
+        self, operator: Client, shop: Site, settings: Any
+    ) -> None:
         settings.MAX_UPLOAD_MB = 0
         assert "larger than" in self.hand_in(operator, ("a.html", b"x")).content.decode()
 
@@ -357,11 +385,22 @@ class TestIncoming:
         answer = operator.post(reverse("crawl_site", args=["alpine-shop"]), entered)
         job = Job.objects.get()
         assert reverse("job", args=[job.pk]) == answer["Location"]
-        assert (ROOT, 25, 0.5) == (job.params["entry"], job.params["max_pages"], job.params["delay"])
+        assert (ROOT, 25, 0.5) == (
+            job.params["entry"],
+            job.params["max_pages"],
+            job.params["delay"],
+        )
 
-    def test_a_crawl_may_visit_only_what_shows_the_kinds_of_pages(self, operator: Client, shop: Site) -> None:
-        for entered, expected in (({"strategy": "densest_first"}, "densest_first"), ({}, "breadth_first")):
-            operator.post(reverse("crawl_site", args=["alpine-shop"]), {"max_pages": "25"} | entered)
+    def test_a_crawl_may_visit_only_what_shows_the_kinds_of_pages(
+        self, operator: Client, shop: Site
+    ) -> None:
+        for entered, expected in (
+            ({"strategy": "densest_first"}, "densest_first"),
+            ({}, "breadth_first"),
+        ):
+            operator.post(
+                reverse("crawl_site", args=["alpine-shop"]), {"max_pages": "25"} | entered
+            )
             assert expected == Job.objects.get().params["strategy"]
             Job.objects.all().delete()
 

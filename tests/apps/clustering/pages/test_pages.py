@@ -65,12 +65,19 @@ def rows() -> dict[str, list[tuple[object, ...]]]:
         "page__url", "position", "xpath", "url", "text"
     )
     sites = Site.objects.values_list("name", "n_pages", "last_snapshot_at")
-    return {"pages": list(pages), "snapshots": list(snapshots), "links": list(links), "sites": list(sites)}
+    return {
+        "pages": list(pages),
+        "snapshots": list(snapshots),
+        "links": list(links),
+        "sites": list(sites),
+    }
 
 
 class TestNewPage:
     def test_has_a_snapshot_and_links(self, shop: Site) -> None:
-        (told,) = store(shop, visit("/list;jsessionid=1#top", LIST, content_type="text/html; charset=utf-8"))
+        (told,) = store(
+            shop, visit("/list;jsessionid=1#top", LIST, content_type="text/html; charset=utf-8")
+        )
         page = Page.objects.get()
         assert (f"{SHOP}/list;jsessionid=1#top", page.pk, "new", "") == (
             told.url,
@@ -109,7 +116,9 @@ class TestNewPage:
 
     def test_that_was_due_becomes_stored(self, shop: Site) -> None:
         url = f"{SHOP}/red"
-        due = Page.objects.create(site=shop, url=url, url_hash=url_hash(url), written_url="/red#x", depth=3)
+        due = Page.objects.create(
+            site=shop, url=url, url_hash=url_hash(url), written_url="/red#x", depth=3
+        )
         store(shop, visit("/red"))
         due.refresh_from_db()
         assert (Page.State.STORED, "/red#x", 3) == (due.state, due.written_url, due.depth)
@@ -205,7 +214,11 @@ class TestRedirect:
         (told,) = store(shop, visit("/old", LIST, final_url=f"{SHOP}/list#x"))
         old, new = Page.objects.get(url=f"{SHOP}/old"), Page.objects.get(url=f"{SHOP}/list")
         assert (f"{SHOP}/old", new.pk) == (told.url, told.page_id)
-        assert (Page.State.REDIRECTED, new, None) == (old.state, old.redirects_to, old.latest_snapshot)
+        assert (Page.State.REDIRECTED, new, None) == (
+            old.state,
+            old.redirects_to,
+            old.latest_snapshot,
+        )
         assert (Page.State.STORED, None) == (new.state, new.redirects_to)
         snapshot = Snapshot.objects.get()
         assert (new, f"{SHOP}/old", f"{SHOP}/list") == (
@@ -251,7 +264,11 @@ class TestFailure:
     @pytest.mark.parametrize(
         ("body", "code", "reason"),
         [
-            (b"x" * 50 * 1024 * 1024, "too_large", "52,428,800 bytes; at most 10,485,760 are parsed"),
+            (
+                b"x" * 50 * 1024 * 1024,
+                "too_large",
+                "52,428,800 bytes; at most 10,485,760 are parsed",
+            ),
             (
                 b"<a " + b" ".join(b"a%d" % n for n in range(100_000)) + b">",
                 "too_many_attributes",
@@ -268,7 +285,11 @@ class TestFailure:
         assert ["failed", "new"] == words(told)
         assert (code, True) == (told[0].code, reason in told[0].reason)
         page = Page.objects.get(url=f"{SHOP}/bad")
-        assert (page.pk, Page.State.FAILED, told[0].reason) == (told[0].page_id, page.state, page.reason)
+        assert (page.pk, Page.State.FAILED, told[0].reason) == (
+            told[0].page_id,
+            page.state,
+            page.reason,
+        )
         assert [(f"{SHOP}/bad", code, told[0].reason)] == list(
             job.refusals.values_list("subject", "code", "reason")
         )
@@ -276,7 +297,10 @@ class TestFailure:
 
     def test_of_the_address_has_no_page(self, shop: Site) -> None:
         told = store(
-            shop, visit("http://user@shop.example/\0"), visit("/good", final_url="ftp://x/"), visit("/good")
+            shop,
+            visit("http://user@shop.example/\0"),
+            visit("/good", final_url="ftp://x/"),
+            visit("/good"),
         )
         assert ["failed", "failed", "new"] == words(told)
         assert [None, None] == [one.page_id for one in told[:2]]
@@ -319,7 +343,9 @@ class TestHostilePages:
 
     def test_bring_no_text_that_the_database_refuses(self, shop: Site) -> None:
         body = "<p><a href='/x&#0;&#xD800;\ufffe' title='\u0001'>a&#0;b&#xDFFF;c\0\ufffe</a><o:p><a href=/y>\U0010ffff</a>"
-        told = store(shop, visit("/a", body.encode(), content_type="text/html\0\ud800; charset=utf-8"))
+        told = store(
+            shop, visit("/a", body.encode(), content_type="text/html\0\ud800; charset=utf-8")
+        )
         assert ["new"] == words(told)
         assert ["text/html\ufffd\ufffd; charset=utf-8"] == list(
             Snapshot.objects.values_list("content_type", flat=True)
@@ -338,7 +364,11 @@ class TestManyPages:
             store_visits(site=shop, prepared=prepared)
         with transaction.atomic(), django_assert_max_num_queries(14):
             store_visits(site=shop, prepared=again)
-        assert (100, 100, 200) == (Page.objects.count(), Snapshot.objects.count(), Link.objects.count())
+        assert (100, 100, 200) == (
+            Page.objects.count(),
+            Snapshot.objects.count(),
+            Link.objects.count(),
+        )
 
     def test_of_no_visits_are_none(self, shop: Site) -> None:
         assert [] == store(shop)
@@ -370,7 +400,9 @@ class TestManyPages:
         def fail_at_the_end() -> None:
             with transaction.atomic():
                 store_visits(site=shop, prepared=prepared)
-                Page.objects.create(site=shop, url="x", url_hash=url_hash(f"{SHOP}/1"), written_url="x")
+                Page.objects.create(
+                    site=shop, url="x", url_hash=url_hash(f"{SHOP}/1"), written_url="x"
+                )
 
         prepared = prepare_visits([visit(f"/{n}", LIST) for n in range(3)])
         with pytest.raises(IntegrityError):

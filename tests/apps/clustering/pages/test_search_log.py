@@ -10,7 +10,12 @@ from django.utils import timezone
 
 from clustering.models import SearchClick
 from clustering.services.pages import search_log
-from clustering.services.pages.search_log import Click, import_search_log, parse_click, request_search_log
+from clustering.services.pages.search_log import (
+    Click,
+    import_search_log,
+    parse_click,
+    request_search_log,
+)
 from vertex.core.models import Job, Refusal, Site
 from vertex.core.services.files import uploads
 from vertex.core.services.files.files import UnreadableFile
@@ -31,7 +36,9 @@ def log(tmp_path: Path) -> Path:
     return tmp_path / "log.tsv"
 
 
-def run(site: Site, log: Path, text: str | bytes | None = None) -> tuple[Job, list[tuple[str, str]]]:
+def run(
+    site: Site, log: Path, text: str | bytes | None = None
+) -> tuple[Job, list[tuple[str, str]]]:
     if text is not None:
         log.write_bytes(text if isinstance(text, bytes) else text.encode())
     told: list[tuple[str, str]] = []
@@ -41,7 +48,9 @@ def run(site: Site, log: Path, text: str | bytes | None = None) -> tuple[Job, li
 
 def clicks(site: Site) -> list[tuple[str, str, int]]:
     return list(
-        SearchClick.objects.filter(site=site).values_list("query", "url", "clicks").order_by("query", "url")
+        SearchClick.objects.filter(site=site)
+        .values_list("query", "url", "clicks")
+        .order_by("query", "url")
     )
 
 
@@ -78,27 +87,43 @@ class TestLine:
 
 class TestImport:
     def test_stores_clicks_by_query_and_page(self, shop: Site, log: Path) -> None:
-        job, told = run(shop, log, f"shoes\t{ROOT}p/1\t3\n\nshoes\t{ROOT}p/2\t1\nboots\t{ROOT}p/1\t0\n")
+        job, told = run(
+            shop, log, f"shoes\t{ROOT}p/1\t3\n\nshoes\t{ROOT}p/2\t1\nboots\t{ROOT}p/1\t0\n"
+        )
         assert (Job.State.DONE, {"stored": 3, "refused": 0}, []) == (job.state, job.result, told)
-        expected = [("boots", f"{ROOT}p/1", 0), ("shoes", f"{ROOT}p/1", 3), ("shoes", f"{ROOT}p/2", 1)]
+        expected = [
+            ("boots", f"{ROOT}p/1", 0),
+            ("shoes", f"{ROOT}p/1", 3),
+            ("shoes", f"{ROOT}p/2", 1),
+        ]
         assert expected == clicks(shop)
 
-    def test_adds_up_what_one_log_says_of_the_same_query_and_page(self, shop: Site, log: Path) -> None:
+    def test_adds_up_what_one_log_says_of_the_same_query_and_page(
+        self, shop: Site, log: Path
+    ) -> None:
         run(shop, log, f"shoes\t{ROOT}p\t3\nshoes\t{ROOT}p#reviews\t4\n")
         assert [("shoes", f"{ROOT}p", 7)] == clicks(shop)
 
-    def test_replaces_what_an_earlier_log_said_and_keeps_the_rest(self, shop: Site, log: Path) -> None:
+    def test_replaces_what_an_earlier_log_said_and_keeps_the_rest(
+        self, shop: Site, log: Path
+    ) -> None:
         run(shop, log, f"shoes\t{ROOT}p\t3\nboots\t{ROOT}p\t1\n")
         run(shop, log)
         run(shop, log, f"shoes\t{ROOT}p\t5\n")
         assert [("boots", f"{ROOT}p", 1), ("shoes", f"{ROOT}p", 5)] == clicks(shop)
 
-    def test_clicks_beyond_what_the_database_counts_stay_at_its_limit(self, shop: Site, log: Path) -> None:
+    def test_clicks_beyond_what_the_database_counts_stay_at_its_limit(
+        self, shop: Site, log: Path
+    ) -> None:
         run(shop, log, f"shoes\t{ROOT}p\t2147483647\nshoes\t{ROOT}p\t9999999999\n")
         assert [("shoes", f"{ROOT}p", 2**31 - 1)] == clicks(shop)
 
-    def test_tells_bad_lines_with_their_numbers_and_takes_the_others(self, shop: Site, log: Path) -> None:
-        job, told = run(shop, log, f"query\turl\tclicks\nshoes\t{ROOT}p\t3\nbad\n\nshoes\tnowhere\t1\n")
+    def test_tells_bad_lines_with_their_numbers_and_takes_the_others(
+        self, shop: Site, log: Path
+    ) -> None:
+        job, told = run(
+            shop, log, f"query\turl\tclicks\nshoes\t{ROOT}p\t3\nbad\n\nshoes\tnowhere\t1\n"
+        )
         assert ["log.tsv:3", "log.tsv:5"] == [place for place, _ in told]
         assert 1 == len(clicks(shop))
         assert {"stored": 1, "refused": 2} == job.result
@@ -106,8 +131,12 @@ class TestImport:
             Refusal.objects.filter(job=job, site=shop).values_list("subject", "code").order_by("pk")
         )
 
-    def test_reads_compressed_logs_and_tells_of_a_cut_off_end(self, shop: Site, tmp_path: Path) -> None:
-        text = "".join(f"query {n * 7919 % 100_003}\t{ROOT}p/{n}\t{n}\n" for n in range(5000)).encode()
+    def test_reads_compressed_logs_and_tells_of_a_cut_off_end(
+        self, shop: Site, tmp_path: Path
+    ) -> None:
+        text = "".join(
+            f"query {n * 7919 % 100_003}\t{ROOT}p/{n}\t{n}\n" for n in range(5000)
+        ).encode()
         packed = gzip.compress(text)
         run(shop, tmp_path / "log.tsv.gz", packed)
         assert 5000 == SearchClick.objects.count()
@@ -158,7 +187,9 @@ class TestImport:
     def test_memory_stays_flat_over_a_large_log(self, shop: Site, log: Path) -> None:
         with log.open("w") as stream:
             for n in range(60_000):
-                stream.write(f"query number {n} of many that were typed\t{ROOT}products/{n}/details\t{n}\n")
+                stream.write(
+                    f"query number {n} of many that were typed\t{ROOT}products/{n}/details\t{n}\n"
+                )
         before = psutil.Process().memory_info().rss
         run(shop, log)
         assert 60_000 == SearchClick.objects.count()

@@ -27,7 +27,10 @@ def test_a_site_is_added_shown_and_listed(ada: Caller) -> None:
 
     assert 201 == added.status_code
     assert "https://alpine.example/" == added.json()["root_url"]
-    assert (["images.alpine.example"], 0.5) == (added.json()["extra_hosts"], added.json()["crawl_delay"])
+    assert (["images.alpine.example"], 0.5) == (
+        added.json()["extra_hosts"],
+        added.json()["crawl_delay"],
+    )
     assert added.json() == ada.get("sites/alpine-shop/").json()
     assert [added.json()] == ada.get("sites/").json()["results"]
     assert ("site.created", "ada") == AuditEntry.objects.values_list("action", "actor_name").get(
@@ -51,7 +54,9 @@ def test_settings_that_are_given_change_and_the_others_stay(ada: Caller) -> None
     assert ("New", 2.0, 3) == tuple(
         response.json()[key] for key in ("title", "crawl_delay", "snapshots_kept")
     )
-    assert ("New", 2.0, 3) == Site.objects.values_list("title", "crawl_delay", "snapshots_kept").get()
+    assert ("New", 2.0, 3) == Site.objects.values_list(
+        "title", "crawl_delay", "snapshots_kept"
+    ).get()
     assert AuditEntry.objects.filter(action="site.changed", actor=ada.user).exists()
 
 
@@ -89,7 +94,9 @@ def test_only_sites_with_a_role_are_listed() -> None:
 def test_sites_are_found_by_words(ada: Caller) -> None:
     site_of("alpine-shop"), site_of("town-guide", title="Guide to the town")
 
-    assert ["town-guide"] == [row["name"] for row in ada.get("sites/?search=guide").json()["results"]]
+    assert ["town-guide"] == [
+        row["name"] for row in ada.get("sites/?search=guide").json()["results"]
+    ]
     assert [] == ada.get("sites/?search=nowhere").json()["results"]
 
 

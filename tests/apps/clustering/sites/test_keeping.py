@@ -45,7 +45,13 @@ def page_of(site: Site, path: str, *, days: int) -> Page:
         body = page_store().put(f"<p>{path} on day {day}</p>".encode())
         at = NOON - timedelta(days=days - day)
         page.latest_snapshot = Snapshot.objects.create(
-            page=page, body=body, n_bytes=20, requested_url=url, final_url=url, fetched_at=at, seen_at=at
+            page=page,
+            body=body,
+            n_bytes=20,
+            requested_url=url,
+            final_url=url,
+            fetched_at=at,
+            seen_at=at,
         )
     page.save()
     return page
@@ -116,8 +122,12 @@ def test_a_young_body_without_a_row_stays(shop: Site, store: PageStore) -> None:
 
 def test_a_deleted_site_takes_all_it_owns_and_leaves_the_others(shop: Site) -> None:
     page = page_of(shop, "a", days=2)
-    Link.objects.create(page=page, position=0, xpath="/html/body/a", url="http://x/", url_hash=b"x" * 16)
-    SearchClick.objects.create(site=shop, query="boots", url=page.url, url_hash=page.url_hash, clicks=2)
+    Link.objects.create(
+        page=page, position=0, xpath="/html/body/a", url="http://x/", url_hash=b"x" * 16
+    )
+    SearchClick.objects.create(
+        site=shop, query="boots", url=page.url, url_hash=page.url_hash, clicks=2
+    )
     Refusal.objects.create(site=shop, subject="line 3", code="bad_line", reason="no URL")
     other = Site.objects.create(name="other", root_url="http://other.example/")
     page_of(other, "kept", days=1)
@@ -133,7 +143,9 @@ def test_a_deleted_site_takes_all_it_owns_and_leaves_the_others(shop: Site) -> N
 
 
 def test_deleting_a_site_ends_its_jobs(shop: Site) -> None:
-    crawl = jobs.create_job(task="x.y", queue=Job.Queue.FETCH, title="Crawl shop", site=shop, rings=False)
+    crawl = jobs.create_job(
+        task="x.y", queue=Job.Queue.FETCH, title="Crawl shop", site=shop, rings=False
+    )
 
     keeping.request_deletion(site=shop, actor=None, rings=False)
 

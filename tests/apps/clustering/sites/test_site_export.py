@@ -54,7 +54,9 @@ def lines(archive: zipfile.ZipFile, name: str) -> list[dict[str, object]]:
     return [orjson.loads(line) for line in archive.read(name).splitlines()]
 
 
-def test_the_manifest_names_each_snapshot_and_a_shared_body_is_there_once(shop: Site, tmp_path: Path) -> None:
+def test_the_manifest_names_each_snapshot_and_a_shared_body_is_there_once(
+    shop: Site, tmp_path: Path
+) -> None:
     archive = exported(shop, tmp_path)
 
     assert [line["url"] for line in lines(archive, "manifest.jsonl")] == [
@@ -66,7 +68,9 @@ def test_the_manifest_names_each_snapshot_and_a_shared_body_is_there_once(shop: 
     ]
 
 
-def test_the_rows_of_every_app_are_there_and_those_of_other_sites_are_not(shop: Site, tmp_path: Path) -> None:
+def test_the_rows_of_every_app_are_there_and_those_of_other_sites_are_not(
+    shop: Site, tmp_path: Path
+) -> None:
     Site.objects.create(name="other", root_url="http://other.example/")
 
     archive = exported(shop, tmp_path)
@@ -76,7 +80,9 @@ def test_the_rows_of_every_app_are_there_and_those_of_other_sites_are_not(shop: 
     assert "rows/annotation.assignment.jsonl" in archive.namelist()
 
 
-def test_a_damaged_body_is_told_in_the_manifest_and_the_rest_is_there(shop: Site, tmp_path: Path) -> None:
+def test_a_damaged_body_is_told_in_the_manifest_and_the_rest_is_there(
+    shop: Site, tmp_path: Path
+) -> None:
     lost = Snapshot.objects.earliest("pk")
     Snapshot.objects.filter(pk=lost.pk).update(body="0" * 64)
 

@@ -90,17 +90,23 @@ class TestList:
         assert ["guide"] == listed(viewer, q="CITY gui")
         assert ["alpine-shop", "guide"] == listed(viewer)
 
-    def test_a_search_for_a_null_character_is_a_search_for_nothing(self, viewer: Client, shop: Site) -> None:
+    def test_a_search_for_a_null_character_is_a_search_for_nothing(
+        self, viewer: Client, shop: Site
+    ) -> None:
         assert ["alpine-shop"] == listed(viewer, q="\0")
 
     def test_it_sorts_by_number_of_pages(self, viewer: Client, shop: Site) -> None:
         Site.objects.create(name="large", root_url="https://large.example/", n_pages=99)
         assert ["large", "alpine-shop"] == listed(viewer, sort="-pages")
 
-    def test_an_order_that_does_not_exist_is_the_usual_one(self, viewer: Client, shop: Site) -> None:
+    def test_an_order_that_does_not_exist_is_the_usual_one(
+        self, viewer: Client, shop: Site
+    ) -> None:
         assert ["alpine-shop"] == listed(viewer, sort="password")
 
-    def test_filters_tell_work_failure_and_emptiness_apart(self, viewer: Client, shop: Site) -> None:
+    def test_filters_tell_work_failure_and_emptiness_apart(
+        self, viewer: Client, shop: Site
+    ) -> None:
         failed = Site.objects.create(name="failed", root_url="https://failed.example/", n_pages=1)
         job(failed, Job.State.DONE)
         job(failed, Job.State.FAILED)
@@ -129,7 +135,9 @@ class TestList:
         with CaptureQueriesContext(connection) as few:
             shown(viewer, "sites")
         for n in range(60):
-            job(Site.objects.create(name=f"site-{n}", root_url="https://x.example/"), Job.State.DONE)
+            job(
+                Site.objects.create(name=f"site-{n}", root_url="https://x.example/"), Job.State.DONE
+            )
         with CaptureQueriesContext(connection) as many:
             shown(viewer, "sites")
         assert len(few) == len(many)
@@ -232,7 +240,10 @@ class TestOverview:
     def test_a_site_of_others_is_not_there(self, shop: Site) -> None:
         other = Site.objects.create(name="other", root_url="https://other.example/")
         assert (
-            404 == browser(Role.ADMINISTRATOR, other).get(reverse("site", args=["alpine-shop"])).status_code
+            404
+            == browser(Role.ADMINISTRATOR, other)
+            .get(reverse("site", args=["alpine-shop"]))
+            .status_code
         )
 
 
@@ -245,10 +256,14 @@ class TestSettings:
             "extra_hosts": "",
             "snapshots_kept": "",
         }
-        return client.post(reverse("site_settings", args=["alpine-shop"]), entered | fields, follow=True)
+        return client.post(
+            reverse("site_settings", args=["alpine-shop"]), entered | fields, follow=True
+        )
 
     def test_they_are_saved(self, operator: Client, shop: Site) -> None:
-        self.save(operator, extra_hosts="Images.alpine.example\ncdn.example:8080", snapshots_kept="3")
+        self.save(
+            operator, extra_hosts="Images.alpine.example\ncdn.example:8080", snapshots_kept="3"
+        )
         shop.refresh_from_db()
         assert ("Alpine", 2.5, 3) == (shop.title, shop.crawl_delay, shop.snapshots_kept)
         assert ["images.alpine.example", "cdn.example:8080"] == shop.extra_hosts
@@ -262,7 +277,9 @@ class TestSettings:
         shop.refresh_from_db()
         assert ("Before", ["a.example"], False) == (shop.title, shop.extra_hosts, shop.obey_robots)
 
-    def test_a_host_that_is_none_is_refused_at_its_field(self, operator: Client, shop: Site) -> None:
+    def test_a_host_that_is_none_is_refused_at_its_field(
+        self, operator: Client, shop: Site
+    ) -> None:
         answer = self.save(operator, extra_hosts="not/a/host")
         assert 400 == answer.status_code
         assert answer.context["form"].errors["extra_hosts"]
@@ -282,18 +299,26 @@ class TestSettings:
 
 class TestEnd:
     def test_the_name_must_be_typed(self, administrator: Client, shop: Site) -> None:
-        answer = administrator.post(reverse("delete_site", args=["alpine-shop"]), {"typed_name": "alpine"})
+        answer = administrator.post(
+            reverse("delete_site", args=["alpine-shop"]), {"typed_name": "alpine"}
+        )
         assert 400 == answer.status_code
         assert not Job.objects.exists()
 
-    def test_with_the_name_the_site_goes_out_of_sight(self, administrator: Client, shop: Site) -> None:
-        administrator.post(reverse("delete_site", args=["alpine-shop"]), {"typed_name": "alpine-shop"})
+    def test_with_the_name_the_site_goes_out_of_sight(
+        self, administrator: Client, shop: Site
+    ) -> None:
+        administrator.post(
+            reverse("delete_site", args=["alpine-shop"]), {"typed_name": "alpine-shop"}
+        )
         assert [] == listed(administrator)
         assert "clustering.delete_site" == Job.objects.get().task
         assert AuditEntry.objects.filter(action="site.deleted").exists()
 
     def test_an_operator_deletes_none(self, operator: Client, shop: Site) -> None:
-        answer = operator.post(reverse("delete_site", args=["alpine-shop"]), {"typed_name": "alpine-shop"})
+        answer = operator.post(
+            reverse("delete_site", args=["alpine-shop"]), {"typed_name": "alpine-shop"}
+        )
         assert 403 == answer.status_code
 
     def test_an_export_is_a_job(self, operator: Client, shop: Site) -> None:
@@ -354,7 +379,10 @@ class TestFailures:
 class TestRail:
     def places(self, client: Client) -> list[str]:
         answer = client.get(reverse("account"))
-        return [link.split('"')[0] for link in answer.content.decode().split('class="rail-link" href="')[1:]]
+        return [
+            link.split('"')[0]
+            for link in answer.content.decode().split('class="rail-link" href="')[1:]
+        ]
 
     def test_an_administrator_is_led_everywhere(self, administrator: Client) -> None:
         assert {"/sites/", "/operations/jobs/", "/settings/people/", "/settings/audit/"} <= set(

@@ -62,7 +62,9 @@ class TestAdding:
 
     def test_refuses_a_name_that_another_root_has(self) -> None:
         add_site(name="shop", root_url=ROOT, actor=None)
-        with pytest.raises(SiteExists, match=r"“shop”, at http://shop\.example/; choose another name"):
+        with pytest.raises(
+            SiteExists, match=r"“shop”, at http://shop\.example/; choose another name"
+        ):
             add_site(name="shop", root_url="http://other.example/", actor=None)
 
     def test_refuses_the_name_of_a_site_that_is_being_deleted(self) -> None:
@@ -71,7 +73,9 @@ class TestAdding:
         with pytest.raises(SiteExists, match="is being deleted"):
             add_site(name="shop", root_url=ROOT, actor=None)
 
-    @pytest.mark.parametrize("name", ["", "a b", "-a", ".a", "a/b", "../a", "a" * 64, "ä", "a\n", "a\0"])
+    @pytest.mark.parametrize(
+        "name", ["", "a b", "-a", ".a", "a/b", "../a", "a" * 64, "ä", "a\n", "a\0"]
+    )
     def test_refuses_what_is_no_name(self, name: str) -> None:
         with pytest.raises(BadSite, match="Use 1 to 63 letters") as caught:
             add_site(name=name, root_url=ROOT, actor=None)
@@ -83,7 +87,14 @@ class TestAdding:
         assert name == add_site(name=name, root_url=ROOT, actor=None).name
 
     @pytest.mark.parametrize(
-        "root", ["", "shop.example", "ftp://shop.example/", "http://a@shop.example/", "http://" + "a" * 3000]
+        "root",
+        [
+            "",
+            "shop.example",
+            "ftp://shop.example/",
+            "http://a@shop.example/",
+            "http://" + "a" * 3000,
+        ],
     )
     def test_refuses_what_is_no_address(self, root: str) -> None:
         with pytest.raises(BadSite) as caught:
@@ -95,7 +106,9 @@ class TestChanging:
     def test_changes_what_is_given_and_tells_it(self, olga: User) -> None:
         site = add_site(name="shop", root_url=ROOT, actor=None, title="Shop")
         hosts = ["IMG.shop.example", "img.shop.example", " cdn.example:8080 ", ""]
-        change_site(site=site, actor=olga, extra_hosts=hosts, render=True, crawl_delay=1.0, snapshots_kept=3)
+        change_site(
+            site=site, actor=olga, extra_hosts=hosts, render=True, crawl_delay=1.0, snapshots_kept=3
+        )
         stored = Site.objects.get()
         assert ["img.shop.example", "cdn.example:8080"] == stored.extra_hosts == site.extra_hosts
         assert ("Shop", True, 1.0, 3) == (

@@ -21,13 +21,18 @@ def error_of(response: Any) -> dict[str, Any]:
     assert response["Content-Type"] == "application/json"
     assert {"error"} == set(response.json())
     error: dict[str, Any] = response.json()["error"]
-    assert {"code", "message", "request_id"} <= set(error) <= {"code", "message", "request_id", "fields"}
+    assert (
+        {"code", "message", "request_id"}
+        <= set(error)
+        <= {"code", "message", "request_id", "fields"}
+    )
     assert response["X-Request-ID"] == error["request_id"] != ""
     return error
 
 
 @pytest.mark.parametrize(
-    "path", ["/api/v1/nothing/", "/api/v2/sites/", "/api/", f"{API}/jobs/{10**25}/", f"{API}/pages/0x1/"]
+    "path",
+    ["/api/v1/nothing/", "/api/v2/sites/", "/api/", f"{API}/jobs/{10**25}/", f"{API}/pages/0x1/"],
 )
 def test_an_unknown_address_is_404_for_known_and_unknown_callers(ada: Caller, path: str) -> None:
     assert "not_found" == error_of(ada.get(path))["code"]
@@ -126,7 +131,9 @@ def test_unknown_query_parameters_are_named(ada: Caller) -> None:
 
 
 def test_a_query_parameter_given_twice_is_refused(ada: Caller) -> None:
-    assert {"limit": ["Given more than once."]} == error_of(ada.get("sites/?limit=1&limit=2"))["fields"]
+    assert {"limit": ["Given more than once."]} == error_of(ada.get("sites/?limit=1&limit=2"))[
+        "fields"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -161,9 +168,9 @@ def test_a_wrong_value_is_400_under_its_name(ada: Caller, field: str, value: Any
     response = ada.post("sites/", json.dumps(body))
 
     assert 400 == response.status_code
-    assert any(name.startswith(field) for name in error_of(response).get("fields", {"body": 0})) or (
-        "not JSON" in error_of(response)["message"]
-    )
+    assert any(
+        name.startswith(field) for name in error_of(response).get("fields", {"body": 0})
+    ) or ("not JSON" in error_of(response)["message"])
 
 
 @pytest.mark.parametrize(
@@ -192,7 +199,9 @@ def test_hostile_query_values_are_400(ada: Caller, query: str) -> None:
     assert 400 == ada.get(f"pages/?{query}").status_code
 
 
-def test_an_unforeseen_error_is_500_without_its_reason(ada: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unforeseen_error_is_500_without_its_reason(
+    ada: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def explode(*_: object, **__: object) -> None:
         raise RuntimeError("the password is swordfish")
 

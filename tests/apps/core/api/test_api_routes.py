@@ -109,13 +109,19 @@ def of_monitoring(site: Site, cluster: Cluster) -> dict[str, int]:
         "check": Check.objects.create(site=site).pk,
         "site-change": SiteChange.objects.create(site=site, cluster=cluster).pk,
         "alert": Alert.objects.create(site=site, kind=Alert.Kind.WARNING, text="Look").pk,
-        "channel": Channel.objects.create(site=site, kind="webhook", target="https://a.example/").pk,
+        "channel": Channel.objects.create(
+            site=site, kind="webhook", target="https://a.example/"
+        ).pk,
         "proposal": Proposal.objects.create(site=site, name="products", decision="reused").pk,
     }
 
 
 def address(route: Route, places: dict[str, Any]) -> str:
-    name = "product" if "vertical>" in route.path or "name_of_vertical" in route.path else places["site"].name
+    name = (
+        "product"
+        if "vertical>" in route.path or "name_of_vertical" in route.path
+        else places["site"].name
+    )
     kind = route.path.partition("/<id:pk>")[0].rpartition("/")[2].rstrip("s")
     filled = route.path.replace("<name:name>", name).replace("<name_of_vertical:name>", name)
     filled = filled.replace("<cluster:cluster>", "products")
@@ -140,7 +146,9 @@ def test_the_list_has_the_routes_that_are_known() -> None:
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=str)
-def test_anonymous_callers_get_401_and_learn_how_to_log_in(route: Route, places: dict[str, Any]) -> None:
+def test_anonymous_callers_get_401_and_learn_how_to_log_in(
+    route: Route, places: dict[str, Any]
+) -> None:
     response = getattr(Client(), route.method)(address(route, places))
 
     assert (401, "Token") == (response.status_code, response["WWW-Authenticate"])
@@ -180,8 +188,12 @@ def test_a_role_too_low_gives_403(route: Route, places: dict[str, Any]) -> None:
     assert 403 == call(route, low, places).status_code
 
 
-@pytest.mark.parametrize("route", [route for route in ROUTES if route.where == "everywhere"], ids=str)
-def test_a_role_at_one_site_is_not_enough_for_what_concerns_all(route: Route, places: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "route", [route for route in ROUTES if route.where == "everywhere"], ids=str
+)
+def test_a_role_at_one_site_is_not_enough_for_what_concerns_all(
+    route: Route, places: dict[str, Any]
+) -> None:
     assert 403 == call(route, caller("lou", route.role, site=places["site"]), places).status_code
 
 
@@ -193,7 +205,9 @@ def test_the_role_and_the_scope_are_enough(route: Route, places: dict[str, Any])
     assert call(route, allowed, places).status_code in {200, 201, 202, 204, 400, 409}
 
 
-@pytest.mark.parametrize("route", [r for r in ROUTES if r.method == "get" and "<name" not in r.path], ids=str)
+@pytest.mark.parametrize(
+    "route", [r for r in ROUTES if r.method == "get" and "<name" not in r.path], ids=str
+)
 def test_lists_show_nothing_of_sites_without_a_role(route: Route, places: dict[str, Any]) -> None:
     page_of(places["site"], "seen")
     stranger = caller("sam", Role.ADMINISTRATOR, site=site_of("other-shop"))
@@ -230,7 +244,10 @@ def test_whose_password_is_to_be_changed_is_told_so_in_json() -> None:
     browser.force_login(ada)
     response = browser.get("/api/v1/sites/")
 
-    assert (403, "password_change_needed") == (response.status_code, response.json()["error"]["code"])
+    assert (403, "password_change_needed") == (
+        response.status_code,
+        response.json()["error"]["code"],
+    )
 
 
 def test_a_closed_account_opens_nothing() -> None:

@@ -28,7 +28,9 @@ def installation(settings: Settings, tmp_path: Path) -> None:
     """An installation with a person, a site, and a page whose snapshot points back to it."""
     settings.PAGE_STORE_DIR = tmp_path / "pages"
     User.objects.create_user("ada", password="correct horse battery")
-    site = Site.objects.create(name="shop", root_url="http://shop.example/", extra_hosts=["img.shop.example"])
+    site = Site.objects.create(
+        name="shop", root_url="http://shop.example/", extra_hosts=["img.shop.example"]
+    )
     url = "http://shop.example/ä"
     digest = hashlib.sha256(url.encode()).digest()[:16]
     page = Page.objects.create(site=site, url=url, written_url=url, url_hash=digest)
@@ -53,7 +55,10 @@ def all_rows() -> dict[str, list[dict[str, Any]]]:
 
 
 def plain(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: bytes(value) if isinstance(value, memoryview) else value for name, value in row.items()}
+    return {
+        name: bytes(value) if isinstance(value, memoryview) else value
+        for name, value in row.items()
+    }
 
 
 def wipe(settings: Settings, tmp_path: Path) -> None:
@@ -61,7 +66,9 @@ def wipe(settings: Settings, tmp_path: Path) -> None:
     settings.PAGE_STORE_DIR = tmp_path / "new"
 
 
-def test_every_row_and_body_comes_back(installation: None, settings: Settings, tmp_path: Path) -> None:
+def test_every_row_and_body_comes_back(
+    installation: None, settings: Settings, tmp_path: Path
+) -> None:
     before = all_rows()
     backup.backup(tmp_path / "all.tar")
     wipe(settings, tmp_path)

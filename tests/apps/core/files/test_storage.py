@@ -79,9 +79,12 @@ class TestDamage:
         assert not store.has(name)
 
     @pytest.mark.parametrize(
-        "content", [b"", b"rubbish", b"\x28\xb5\x2f\xfd\xa4\xff\xff\xff\xff\x00\x00", "half", "other"]
+        "content",
+        [b"", b"rubbish", b"\x28\xb5\x2f\xfd\xa4\xff\xff\xff\xff\x00\x00", "half", "other"],
     )
-    def test_is_told_and_mended_by_the_next_put(self, store: PageStore, content: bytes | str) -> None:
+    def test_is_told_and_mended_by_the_next_put(
+        self, store: PageStore, content: bytes | str
+    ) -> None:
         name = store.put(BODY)
         whole = file_of(store, name).read_bytes()
         other = file_of(store, store.put(b"other")).read_bytes()
@@ -169,7 +172,9 @@ class TestLeftovers:
         assert [sha256(BODY).hexdigest()] == list(store.names())
         assert [young] == leftovers(store)
 
-    def test_of_a_failed_write_go_at_once(self, store: PageStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_of_a_failed_write_go_at_once(
+        self, store: PageStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         def fail(_descriptor: int) -> None:
             raise OSError(5, "Input/output error")
 
@@ -189,7 +194,9 @@ class TestFullDisk:
         assert store.read(store.put(BODY))
 
     @pytest.mark.skipif(os.geteuid() != 0, reason="only root mounts")
-    def test_has_its_own_exception_and_breaks_nothing(self, settings: Settings, tmp_path: Path) -> None:
+    def test_has_its_own_exception_and_breaks_nothing(
+        self, settings: Settings, tmp_path: Path
+    ) -> None:
         settings.MIN_FREE_MB = 0
         (folder := tmp_path / "small").mkdir()
         if subprocess.run(
@@ -232,7 +239,9 @@ def test_kill_in_the_middle_of_writing_breaks_nothing(store: PageStore, tmp_path
     n_half_written = n_kills = 0
     while n_kills < 3 or (n_half_written == 0 and n_kills < 20):
         command = [sys.executable, "-c", WRITER, str(store.folder), str(n_kills)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as writer:
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env=environment
+        ) as writer:
             assert writer.stdout is not None
             told.append(writer.stdout.readline().strip())  # it is at work
             await_half_written(store, seconds=2)

@@ -12,7 +12,11 @@ def ada() -> Caller:
 
 
 def job_of(site: Site | None = None, state: str = Job.State.DUE, **fields: object) -> Job:
-    settings = {"task": "clustering.crawl_site", "queue": Job.Queue.FETCH, "title": "Crawl"} | fields
+    settings = {
+        "task": "clustering.crawl_site",
+        "queue": Job.Queue.FETCH,
+        "title": "Crawl",
+    } | fields
     return Job.objects.create(site=site, state=state, **settings)
 
 
@@ -21,14 +25,22 @@ def test_a_job_tells_how_far_it_is(ada: Caller) -> None:
     told = ada.get(f"jobs/{job.pk}/").json()
 
     assert told == ada.get("jobs/").json()["results"][0]
-    expected = {"site": "shop", "n_done": 3, "n_total": 10, "message": "fetching", "created_by": "ada"}
+    expected = {
+        "site": "shop",
+        "n_done": 3,
+        "n_total": 10,
+        "message": "fetching",
+        "created_by": "ada",
+    }
     assert expected == {key: told[key] for key in expected}
     assert not {"params", "lease", "leased_by", "key"} & set(told)
 
 
 def test_jobs_are_filtered(ada: Caller) -> None:
     one = job_of(site_of("one"))
-    two = job_of(site_of("two"), Job.State.FAILED, task="clustering.import_pages", queue=Job.Queue.KEEP)
+    two = job_of(
+        site_of("two"), Job.State.FAILED, task="clustering.import_pages", queue=Job.Queue.KEEP
+    )
 
     for query, expected in {
         "site=one": [one.pk],
@@ -52,10 +64,16 @@ def test_a_failed_job_is_retried(ada: Caller) -> None:
     job = job_of(state=Job.State.FAILED, error="broke")
     response = ada.post(f"jobs/{job.pk}/retry/", {})
 
-    assert (200, "due", "") == (response.status_code, response.json()["state"], response.json()["error"])
+    assert (200, "due", "") == (
+        response.status_code,
+        response.json()["state"],
+        response.json()["error"],
+    )
 
 
-@pytest.mark.parametrize(("gesture", "state"), [("cancel", "done"), ("retry", "done"), ("retry", "due")])
+@pytest.mark.parametrize(
+    ("gesture", "state"), [("cancel", "done"), ("retry", "done"), ("retry", "due")]
+)
 def test_what_makes_no_sense_is_a_conflict(ada: Caller, gesture: str, state: str) -> None:
     job = job_of(state=state)
 
@@ -101,5 +119,7 @@ def test_refusals_are_listed_and_filtered(ada: Caller) -> None:
         "code=bad_line": [other.pk],
         "site=shop&code=robots": [by_job.pk],
     }.items():
-        assert expected == [row["id"] for row in ada.get(f"refusals/?{query}").json()["results"]], query
+        assert expected == [row["id"] for row in ada.get(f"refusals/?{query}").json()["results"]], (
+            query
+        )
     assert [] == caller("sam").get("refusals/").json()["results"]

@@ -53,7 +53,9 @@ def job(site: Site | None, state: Job.State = Job.State.DUE, **fields: Any) -> J
 
 
 def refusal(of: Job, subject: str = "https://alpine.example/x", code: str = "robots") -> Refusal:
-    return Refusal.objects.create(site=of.site, job=of, subject=subject, code=code, reason=f"{code} says no")
+    return Refusal.objects.create(
+        site=of.site, job=of, subject=subject, code=code, reason=f"{code} says no"
+    )
 
 
 def text(client: Client, view: str, *args: object, **query: str) -> str:
@@ -84,14 +86,18 @@ class TestList:
         job(Site.objects.create(name="other", root_url="https://other.example/")), job(None)
         assert [own.pk] == listed(browser(Role.VIEWER, shop))
 
-    def test_only_an_operator_finds_buttons(self, viewer: Client, operator: Client, shop: Site) -> None:
+    def test_only_an_operator_finds_buttons(
+        self, viewer: Client, operator: Client, shop: Site
+    ) -> None:
         waiting = job(shop)
         cancel = reverse("cancel_job", args=[waiting.pk])
         assert cancel not in text(viewer, "jobs")
         assert cancel in text(operator, "jobs")
         assert cancel in text(browser(Role.OPERATOR, shop), "jobs")
 
-    def test_it_looks_more_often_while_something_is_at_work(self, viewer: Client, shop: Site) -> None:
+    def test_it_looks_more_often_while_something_is_at_work(
+        self, viewer: Client, shop: Site
+    ) -> None:
         done = job(shop, Job.State.DONE)
         assert "every 10s" in text(viewer, "jobs")
         Job.objects.filter(pk=done.pk).update(state=Job.State.DUE)
@@ -110,7 +116,9 @@ class TestList:
 class TestJob:
     def test_a_running_job_shows_how_far_it_is(self, viewer: Client, shop: Site) -> None:
         now = timezone.now()
-        running = job(shop, Job.State.RUNNING, n_done=250, n_total=1_000, message="Visits alpine.example")
+        running = job(
+            shop, Job.State.RUNNING, n_done=250, n_total=1_000, message="Visits alpine.example"
+        )
         Job.objects.filter(pk=running.pk).update(claimed_at=now - timedelta(minutes=1))
         page = text(viewer, "job", running.pk)
         assert "250 of 1,000" in page
@@ -146,7 +154,12 @@ class TestJob:
 
     def test_a_job_of_others_is_not_there(self, shop: Site) -> None:
         other = Site.objects.create(name="other", root_url="https://other.example/")
-        assert 404 == browser(Role.ADMINISTRATOR, other).get(reverse("job", args=[job(shop).pk])).status_code
+        assert (
+            404
+            == browser(Role.ADMINISTRATOR, other)
+            .get(reverse("job", args=[job(shop).pk]))
+            .status_code
+        )
 
 
 class TestGestures:
@@ -168,9 +181,14 @@ class TestGestures:
 
     def test_a_finished_job_cannot_be_cancelled(self, operator: Client, shop: Site) -> None:
         done = job(shop, Job.State.DONE)
-        assert "already" in operator.post(reverse("cancel_job", args=[done.pk]), follow=True).content.decode()
+        assert (
+            "already"
+            in operator.post(reverse("cancel_job", args=[done.pk]), follow=True).content.decode()
+        )
 
-    def test_a_retry_leads_to_the_unfinished_job_of_the_same_kind(self, operator: Client, shop: Site) -> None:
+    def test_a_retry_leads_to_the_unfinished_job_of_the_same_kind(
+        self, operator: Client, shop: Site
+    ) -> None:
         failed = job(shop, Job.State.FAILED, key="crawl")
         unfinished = job(shop, key="crawl")
         answer = operator.post(reverse("retry_job", args=[failed.pk]))
@@ -181,7 +199,9 @@ class TestGestures:
         answer = operator.post(reverse("cancel_job", args=[job(shop).pk]), {"next": here})
         assert here == answer["Location"]
 
-    @pytest.mark.parametrize("elsewhere", ["https://evil.example/", "//evil.example/", "javascript:alert(1)"])
+    @pytest.mark.parametrize(
+        "elsewhere", ["https://evil.example/", "//evil.example/", "javascript:alert(1)"]
+    )
     def test_but_nowhere_else(self, operator: Client, shop: Site, elsewhere: str) -> None:
         waiting = job(shop)
         answer = operator.post(reverse("cancel_job", args=[waiting.pk]), {"next": elsewhere})
@@ -207,7 +227,9 @@ class TestFile:
     def exported(
         self, shop: Site, name: str = "alpine-shop-1.zip", task: str = "clustering.export_site"
     ) -> Job:
-        return job(shop, Job.State.DONE, task=task, queue="keep", result={"file": name, "snapshots": 2})
+        return job(
+            shop, Job.State.DONE, task=task, queue="keep", result={"file": name, "snapshots": 2}
+        )
 
     def test_an_export_is_downloaded(self, operator: Client, shop: Site, settings: Any) -> None:
         settings.EXPORT_DIR.mkdir(parents=True)
@@ -229,7 +251,10 @@ class TestFile:
     ) -> None:
         settings.EXPORT_DIR.mkdir(parents=True)
         (settings.EXPORT_DIR.parent / "secret-key").write_text("secret")
-        assert 404 == operator.get(reverse("job_file", args=[self.exported(shop, name).pk])).status_code
+        assert (
+            404
+            == operator.get(reverse("job_file", args=[self.exported(shop, name).pk])).status_code
+        )
 
     def test_a_viewer_downloads_none(self, viewer: Client, shop: Site) -> None:
         assert 403 == viewer.get(reverse("job_file", args=[self.exported(shop).pk])).status_code
@@ -238,7 +263,10 @@ class TestFile:
 class TestRefusals:
     def test_they_are_narrowed_by_site_code_and_words(self, viewer: Client, shop: Site) -> None:
         done = job(shop, Job.State.DONE)
-        cart, film = refusal(done, "https://alpine.example/cart"), refusal(done, "film", "too_large")
+        cart, film = (
+            refusal(done, "https://alpine.example/cart"),
+            refusal(done, "film", "too_large"),
+        )
 
         def rows(**query: str) -> list[Refusal]:
             return list(viewer.get(reverse("refusals"), query).context["page"].rows)

@@ -25,7 +25,9 @@ pytestmark = pytest.mark.django_db
 
 
 def job_of(**changes: Any) -> Job:
-    job = jobs.create_job(task="tests.nothing", queue=Job.Queue.KEEP, title="Import alpine-shop", rings=False)
+    job = jobs.create_job(
+        task="tests.nothing", queue=Job.Queue.KEEP, title="Import alpine-shop", rings=False
+    )
     Job.objects.filter(pk=job.pk).update(**changes)
     job.refresh_from_db()
     return job
@@ -102,7 +104,9 @@ class TestClaim:
             jobs.claim_job(job.pk)
 
     def test_a_worker_of_this_machine_that_is_gone_is_noticed_at_once(self) -> None:
-        job = left_job(leased_by=gone_process(), leased_until=timezone.now() + timedelta(seconds=30))
+        job = left_job(
+            leased_by=gone_process(), leased_until=timezone.now() + timedelta(seconds=30)
+        )
 
         assert jobs.claim_job(job.pk)
 
@@ -247,7 +251,9 @@ class TestEnd:
             OSError(errno.EDQUOT, "Quota"),
         ],
     )
-    def test_a_full_disk_ends_the_job_and_says_how_much_room_it_needs(self, full: Exception) -> None:
+    def test_a_full_disk_ends_the_job_and_says_how_much_room_it_needs(
+        self, full: Exception
+    ) -> None:
         def fill(_run: jobs.JobRun) -> None:
             raise full
 
@@ -317,14 +323,18 @@ class TestCreate:
         first = job_of(key="crawl:1")
 
         with pytest.raises(jobs.JobExists, match="already waiting") as refused:
-            jobs.create_job(task="tests.nothing", queue=Job.Queue.KEEP, title="Again", key="crawl:1")
+            jobs.create_job(
+                task="tests.nothing", queue=Job.Queue.KEEP, title="Again", key="crawl:1"
+            )
 
         assert first == refused.value.job
 
     def test_a_finished_job_of_the_key_is_not_in_the_way(self) -> None:
         job_of(key="crawl:1", state=Job.State.DONE)
 
-        assert jobs.create_job(task="tests.nothing", queue=Job.Queue.KEEP, title="Again", key="crawl:1")
+        assert jobs.create_job(
+            task="tests.nothing", queue=Job.Queue.KEEP, title="Again", key="crawl:1"
+        )
 
     def test_a_ring_goes_to_the_queue_of_the_job_when_the_transaction_commits(
         self, django_capture_on_commit_callbacks: Any
@@ -335,11 +345,15 @@ class TestCreate:
 
         assert [[job.pk]] == rings("learn")
 
-    def test_a_job_for_later_does_not_ring_yet(self, django_capture_on_commit_callbacks: Any) -> None:
+    def test_a_job_for_later_does_not_ring_yet(
+        self, django_capture_on_commit_callbacks: Any
+    ) -> None:
         later = timezone.now() + timedelta(minutes=1)
 
         with django_capture_on_commit_callbacks(execute=True) as callbacks:
-            jobs.create_job(task="tests.nothing", queue=Job.Queue.LEARN, title="Learn", due_at=later)
+            jobs.create_job(
+                task="tests.nothing", queue=Job.Queue.LEARN, title="Learn", due_at=later
+            )
 
         assert callbacks == []
 
@@ -437,7 +451,10 @@ class TestProgress:
         assert pytest.approx(job.seconds_left, abs=2) == 90
 
     def test_nothing_is_told_before_the_first_step_or_without_a_total(self) -> None:
-        waiting, unknown = job_of(), job_of(n_done=5, claimed_at=timezone.now() - timedelta(seconds=1))
+        waiting, unknown = (
+            job_of(),
+            job_of(n_done=5, claimed_at=timezone.now() - timedelta(seconds=1)),
+        )
 
         assert (waiting.share_done, waiting.rate, waiting.seconds_left) == (None, None, None)
         assert (unknown.share_done, unknown.seconds_left) == (None, None)
@@ -511,7 +528,9 @@ class TestKeptAlive:
         with pytest.raises(ZeroDivisionError):
             break_off()
 
-    def test_a_lock_held_by_the_step_itself_does_no_harm(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_lock_held_by_the_step_itself_does_no_harm(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(jobs, "LEASE", timedelta(seconds=0.6))
         run = jobs.claim_job(job_of().pk)
 

@@ -78,7 +78,9 @@ def test_a_job_of_a_living_worker_is_left_alone(rung: list[int]) -> None:
     assert sweeping.sweep_jobs() == 0
 
 
-def test_a_job_that_is_killed_right_after_its_ring_is_rung_for_again_at_once(rung: list[int]) -> None:
+def test_a_job_that_is_killed_right_after_its_ring_is_rung_for_again_at_once(
+    rung: list[int],
+) -> None:
     job = left_job()
     sweeping.sweep_jobs()
     jobs.claim_job(job.pk)
@@ -170,7 +172,9 @@ def test_pages_outlive_the_crawl_that_found_them(monkeypatch: pytest.MonkeyPatch
     site = Site.objects.create(name="shop", root_url="http://shop.example/")
     for number in range(5):
         url = f"http://shop.example/{number}"
-        Page.objects.create(site=site, url=url, url_hash=url_hash(url), written_url=url, crawl=crawl)
+        Page.objects.create(
+            site=site, url=url, url_hash=url_hash(url), written_url=url, crawl=crawl
+        )
 
     assert sweeping.drop_old_jobs(now=now) == 1
     assert [None] * 5 == list(site.pages.values_list("crawl", flat=True))

@@ -120,7 +120,9 @@ class TestAtSite:
         client = client_of(None)
         assert 404 == status(client, AT_ALPINE)
 
-        people.set_superuser(user=User.objects.get(username="somebody"), is_superuser=True, actor=None)
+        people.set_superuser(
+            user=User.objects.get(username="somebody"), is_superuser=True, actor=None
+        )
         assert 200 == status(client, AT_ALPINE)
 
     @pytest.mark.parametrize("name", ["%00", "%27", "..", "ALPINE", "a" * 3000])
@@ -155,7 +157,9 @@ class TestWithoutSite:
 class TestFragments:
     """A redirection would put the log-in page into a corner of the page."""
 
-    def test_an_anonymous_fragment_takes_the_whole_page_to_log_in_and_back(self, alpine: Site) -> None:
+    def test_an_anonymous_fragment_takes_the_whole_page_to_log_in_and_back(
+        self, alpine: Site
+    ) -> None:
         headers = {"HX-Request": "true", "HX-Current-URL": "http://testserver/sites/alpine/?tab=2"}
         response = Client().get(AT_ALPINE, headers=headers)
 
@@ -181,9 +185,14 @@ def test_every_page_of_the_product_says_who_may_open_it() -> None:
     ours = {
         name: view
         for name, view in pages.items()
-        if view.__module__.startswith(("vertex.core.", "clustering.", "annotation.", "rules.", "monitoring."))
+        if view.__module__.startswith(
+            ("vertex.core.", "clustering.", "annotation.", "rules.", "monitoring.")
+        )
         and ".api" not in view.__module__
     }
 
     assert {"people", "tokens", "audit"} <= ours.keys()
-    assert set() == {name for name, view in ours.items() if not hasattr(view, "needed_role")} - OPEN_TO_ALL
+    assert (
+        set()
+        == {name for name, view in ours.items() if not hasattr(view, "needed_role")} - OPEN_TO_ALL
+    )

@@ -18,7 +18,9 @@ PASSWORD, NEW = "seven quiet lanterns", "nine loud harbours"
 
 @pytest.fixture
 def anna(db: None) -> User:
-    return people.create_user(username="anna", role=Role.ADMINISTRATOR, password=PASSWORD, actor=None)
+    return people.create_user(
+        username="anna", role=Role.ADMINISTRATOR, password=PASSWORD, actor=None
+    )
 
 
 @pytest.fixture
@@ -49,7 +51,12 @@ class TestLogIn:
         people.create_user(username="feed", is_service=True, actor=None)
         answers = {
             page_without_entries(client, name, password)
-            for name, password in [("anna", "wrong"), ("nobody", PASSWORD), ("eddy", PASSWORD), ("feed", "x")]
+            for name, password in [
+                ("anna", "wrong"),
+                ("nobody", PASSWORD),
+                ("eddy", PASSWORD),
+                ("feed", "x"),
+            ]
         }
 
         assert 1 == len(answers)
@@ -66,7 +73,9 @@ class TestLogIn:
         assert "Too many failed attempts. Wait 1" in response.content.decode()
         assert not is_in(client)
 
-    def test_a_browser_that_was_in_before_is_not_kept_out_by_strangers(self, client: Client) -> None:
+    def test_a_browser_that_was_in_before_is_not_kept_out_by_strangers(
+        self, client: Client
+    ) -> None:
         log_in(client)
         client.post(reverse("log_out"))
         stranger = Client(REMOTE_ADDR="203.0.113.9")
@@ -119,7 +128,10 @@ class TestLogIn:
     def test_whoever_is_in_goes_on(self, client: Client) -> None:
         log_in(client)
 
-        assert reverse("audit") == client.get(reverse("log_in"), {"next": reverse("audit")})["Location"]
+        assert (
+            reverse("audit")
+            == client.get(reverse("log_in"), {"next": reverse("audit")})["Location"]
+        )
 
 
 class TestNext:
@@ -128,7 +140,8 @@ class TestNext:
         assert 'name="next" value="/settings/tokens/?a=b&amp;c=d"' in page
 
         response = client.post(
-            reverse("log_in"), {"username": "anna", "password": PASSWORD, "next": "/settings/tokens/?a=b"}
+            reverse("log_in"),
+            {"username": "anna", "password": PASSWORD, "next": "/settings/tokens/?a=b"},
         )
         assert "/settings/tokens/?a=b" == response["Location"]
 
@@ -172,7 +185,9 @@ class TestLogOut:
 
 
 class TestChangePassword:
-    def change(self, client: Client, current: str = PASSWORD, new: str = NEW, again: str = NEW) -> str:
+    def change(
+        self, client: Client, current: str = PASSWORD, new: str = NEW, again: str = NEW
+    ) -> str:
         form = {"current": current, "new": new, "again": again}
         return client.post(reverse("change_password"), form, follow=True).content.decode()
 
@@ -197,7 +212,9 @@ class TestChangePassword:
             ({"new": PASSWORD, "again": PASSWORD}, "current password. Choose another"),
         ],
     )
-    def test_says_what_is_wrong(self, client: Client, entries: dict[str, str], problem: str) -> None:
+    def test_says_what_is_wrong(
+        self, client: Client, entries: dict[str, str], problem: str
+    ) -> None:
         log_in(client)
 
         assert problem in self.change(client, **entries)
@@ -213,7 +230,9 @@ class TestChangePassword:
 
 
 class TestFirstLogIn:
-    def test_nothing_opens_before_a_new_password_is_chosen(self, client: Client, anna: User) -> None:
+    def test_nothing_opens_before_a_new_password_is_chosen(
+        self, client: Client, anna: User
+    ) -> None:
         password = people.reset_password(user=anna, actor=None)
         log_in(client, password=password)
         for name in ("sites", "account", "people", "tokens"):
@@ -243,7 +262,9 @@ class TestAccount:
     def test_nobody_raises_themselves(self, client: Client) -> None:
         eddy = people.create_user(username="eddy", role=Role.VIEWER, password=PASSWORD, actor=None)
         log_in(client, "eddy")
-        client.post(reverse("account"), {"first_name": "E", "is_superuser": "1", "role": "administrator"})
+        client.post(
+            reverse("account"), {"first_name": "E", "is_superuser": "1", "role": "administrator"}
+        )
 
         eddy.refresh_from_db()
         assert ("E", False) == (eddy.first_name, eddy.is_superuser)

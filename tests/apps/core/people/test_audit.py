@@ -62,7 +62,9 @@ class TestRecord:
 
     @pytest.mark.parametrize("subject", ["x" * 5000, "a\x00b", "\ud800"])
     def test_takes_any_subject(self, db: None, subject: str) -> None:
-        entry = audit.record(actor=None, action="page.refused", subject=subject, detail={"a": subject})
+        entry = audit.record(
+            actor=None, action="page.refused", subject=subject, detail={"a": subject}
+        )
 
         entry.refresh_from_db()
         assert len(entry.subject) <= 300
@@ -99,7 +101,9 @@ class TestPage:
 
         assert ["wanted"] == subjects(browser, q="abc-123")
 
-    def test_a_change_in_the_browser_carries_the_id_that_the_answer_names(self, browser: Client) -> None:
+    def test_a_change_in_the_browser_carries_the_id_that_the_answer_names(
+        self, browser: Client
+    ) -> None:
         response = browser.post(reverse("account"), {"first_name": "Anna"})
 
         entry = AuditEntry.objects.get(action="person.changed")
@@ -131,7 +135,10 @@ class TestPage:
 
     def test_hostile_subjects_and_searches_are_text(self, browser: Client) -> None:
         audit.record(
-            actor=None, action="site.changed", subject="<script>alert(1)</script>", detail={"<b>": "<i>"}
+            actor=None,
+            action="site.changed",
+            subject="<script>alert(1)</script>",
+            detail={"<b>": "<i>"},
         )
         for q in ("", "\x00", "<script>", "%", "x" * 3000):
             page = browser.get(reverse("audit"), {"q": q}).content.decode()
@@ -140,7 +147,9 @@ class TestPage:
 
 
 class TestWhoReads:
-    def test_an_administrator_of_a_site_reads_what_happened_there(self, anna: User, alpine: Site) -> None:
+    def test_an_administrator_of_a_site_reads_what_happened_there(
+        self, anna: User, alpine: Site
+    ) -> None:
         sita = people.create_user(username="sita", role=Role.ADMINISTRATOR, site=alpine, actor=None)
         AuditEntry.objects.all().delete()
         audit.record(actor=anna, action="site.changed", subject="here", site=alpine)

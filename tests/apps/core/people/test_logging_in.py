@@ -83,7 +83,9 @@ class TestByName:
         clock.shift(timedelta(seconds=15))
         assert anna == log_in()
 
-    def test_waits_double_up_to_a_quarter_of_an_hour(self, anna: User, clock: time_machine.Traveller) -> None:
+    def test_waits_double_up_to_a_quarter_of_an_hour(
+        self, anna: User, clock: time_machine.Traveller
+    ) -> None:
         guess(5)
         waits = []
         for _ in range(8):
@@ -110,12 +112,16 @@ class TestByName:
 
         assert 15 == wait_of(origin=ELSEWHERE)
 
-    def test_an_unknown_name_waits_like_a_known_one(self, anna: User, clock: time_machine.Traveller) -> None:
+    def test_an_unknown_name_waits_like_a_known_one(
+        self, anna: User, clock: time_machine.Traveller
+    ) -> None:
         guess(5, "nobody")
 
         assert 15 == wait_of("Nobody")
 
-    def test_a_name_is_free_again_after_a_day(self, anna: User, clock: time_machine.Traveller) -> None:
+    def test_a_name_is_free_again_after_a_day(
+        self, anna: User, clock: time_machine.Traveller
+    ) -> None:
         guess(5)
         clock.shift(timedelta(days=1, seconds=1))
 
@@ -143,11 +149,15 @@ class TestByName:
         guess(2, origin=ELSEWHERE)
         log_in(origin=HOME)
 
-        assert [ELSEWHERE.address] * 2 == list(LogInAttempt.objects.values_list("address", flat=True))
+        assert [ELSEWHERE.address] * 2 == list(
+            LogInAttempt.objects.values_list("address", flat=True)
+        )
 
 
 class TestByAddress:
-    def test_one_address_may_not_try_many_names(self, anna: User, clock: time_machine.Traveller) -> None:
+    def test_one_address_may_not_try_many_names(
+        self, anna: User, clock: time_machine.Traveller
+    ) -> None:
         for number in range(20):
             guess(1, f"name-{number}")
 

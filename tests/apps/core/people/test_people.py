@@ -54,7 +54,9 @@ def is_in(client: Client) -> bool:
 
 
 def actions(**filters: object) -> list[str]:
-    return list(AuditEntry.objects.filter(**filters).order_by("pk").values_list("action", flat=True))
+    return list(
+        AuditEntry.objects.filter(**filters).order_by("pk").values_list("action", flat=True)
+    )
 
 
 class TestAccounts:
@@ -105,7 +107,9 @@ class TestRoles:
         assert vera.has_role_anywhere(Role.EDITOR)
         assert not vera.has_role_anywhere(Role.REVIEWER)
 
-    def test_a_new_role_takes_the_place_of_the_one_held_there(self, eddy: User, alpine: Site) -> None:
+    def test_a_new_role_takes_the_place_of_the_one_held_there(
+        self, eddy: User, alpine: Site
+    ) -> None:
         people.set_role(user=eddy, role=Role.VIEWER, actor=None)
         people.set_role(user=eddy, role=Role.OPERATOR, site=alpine, actor=None)
 
@@ -152,9 +156,13 @@ class TestLastAdministrator:
         assert not anna.is_active
 
     @pytest.mark.parametrize("kind", ["closed", "service", "site"])
-    def test_who_cannot_let_others_in_is_no_other(self, anna: User, alpine: Site, kind: str) -> None:
+    def test_who_cannot_let_others_in_is_no_other(
+        self, anna: User, alpine: Site, kind: str
+    ) -> None:
         if kind == "service":
-            people.create_user(username="feed", role=Role.ADMINISTRATOR, is_service=True, actor=None)
+            people.create_user(
+                username="feed", role=Role.ADMINISTRATOR, is_service=True, actor=None
+            )
         else:
             other = person("otto", Role.ADMINISTRATOR, alpine if kind == "site" else None)
             if kind == "closed":
@@ -198,7 +206,9 @@ class TestLastAdministrator:
 
 
 class TestClosing:
-    def test_ends_sessions_and_tokens_at_once_and_keeps_what_was_done(self, anna: User, eddy: User) -> None:
+    def test_ends_sessions_and_tokens_at_once_and_keeps_what_was_done(
+        self, anna: User, eddy: User
+    ) -> None:
         client = logged_in(eddy)
         token, key = tokens.create_token(user=eddy, name="t", scopes=["sites:read"], actor=eddy)
         assert is_in(client)
@@ -210,7 +220,9 @@ class TestClosing:
         assert tokens.authenticate_token(key) is None
         assert "eddy" == AuditEntry.objects.get(action="token.created").actor_name
 
-    def test_reopening_brings_neither_old_sessions_nor_old_tokens_back(self, anna: User, eddy: User) -> None:
+    def test_reopening_brings_neither_old_sessions_nor_old_tokens_back(
+        self, anna: User, eddy: User
+    ) -> None:
         client = logged_in(eddy)
         _, key = tokens.create_token(user=eddy, name="t", scopes=["sites:read"], actor=eddy)
         people.close_user(user=eddy, actor=anna)
@@ -266,7 +278,9 @@ class TestPasswords:
 
 
 class TestPeopleInTheBrowser:
-    def test_lists_open_accounts_and_on_request_others(self, browser: Client, anna: User, eddy: User) -> None:
+    def test_lists_open_accounts_and_on_request_others(
+        self, browser: Client, anna: User, eddy: User
+    ) -> None:
         people.close_user(user=eddy, actor=anna)
         person("vera", Role.VIEWER)
 
@@ -274,8 +288,12 @@ class TestPeopleInTheBrowser:
         assert ["eddy"] == listed(browser, state="closed")
         assert ["anna", "eddy", "vera"] == listed(browser, state="all")
 
-    def test_is_searched_by_any_part_of_a_name(self, browser: Client, anna: User, eddy: User) -> None:
-        people.change_user(user=eddy, actor=anna, first_name="Edda", last_name="Night", email="e@x.example")
+    def test_is_searched_by_any_part_of_a_name(
+        self, browser: Client, anna: User, eddy: User
+    ) -> None:
+        people.change_user(
+            user=eddy, actor=anna, first_name="Edda", last_name="Night", email="e@x.example"
+        )
 
         assert ["eddy"] == listed(browser, q="nig")
         assert ["eddy"] == listed(browser, q="edd x.example")
@@ -320,7 +338,9 @@ class TestPeopleInTheBrowser:
         vera = User.objects.get(username="vera")
         assert vera == check_log_in(username="vera", password=password, origin=Origin())
         assert vera.must_change_password
-        assert [("alpine-shop", "viewer")] == list(vera.memberships.values_list("site__name", "role"))
+        assert [("alpine-shop", "viewer")] == list(
+            vera.memberships.values_list("site__name", "role")
+        )
         assert "no-store" in response["Cache-Control"]
         assert "anna" == AuditEntry.objects.get(action="person.created", subject="vera").actor_name
         assert password not in page(browser, "person", "vera")
@@ -336,12 +356,16 @@ class TestPeopleInTheBrowser:
         assert User.objects.get(username="vera").must_change_password
 
     def test_adding_somebody_twice_says_so(self, browser: Client, eddy: User) -> None:
-        response = browser.post(reverse("add_person"), {"kind": "person", "username": "EDDY", "role": ""})
+        response = browser.post(
+            reverse("add_person"), {"kind": "person", "username": "EDDY", "role": ""}
+        )
 
         assert "already an account" in response.content.decode()
 
     def test_a_service_gets_no_password(self, browser: Client) -> None:
-        browser.post(reverse("add_person"), {"kind": "service", "username": "feed", "role": "viewer"})
+        browser.post(
+            reverse("add_person"), {"kind": "service", "username": "feed", "role": "viewer"}
+        )
 
         feed = User.objects.get(username="feed")
         assert feed.is_service
@@ -363,7 +387,9 @@ class TestPeopleInTheBrowser:
 
         eddy.refresh_from_db()
         assert ("Edda", "Europe/Vienna", True) == (eddy.first_name, eddy.time_zone, eddy.is_active)
-        assert [("alpine-shop", "operator")] == list(eddy.memberships.values_list("site__name", "role"))
+        assert [("alpine-shop", "operator")] == list(
+            eddy.memberships.values_list("site__name", "role")
+        )
         assert shown_secret(reset) != shown_secret(reopened)
 
     def test_taking_a_role_away_can_be_undone(self, browser: Client, eddy: User) -> None:
@@ -450,7 +476,9 @@ class TestPeopleOfASite:
 
     def test_roles_elsewhere_are_out_of_reach(self, sita: Client, anna: User) -> None:
         everywhere = anna.memberships.get()
-        response = sita.post(reverse("remove_member", args=["alpine-shop"]), {"role": everywhere.pk})
+        response = sita.post(
+            reverse("remove_member", args=["alpine-shop"]), {"role": everywhere.pk}
+        )
 
         assert 404 == response.status_code
         assert anna.has_role(Role.ADMINISTRATOR)
@@ -474,7 +502,9 @@ class TestCreateUser:
         out, told = run("create_user", "anna", "--role", "administrator")
 
         anna = User.objects.get(username="anna")
-        assert anna == check_log_in(username="anna", password=out.removesuffix("\n"), origin=Origin())
+        assert anna == check_log_in(
+            username="anna", password=out.removesuffix("\n"), origin=Origin()
+        )
         assert anna.must_change_password
         assert anna.has_role(Role.ADMINISTRATOR)
         assert out.strip() not in told
@@ -496,7 +526,9 @@ class TestCreateUser:
         assert "" == again
         assert ["operator"] == list(eddy.memberships.values_list("role", flat=True))
 
-    def test_running_it_again_with_a_password_sets_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_running_it_again_with_a_password_sets_it(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         run("create_user", "eddy", "--role", "editor")
         monkeypatch.setattr("sys.stdin", StringIO(PASSWORD))
         run("create_user", "eddy", "--role", "editor", "--password-stdin")

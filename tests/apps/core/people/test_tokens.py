@@ -55,7 +55,16 @@ class TestKeys:
         token, key = make(eddy)
 
         assert token == tokens.authenticate_token(key)
-        for wrong in ("", key[:-1], key + "x", key.swapcase(), token.prefix, token.key_hash, "\udcff", "ü"):
+        for wrong in (
+            "",
+            key[:-1],
+            key + "x",
+            key.swapcase(),
+            token.prefix,
+            token.key_hash,
+            "\udcff",
+            "ü",
+        ):
             assert tokens.authenticate_token(wrong) is None
 
     def test_only_the_hash_of_256_random_bits_is_kept(self, eddy: User) -> None:
@@ -84,7 +93,9 @@ class TestKeys:
         assert tokens.authenticate_token(key) is None
         assert 1 == AuditEntry.objects.filter(action="token.revoked").count()
 
-    def test_the_last_use_is_noted_once_a_minute(self, eddy: User, clock: time_machine.Traveller) -> None:
+    def test_the_last_use_is_noted_once_a_minute(
+        self, eddy: User, clock: time_machine.Traveller
+    ) -> None:
         token, key = make(eddy)
 
         def used_after(seconds: int) -> datetime | None:
@@ -146,7 +157,9 @@ class TestInTheBrowser:
         client.post(reverse("add_token"), form(feed))
         client.post(reverse("add_token"), form(eddy))
 
-        assert [("feed", "anna")] == list(Token.objects.values_list("user__username", "created_by__username"))
+        assert [("feed", "anna")] == list(
+            Token.objects.values_list("user__username", "created_by__username")
+        )
 
     def test_each_sees_their_own_and_administrators_those_of_services(
         self, eddy: User, anna: User, feed: User

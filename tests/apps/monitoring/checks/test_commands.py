@@ -34,15 +34,23 @@ def test_a_redesign_is_told_and_mended(tmp_path: Path) -> None:
     name = products_of(site).name
     *pages, told = lines_of("run_checks", tmp_path, site.name, "--source", source)
 
-    assert {"cluster", "url", "outcome", "shingle_test", "field_test", "structure_test", "failed"} == set(
-        pages[0]
-    )
+    assert {
+        "cluster",
+        "url",
+        "outcome",
+        "shingle_test",
+        "field_test",
+        "structure_test",
+        "failed",
+    } == set(pages[0])
     assert {"site", "site_changed", "broken", "reason", "paper_verdict"} == set(told)
     assert ("shop", True, [name]) == (told["site"], told["site_changed"], told["broken"])
 
     healed = lines_of("heal_site", tmp_path, site.name, "--source", source, "--accept")
     repaired = next(line for line in healed if line["from_cluster"] == name)
-    assert {"cluster", "decision", "from_cluster", "url_share", "urls", "attributes"} <= set(repaired)
+    assert {"cluster", "decision", "from_cluster", "url_share", "urls", "attributes"} <= set(
+        repaired
+    )
     assert "proposed" == repaired["decision"]
 
     records = lines_of("extract_records", tmp_path, site.name)
@@ -53,7 +61,9 @@ def test_a_redesign_is_told_and_mended(tmp_path: Path) -> None:
 def test_a_check_that_waits_for_a_worker_is_done_by_the_command(tmp_path: Path) -> None:
     site = shop()
     waiting = request_checks(site=site)
-    told = lines_of("run_checks", tmp_path, site.name, "--source", archive(tmp_path / "same", site))[-1]
+    told = lines_of(
+        "run_checks", tmp_path, site.name, "--source", archive(tmp_path / "same", site)
+    )[-1]
 
     waiting.refresh_from_db()
     assert (False, Job.State.CANCELLED) == (told["site_changed"], waiting.state)
@@ -74,8 +84,12 @@ def test_what_cannot_be_done_is_told_in_one_line(command: str, tmp_path: Path) -
 class TestSchedules:
     def test_a_schedule_is_made_changed_and_paused(self, tmp_path: Path) -> None:
         site_of("shop")
-        (made,) = lines_of("schedule_checks", tmp_path, "shop", "--hours", "22:00-06:00", "--every", "2")
-        (changed,) = lines_of("schedule_checks", tmp_path, "shop", "--unit", "hours", "--repair", "alone")
+        (made,) = lines_of(
+            "schedule_checks", tmp_path, "shop", "--hours", "22:00-06:00", "--every", "2"
+        )
+        (changed,) = lines_of(
+            "schedule_checks", tmp_path, "shop", "--unit", "hours", "--repair", "alone"
+        )
         (paused,) = lines_of("schedule_checks", tmp_path, "shop", "--pause")
 
         assert ("22:00", "06:00", 2, "days") == tuple(
@@ -90,7 +104,9 @@ class TestSchedules:
     def test_the_slots_of_a_site_are_listed(self, tmp_path: Path) -> None:
         site = site_of("shop")
         schedule = change_schedule(site=site)
-        Slot.objects.create(schedule=schedule, at=timezone.now(), state=Slot.State.SKIPPED, why="no rule")
+        Slot.objects.create(
+            schedule=schedule, at=timezone.now(), state=Slot.State.SKIPPED, why="no rule"
+        )
         _, slot = lines_of("list_schedules", tmp_path, "shop")
 
         assert ("skipped", 0, "no rule") == (slot["state"], slot["missed"], slot["why"])

@@ -45,8 +45,15 @@ class TestCoverage:
         site = shop()
         extract(site)
         now, rule = timezone.now() + LATER, Rule.objects.get()
-        usual = {"n_pages": 200, "n_served": 200, "n_records": 200, "fields": {"name": 200, "weight": 200}}
-        Coverage.objects.create(site=site, rule=rule, day=(now - timedelta(days=10)).date(), **usual)
+        usual = {
+            "n_pages": 200,
+            "n_served": 200,
+            "n_records": 200,
+            "fields": {"name": 200, "weight": 200},
+        }
+        Coverage.objects.create(
+            site=site, rule=rule, day=(now - timedelta(days=10)).date(), **usual
+        )
         today = Coverage.objects.create(
             site=site,
             rule=rule,
@@ -145,7 +152,9 @@ class TestRoutes:
         assert "ada" == ada.post(f"{path}acknowledge/").json()["acknowledged_by"]
         until = (timezone.now() + timedelta(hours=2)).isoformat()
         assert ada.post(f"{path}snooze/", {"until": until}).json()["snoozed_until"]
-        assert [alert["id"]] == [one["id"] for one in ada.get("alerts/?state=snoozed").json()["results"]]
+        assert [alert["id"]] == [
+            one["id"] for one in ada.get("alerts/?state=snoozed").json()["results"]
+        ]
         assert 400 == ada.post(f"{path}release/").status_code
         assert "dismissed" == ada.post(f"site-changes/{change['id']}/dismiss/").json()["end"]
         assert [] == ada.get("alerts/?state=open").json()["results"]

@@ -58,7 +58,10 @@ def values_of(demo: DemoPage) -> dict[str, tuple[str, str] | None]:
     tree = document_fromstring(demo.body)
     heading = next(tree.iter("h1"))
     return {
-        "name": (tree.getroottree().getpath(heading), " ".join("".join(map(str, heading.itertext())).split()))
+        "name": (
+            tree.getroottree().getpath(heading),
+            " ".join("".join(map(str, heading.itertext())).split()),
+        )
     }
 
 
@@ -124,7 +127,9 @@ def test_drift_is_no_change_and_a_redesign_is_repaired(guide: Site, tmp_path: Pa
     assert ([], False) == (drift["broken"], drift["site_changed"])
     assert redesign["site_changed"]
     (broken,) = redesign["broken"]
-    reached = [line for line in lines if line.get("why") != "missing"]  # the redesign dropped some pages
+    reached = [
+        line for line in lines if line.get("why") != "missing"
+    ]  # the redesign dropped some pages
     assert {"changed"} == {line["outcome"] for line in reached if line["cluster"] == broken}
     assert {True} == {line["field_test"] for line in reached if line["cluster"] != broken}
 
@@ -135,7 +140,9 @@ def test_drift_is_no_change_and_a_redesign_is_repaired(guide: Site, tmp_path: Pa
     assert ["proposed", "reused"] == sorted(decisions)
     truth = sites.load(NAME, "2").pages
     found = {str(line["url"]): line["record"] for line in stored_lines(guide)}
-    pages = [truth[page.path] for page in some_pages() if page.type == DESCRIBED and page.path in truth]
+    pages = [
+        truth[page.path] for page in some_pages() if page.type == DESCRIBED and page.path in truth
+    ]
     right = [
         page.values[name] == found[guide.root_url + page.path.lstrip("/")].get(name)
         for page in pages

@@ -20,7 +20,9 @@ pytestmark = pytest.mark.django_db
 
 def run_at(site: Site) -> JobRun:
     """Return a claimed job of a site."""
-    return claim_job(create_job(task="tests.fetch", queue=Job.Queue.CHECK, title="Fetch", site=site).pk)
+    return claim_job(
+        create_job(task="tests.fetch", queue=Job.Queue.CHECK, title="Fetch", site=site).pk
+    )
 
 
 def nothing() -> None:
@@ -54,16 +56,24 @@ def test_only_what_is_wanted_is_kept(tmp_path: Path) -> None:
 
 
 class TestNetwork:
-    def test_pages_are_fetched_with_their_status_and_robots_are_obeyed(self, settings: LazySettings) -> None:
+    def test_pages_are_fetched_with_their_status_and_robots_are_obeyed(
+        self, settings: LazySettings
+    ) -> None:
         settings.ALLOWED_NETWORKS = networks(["127.0.0.0/8"])
-        robots = Answer(b"User-agent: *\nDisallow: /private", headers={"Content-Type": "text/plain"})
-        with FakeHost({"/robots.txt": robots, "/a": page(text="a"), "/private": page(text="x")}) as host:
+        robots = Answer(
+            b"User-agent: *\nDisallow: /private", headers={"Content-Type": "text/plain"}
+        )
+        with FakeHost(
+            {"/robots.txt": robots, "/a": page(text="a"), "/private": page(text="x")}
+        ) as host:
             site = site_of(crawl_delay=0.0)
             urls = [f"{host.url}/a", f"{host.url}/gone", f"{host.url}/private"]
             with Visitor(site, run_at(site)) as visitor:
                 found = [visitor.visit(url) for url in urls]
 
-        assert [200, 404, "robots"] == [one.status if isinstance(one, FreshPage) else one for one in found]
+        assert [200, 404, "robots"] == [
+            one.status if isinstance(one, FreshPage) else one for one in found
+        ]
         assert "/private" not in {asked.path for asked in host.asked}
 
     def test_a_private_address_is_not_asked(self, settings: LazySettings) -> None:

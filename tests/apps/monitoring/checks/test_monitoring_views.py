@@ -13,7 +13,15 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from monitoring.models import Alert, Channel, CheckedPage, Coverage, Proposal, Schedule, SiteThresholds
+from monitoring.models import (
+    Alert,
+    Channel,
+    CheckedPage,
+    Coverage,
+    Proposal,
+    Schedule,
+    SiteThresholds,
+)
 from monitoring.services.notices.alerts import settle_alert
 from monitoring.services.notices.trial_notices import try_channel
 from tests.apps.clustering.api_cast import page_of, site_of
@@ -52,7 +60,9 @@ class TestOverview:
 
     def test_groups_alerts_by_their_cause_and_leads_to_the_change(self, ops: Client) -> None:
         change = changed(watched("shop"))
-        settle_alert(site=watched("town"), kind=Alert.Kind.UNREACHABLE, text="12 of 12 cannot be reached")
+        settle_alert(
+            site=watched("town"), kind=Alert.Kind.UNREACHABLE, text="12 of 12 cannot be reached"
+        )
         page = text(ops, "monitoring")
 
         assert page.index("Site changed") < page.index("12 of 12 cannot be reached")
@@ -77,7 +87,9 @@ class TestOverview:
         page = text(ops, "monitoring", show=shown).partition('id="sites-heading"')[2]
 
         assert [name] == [
-            one for one in ("shop", "town", "wild", "calm") if f">{one}</a>" in page.partition("course")[0]
+            one
+            for one in ("shop", "town", "wild", "calm")
+            if f">{one}</a>" in page.partition("course")[0]
         ]
 
     def test_shows_nothing_of_sites_that_are_not_ones_own(self) -> None:
@@ -108,12 +120,19 @@ class TestOverview:
         page = text(ops, "monitoring_course")
 
         assert "90.0 %" in page
-        assert f'href="{reverse("site_change", args=["shop", change.pk])}" class="chart-mark"' in page
+        assert (
+            f'href="{reverse("site_change", args=["shop", change.pk])}" class="chart-mark"' in page
+        )
 
     def test_figures_of_the_work(self, ops: Client) -> None:
         changed(watched("shop"))
         Job.objects.create(
-            task="x", queue="check", title="Check shop", state="done", n_done=7, finished_at=timezone.now()
+            task="x",
+            queue="check",
+            title="Check shop",
+            state="done",
+            n_done=7,
+            finished_at=timezone.now(),
         )
         page = text(ops, "monitoring_work")
 
@@ -150,7 +169,12 @@ class TestAlerts:
         changed(watched("shop"))
         viewer = client_of(Role.VIEWER)
         assert "data-act=" not in text(viewer, "monitoring")
-        assert 403 == viewer.post(reverse("snooze_alert", args=["shop", Alert.objects.get().pk])).status_code
+        assert (
+            403
+            == viewer.post(
+                reverse("snooze_alert", args=["shop", Alert.objects.get().pk])
+            ).status_code
+        )
 
 
 class TestSite:
@@ -163,7 +187,8 @@ class TestSite:
         page = text(ops, "site_monitoring", "shop")
 
         assert (
-            'aria-label="changed: of 12 bellwethers 100% fail the shingle test, 100% the field test"' in page
+            'aria-label="changed: of 12 bellwethers 100% fail the shingle test, 100% the field test"'
+            in page
         )
         assert reverse("site_change", args=["shop", change.pk]) in page
         assert "Check now" in page
@@ -209,7 +234,9 @@ class TestCheck:
         assert "Rope &lt;1&gt;" in page
         assert "comes out empty" in page
         assert "the same as ours" in page
-        assert "None of its pages is like this" in text(ops, "check", "shop", check.pk, outcome="ok")
+        assert "None of its pages is like this" in text(
+            ops, "check", "shop", check.pk, outcome="ok"
+        )
 
     def test_one_of_another_site_is_not_there(self, ops: Client) -> None:
         check = checked(watched("shop"))
@@ -263,7 +290,11 @@ class TestWatching:
 
     def test_a_webhook_shows_its_secret_once(self, ops: Client) -> None:
         watched("shop")
-        sent = {"kind": "webhook", "target": "https://receiver.example/x", "alert_kinds": ["site_changed"]}
+        sent = {
+            "kind": "webhook",
+            "target": "https://receiver.example/x",
+            "alert_kinds": ["site_changed"],
+        }
         assert "whsec_" in ops.post(reverse("add_channel", args=["shop"]), sent).content.decode()
         page = text(ops, "watching", "shop")
         assert "receiver.example" in page
@@ -271,7 +302,9 @@ class TestWatching:
 
     def test_a_test_notice_that_does_not_arrive_says_why(self, ops: Client) -> None:
         site = watched("shop")
-        channel = Channel.objects.create(site=site, kind="webhook", target="http://127.0.0.1:9/x", secret="s")
+        channel = Channel.objects.create(
+            site=site, kind="webhook", target="http://127.0.0.1:9/x", secret="s"
+        )
         answer = ops.post(reverse("try_channel", args=["shop", channel.pk]), follow=True)
         assert "Test is on its way" in answer.content.decode()
         again = ops.post(reverse("try_channel", args=["shop", channel.pk]), follow=True)
@@ -283,7 +316,9 @@ class TestWatching:
         assert "The test notice did not arrive at http://127.0.0.1:9/x" in page
 
     def test_one_that_is_taken_says_so(self, ops: Client) -> None:
-        channel = Channel.objects.create(site=watched("shop"), kind="email", target="ops@example.com")
+        channel = Channel.objects.create(
+            site=watched("shop"), kind="email", target="ops@example.com"
+        )
         ops.post(reverse("try_channel", args=["shop", channel.pk]))
         run_job(Job.objects.get(task="monitoring.try_channel").pk, try_channel)
 
@@ -292,7 +327,9 @@ class TestWatching:
 
     def test_a_channel_is_paused_and_removed(self, ops: Client) -> None:
         site = watched("shop")
-        channel = Channel.objects.create(site=site, kind="webhook", target="https://receiver.example/x")
+        channel = Channel.objects.create(
+            site=site, kind="webhook", target="https://receiver.example/x"
+        )
         ops.post(reverse("switch_channel", args=["shop", channel.pk]))
         assert not Channel.objects.get().is_active
         ops.post(reverse("remove_channel", args=["shop", channel.pk]))
@@ -310,7 +347,9 @@ class TestHistory:
         today = timezone.now().date()
         Coverage.objects.create(site=site, rule=None, day=today, n_pages=30)
         changed(site)
-        job = Job.objects.create(task="monitoring.heal_site", queue="learn", title="Mend", site=site)
+        job = Job.objects.create(
+            task="monitoring.heal_site", queue="learn", title="Mend", site=site
+        )
         for decision, n in (("reused", 30), ("proposed", 10)):
             Proposal.objects.create(site=site, job=job, name=decision, decision=decision, n_urls=n)
         page = text(ops, "monitoring_history")

@@ -48,7 +48,9 @@ class TestKilled:
         visit = fresh_pages.Visitor.visit
         n_visited = 0
 
-        def die_in_the_middle(visitor: fresh_pages.Visitor, url: str) -> fresh_pages.FreshPage | str:
+        def die_in_the_middle(
+            visitor: fresh_pages.Visitor, url: str
+        ) -> fresh_pages.FreshPage | str:
             nonlocal n_visited
             n_visited += 1
             if n_visited == 6:
@@ -123,12 +125,16 @@ class TestTurns:
 
 
 class TestSilentHost:
-    def test_a_host_that_hangs_is_given_up(self, shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_host_that_hangs_is_given_up(
+        self, shop: Shop, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         site = shop.open()
         site.obey_robots = False
         site.save()
         monkeypatch.setattr(fresh_pages, "PAGE_SECONDS", 0.2)
-        shop.routes.update({path: Answer(raw=lambda _handler: time.sleep(1.0)) for path in shop.routes})
+        shop.routes.update(
+            {path: Answer(raw=lambda _handler: time.sleep(1.0)) for path in shop.routes}
+        )
         job = run_job(request_checks(site=site, rings=False).pk, run_checks)
 
         assert (Job.State.DONE, False) == (job.state, (job.result or {})["site_changed"])
@@ -160,7 +166,10 @@ class TestInDoubt:
 
         assert {("forbidden", 3)} == set(CheckedPage.objects.values_list("why", "n_tries"))
         alert = Alert.objects.get()
-        assert (Alert.Kind.UNREACHABLE, f"{N} of {N} bellwethers cannot be reached: {N} forbidden") == (
+        assert (
+            Alert.Kind.UNREACHABLE,
+            f"{N} of {N} bellwethers cannot be reached: {N} forbidden",
+        ) == (
             alert.kind,
             alert.text,
         )
@@ -209,7 +218,9 @@ class TestErrorsOfTheSite:
 
 
 class TestKeptPages:
-    def test_changed_pages_are_kept_beside_the_old_ones_and_nothing_is_extracted(self, shop: Shop) -> None:
+    def test_changed_pages_are_kept_beside_the_old_ones_and_nothing_is_extracted(
+        self, shop: Shop
+    ) -> None:
         site = shop.open()
         extract(site)
         latest = dict(Page.objects.values_list("pk", "latest_snapshot"))
@@ -221,7 +232,10 @@ class TestKeptPages:
         assert N == kept.count()
         assert all(one.snapshot and one.snapshot.pk != latest[one.page_id] for one in kept)
         assert latest == dict(Page.objects.values_list("pk", "latest_snapshot"))
-        assert (n_snapshots + N, n_records) == (Snapshot.objects.count(), Record.objects.there().count())
+        assert (n_snapshots + N, n_records) == (
+            Snapshot.objects.count(),
+            Record.objects.there().count(),
+        )
 
     def test_what_both_sides_of_a_change_are_drawn_with_is_fetched(self, shop: Shop) -> None:
         site = shop.open()

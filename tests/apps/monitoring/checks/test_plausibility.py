@@ -86,7 +86,9 @@ class TestHistory:
         extract(site)
         wrong_records(site)
         cluster, now = products_of(site), timezone.now()
-        then = {one.url: one.record["price"] for one in readings_at(cluster, now - timedelta(days=7))}
+        then = {
+            one.url: one.record["price"] for one in readings_at(cluster, now - timedelta(days=7))
+        }
         url = f"{site.root_url}p/1"
 
         today = {one.url: one.record["price"] for one in readings_at(cluster, now)}

@@ -152,8 +152,12 @@ def test_two_checks_that_come_to_nothing_raise_an_alert() -> None:
     assert schedule.next_at is not None
     for n in range(2):
         plan_checks(schedule.next_at + n * DAY)
-        Check.objects.create(site=schedule.site, job=Job.objects.latest("pk"), state=Check.State.RUNNING)
-        Job.objects.update(state=Job.State.FAILED, error="The disk is full", leased_until=None, lease="")
+        Check.objects.create(
+            site=schedule.site, job=Job.objects.latest("pk"), state=Check.State.RUNNING
+        )
+        Job.objects.update(
+            state=Job.State.FAILED, error="The disk is full", leased_until=None, lease=""
+        )
         assert 1 == close_slots(schedule.next_at + n * DAY)
 
     assert ["failed", "failed"] == states()
@@ -163,7 +167,13 @@ def test_two_checks_that_come_to_nothing_raise_an_alert() -> None:
 
 def test_what_a_schedule_cannot_be_is_refused() -> None:
     site = site_of()
-    usual = {"every": 1, "unit": "days", "time_zone": "UTC", "window_start": time(0), "window_end": time(0)}
+    usual = {
+        "every": 1,
+        "unit": "days",
+        "time_zone": "UTC",
+        "window_start": time(0),
+        "window_end": time(0),
+    }
     for wrong in (
         {"every": 0},
         {"every": 25, "unit": "hours"},
@@ -185,7 +195,13 @@ def test_a_thousand_sites_are_planned_evenly_over_the_day() -> None:
     vertical = rule_of(site_of("shop")).vertical
     clusters = Cluster.objects.bulk_create(Cluster(site=site, name="products") for site in sites)
     Rule.objects.bulk_create(
-        Rule(cluster=cluster, version=1, vertical=vertical, state=Rule.State.PUBLISHED, published_at=MONDAY)
+        Rule(
+            cluster=cluster,
+            version=1,
+            vertical=vertical,
+            state=Rule.State.PUBLISHED,
+            published_at=MONDAY,
+        )
         for cluster in clusters
     )
     make_default_schedules(MONDAY)

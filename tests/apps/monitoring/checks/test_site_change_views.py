@@ -82,7 +82,9 @@ class TestSideBySide:
         assert 2 == page.count("data-page-frame=")
         assert "Confirm all" in page
 
-    def test_the_repair_of_the_cluster_itself_comes_before_one_of_a_few_pages(self, shop: Site) -> None:
+    def test_the_repair_of_the_cluster_itself_comes_before_one_of_a_few_pages(
+        self, shop: Site
+    ) -> None:
         change, best = SiteChange.objects.get(), proposed()
         of_few = Proposal.objects.get(pk=best.pk)
         of_few.pk, of_few.cluster, of_few.name, of_few.field_test, of_few.n_urls = (
@@ -104,7 +106,9 @@ class TestSideBySide:
 
 
 class TestConfirming:
-    def test_the_last_confirmed_value_brings_the_rule_into_force(self, ops: Client, shop: Site) -> None:
+    def test_the_last_confirmed_value_brings_the_rule_into_force(
+        self, ops: Client, shop: Site
+    ) -> None:
         names = list(proposed().attributes)
         for name in names[:-1]:
             assert f'data-current="{name}"' not in say(ops, name, "confirmed")
@@ -138,7 +142,9 @@ class TestConfirming:
     def test_editors_only_look(self, shop: Site) -> None:
         editor = client_of(Role.EDITOR)
         assert "Confirm all" not in page_of_change(editor)
-        assert 403 == editor.post(reverse("accept_proposal", args=["shop", proposed().pk])).status_code
+        assert (
+            403 == editor.post(reverse("accept_proposal", args=["shop", proposed().pk])).status_code
+        )
 
     def test_a_value_in_another_place_leads_to_annotating_the_new_pages(
         self, ops: Client, shop: Site

@@ -44,7 +44,11 @@ def with_banner(n: int) -> tuple[str, bytes, str]:
 
 def offers(page: int) -> bytes:
     """Return a list page whose items are within others, with other names."""
-    written = list_page(page).replace("<li class='item'>", "<li class='item'><em>").replace("Item", "Offer")
+    written = (
+        list_page(page)
+        .replace("<li class='item'>", "<li class='item'><em>")
+        .replace("Item", "Offer")
+    )
     return written.replace("</li>", "</em></li>").encode()
 
 

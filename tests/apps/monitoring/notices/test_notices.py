@@ -57,7 +57,9 @@ def to_ada(site: Site | None = None) -> Channel:
     return add_channel(site=site, kind="email", target="ada@people.example")
 
 
-def raised(site: Site, kind: Alert.Kind = Kind.SITE_CHANGED, text: str = "products changed") -> Alert:
+def raised(
+    site: Site, kind: Alert.Kind = Kind.SITE_CHANGED, text: str = "products changed"
+) -> Alert:
     alert = settle_alert(site=site, kind=kind, text=text, clusters=["products"])
     assert alert is not None
     return alert
@@ -128,7 +130,9 @@ class TestWhoIsTold:
         clock.tick(minutes=3)
         clock.tick(minutes=3)
         snooze(
-            alert=alert, until=timezone.now() + timedelta(hours=4), actor=User.objects.create(username="bob")
+            alert=alert,
+            until=timezone.now() + timedelta(hours=4),
+            actor=User.objects.create(username="bob"),
         )
         clock.tick(hours=3)
         assert 1 == len(mail.outbox)
@@ -268,4 +272,6 @@ def test_an_alert_that_grows_wants_to_be_seen_again() -> None:
 
 def test_a_snooze_lies_in_the_future() -> None:
     with pytest.raises(ValidationError):
-        snooze(alert=raised(site_of()), until=timezone.now(), actor=User.objects.create(username="bob"))
+        snooze(
+            alert=raised(site_of()), until=timezone.now(), actor=User.objects.create(username="bob")
+        )

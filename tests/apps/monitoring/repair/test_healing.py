@@ -50,7 +50,11 @@ class TestReuse:
         site = shop()
         line = line_of(heal(site, archive(tmp_path, site)), "/news/1")
 
-        assert ("needs_annotation", None, {}) == (line["decision"], line["from_cluster"], line["attributes"])
+        assert ("needs_annotation", None, {}) == (
+            line["decision"],
+            line["from_cluster"],
+            line["attributes"],
+        )
 
 
 class TestRepair:
@@ -76,7 +80,11 @@ class TestRepair:
         assert not PageMembership.objects.current().filter(cluster=products).exists()
         line = line_of(heal(site, archive(tmp_path, site, redesigned), accept=True), "/p/1")
 
-        assert ("proposed", products.name, True) == (line["decision"], line["from_cluster"], line["accepted"])
+        assert ("proposed", products.name, True) == (
+            line["decision"],
+            line["from_cluster"],
+            line["accepted"],
+        )
         extract(site)
         assert {"Rope 1", "Rope 12"} <= {one.values["name"] for one in Record.objects.there()}
 
@@ -89,9 +97,9 @@ class TestRepair:
         extract(site)
 
         found = {str(one["url"]): one for one in stored_lines(site)}
-        assert {"name": "Rope 2", "price": "2.50 EUR", "weight": "25 g"} == found[f"{site.root_url}p/2"][
-            "record"
-        ]
+        assert {"name": "Rope 2", "price": "2.50 EUR", "weight": "25 g"} == found[
+            f"{site.root_url}p/2"
+        ]["record"]
         assert ["weight"] == found[f"{site.root_url}p/3"]["missing"]
         assert f"{line['cluster']}@2" == found[f"{site.root_url}p/2"]["rule"]
         assert SiteChange.End.REPAIRED == SiteChange.objects.get().end
@@ -115,7 +123,9 @@ class TestRepair:
 
 
 class TestNothingIsPublishedAgainstTheFieldTest:
-    def test_where_the_values_are_gone_the_rule_retires_and_somebody_annotates(self, tmp_path: Path) -> None:
+    def test_where_the_values_are_gone_the_rule_retires_and_somebody_annotates(
+        self, tmp_path: Path
+    ) -> None:
         def other(n: int) -> tuple[str, bytes, str]:
             path, body, kind = redesigned(n)
             return path, body.replace(b"Rope", b"Cord").replace(b" EUR", b" tokens"), kind

@@ -36,11 +36,15 @@ def some_pages(edition: str = "1") -> list[DemoPage]:
 
 
 def annotate(site: Site, demo: DemoPage) -> Cluster:
-    page = Page.objects.select_related("latest_snapshot").get(site=site, url=site.root_url + demo.path[1:])
+    page = Page.objects.select_related("latest_snapshot").get(
+        site=site, url=site.root_url + demo.path[1:]
+    )
     said = {"page": page, "snapshot": page.latest_snapshot}
     for number, record in enumerate(demo.records):
         nodes = list(record.nodes)
-        Annotation.objects.create(**said, kind=Annotation.Kind.RECORD, record=nodes, position=number)
+        Annotation.objects.create(
+            **said, kind=Annotation.Kind.RECORD, record=nodes, position=number
+        )
         for name in KINDS:
             if record.values.get(name):
                 Annotation.objects.create(
@@ -101,7 +105,9 @@ def test_a_redesigned_list_is_repaired_from_its_golden_records(guide: Site, tmp_
     assert len(known) > 8
     found: dict[str, list[dict[str, str]]] = {}
     for one in stored_lines(guide):
-        found.setdefault("/" + str(one["url"]).removeprefix(guide.root_url), []).append(one["record"])
+        found.setdefault("/" + str(one["url"]).removeprefix(guide.root_url), []).append(
+            one["record"]
+        )
     wanted = {path: [record.values for record in truth[path].records] for path in known}
     assert {path: len(records) for path, records in wanted.items()} == {
         path: len(found[path]) for path in known
@@ -116,7 +122,9 @@ def test_a_redesigned_list_is_repaired_from_its_golden_records(guide: Site, tmp_
     assert [] == wrong
     assert len(before & keys()) > 0.5 * len(before)
     live = Annotation.objects.live().filter(page__site=guide)
-    assert {True} == {row.snapshot_id == row.page.latest_snapshot_id for row in live.select_related("page")}
+    assert {True} == {
+        row.snapshot_id == row.page.latest_snapshot_id for row in live.select_related("page")
+    }
     assert live.filter(kind=Annotation.Kind.RECORD).exists()
 
 

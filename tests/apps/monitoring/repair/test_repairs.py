@@ -38,7 +38,9 @@ def proposed(site: Site) -> Proposal:
 
 
 def rules_of(site: Site) -> list[tuple[int, str]]:
-    return list(Rule.objects.filter(cluster__site=site).order_by("version").values_list("version", "state"))
+    return list(
+        Rule.objects.filter(cluster__site=site).order_by("version").values_list("version", "state")
+    )
 
 
 @pytest.fixture
@@ -49,7 +51,9 @@ def on_host(loopback: None) -> Iterator[Shop]:
 
 
 class TestDecisions:
-    def test_one_that_is_accepted_comes_into_force_and_the_others_wait(self, tmp_path: Path) -> None:
+    def test_one_that_is_accepted_comes_into_force_and_the_others_wait(
+        self, tmp_path: Path
+    ) -> None:
         site = shop()
         source = archive(tmp_path, site, redesigned)
         check(site, source)
@@ -91,7 +95,9 @@ class TestDecisions:
         rule = Rule.objects.get()
         assert rule.published_at is not None
         change = SiteChange.objects.get()
-        SiteChange.objects.update(found_at=rule.published_at - (change.found_at - rule.published_at))
+        SiteChange.objects.update(
+            found_at=rule.published_at - (change.found_at - rule.published_at)
+        )
 
         assert 1 == end_repaired_changes()
         assert SiteChange.End.REPAIRED == SiteChange.objects.get().end
@@ -135,7 +141,11 @@ class TestSecondPerson:
 
     @pytest.mark.parametrize(
         ("publishing", "passing"),
-        [("anybody", ["accept", "alone"]), ("where_possible", ["accept", "alone"]), ("second", ["alone"])],
+        [
+            ("anybody", ["accept", "alone"]),
+            ("where_possible", ["accept", "alone"]),
+            ("second", ["alone"]),
+        ],
     )
     def test_it_wins_over_a_schedule_unless_that_says_otherwise(
         self, publishing: str, passing: list[str]
@@ -143,7 +153,9 @@ class TestSecondPerson:
         site = site_of("shop")
         change_policy(site=site, publishing=publishing, second_share=10, actor=None)
         ways = [
-            way for way in Schedule.Repair.values if accepts_alone(change_schedule(site=site, repair=way))
+            way
+            for way in Schedule.Repair.values
+            if accepts_alone(change_schedule(site=site, repair=way))
         ]
 
         assert passing == ways

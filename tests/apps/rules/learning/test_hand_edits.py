@@ -16,8 +16,8 @@ from django.urls import reverse
 
 from annotation.models import Annotation
 from clustering.models import Cluster
-from rules.bundle.bundle import extract_bundle
 from rules.bundle.limits import LimitedRuns
+from rules.bundle.parallel import extract_bundle
 from rules.models import JudgedPage, Record, Rule
 from rules.services.learning.learning import learn_rule
 from rules.services.learning.panel import panel_of
@@ -31,15 +31,20 @@ from rules.views.review.review_rows import judging
 from tests.apps.clustering.api_cast import caller
 from tests.apps.clustering.demo_sites import store
 from tests.apps.rules.learning.test_rule_views import client_of
-from tests.apps.rules.shop_cast import annotate_product, extract, learnt_shop, listing, products_of, shop
+from tests.apps.rules.shop_cast import (
+    annotate_product,
+    extract,
+    learnt_shop,
+    listing,
+    products_of,
+    shop,
+)
 from vertex.core.models import AuditEntry, Role, Site
 from vertex.core.storage import page_store
 
 pytestmark = pytest.mark.django_db
 
-HEAD = (
-    '<?xml version="1.0"?>\n<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">\n'
-)
+HEAD = '<?xml version="1.0"?>\n<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">\n'
 IMPORTED = (
     HEAD + '  <xsl:template match="/">\n    <record>\n'
     '      <value name="name"><xsl:value-of select="//h1"/></value>\n'
@@ -56,7 +61,9 @@ def score(trial: Trial, name: str) -> tuple[int, int, int, int, int]:
     return one.n_right, one.n_wrong, one.n_missed, one.n_unwanted, one.n_absent
 
 
-def kept(cluster: Cluster, edit: HandEdit, why: str = "The price moved.", newest: int | None = None) -> Rule:
+def kept(
+    cluster: Cluster, edit: HandEdit, why: str = "The price moved.", newest: int | None = None
+) -> Rule:
     return keep_version(cluster=cluster, edit=edit, why=why, newest=newest)
 
 
@@ -70,19 +77,27 @@ class TestTrying:
         same = try_edit(cluster, HandEdit(rule))
         assert [(3, 0, 0, 0, 0), (2, 0, 0, 0, 1)] == [score(same, "price"), score(same, "weight")]
         assert (9, 3) == (same.n_run, same.n_annotated)
-        other = try_edit(cluster, HandEdit(rule, None, {"price": ["//dt[1]"], "weight": ["//dd[last()]"]}))
+        other = try_edit(
+            cluster, HandEdit(rule, None, {"price": ["//dt[1]"], "weight": ["//dd[last()]"]})
+        )
         assert [(0, 3, 0, 0, 0), (2, 0, 0, 1, 0)] == [score(other, "price"), score(other, "weight")]
         none = try_edit(cluster, HandEdit(rule, None, {"price": ["//h7"], "name": []}))
         assert [(0, 0, 3, 0, 0), (0, 0, 3, 0, 0)] == [score(none, "price"), score(none, "name")]
         price = next(one for one in other.scores if one.name == "price")
-        assert (("1.50 EUR",), ("Our price",)) == (price.examples[0].expected, price.examples[0].got)
+        assert (("1.50 EUR",), ("Our price",)) == (
+            price.examples[0].expected,
+            price.examples[0].got,
+        )
         assert n_rules == Rule.objects.count()
 
     @pytest.mark.parametrize(
         ("text", "reason"),
         [
             (IMPORTED.replace("//h1", "document('http://10.0.0.1/')"), "line 5: .*another file"),
-            (IMPORTED.replace("<record>", '<record><xsl:include href="x"/>'), "line 4: .*another stylesheet"),
+            (
+                IMPORTED.replace("<record>", '<record><xsl:include href="x"/>'),
+                "line 4: .*another stylesheet",
+            ),
             (IMPORTED.replace("<record>", "<html>"), "no well-formed XML: .*line"),
             (IMPORTED.replace("//h1", "str:split(//h1)"), "line 5: .*not allowed"),
             (IMPORTED.replace("//h1", "//h1["), "line 5: "),
@@ -126,7 +141,12 @@ class TestKeeping:
         _, rule = learnt_shop(6)
         draft = kept(rule.cluster, HandEdit(rule, None, {"price": ["//dd[1]/text()"]}), newest=1)
 
-        assert (2, "draft", "edited", 1) == (draft.version, draft.state, draft.origin, draft.edited_from)
+        assert (2, "draft", "edited", 1) == (
+            draft.version,
+            draft.state,
+            draft.origin,
+            draft.edited_from,
+        )
         assert ({}, "The price moved.", True) == (draft.definition, draft.comment, draft.is_by_hand)
         kinds = {one["attribute"]: (one["kind"], one["xpath"]) for one in draft.figures}
         assert ("by_hand", "//dd[1]/text()") == kinds["price"]
@@ -145,7 +165,9 @@ class TestKeeping:
         draft = kept(rule.cluster, HandEdit(rule, None, {"price": ["//dd[1]"]}))
         propose_rule(rule=draft, rings=False)
         draft.refresh_from_db()
-        assert {"name": 0, "price": 0, "weight": 0} == draft.validation["found"]  # every page is a sample
+        assert {"name": 0, "price": 0, "weight": 0} == draft.validation[
+            "found"
+        ]  # every page is a sample
         publish_rule(rule=draft)
         extract(site)
 
@@ -166,7 +188,11 @@ class TestKeeping:
         site = shop(12)
         annotate_product(site, 1)
         draft = kept(products_of(site), HandEdit(stylesheet=IMPORTED.encode()))
-        assert ("imported", None, "by_hand") == (draft.origin, draft.edited_from, draft.figures[0]["kind"])
+        assert ("imported", None, "by_hand") == (
+            draft.origin,
+            draft.edited_from,
+            draft.figures[0]["kind"],
+        )
         Annotation.objects.all().delete()
         draft.samples.filter(snapshot__page__url__endswith="p/5").delete()
         review = propose_rule(rule=draft, rings=False)
@@ -175,9 +201,11 @@ class TestKeeping:
         assert [{}] == [line["nodes"] for line in page.records]
         shown = judging(review, 1)
         marks = orjson.loads(shown["marks"])
-        assert ["name (found by its text)", "price (found by its text)", "weight (found by its text)"] == [
-            mark["label"] for mark in marks
-        ]
+        assert [
+            "name (found by its text)",
+            "price (found by its text)",
+            "weight (found by its text)",
+        ] == [mark["label"] for mark in marks]
         assert all(value.is_guessed for value in shown["values"])
 
     def test_what_lacks_a_reason_or_changes_nothing_is_not_kept(self) -> None:
@@ -239,18 +267,29 @@ class TestPages:
         saved = ed.post(edit, form | {"why": "A test"})
         assert f"{reverse('rule', args=['shop', rule.cluster.name])}?version=2" == saved["Location"]
         shown = ed.get(saved["Location"] + "&compare=1").content.decode()
-        for told in ("edited by hand", "from <a", "//h7", "Written by hand", "From version 1 to 2", "A test"):
+        for told in (
+            "edited by hand",
+            "from <a",
+            "//h7",
+            "Written by hand",
+            "From version 1 to 2",
+            "A test",
+        ):
             assert told in shown
 
     def test_xpaths_go_on_as_a_stylesheet_and_a_conflict_keeps_the_text(self, ed: Client) -> None:
         _, rule = learnt_shop(3)
         edit = reverse("edit_rule", args=["shop", rule.cluster.name])
         form = {"form": "xpaths", "base": "1", "newest": "1", "xpaths-price": "//i[@id='mine']"}
-        assert "//i[@id=&#x27;mine&#x27;]" in ed.post(edit, form | {"show": "stylesheet"}).content.decode()
+        assert (
+            "//i[@id=&#x27;mine&#x27;]"
+            in ed.post(edit, form | {"show": "stylesheet"}).content.decode()
+        )
         kept(rule.cluster, HandEdit(rule, None, {"weight": []}))
 
         conflict = ed.post(
-            edit, {"form": "stylesheet", "base": "1", "newest": "1", "why": "x", "stylesheet": IMPORTED}
+            edit,
+            {"form": "stylesheet", "base": "1", "newest": "1", "why": "x", "stylesheet": IMPORTED},
         )
         text = conflict.content.decode()
         assert (409, True, True) == (conflict.status_code, "meanwhile" in text, "//dd[2]" in text)
@@ -273,29 +312,37 @@ class TestPages:
         assert "by their texts" in text
         assert (
             "Refused"
-            in ed.post(scoring, {"file": SimpleUploadedFile("x.xsl", b"\x89PNG\0")}).content.decode()
+            in ed.post(
+                scoring, {"file": SimpleUploadedFile("x.xsl", b"\x89PNG\0")}
+            ).content.decode()
         )
 
     def test_without_samples_or_vertical_it_says_what_to_do(self, ed: Client) -> None:
         site = shop(3)
         Cluster.objects.create(site=site, name="empty", title="Empty")
         scored = ed.post(
-            reverse("score_edit", args=["shop", "empty"]), {"form": "stylesheet", "stylesheet": IMPORTED}
+            reverse("score_edit", args=["shop", "empty"]),
+            {"form": "stylesheet", "stylesheet": IMPORTED},
         )
         assert "No samples." in scored.content.decode()
         site.assignments.all().delete()
 
         assert (
-            "Nothing to look for yet" in ed.get(reverse("edit_rule", args=["shop", "empty"])).content.decode()
+            "Nothing to look for yet"
+            in ed.get(reverse("edit_rule", args=["shop", "empty"])).content.decode()
         )
-        assert 404 == ed.get(reverse("edit_rule", args=["shop", "empty"]) + "?version=9").status_code
+        assert (
+            404 == ed.get(reverse("edit_rule", args=["shop", "empty"]) + "?version=9").status_code
+        )
 
     def test_a_viewer_edits_nothing(self) -> None:
         site = shop(3)
         viewer = client_of(Role.VIEWER)
 
         for name in ("edit_rule", "score_edit"):
-            assert 403 == viewer.post(reverse(name, args=["shop", products_of(site).name])).status_code
+            assert (
+                403 == viewer.post(reverse(name, args=["shop", products_of(site).name])).status_code
+            )
 
 
 class TestPrograms:
@@ -309,10 +356,22 @@ class TestPrograms:
         assert "line 5" in ed.post("sites/shop/rule-checks/", {"cluster": name, "stylesheet": IMPORTED.replace("//h1", "document('x')")}).json()["refused"]  # fmt: skip
 
         made = ed.post("sites/shop/rule-drafts/", asked | {"why": "A test", "newest": 1})
-        assert (201, "edited", 1) == (made.status_code, made.json()["origin"], made.json()["edited_from"])
-        assert 409 == ed.post("sites/shop/rule-drafts/", asked | {"why": "A test", "newest": 1}).status_code
+        assert (201, "edited", 1) == (
+            made.status_code,
+            made.json()["origin"],
+            made.json()["edited_from"],
+        )
+        assert (
+            409
+            == ed.post(
+                "sites/shop/rule-drafts/", asked | {"why": "A test", "newest": 1}
+            ).status_code
+        )
         for wrong in ({"cluster": "ghost"}, {"version": 7}, {"stylesheet": "x"}, {"why": ""}):
-            assert 400 == ed.post("sites/shop/rule-drafts/", {"why": "A test"} | asked | wrong).status_code
+            assert (
+                400
+                == ed.post("sites/shop/rule-drafts/", {"why": "A test"} | asked | wrong).status_code
+            )
         assert 403 == caller("vera", Role.VIEWER).post("sites/shop/rule-checks/", asked).status_code
 
     def test_the_command_keeps_a_file(self, tmp_path: Path) -> None:
@@ -323,7 +382,14 @@ class TestPrograms:
         call_command("import_rule", "shop", name, str(file), "--check", "--output", str(lines))
         assert not Rule.objects.exists()
         call_command(
-            "import_rule", "shop", name, str(file), "--why", "From the old system", "--output", str(lines)
+            "import_rule",
+            "shop",
+            name,
+            str(file),
+            "--why",
+            "From the old system",
+            "--output",
+            str(lines),
         )
 
         assert "imported" == Rule.objects.get().origin

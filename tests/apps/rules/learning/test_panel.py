@@ -53,7 +53,9 @@ class TestLearning:
         publish_rule(rule=learn_rule(cluster=cluster))
         learn_panel(cluster=cluster)
         learn_panel(cluster=cluster)
-        states = Rule.objects.filter(cluster=cluster).order_by("version").values_list("state", flat=True)
+        states = (
+            Rule.objects.filter(cluster=cluster).order_by("version").values_list("state", flat=True)
+        )
         assert ["published", "draft"] == list(states)
 
     def test_a_draft_is_measured_on_pages_that_were_no_samples_when_asked(self, site: Site) -> None:
@@ -130,7 +132,9 @@ class TestViews:
         assert "No further page needed." in answer
         assert "version 1" in edda.get(address).content.decode()
 
-    def test_a_doubtful_value_is_one_link_away_from_its_page(self, site: Site, edda: Client) -> None:
+    def test_a_doubtful_value_is_one_link_away_from_its_page(
+        self, site: Site, edda: Client
+    ) -> None:
         annotate_product(site, 1)
         annotate_product(site, 2)
         cluster = products_of(site)
@@ -148,7 +152,9 @@ class TestViews:
         assert "Choose a vertical" in edda.get(address).content.decode()
         assert "assign one first" in edda.post(address).content.decode()
 
-    def test_prefilling_gives_what_the_rule_finds_with_its_places(self, site: Site, edda: Client) -> None:
+    def test_prefilling_gives_what_the_rule_finds_with_its_places(
+        self, site: Site, edda: Client
+    ) -> None:
         annotate_product(site, 1)
         annotate_product(site, 3)
         cluster = products_of(site)
@@ -162,11 +168,15 @@ class TestViews:
         assert isinstance(price["marks"][0]["number"], int)
         assert told["attributes"]["weight"]["absent"]
 
-    def test_the_records_of_a_list_are_those_of_the_rule_and_can_be_accepted(self, edda: Client) -> None:
+    def test_the_records_of_a_list_are_those_of_the_rule_and_can_be_accepted(
+        self, edda: Client
+    ) -> None:
         site = listing()
         cluster = Cluster.objects.present().get(site=site)
         learn_panel(cluster=cluster)
-        page = Page.objects.select_related("latest_snapshot").get(site=site, url__endswith="/list/5")
+        page = Page.objects.select_related("latest_snapshot").get(
+            site=site, url__endswith="/list/5"
+        )
         assert page.latest_snapshot is not None
         place = ["shop", page.pk, page.latest_snapshot.pk]
         told = edda.get(reverse("rule_prefill", args=["shop", cluster.name, place[-1]])).json()
@@ -186,7 +196,9 @@ class TestViews:
     def test_prefilling_without_a_rule_gives_nothing(self, site: Site, edda: Client) -> None:
         snapshot = Page.objects.get(site=site, url__endswith="/p/6").latest_snapshot
         assert snapshot is not None
-        told = edda.get(reverse("rule_prefill", args=["shop", products_of(site).name, snapshot.pk])).json()
+        told = edda.get(
+            reverse("rule_prefill", args=["shop", products_of(site).name, snapshot.pk])
+        ).json()
         assert {"rule": None, "attributes": {}} == told
 
     def test_the_step_that_emptied_the_nodes_is_shown(self, site: Site, edda: Client) -> None:
@@ -196,8 +208,13 @@ class TestViews:
         snapshot = Page.objects.get(site=site, url__endswith="/p/6").latest_snapshot
         assert snapshot is not None
         address = reverse("rule_steps", args=["shop", cluster.name, 1, snapshot.pk])
-        assert "Nothing is left at this step" in edda.get(f"{address}?attribute=weight").content.decode()
-        assert "Every step selects something" in edda.get(f"{address}?attribute=name").content.decode()
+        assert (
+            "Nothing is left at this step"
+            in edda.get(f"{address}?attribute=weight").content.decode()
+        )
+        assert (
+            "Every step selects something" in edda.get(f"{address}?attribute=name").content.decode()
+        )
 
     def test_viewers_may_not_learn(self, site: Site) -> None:
         viewer = client_of(Role.VIEWER)

@@ -189,7 +189,9 @@ class TestChanges:
             ("export_records", [], Role.OPERATOR),
         ],
     )
-    def test_a_role_too_low_changes_nothing(self, name: str, parts: list[object], role: Role) -> None:
+    def test_a_role_too_low_changes_nothing(
+        self, name: str, parts: list[object], role: Role
+    ) -> None:
         two_versions()
         lower = Role(Role.values[Role.values.index(role) - 1])
         address = reverse(name, args=["shop", *parts])
@@ -221,7 +223,9 @@ class TestRecords:
         Record.objects.filter(pk=records[3].pk).update(gone_at=timezone.now())
         text = seen(ada, "records", query=f"?state={state}")
 
-        assert shown == {n for n, record in enumerate(records) if f'id="record-{record.pk}"' in text}
+        assert shown == {
+            n for n, record in enumerate(records) if f'id="record-{record.pk}"' in text
+        }
 
     def test_parts_of_the_table_follow_each_other(self, ada: Client) -> None:
         shop_with_records(60)
@@ -241,14 +245,18 @@ class TestRecords:
         _, records = shop_with_records(3)
         touched(records[1], name="Red boot")
         answer: Any = ada.get(reverse("download_records", args=["shop"]) + "?format=csv&q=boot")
-        rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode(), newline="")))
+        rows = list(
+            csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode(), newline=""))
+        )
 
         assert ["Red boot"] == [row["name"] for row in rows]
 
     def test_pages_without_a_record_are_counted_by_reason(self, ada: Client) -> None:
         site: Site = site_of("shop")
         page = page_of(site, "list")
-        Extraction.objects.create(site=site, page=page, snapshot_seen=1, rules_seen="x", reason="no_rule")
+        Extraction.objects.create(
+            site=site, page=page, snapshot_seen=1, rules_seen="x", reason="no_rule"
+        )
 
         assert "no rule</dt><dd>1 page</dd>" in seen(ada, "records")
 
@@ -257,10 +265,14 @@ class TestRecord:
     def test_it_shows_values_places_failures_and_history(self, ada: Client) -> None:
         rule, (record,) = shop_with_records(1)
         Record.objects.filter(pk=record.pk).update(
-            missing=["colour"], failed={"colour": "mandatory, but the rule selects no node on this page"}
+            missing=["colour"],
+            failed={"colour": "mandatory, but the rule selects no node on this page"},
         )
         RecordVersion.objects.create(
-            record=record, values=record.values | {"name": "Old name"}, rule=rule, since=timezone.now()
+            record=record,
+            values=record.values | {"name": "Old name"},
+            rule=rule,
+            since=timezone.now(),
         )
         text = seen(ada, "record", record.pk)
 
@@ -293,7 +305,9 @@ class TestRecord:
             assert "&lt;script&gt;alert(1)" in text
 
 
-def test_the_file_of_an_export_is_handed_out(ada: Client, settings: object, tmp_path: object) -> None:
+def test_the_file_of_an_export_is_handed_out(
+    ada: Client, settings: object, tmp_path: object
+) -> None:
     site = site_of("shop")
     job = Job.objects.create(
         task="rules.export_records",

@@ -57,7 +57,9 @@ def test_a_rule_has_its_stylesheet_samples_and_versions(ada: Caller) -> None:
     assert "//div[2]/h1/text()" == answer["definition"]["attributes"][0]["losers"][0]["xpath"]
 
 
-def test_publishing_keeps_golden_records_and_rolling_back_returns_to_the_version_before(ada: Caller) -> None:
+def test_publishing_keeps_golden_records_and_rolling_back_returns_to_the_version_before(
+    ada: Caller,
+) -> None:
     first, second = drafts(2)
     assert "published" == ada.post(f"rules/{first.pk}/publish/").json()["state"]
     ada.post(f"rules/{second.pk}/publish/")
@@ -69,7 +71,9 @@ def test_publishing_keeps_golden_records_and_rolling_back_returns_to_the_version
 
     back = ada.post(f"rules/{second.pk}/roll-back/").json()
     assert (first.pk, "published") == (back["id"], back["state"])
-    actions = list(AuditEntry.objects.filter(action="rule.published").values_list("subject", flat=True))
+    actions = list(
+        AuditEntry.objects.filter(action="rule.published").values_list("subject", flat=True)
+    )
     assert ["products@1", "products@1", "products@2"] == sorted(actions)
 
 
@@ -114,9 +118,19 @@ def test_learning_and_running_are_jobs(ada: Caller) -> None:
     learning = ada.post("sites/shop/learn/", {"cluster": "products", "learner": "published"})
     running = ada.post("sites/shop/extract/")
 
-    assert ("rules.learn_rules", "rules.extract_records") == (learning.json()["task"], running.json()["task"])
+    assert ("rules.learn_rules", "rules.extract_records") == (
+        learning.json()["task"],
+        running.json()["task"],
+    )
     params = Job.objects.get(pk=learning.json()["id"]).params
-    assert ("products", "published", True) == (params["cluster"], params["learner"], params["is_draft"])
+    assert ("products", "published", True) == (
+        params["cluster"],
+        params["learner"],
+        params["is_draft"],
+    )
     assert 409 == ada.post("sites/shop/extract/").status_code
     wrong = ada.post("sites/shop/learn/", {"cluster": "ghost"})
-    assert (400, True) == (wrong.status_code, "no cluster 'ghost'" in wrong.json()["error"]["message"])
+    assert (400, True) == (
+        wrong.status_code,
+        "no cluster 'ghost'" in wrong.json()["error"]["message"],
+    )

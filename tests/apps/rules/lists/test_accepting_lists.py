@@ -57,7 +57,9 @@ def result_of(job: Job) -> dict[str, Any]:
 
 
 class TestSiteWithOnePage:
-    def test_is_clustered_and_its_list_has_a_rule_that_gives_the_table_back(self, ada: User) -> None:
+    def test_is_clustered_and_its_list_has_a_rule_that_gives_the_table_back(
+        self, ada: User
+    ) -> None:
         page = stored_list()
         result = result_of(accepted(page, ada))
 
@@ -96,8 +98,12 @@ class TestSiteWithOnePage:
 
         assert result_of(accepted(page, ada, publishes=True))["published"]
         run_job(Job.objects.get(task="rules.extract_records").pk, extract_records)
-        prices = {record.values["title"]: record.values.get("price") for record in Record.objects.all()}
-        assert {f"The thing {k}": f"{k}.50 EUR" if k % 3 else None for k in range(N_RECORDS)} == prices
+        prices = {
+            record.values["title"]: record.values.get("price") for record in Record.objects.all()
+        }
+        assert {
+            f"The thing {k}": f"{k}.50 EUR" if k % 3 else None for k in range(N_RECORDS)
+        } == prices
 
     def test_where_a_second_person_is_asked_for_the_rule_is_proposed(self, ada: User) -> None:
         page = stored_list()
@@ -160,11 +166,15 @@ class TestPagesThatComeLater:
 
 class TestVertical:
     def test_of_that_name_keeps_what_it_has(self, ada: User) -> None:
-        save_vertical(name="thing", attributes=[AttributePlan("title", is_constant=True)], actor=None)
+        save_vertical(
+            name="thing", attributes=[AttributePlan("title", is_constant=True)], actor=None
+        )
         accepted(stored_list(), ada)
 
         attributes = Attribute.objects.filter(vertical__name="thing").live()
-        assert [("title", True), ("price", False)] == list(attributes.values_list("name", "is_constant"))
+        assert [("title", True), ("price", False)] == list(
+            attributes.values_list("name", "is_constant")
+        )
 
     def test_names_that_cannot_be_used_are_refused(self, ada: User) -> None:
         with pytest.raises(BadVertical, match="no thing"):
@@ -175,7 +185,12 @@ class TestVertical:
         assert page.latest_snapshot is not None
         with pytest.raises(ValidationError, match="at least one column"):
             request_acceptance(
-                snapshot=page.latest_snapshot, rank=1, columns=[], vertical="x", publishes=False, actor=ada
+                snapshot=page.latest_snapshot,
+                rank=1,
+                columns=[],
+                vertical="x",
+                publishes=False,
+                actor=ada,
             )
 
 

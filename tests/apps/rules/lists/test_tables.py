@@ -42,10 +42,13 @@ def client_of(role: Role, site: Site | None = None) -> Client:
 
 class TestSiteOfAnAddress:
     @pytest.mark.parametrize(
-        "address", ["https://www.shop.example/list", "https://shop.example/a", "https://img.example/x"]
+        "address",
+        ["https://www.shop.example/list", "https://shop.example/a", "https://img.example/x"],
     )
     def test_is_the_one_whose_hosts_cover_it(self, address: str) -> None:
-        site = Site.objects.create(name="shop", root_url="https://shop.example/", extra_hosts=["img.example"])
+        site = Site.objects.create(
+            name="shop", root_url="https://shop.example/", extra_hosts=["img.example"]
+        )
         Site.objects.create(name="other", root_url="https://other.example/")
 
         assert site == site_at(address, user_with(Role.OPERATOR, site))
@@ -74,7 +77,10 @@ class TestPasting:
 
         job = Job.objects.get()
         assert answer["Location"] == reverse("table_job", args=["shop.example", job.pk])
-        assert ("https://www.shop.example/list?x=1", 1) == (job.params["entry"], job.params["max_pages"])
+        assert ("https://www.shop.example/list?x=1", 1) == (
+            job.params["entry"],
+            job.params["max_pages"],
+        )
 
     def test_what_is_wrong_stands_at_the_field(self) -> None:
         answer = client_of(Role.OPERATOR).post(reverse("new_table"), {"url": "http://a b/"})
@@ -102,7 +108,9 @@ class TestPasting:
     @pytest.mark.usefixtures("loopback")
     def test_a_page_that_did_not_come_says_why_and_what_to_do(self) -> None:
         client = client_of(Role.OPERATOR)
-        with FakeHost({"/list": Answer(b"%PDF-1", headers={"Content-Type": "application/pdf"})}) as host:
+        with FakeHost(
+            {"/list": Answer(b"%PDF-1", headers={"Content-Type": "application/pdf"})}
+        ) as host:
             client.post(reverse("new_table"), {"url": f"{host.url}/list"})
             job = run_job(Job.objects.get().pk, crawl_list)
         assert job.site is not None
@@ -135,7 +143,10 @@ class TestTable:
     def test_links_are_whole_and_lead_nowhere_else(self, page: Page) -> None:
         table = found_tables(page.latest_snapshot)[0]  # type: ignore[arg-type]  # it is stored
 
-        assert f"{page.site.root_url}p/0" in table.columns[table.names.index(table.detail_column)].values[0]
+        assert (
+            f"{page.site.root_url}p/0"
+            in table.columns[table.names.index(table.detail_column)].values[0]
+        )
         assert 'rel="noopener noreferrer"' in self.seen(page)
 
     def test_who_only_looks_gets_no_buttons(self, page: Page) -> None:
@@ -170,7 +181,9 @@ class TestTable:
         )
 
     def test_nothing_to_follow_is_no_crawl(self, page: Page) -> None:
-        client_of(Role.OPERATOR).post(reverse("crawl_list", args=["shop", page.pk]), {"max_pages": "7"})
+        client_of(Role.OPERATOR).post(
+            reverse("crawl_list", args=["shop", page.pk]), {"max_pages": "7"}
+        )
 
         assert not Job.objects.filter(task="clustering.crawl_list").exists()
 
@@ -190,7 +203,9 @@ class TestDownload:
             {name: value for name, value in row.items() if value}
             for row in csv.DictReader(io.StringIO(self.file(page, "csv").decode()))
         ]
-        packed: list[Any] = pyarrow.parquet.read_table(io.BytesIO(self.file(page, "parquet"))).to_pylist()
+        packed: list[Any] = pyarrow.parquet.read_table(
+            io.BytesIO(self.file(page, "parquet"))
+        ).to_pylist()
 
         assert N_RECORDS == len(lines)
         assert lines == rows

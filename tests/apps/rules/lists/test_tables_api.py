@@ -35,8 +35,15 @@ def test_a_page_is_a_table_by_its_address_its_number_and_its_snapshot(ada: Calle
 
     assert [table] == told(ada, f"pages/{page.pk}/tables/")["results"]
     assert [table] == told(ada, f"snapshots/{page.latest_snapshot_id}/tables/")["results"]
-    assert (page.pk, page.latest_snapshot_id, 1) == (table["page"], table["snapshot"], table["rank"])
-    assert (N_RECORDS, "https://shop.example/list?page=2") == (table["n_records"], table["next_url"])
+    assert (page.pk, page.latest_snapshot_id, 1) == (
+        table["page"],
+        table["snapshot"],
+        table["rank"],
+    )
+    assert (N_RECORDS, "https://shop.example/list?page=2") == (
+        table["n_records"],
+        table["next_url"],
+    )
     columns = {column["name"]: column for column in table["columns"]}
     assert {"name": "price", "kind": "text", "is_multi": False, "n_filled": 5} == columns["price"]
     assert "link" == columns[table["detail_column"]]["kind"]
@@ -97,7 +104,9 @@ def test_an_address_becomes_a_job_and_the_job_a_table(ada: Caller) -> None:
 
     result = told(ada, f"jobs/{asked.json()['id']}/")["result"]
     assert "pasted" == asked.json()["site"]
-    assert N_RECORDS == told(ada, f"snapshots/{result['snapshot']}/tables/")["results"][0]["n_records"]
+    assert (
+        N_RECORDS == told(ada, f"snapshots/{result['snapshot']}/tables/")["results"][0]["n_records"]
+    )
 
 
 def test_who_may_not_fetch_there_is_told_what_is_needed() -> None:

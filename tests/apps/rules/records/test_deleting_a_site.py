@@ -24,4 +24,6 @@ def test_a_site_with_rules_and_reviews_is_deleted_whole(monkeypatch: pytest.Monk
     job = run_job(request.pk, keeping.delete_site)
 
     assert (Job.State.DONE, "") == (job.state, job.error)
-    assert [] == [model for model in (Site, Page, Rule, RuleSample, JudgedPage) if model.objects.exists()]
+    assert [] == [
+        model for model in (Site, Page, Rule, RuleSample, JudgedPage) if model.objects.exists()
+    ]

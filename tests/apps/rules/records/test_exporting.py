@@ -30,7 +30,9 @@ def test_the_bundle_finds_what_the_database_holds(tmp_path: Path) -> None:
     ]
 
     expected = [{**line, "nodes": {}} for line in stored_lines(site)]
-    assert [one.get("raw") for one in expected if one["rule"]] == [one["raw"] for one in found if one["rule"]]
+    assert [one.get("raw") for one in expected if one["rule"]] == [
+        one["raw"] for one in found if one["rule"]
+    ]
     assert [one["rule"] for one in expected] == [one["rule"] for one in found]
     assert [] == check_bundle(tmp_path / "out")
     assert (tmp_path / "out" / f"{rule.cluster.name}.xsl").is_file()

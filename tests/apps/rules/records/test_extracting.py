@@ -34,7 +34,10 @@ class TestRecords:
         assert {"name": "Rope 2", "price": "2.50 EUR", "weight": "25 g"} == found["record"]
         assert ["weight"] == line(lines, "/p/3")["missing"]
         assert f"{rule.cluster.name}@1" == found["rule"]
-        assert ("no_rule", None) == (line(lines, "/news/2")["reason"], line(lines, "/news/2")["rule"])
+        assert ("no_rule", None) == (
+            line(lines, "/news/2")["reason"],
+            line(lines, "/news/2")["rule"],
+        )
 
     def test_nothing_is_done_again_while_nothing_is_new(self) -> None:
         site, _ = learnt_shop()

@@ -13,7 +13,14 @@ from annotation.models import Annotation, Attribute
 from clustering.models import Page, Snapshot
 from rules.models import Extraction, Record, Rule
 from tests.apps.clustering.demo_sites import store
-from tests.apps.rules.shop_cast import annotate_product, extract, learnt_shop, product, products_of, shop
+from tests.apps.rules.shop_cast import (
+    annotate_product,
+    extract,
+    learnt_shop,
+    product,
+    products_of,
+    shop,
+)
 from vertex.core.models import Site
 
 pytestmark = pytest.mark.django_db
@@ -55,13 +62,17 @@ def test_contradictory_annotations() -> None:
     line = learnt(site)["name"]
 
     assert "none" == line["kind"]
-    assert line["reason"].startswith("annotations: contradictory annotations: several values ('Rope 1', ")
+    assert line["reason"].startswith(
+        "annotations: contradictory annotations: several values ('Rope 1', "
+    )
     assert line["reason"].endswith(f"({site.root_url}p/1)")
 
 
 def test_an_annotation_on_a_truncated_page() -> None:
     site = annotated_shop(1)
-    Snapshot.objects.filter(page__url=f"{site.root_url}p/1").update(problem=Snapshot.Problem.TRUNCATED)
+    Snapshot.objects.filter(page__url=f"{site.root_url}p/1").update(
+        problem=Snapshot.Problem.TRUNCATED
+    )
 
     line = learnt(site)["price"]
 
@@ -97,12 +108,19 @@ def test_no_precise_xpath() -> None:
 def test_a_classifier_that_cannot_decide_is_told_apart() -> None:
     line = learnt(twins(1, 2, 3))["name"]
 
-    assert "the classifier is undecided: another node scores higher than the annotated one" in line["reason"]
+    assert (
+        "the classifier is undecided: another node scores higher than the annotated one"
+        in line["reason"]
+    )
     learner = io.StringIO()
     site = Site.objects.get()
     call_command("learn_rules", site.name, "--draft", "--learner", "published", stdout=learner)
-    published = {one["attribute"]: one for one in map(json.loads, learner.getvalue().splitlines())}["name"]
-    assert published["reason"].startswith("classifier: no precise XPath; the classifier is undecided")
+    published = {one["attribute"]: one for one in map(json.loads, learner.getvalue().splitlines())}[
+        "name"
+    ]
+    assert published["reason"].startswith(
+        "classifier: no precise XPath; the classifier is undecided"
+    )
     assert f"({site.root_url}p/" in published["reason"]
 
 
@@ -186,7 +204,9 @@ def twins(*places: int) -> Site:
     site = shop()
     rows = "".join("<i>{}</i>" for _ in range(3))
     for n, place in enumerate(places, 1):
-        body = f"<html><head><title>x</title></head><body><div>{rows}</div></body></html>".format(*"abc")
+        body = f"<html><head><title>x</title></head><body><div>{rows}</div></body></html>".format(
+            *"abc"
+        )
         store(site, [(f"p/{n}", body.encode(), "text/html")])
         page = Page.objects.select_related("latest_snapshot").get(url=f"{site.root_url}p/{n}")
         assert page.latest_snapshot is not None

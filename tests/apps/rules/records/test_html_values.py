@@ -16,7 +16,7 @@ from annotation.services import AttributePlan, assign_vertical, save_vertical
 from clustering.dom.page import parse_page
 from clustering.services.clusters.clusterings import cluster_site, request_clustering
 from rules.algorithms.running.run_rule import transform
-from rules.bundle.bundle import extract_bundle
+from rules.bundle.parallel import extract_bundle
 from rules.models import Record
 from rules.services.learning.learning import learn_rule
 from rules.services.learning.trying import HandEdit, try_edit
@@ -39,9 +39,7 @@ def body(n: int) -> bytes:
     """Return a page whose text is broken by tags, entities, comments and a line break in each of its blocks."""
     word = WORDS[n % 10]
     items = "".join(f"<li>{one}</li>" for one in WORDS[: n % 3 + 1])
-    text = (
-        f"<p>The <b>{word}</b>en <i>d<u>e</u>sk</i> no.&nbsp;{n}<!-- c -->,<br>made by hand &amp; kept.</p>"
-    )
+    text = f"<p>The <b>{word}</b>en <i>d<u>e</u>sk</i> no.&nbsp;{n}<!-- c -->,<br>made by hand &amp; kept.</p>"
     last = f"<p>Care:<script>1</script> oil it {n} times.</p>" if n % 2 else ""
     return (
         f"<html><head><title>Desk {n}</title></head><body><h1>Desk {n}</h1><div class='about'>{text}"
@@ -70,7 +68,9 @@ def shop_of_desks() -> Site:
         AttributePlan("about", "html"),
         AttributePlan("items", "html", is_multi=True),
     ]
-    assign_vertical(site=site, vertical=save_vertical(name="desk", attributes=plans, actor=None), actor=None)
+    assign_vertical(
+        site=site, vertical=save_vertical(name="desk", attributes=plans, actor=None), actor=None
+    )
     run_job(request_clustering(site=site, rings=False).pk, cluster_site)
     return site
 
@@ -106,7 +106,11 @@ def test_all_engines_give_the_text_of_the_whole_element(tmp_path: Path) -> None:
 
     for n, line in zip(NUMBERS, lines, strict=True):
         record = Record.objects.get(page__url__endswith=f"p/{n}")
-        assert {"name": f"Desk {n}", "about": about(n), "items": WORDS[: n % 3 + 1]} == record.values
+        assert {
+            "name": f"Desk {n}",
+            "about": about(n),
+            "items": WORDS[: n % 3 + 1],
+        } == record.values
         assert (record.values, record.raw) == (line["record"], line["raw"])
         raw = {name: [text] if isinstance(text, str) else text for name, text in record.raw.items()}
         assert [raw] == values_in(transform(rule.stylesheet, tree_of(n)).getroot())
@@ -114,12 +118,16 @@ def test_all_engines_give_the_text_of_the_whole_element(tmp_path: Path) -> None:
         assert "/html/body/div[1]" == record.nodes["about"]
 
 
-def test_the_value_is_what_the_editor_was_shown_and_an_edit_counts_it_as_right(tmp_path: Path) -> None:
+def test_the_value_is_what_the_editor_was_shown_and_an_edit_counts_it_as_right(
+    tmp_path: Path,
+) -> None:
     site = shop_of_desks()
     annotate(site, tmp_path, 1, 2)
     said = Annotation.objects.get(attribute__name="about", page__url__endswith="p/1")
     rule = learn_rule(cluster=products_of(site))
-    score = next(one for one in try_edit(rule.cluster, HandEdit(rule)).scores if one.name == "about")
+    score = next(
+        one for one in try_edit(rule.cluster, HandEdit(rule)).scores if one.name == "about"
+    )
 
     assert about(1) == said.text
     assert (2, 0) == (score.n_right, score.n_bad)

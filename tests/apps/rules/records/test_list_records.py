@@ -37,9 +37,13 @@ def shelves(*, is_constant: bool) -> Site:
         AttributePlan("name", is_constant=is_constant),
         AttributePlan("price", "price"),
     ]
-    assign_vertical(site=site, vertical=save_vertical(name="item", attributes=plans, actor=None), actor=None)
+    assign_vertical(
+        site=site, vertical=save_vertical(name="item", attributes=plans, actor=None), actor=None
+    )
     cluster(site)
-    page = Page.objects.select_related("latest_snapshot").get(site=site, url=f"{site.root_url}list/1")
+    page = Page.objects.select_related("latest_snapshot").get(
+        site=site, url=f"{site.root_url}list/1"
+    )
     said = {"page": page, "snapshot": page.latest_snapshot}
     shelf, name, price = (Attribute.objects.get(name=name) for name in ("shelf", "name", "price"))
     Annotation.objects.create(**said, attribute=shelf, xpath="/html/body/h1", text="Shelf 1")
@@ -47,14 +51,20 @@ def shelves(*, is_constant: bool) -> Site:
         record = f"/html/body/ul/li[{n}]"
         Annotation.objects.create(**said, kind=Annotation.Kind.RECORD, record=[record], position=n)
         value = {"record": [record], "position": n}
-        Annotation.objects.create(**said, **value, attribute=name, xpath=f"{record}/b/a", text=f"Item 1-{n}")
-        Annotation.objects.create(**said, **value, attribute=price, xpath=f"{record}/i", text=f"{n} EUR")
+        Annotation.objects.create(
+            **said, **value, attribute=name, xpath=f"{record}/b/a", text=f"Item 1-{n}"
+        )
+        Annotation.objects.create(
+            **said, **value, attribute=price, xpath=f"{record}/i", text=f"{n} EUR"
+        )
     publish_rule(rule=learn_rule(cluster=Cluster.objects.present().get(site=site)))
     return site
 
 
 @pytest.mark.parametrize(("is_constant", "key"), [(True, "Item 2-{}"), (False, "/i/2-{}")])
-def test_one_new_first_row_does_not_rewrite_the_history_of_the_others(*, is_constant: bool, key: str) -> None:
+def test_one_new_first_row_does_not_rewrite_the_history_of_the_others(
+    *, is_constant: bool, key: str
+) -> None:
     site = shelves(is_constant=is_constant)
     extract(site)
     store(site, [list_page(2, [9, 1, 2, 3])])

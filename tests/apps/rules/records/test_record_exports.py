@@ -86,21 +86,28 @@ def test_each_record_is_written_once_whatever_changes_meanwhile(
     whole = [*begun, *parts]
 
     told = lines_of(whole) if form == JSON_LINES else table_of(whole)
-    assert sorted(f"https://shop.example/r{n}" for n in range(5)) == sorted(row["url"] for row in told)
+    assert sorted(f"https://shop.example/r{n}" for n in range(5)) == sorted(
+        row["url"] for row in told
+    )
 
 
 def test_memory_stays_flat() -> None:
     _, (record,) = shop_with_records(1)
-    of_all = {name: getattr(record, name) for name in ("site", "page", "cluster", "rule", "snapshot")}
+    of_all = {
+        name: getattr(record, name) for name in ("site", "page", "cluster", "rule", "snapshot")
+    }
     text = {"name": "x" * 1000}
 
     def peak(n: int) -> int:
         Record.objects.exclude(pk=record.pk).delete()
         Record.objects.bulk_create(
-            Record(**of_all, key=str(number), values=text, change_number=1000 + number) for number in range(n)
+            Record(**of_all, key=str(number), values=text, change_number=1000 + number)
+            for number in range(n)
         )
         tracemalloc.start()
-        n_written = sum(part.count(b"\n") for part in export_parts(Record.objects.all(), JSON_LINES))
+        n_written = sum(
+            part.count(b"\n") for part in export_parts(Record.objects.all(), JSON_LINES)
+        )
         _, most = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert n + 1 == n_written
@@ -146,7 +153,11 @@ def test_parquet_has_a_typed_column_for_each_attribute() -> None:
 
     assert "application/vnd.apache.parquet" == answer["Content-Type"]
     assert ("Trail Runner", "$89.00", ["41", "42"]) == (row["name"], row["price"], row["sizes"])
-    assert (record.changed_at, None, 0.9) == (row["changed_at"], row["gone_at"], row["least_confidence"])
+    assert (record.changed_at, None, 0.9) == (
+        row["changed_at"],
+        row["gone_at"],
+        row["least_confidence"],
+    )
     assert {"price": {"amount": "89.00", "currency": "USD"}} == orjson.loads(row["normalized"])
 
 

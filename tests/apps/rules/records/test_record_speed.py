@@ -43,12 +43,20 @@ def best(work: Callable[[], bytes]) -> float:
 def many() -> None:
     """Store records, most of them of one page: the texts are what counts."""
     _, (first,) = shop_with_records(1)
-    of_all = {name: getattr(first, name) for name in ("site", "page", "cluster", "rule", "snapshot", "nodes")}
+    of_all = {
+        name: getattr(first, name)
+        for name in ("site", "page", "cluster", "rule", "snapshot", "nodes")
+    }
     values = {f"attribute{number}": f"Some displayed value {number}" for number in range(14)}
     sure = dict.fromkeys(values, 1.0)
     Record.objects.bulk_create(
         Record(
-            **of_all, key=str(number), values=values, raw=values, confidence=sure, change_number=100 + number
+            **of_all,
+            key=str(number),
+            values=values,
+            raw=values,
+            confidence=sure,
+            change_number=100 + number,
         )
         for number in range(N_RECORDS)
     )
@@ -61,7 +69,9 @@ def ours(after: int) -> bytes:
 
 def plain() -> bytes:
     joined = Record.objects.select_related("site", "page", "cluster", "rule__vertical")
-    rendered: bytes = JSONRenderer().render(Plain(joined.order_by("change_number")[:PART], many=True).data)
+    rendered: bytes = JSONRenderer().render(
+        Plain(joined.order_by("change_number")[:PART], many=True).data
+    )
     return rendered
 
 

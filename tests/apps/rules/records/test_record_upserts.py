@@ -63,7 +63,12 @@ def runs_of(rule: Rule, pages: Sequence[Page]) -> list[list[dict[str, Any]]]:
         row(rule, pages[3], key="b", index=1),  # the same at another place; a is gone
         row(rule, pages[4]),  # new
     ]
-    third = [*second[:3], row(rule, pages[3], key="a"), row(rule, pages[4], key="c"), row(rule, pages[4])]
+    third = [
+        *second[:3],
+        row(rule, pages[3], key="a"),
+        row(rule, pages[4], key="c"),
+        row(rule, pages[4]),
+    ]
     return [first, second, third, third]
 
 
@@ -79,7 +84,9 @@ def told(upsert: Upsert, rule: Rule, pages: Sequence[Page]) -> list[Any]:
         for one in Record.objects.order_by("change_number").values()
     ]
     history = RecordVersion.objects.order_by("until", "record__page", "record__key")
-    versions = history.values("record__page", "record__key", "values", "rule", "was_gone", "since", "until")
+    versions = history.values(
+        "record__page", "record__key", "values", "rule", "was_gone", "since", "until"
+    )
     return [counts, records, list(versions)]
 
 
@@ -112,7 +119,9 @@ def test_what_is_new_changed_gone_and_the_same_is_counted(rule: Rule, pages: lis
     assert [False, False, True, False] == [version["was_gone"] for version in versions]
 
 
-def test_change_numbers_go_on_and_unchanged_records_keep_theirs(rule: Rule, pages: list[Page]) -> None:
+def test_change_numbers_go_on_and_unchanged_records_keep_theirs(
+    rule: Rule, pages: list[Page]
+) -> None:
     first, second, *_ = runs_of(rule, pages)
     numbers = [page.pk for page in pages]
     upsert_records(first, pages=numbers, now=EVENING)
@@ -120,7 +129,10 @@ def test_change_numbers_go_on_and_unchanged_records_keep_theirs(rule: Rule, page
     by_place = {(one.page_id, one.key): one for one in Record.objects.all()}
 
     assert 1 == by_place[pages[0].pk, ""].change_number
-    assert (3, 0.5) == (by_place[pages[2].pk, ""].change_number, by_place[pages[2].pk, ""].least_confidence)
+    assert (3, 0.5) == (
+        by_place[pages[2].pk, ""].change_number,
+        by_place[pages[2].pk, ""].least_confidence,
+    )
     assert 6 == by_place[pages[4].pk, ""].change_number
     assert 7 == by_place[pages[1].pk, ""].change_number
     assert 8 == by_place[pages[3].pk, "a"].change_number

@@ -47,7 +47,9 @@ def test_a_record_tells_all_that_is_known_of_it(ada: Caller) -> None:
     assert row["gone_at"] is None
 
 
-def test_pages_of_the_list_neither_skip_nor_repeat_what_comes_and_changes_meanwhile(ada: Caller) -> None:
+def test_pages_of_the_list_neither_skip_nor_repeat_what_comes_and_changes_meanwhile(
+    ada: Caller,
+) -> None:
     rule, records = shop_with_records(5)
     first = ada.get("records/?limit=2").json()
     new = record_of(rule, page_of(rule.cluster.site, "new"))
@@ -156,7 +158,9 @@ def test_each_page_costs_the_same_queries_however_deep(ada: Caller) -> None:
 
 def test_a_record_has_its_history(ada: Caller) -> None:
     rule, (record,) = shop_with_records(1)
-    RecordVersion.objects.create(record=record, values={"name": "Old"}, rule=rule, since=record.first_seen_at)
+    RecordVersion.objects.create(
+        record=record, values={"name": "Old"}, rule=rule, since=record.first_seen_at
+    )
     answer = ada.get(f"records/{record.pk}/").json()
 
     assert record.values == answer["values"]

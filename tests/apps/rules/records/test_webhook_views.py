@@ -31,7 +31,9 @@ def webhook() -> Webhook:
 def failed(webhook: Webhook) -> Delivery:
     Webhook.objects.update(is_active=False)
     fields = {"first_change": 1, "last_change": 4, "n_records": 4, "n_tries": 9, "status": 500}
-    return Delivery.objects.create(webhook=webhook, state="failed", error="It answered 500.", **fields)
+    return Delivery.objects.create(
+        webhook=webhook, state="failed", error="It answered 500.", **fields
+    )
 
 
 def test_the_secret_is_shown_once(ops: Client) -> None:

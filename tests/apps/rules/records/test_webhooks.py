@@ -73,9 +73,15 @@ def test_a_message_tells_what_to_pull_and_its_signature_holds(receiver: Receiver
     (asked,) = receiver.got
     headers = {name.lower(): value for name, value in asked.headers.items()}
     data = orjson.loads(bodies[0])
-    assert ("records.changed", "shop", 1) == (data["type"], data["data"]["site"], data["data"]["n_records"])
+    assert ("records.changed", "shop", 1) == (
+        data["type"],
+        data["data"]["site"],
+        data["data"]["n_records"],
+    )
     ada = caller("ada", Role.VIEWER)
-    pulled = ada.get(f"records/?site=shop&changed_since={data['data']['changed_since']}").json()["results"]
+    pulled = ada.get(f"records/?site=shop&changed_since={data['data']['changed_since']}").json()[
+        "results"
+    ]
     assert [records[0].pk] == [row["id"] for row in pulled]
 
     key = base64.b64decode(webhooks.secret_of(webhook).removeprefix("whsec_"))
@@ -126,7 +132,9 @@ def test_a_message_that_is_not_taken_is_sent_again_after_longer_waits(receiver: 
 
 
 @pytest.mark.parametrize("status", [410, 500])
-def test_who_never_takes_it_is_given_up_and_told_all_once_resumed(receiver: Receiver, status: int) -> None:
+def test_who_never_takes_it_is_given_up_and_told_all_once_resumed(
+    receiver: Receiver, status: int
+) -> None:
     webhook, records = told(receiver)
     receiver.statuses = [status]
     webhooks.plan_deliveries()
@@ -188,7 +196,9 @@ def test_the_tick_plans_and_sends(receiver: Receiver, settings: Any) -> None:
     assert 1 == len(receiver.got)
 
 
-@pytest.mark.parametrize("url", ["ftp://shop.example/", "nonsense", "https://", "javascript:alert(1)"])
+@pytest.mark.parametrize(
+    "url", ["ftp://shop.example/", "nonsense", "https://", "javascript:alert(1)"]
+)
 def test_what_is_no_web_address_is_refused(url: str) -> None:
     with pytest.raises(ValidationError):
         webhooks.add_webhook(site=site_of("shop"), url=url)

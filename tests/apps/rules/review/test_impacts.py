@@ -18,7 +18,13 @@ from rules.services.review.impacts import (
 )
 from rules.services.review.publishing import publish_rule
 from tests.apps.rules.record_cast import STYLESHEET, rule_of
-from tests.apps.rules.review_cast import OTHER_NAMES, WITHOUT_PRICE, compared, person, shop_with_draft
+from tests.apps.rules.review_cast import (
+    OTHER_NAMES,
+    WITHOUT_PRICE,
+    compared,
+    person,
+    shop_with_draft,
+)
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobExists, run_job
 
@@ -42,7 +48,10 @@ def test_what_is_lost_is_counted_field_by_field() -> None:
     assert {"": {"changed": N}, "name": {"same": N}, "price": {"lost": N}} == counts(impact)
     assert (N, 1) == (impact.figures["pages"], impact.against_version)
     lost = [one for one in impact.examples if one["attribute"] == "price"]
-    assert (25, "lost", "$1.00", None) == (len(lost), *(lost[0][name] for name in ("kind", "was", "now")))
+    assert (25, "lost", "$1.00", None) == (
+        len(lost),
+        *(lost[0][name] for name in ("kind", "was", "now")),
+    )
 
 
 def test_without_a_rule_in_use_everything_is_gained() -> None:
@@ -87,7 +96,9 @@ def test_a_changed_stylesheet_makes_it_outdated() -> None:
     assert is_outdated(impact)
 
 
-def test_a_run_that_was_cut_off_goes_on_and_counts_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_that_was_cut_off_goes_on_and_counts_nothing_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(impacts, "AT_ONCE", 10)
     rule = shop_with_draft(WITHOUT_PRICE)
     impact = request_impact(rule=rule, rings=False)

@@ -59,7 +59,14 @@ class TestQueue:
         compared(rule)
         page = text(rob, reverse("review"))
 
-        for told in ("the shop has new prices", "by eve", "products@2", "of 20", "~27", "may publish"):
+        for told in (
+            "the shop has new prices",
+            "by eve",
+            "products@2",
+            "of 20",
+            "~27",
+            "may publish",
+        ):
             assert told in page
 
     def test_a_decided_review_moves_down(self, rob: Client) -> None:
@@ -75,7 +82,10 @@ class TestDeciding:
     def test_an_editor_proposes_and_withdraws(self) -> None:
         rule, eve = shop_with_draft(), client_of(person("eve", Role.EDITOR))
         eve.post(at(rule, "propose_rule"), {"comment": "please"})
-        assert ("proposed", "please") == (Rule.objects.get(pk=rule.pk).state, Review.objects.get().comment)
+        assert ("proposed", "please") == (
+            Rule.objects.get(pk=rule.pk).state,
+            Review.objects.get().comment,
+        )
         eve.post(at(rule, "send_back_rule"))
         assert "withdrawn" == Review.objects.get().outcome
 
@@ -83,7 +93,9 @@ class TestDeciding:
         rule = shop_with_draft()
         proposed(rule, person("ann"))
 
-        client_of(person("eve", Role.EDITOR)).post(at(rule, "send_back_rule"), {"reason": "mine is better"})
+        client_of(person("eve", Role.EDITOR)).post(
+            at(rule, "send_back_rule"), {"reason": "mine is better"}
+        )
         assert "proposed" == Rule.objects.get(pk=rule.pk).state
 
     def test_the_author_is_told_who_may_publish(self, rob: Client) -> None:
@@ -149,7 +161,9 @@ class TestJudging:
             annotate_product(site, number)
         rule = learn_rule(cluster=products_of(site))
         review = proposed(rule)
-        page = text(client_of(person("rob")), reverse("review_rule", args=["shop", rule.cluster.name, 1]))
+        page = text(
+            client_of(person("rob")), reverse("review_rule", args=["shop", rule.cluster.name, 1])
+        )
 
         assert 0 < JudgedPage.objects.filter(review=review).count() < 20
         assert "&quot;label&quot;:&quot;price&quot;" in page
@@ -161,14 +175,21 @@ class TestJudging:
         viewer = client_of(person("vera", Role.VIEWER))
 
         assert 'name="verdict"' not in text(viewer, at(rule))
-        assert 403 == viewer.post(at(rule, "judge_page"), {"rank": "1", "verdict": "right"}).status_code
+        assert (
+            403
+            == viewer.post(at(rule, "judge_page"), {"rank": "1", "verdict": "right"}).status_code
+        )
 
     def test_a_page_that_is_not_there_is_404(self, rob: Client) -> None:
         rule = shop_with_draft()
         proposed(rule)
 
-        assert 404 == rob.post(at(rule, "judge_page"), {"rank": "77", "verdict": "right"}).status_code
-        assert 404 == rob.post(at(rule, "judge_page"), {"rank": "²", "verdict": "right"}).status_code
+        assert (
+            404 == rob.post(at(rule, "judge_page"), {"rank": "77", "verdict": "right"}).status_code
+        )
+        assert (
+            404 == rob.post(at(rule, "judge_page"), {"rank": "²", "verdict": "right"}).status_code
+        )
 
 
 class TestImpact:
@@ -210,8 +231,12 @@ class TestPolicy:
         answer = ops.post(address, {"publishing": "anybody", "second_share": "30"}, follow=True)
 
         assert "Settings of reviews saved" in answer.content.decode()
-        assert (30, "anybody") == ReviewPolicy.objects.values_list("second_share", "publishing").get()
-        assert 400 == ops.post(address, {"publishing": "anybody", "second_share": "300"}).status_code
+        assert (30, "anybody") == ReviewPolicy.objects.values_list(
+            "second_share", "publishing"
+        ).get()
+        assert (
+            400 == ops.post(address, {"publishing": "anybody", "second_share": "300"}).status_code
+        )
         assert 403 == client_of(person("rob")).get(address).status_code
 
 
@@ -228,7 +253,14 @@ class TestEconomics:
         )
         shown = text(rob, reverse("economics", args=["shop"]))
 
-        for told in ("42 s", "8.0 a page", "75.0 %", "3 of 4", "about 3 pages of 2 clusters", "2 min"):
+        for told in (
+            "42 s",
+            "8.0 a page",
+            "75.0 %",
+            "3 of 4",
+            "about 3 pages of 2 clusters",
+            "2 min",
+        ):
             assert told in shown
 
     def test_before_anything_it_says_what_is_to_do(self, rob: Client) -> None:

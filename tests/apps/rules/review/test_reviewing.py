@@ -76,7 +76,10 @@ class TestProposing:
         proposed(rule_of(first.cluster.site, state=Rule.State.DRAFT))
 
         first.refresh_from_db()
-        assert ("draft", "replaced") == (first.state, Review.objects.filter(rule=first).get().outcome)
+        assert ("draft", "replaced") == (
+            first.state,
+            Review.objects.filter(rule=first).get().outcome,
+        )
 
 
 class TestSendingBack:
@@ -101,7 +104,10 @@ class TestSendingBack:
         proposed(rule, eve)
         send_back(rule=rule, reason="", actor=eve)
 
-        assert ("withdrawn", "rule.withdrawn") == (Review.objects.get(rule=rule).outcome, actions()[-1])
+        assert ("withdrawn", "rule.withdrawn") == (
+            Review.objects.get(rule=rule).outcome,
+            actions()[-1],
+        )
 
     def test_what_nobody_proposes_cannot_be_sent_back(self) -> None:
         with pytest.raises(ValidationError, match="is draft; nobody proposes it"):
@@ -216,7 +222,10 @@ class TestJudging:
         judge(page=second, verdict="wrong", actor=rob)
         judge(page=second, verdict="", actor=rob)
 
-        assert (0, None) == (validity_so_far(review).n_pages, JudgedPage.objects.get(pk=second.pk).judged_by)
+        assert (0, None) == (
+            validity_so_far(review).n_pages,
+            JudgedPage.objects.get(pk=second.pk).judged_by,
+        )
         assert ["page.judged"] * 3 == actions()[-3:]
 
     def test_ends_with_the_review(self) -> None:

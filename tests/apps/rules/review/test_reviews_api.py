@@ -57,7 +57,10 @@ def test_the_author_does_not_publish_and_force_needs_a_reason(rob: Caller) -> No
 def test_the_impact_is_computed_by_a_job_and_read(eve: Caller) -> None:
     rule = shop_with_draft(OTHER_NAMES)
     started = eve.post(f"rules/{rule.pk}/impacts/", {})
-    assert (202, 409) == (started.status_code, eve.post(f"rules/{rule.pk}/impacts/", {}).status_code)
+    assert (202, 409) == (
+        started.status_code,
+        eve.post(f"rules/{rule.pk}/impacts/", {}).status_code,
+    )
     compared(rule)
 
     (told,) = eve.get(f"rules/{rule.pk}/impacts/").json()["results"]

@@ -62,7 +62,9 @@ class TestTour:
         before = [model.objects.count() for model in (Site, Vertical, User, Job, Page, SearchClick)]
         told = take_tour(max_pages=5)
 
-        assert before == [model.objects.count() for model in (Site, Vertical, User, Job, Page, SearchClick)]
+        assert before == [
+            model.objects.count() for model in (Site, Vertical, User, Job, Page, SearchClick)
+        ]
         assert told.count("crawled before") == 4
 
     def test_a_longer_tour_crawls_on(self, installation: Path) -> None:
@@ -80,10 +82,14 @@ class TestTour:
         assert ["headline"] == [attribute.name for attribute in article.attributes.all()]
         assert Vertical.objects.get(name="demo_product").attributes.count() == 12
 
-    def test_a_site_of_somebody_else_with_the_same_name_is_left_alone(self, installation: Path) -> None:
+    def test_a_site_of_somebody_else_with_the_same_name_is_left_alone(
+        self, installation: Path
+    ) -> None:
         Site.objects.create(name="alpine-shop", root_url="https://alpine.example/")
 
-        with pytest.raises(CommandError, match=r"already a site “alpine-shop”, at https://alpine.example/"):
+        with pytest.raises(
+            CommandError, match=r"already a site “alpine-shop”, at https://alpine.example/"
+        ):
             take_tour(max_pages=1)
         assert Site.objects.get(name="alpine-shop").root_url == "https://alpine.example/"
 
@@ -173,7 +179,10 @@ class TestNetwork:
     def test_loopback_is_open_for_the_tour_alone(self, settings: Any) -> None:
         settings.ALLOWED_NETWORKS = [ipaddress.ip_network("10.0.0.0/8")]
         with demo.loopback_allowed():
-            assert [str(network) for network in settings.ALLOWED_NETWORKS] == ["10.0.0.0/8", "127.0.0.1/32"]
+            assert [str(network) for network in settings.ALLOWED_NETWORKS] == [
+                "10.0.0.0/8",
+                "127.0.0.1/32",
+            ]
 
         assert [str(network) for network in settings.ALLOWED_NETWORKS] == ["10.0.0.0/8"]
 
@@ -230,12 +239,15 @@ class TestServing:
         with ThreadingHTTPServer((LOOPBACK, port), BaseHTTPRequestHandler) as stranger:
             Thread(target=stranger.serve_forever, daemon=True).start()
             with pytest.raises(
-                demo.DemoRefused, match=rf"port {port} is taken by .*; stop that, or set VERTEX_DEMO_PORT"
+                demo.DemoRefused,
+                match=rf"port {port} is taken by .*; stop that, or set VERTEX_DEMO_PORT",
             ):
                 demo.sites_served().__enter__()
             stranger.shutdown()
 
-    def test_ports_beyond_the_last_are_refused_by_name(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_ports_beyond_the_last_are_refused_by_name(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setenv("VERTEX_DEMO_PORT", "65534")
 
         with pytest.raises(

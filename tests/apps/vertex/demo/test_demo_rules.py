@@ -49,7 +49,10 @@ def right_and_all(attribute: str) -> tuple[int, int]:
     """Return how many records have an attribute as the truth says, and how many there are."""
     records = Record.objects.there().select_related("page")
     truths = [(record, sites.load(SITE).page_at(target_of(record))) for record in records]
-    right = [truth and truth.values[attribute] == record.values.get(attribute) for record, truth in truths]
+    right = [
+        truth and truth.values[attribute] == record.values.get(attribute)
+        for record, truth in truths
+    ]
     return sum(map(bool, right)), len(right)
 
 
@@ -73,7 +76,11 @@ def test_the_tour_ends_with_true_records() -> None:
 
 def test_a_second_tour_adds_nothing_and_leaves_what_people_did() -> None:
     take_tour()
-    said = Annotation.objects.live().filter(attribute__name="name").select_related("snapshot", "attribute")[0]
+    said = (
+        Annotation.objects.live()
+        .filter(attribute__name="name")
+        .select_related("snapshot", "attribute")[0]
+    )
     annotate(snapshot=said.snapshot, attribute=said.attribute, marks=[], actor=None)
     before = counts()
     told = take_tour()

@@ -66,7 +66,9 @@ def test_every_page_is_served_as_it_was_made(server: DemoServer, visitor: Visito
 
 
 @pytest.mark.parametrize("path", ["/static/1.css", "/img/logo.svg"])
-def test_assets_are_served_with_their_types(server: DemoServer, visitor: Visitor, path: str) -> None:
+def test_assets_are_served_with_their_types(
+    server: DemoServer, visitor: Visitor, path: str
+) -> None:
     answer = visitor.get(path)
 
     assert (server.site.assets[path].body, server.site.assets[path].content_type) == (
@@ -125,7 +127,10 @@ def test_a_page_that_is_known_is_not_sent_again(visitor: Visitor) -> None:
 def test_head_has_the_length_and_no_body(server: DemoServer, visitor: Visitor) -> None:
     answer = visitor.get("/", method="HEAD")
 
-    assert (str(len(server.site.pages["/"].body)), b"") == (answer.headers["Content-Length"], answer.body)
+    assert (str(len(server.site.pages["/"].body)), b"") == (
+        answer.headers["Content-Length"],
+        answer.body,
+    )
 
 
 def test_an_edition_can_be_exchanged_while_it_runs() -> None:
@@ -140,7 +145,9 @@ def test_an_edition_can_be_exchanged_while_it_runs() -> None:
 
 def test_it_knows_itself_and_refuses_a_stranger(server: DemoServer) -> None:
     assert is_served("alpine-shop", server.server_port)
-    with pytest.raises(PortTaken, match=rf"port {server.server_port} is taken by demo-sites \(alpine-shop\)"):
+    with pytest.raises(
+        PortTaken, match=rf"port {server.server_port} is taken by demo-sites \(alpine-shop\)"
+    ):
         is_served("town-guide", server.server_port)
     with ThreadingHTTPServer((LOOPBACK, 0), BaseHTTPRequestHandler) as stranger:
         Thread(target=stranger.serve_forever, daemon=True).start()
@@ -173,7 +180,16 @@ def test_three_hundred_pages_a_second(server: DemoServer) -> None:
 
 
 def test_the_command_serves_a_site() -> None:
-    command = [sys.executable, "-u", "-m", "vertex.demo.sites", "serve", "tinker-board", "--edition", "2"]
+    command = [
+        sys.executable,
+        "-u",
+        "-m",
+        "vertex.demo.sites",
+        "serve",
+        "tinker-board",
+        "--edition",
+        "2",
+    ]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stderr is not None

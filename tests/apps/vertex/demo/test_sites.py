@@ -39,7 +39,9 @@ VOLATILE = {
     "tinker-board": "viewCount",
 }
 
-pytestmark = pytest.mark.xdist_group("demo sites")  # making them takes seconds; one worker keeps them
+pytestmark = pytest.mark.xdist_group(
+    "demo sites"
+)  # making them takes seconds; one worker keeps them
 all_editions = pytest.mark.parametrize("edition", sites.EDITIONS)
 all_sites = pytest.mark.parametrize("name", sites.NAMES)
 
@@ -60,7 +62,11 @@ class TestWhole:
 
     def test_no_link_is_dead_but_those_meant_to_be(self, name: str, edition: str) -> None:
         site = sites.load(name, edition)
-        dead = {path for path in reachable(site) if path not in site.redirects and site.page_at(path) is None}
+        dead = {
+            path
+            for path in reachable(site)
+            if path not in site.redirects and site.page_at(path) is None
+        }
 
         assert site.dead_links == dead
 
@@ -79,7 +85,9 @@ class TestWhole:
     def test_pictures_and_style_sheets_are_there(self, name: str, edition: str) -> None:
         site = sites.load(name, edition)
         wanted = {
-            str(src) for page in site.pages.values() for src in tree(page).xpath("//img/@src | //link/@href")
+            str(src)
+            for page in site.pages.values()
+            for src in tree(page).xpath("//img/@src | //link/@href")
         }
 
         assert set() == wanted - set(site.assets)
@@ -126,7 +134,9 @@ class TestTruth:
                 nodes = [tree(page).xpath(path)[0] for path in record.nodes]
                 assert len({node.getparent() for node in nodes}) == 1, page.path
                 positions = [node.getparent().index(node) for node in nodes]
-                assert list(range(positions[0], positions[0] + len(positions))) == positions, page.path
+                assert list(range(positions[0], positions[0] + len(positions))) == positions, (
+                    page.path
+                )
                 assert_values(page, record)
 
     def test_records_are_not_mixed_up(self, name: str, edition: str) -> None:
@@ -170,7 +180,8 @@ def assert_values(page: DemoPage, record: sites.Record) -> None:
 def shape(page: DemoPage) -> Counter[str]:
     """Return the page's elements with their classes: what a redesign changes."""
     return Counter(
-        f"{element.tag}.{element.get('class', '')}" for element in tree(page).iter(lxml.html.etree.Element)
+        f"{element.tag}.{element.get('class', '')}"
+        for element in tree(page).iter(lxml.html.etree.Element)
     )
 
 
@@ -192,19 +203,26 @@ class TestEditions:
         untouched = [page for page in before.pages.values() if page.type == before.untouched]
 
         assert len(untouched) >= 20
-        assert [page.body for page in untouched] == [after.pages[page.path].body for page in untouched]
+        assert [page.body for page in untouched] == [
+            after.pages[page.path].body for page in untouched
+        ]
 
     def test_constants_stay_and_other_values_drift(self, name: str) -> None:
         before = sites.load(name, 1)
         for edition in ("1b", "2"):
             after = sites.load(name, edition)
-            both = [page for page in before.pages.values() if page.values and page.path in after.pages]
+            both = [
+                page for page in before.pages.values() if page.values and page.path in after.pages
+            ]
             for attribute in CONSTANTS[name]:
                 assert all(
-                    page.values[attribute] == after.pages[page.path].values[attribute] for page in both
+                    page.values[attribute] == after.pages[page.path].values[attribute]
+                    for page in both
                 )
             volatile = VOLATILE[name]
-            n_moved = sum(page.values[volatile] != after.pages[page.path].values[volatile] for page in both)
+            n_moved = sum(
+                page.values[volatile] != after.pages[page.path].values[volatile] for page in both
+            )
             assert n_moved > 0
             assert len(both) > 140
 
@@ -231,7 +249,8 @@ class TestEditions:
     def test_the_near_twin_differs_in_a_section_only(self, name: str) -> None:
         site = sites.load(name, 1)
         one, twin = (
-            labels([page for page in site.pages.values() if page.type == kind]) for kind in NEAR_TWINS[name]
+            labels([page for page in site.pages.values() if page.type == kind])
+            for kind in NEAR_TWINS[name]
         )
 
         assert 1 <= len(twin - one) <= 4
@@ -240,7 +259,9 @@ class TestEditions:
 
 def labels(pages: list[DemoPage]) -> set[str]:
     """Return the texts that stand on all of these pages."""
-    return set.intersection(*(set(map(str.strip, tree(page).xpath("//body//text()"))) for page in pages))
+    return set.intersection(
+        *(set(map(str.strip, tree(page).xpath("//body//text()"))) for page in pages)
+    )
 
 
 def shape_without_class(page: DemoPage) -> Counter[str]:
@@ -253,7 +274,9 @@ class TestEncodings:
 
         assert page.content_type == "text/html"
         assert b"charset=windows-1252" in page.body
-        assert parse_page(page.body, page.content_type).encoding.replace("windows-", "cp") == "cp1252"
+        assert (
+            parse_page(page.body, page.content_type).encoding.replace("windows-", "cp") == "cp1252"
+        )
         assert any(b"\x92" in page.body for page in sites.load("town-guide").pages.values())
 
     def test_the_courier_says_iso_8859_2_in_the_header_alone(self) -> None:
@@ -312,8 +335,12 @@ class TestFiles:
         site.write_truth(tmp_path / "truth", "http://127.0.0.1:9")
 
         lines = [json.loads(line) for line in manifest.read_text().splitlines()]
-        types = [json.loads(line) for line in (tmp_path / "truth/types.jsonl").read_text().splitlines()]
-        assert list(site.pages) == [line["url"].removeprefix("http://127.0.0.1:9") for line in lines]
+        types = [
+            json.loads(line) for line in (tmp_path / "truth/types.jsonl").read_text().splitlines()
+        ]
+        assert list(site.pages) == [
+            line["url"].removeprefix("http://127.0.0.1:9") for line in lines
+        ]
         assert [page.body for page in site.pages.values()] == [
             (tmp_path / line["file"]).read_bytes() for line in lines
         ]
@@ -322,7 +349,9 @@ class TestFiles:
     def test_annotations_are_as_the_command_takes_them(self, tmp_path: Path) -> None:
         site = sites.load("tinker-board")
         site.write_truth(tmp_path)
-        lines = [json.loads(line) for line in (tmp_path / "annotations.jsonl").read_text().splitlines()]
+        lines = [
+            json.loads(line) for line in (tmp_path / "annotations.jsonl").read_text().splitlines()
+        ]
 
         assert {"url", "attribute"} == set.intersection(*(set(line) for line in lines))
         assert all(line.get("absent") or (line["xpath"] and line["text"]) for line in lines)
@@ -334,5 +363,6 @@ class TestFiles:
 
         assert {3} == {len(row) for row in rows}
         assert all(
-            int(clicks) > 0 and url.startswith("https://alpine-shop.example/") for _, url, clicks in rows
+            int(clicks) > 0 and url.startswith("https://alpine-shop.example/")
+            for _, url, clicks in rows
         )

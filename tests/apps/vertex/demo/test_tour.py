@@ -56,7 +56,9 @@ def test_a_job_that_a_worker_holds_is_left_to_it(job: Job) -> None:
 
 
 def test_a_job_that_fails_says_why(job: Job) -> None:
-    with pytest.raises(jobs.JobFailed, match=rf"“Cluster shop by auto” \(job {job.pk}\): the shop is closed"):
+    with pytest.raises(
+        jobs.JobFailed, match=rf"“Cluster shop by auto” \(job {job.pk}\): the shop is closed"
+    ):
         do_job(job, fail)
 
 

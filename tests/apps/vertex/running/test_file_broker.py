@@ -83,7 +83,9 @@ def put_many(folder: Path, first: int, n: int) -> None:
     channel = channel_of(folder)
     for number in range(first, first + n):
         channel._put("keep", {"n": number})
-        time.sleep(0.0005)  # the readers wait for each: what a kombu of its own shows them is empty at times
+        time.sleep(
+            0.0005
+        )  # the readers wait for each: what a kombu of its own shows them is empty at times
 
 
 def read_many(folder: Path, numbers: Any, is_over: Any) -> None:
@@ -97,8 +99,12 @@ def read_many(folder: Path, numbers: Any, is_over: Any) -> None:
 def test_between_many_workers_no_message_is_lost_or_read_twice(tmp_path: Path) -> None:
     processes = multiprocessing.get_context("fork")
     numbers, is_over = processes.Queue(), processes.Event()
-    writers = [processes.Process(target=put_many, args=(tmp_path, first, 400)) for first in (0, 400)]
-    readers = [processes.Process(target=read_many, args=(tmp_path, numbers, is_over)) for _ in range(3)]
+    writers = [
+        processes.Process(target=put_many, args=(tmp_path, first, 400)) for first in (0, 400)
+    ]
+    readers = [
+        processes.Process(target=read_many, args=(tmp_path, numbers, is_over)) for _ in range(3)
+    ]
     for process in (*readers, *writers):
         process.start()
     try:

@@ -62,7 +62,15 @@ def test_all_is_well() -> None:
 
     assert 200 == status
     assert [] == [name for name, check in told.items() if not check["ok"]]
-    assert {"database", "migrations", "page_store", "disk", "broker", "workers", "overdue_jobs"} == set(told)
+    assert {
+        "database",
+        "migrations",
+        "page_store",
+        "disk",
+        "broker",
+        "workers",
+        "overdue_jobs",
+    } == set(told)
     assert all(check["message"] for check in told.values())
 
 
@@ -100,7 +108,9 @@ def test_a_probe_leaves_nothing_in_the_page_store(settings: Any) -> None:
     assert [] == [path for path in settings.PAGE_STORE_DIR.rglob("*") if path.is_file()]
 
 
-def test_a_database_that_is_gone_is_told_without_its_address(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_database_that_is_gone_is_told_without_its_address(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def fail() -> str:
         raise OperationalError("connection to postgresql://vertex:swordfish@db.internal failed")
 
@@ -120,11 +130,17 @@ def test_workers_that_are_gone_are_told_and_reading_goes_on() -> None:
 
 def test_overdue_jobs_are_counted() -> None:
     Job.objects.create(
-        task="t", queue=Job.Queue.FETCH, title="Late", due_at=timezone.now() - pulse.OVERDUE_AFTER * 2
+        task="t",
+        queue=Job.Queue.FETCH,
+        title="Late",
+        due_at=timezone.now() - pulse.OVERDUE_AFTER * 2,
     )
     _, told = checks()
 
-    assert (False, "1 jobs are overdue.") == (told["overdue_jobs"]["ok"], told["overdue_jobs"]["message"])
+    assert (False, "1 jobs are overdue.") == (
+        told["overdue_jobs"]["ok"],
+        told["overdue_jobs"]["message"],
+    )
 
 
 def test_a_broker_that_does_not_answer_is_told_at_once(settings: Any) -> None:

@@ -93,7 +93,11 @@ def test_an_id_that_is_not_well_formed_is_replaced(ada: Caller, log: Log, bad: s
 def test_what_a_request_does_bears_its_id(ada: Caller, log: Log) -> None:
     from vertex.core.models import AuditEntry
 
-    ada.post("sites/", {"name": "shop", "root_url": "https://shop.example/"}, headers={"X-Request-ID": ID})
+    ada.post(
+        "sites/",
+        {"name": "shop", "root_url": "https://shop.example/"},
+        headers={"X-Request-ID": ID},
+    )
 
     assert ID == AuditEntry.objects.get(action="site.created").request_id
 
@@ -120,7 +124,9 @@ class TestSecrets:
         browser.post("/log-in/", {"username": "bob", "password": "correct horse battery"})
         browser.post("/log-in/", {"username": "bob", "password": "wrong horse battery"})
         ada.get("sites/")
-        Client().get(f"{API}/sites/?token={ada.key}", headers={"Authorization": f"Token {ada.key}x"})
+        Client().get(
+            f"{API}/sites/?token={ada.key}", headers={"Authorization": f"Token {ada.key}x"}
+        )
         cookie = browser.cookies["sessionid"].value
 
         assert 4 <= len(log.lines("request_finished"))
@@ -139,7 +145,9 @@ class TestSecrets:
             told=f"called with {key}",
             form=[{"csrfmiddlewaretoken": "swordfish"}],
         )
-        logging.getLogger("tests").warning("password=swordfish&user=ada %s", f"Cookie: sessionid={key}")
+        logging.getLogger("tests").warning(
+            "password=swordfish&user=ada %s", f"Cookie: sessionid={key}"
+        )
 
         assert key not in log.text
         assert "swordfish" not in log.text
@@ -158,7 +166,13 @@ class TestSecrets:
         assert "ValueError" in log.text
 
     def test_what_is_no_secret_stays(self) -> None:
-        event = {"event": "done", "n_tokens": 3, "password": None, "n": 7, "url": "https://shop.example/p/1"}
+        event = {
+            "event": "done",
+            "n_tokens": 3,
+            "password": None,
+            "n": 7,
+            "url": "https://shop.example/p/1",
+        }
 
         assert event == hide_secrets(None, "info", dict(event))
 
@@ -174,7 +188,11 @@ class TestWorkers:
         job = jobs.create_job(task="t", queue=Job.Queue.KEEP, title="Work", site=site, rings=False)
         task = tasks.import_pages
         receiver = DjangoStructLogInitStep(None).receiver
-        context: Any = {"args": [job.pk], "id": "task-1", "__django_structlog__": {"request_id": ID}}
+        context: Any = {
+            "args": [job.pk],
+            "id": "task-1",
+            "__django_structlog__": {"request_id": ID},
+        }
         task.push_request(**context)
         try:
             receiver.receiver_task_prerun("task-1", task)

@@ -105,4 +105,6 @@ class TestWhoMayScrape:
         assert 401 == self.status()
         assert 401 == self.status(headers={"Authorization": "Bearer wrong"})
         assert 401 == self.status(headers={"Authorization": "Bearer ü"})
-        assert 200 == self.status(headers={"Authorization": "Bearer figures-please"}, REMOTE_ADDR="192.0.2.1")
+        assert 200 == self.status(
+            headers={"Authorization": "Bearer figures-please"}, REMOTE_ADDR="192.0.2.1"
+        )

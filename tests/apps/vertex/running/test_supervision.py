@@ -36,7 +36,9 @@ def supervise(*children: Child, until: Callable[[list[str]], bool]) -> list[str]
 
     def watch() -> None:
         try:
-            wait_until(lambda: until(lines) or supervisor.is_stopping.is_set(), "the lines", seconds=20)
+            wait_until(
+                lambda: until(lines) or supervisor.is_stopping.is_set(), "the lines", seconds=20
+            )
         except AssertionError as problem:
             problems.append(problem)
         supervisor.stop()
@@ -83,7 +85,9 @@ def test_a_child_that_never_starts_ends_the_run_with_its_last_lines() -> None:
         supervise(python("worker", "print('no such module'); exit(3)"), until=lambda _: False)
 
 
-def test_a_child_that_lived_for_a_while_has_all_its_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_child_that_lived_for_a_while_has_all_its_tries_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(supervision, "HEALTHY_AFTER", 0.0)
 
     lines = supervise(
@@ -145,7 +149,9 @@ def test_children_do_not_outlive_a_supervisor_that_is_killed() -> None:
 
 def run_until_first_line(code: str) -> int:
     """Run the code until it prints a process number, kill it, and return the number."""
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         pid = int(process.stdout.readline().rpartition(" ")[2])
         assert is_alive(pid)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
+from rest_framework.request import Request
 
 from vertex.core.api.endpoints import ApiView, endpoint
 from vertex.core.api.errors import Conflict
@@ -14,9 +15,6 @@ from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import ListQuery, RowSerializer, listed
 from vertex.core.models import Job, Refusal, Role, Scope, Site
 from vertex.core.services.jobs import jobs
-
-if TYPE_CHECKING:
-    from rest_framework.request import Request
 
 JOB_STATES = [(str(value), label) for value, label in Job.State.choices]
 
@@ -63,28 +61,38 @@ class JobsQuery(ListQuery):
     site = serializers.CharField(max_length=63, required=False, help_text="A site's name.")
     state = serializers.ChoiceField(choices=JOB_STATES, required=False)
     queue = serializers.ChoiceField(choices=Job.Queue.choices, required=False)
-    task = serializers.CharField(max_length=100, required=False, help_text="Such as clustering.crawl_site.")
+    task = serializers.CharField(
+        max_length=100, required=False, help_text="Such as clustering.crawl_site."
+    )
 
 
 class RefusalsQuery(ListQuery):
     site = serializers.CharField(max_length=63, required=False, help_text="A site's name.")
     job = serializers.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
-    code = serializers.CharField(max_length=40, required=False, help_text="Such as robots or too_large.")
+    code = serializers.CharField(
+        max_length=40, required=False, help_text="Such as robots or too_large."
+    )
 
 
 class Jobs(ApiView):
-    @endpoint("list_jobs", scope=Scope.JOBS_READ, query=JobsQuery, answers=listed(JobRow), tags=["jobs"])
+    @endpoint(
+        "list_jobs", scope=Scope.JOBS_READ, query=JobsQuery, answers=listed(JobRow), tags=["jobs"]
+    )
     def get(self, request: Request, *, query: dict[str, Any], **_: object) -> dict[str, Any]:
         """List jobs, the newest first."""
         visible = Job.objects.visible_to(caller_of(request))
         columns = {"site": "site__name", "state": "state", "queue": "queue", "task": "task"}
         filters = {column: query[name] for name, column in columns.items() if name in query}
-        return page_of(visible.filter(**filters), row=JobRow, request=request, query=query, newest_first=True)
+        return page_of(
+            visible.filter(**filters), row=JobRow, request=request, query=query, newest_first=True
+        )
 
 
 class JobAddress(ApiView):
     def find(self, request: Request, *, pk: int) -> Job:
-        job = Job.objects.visible_to(caller_of(request)).select_related("site").filter(pk=pk).first()
+        job = (
+            Job.objects.visible_to(caller_of(request)).select_related("site").filter(pk=pk).first()
+        )
         if job is None:
             raise NotFound(f"There is no job {pk}, or it is not yours to see.")
         return job
@@ -94,7 +102,13 @@ class JobAddress(ApiView):
 
 
 class JobView(JobAddress):
-    @endpoint("read_job", scope=Scope.JOBS_READ, needs=(Role.VIEWER, "there"), answers=JobRow, tags=["jobs"])
+    @endpoint(
+        "read_job",
+        scope=Scope.JOBS_READ,
+        needs=(Role.VIEWER, "there"),
+        answers=JobRow,
+        tags=["jobs"],
+    )
     def get(self, _request: Request, *, subject: Job, **_: object) -> dict[str, Any]:
         """Show a job and how far it is."""
         return row_of_job(subject)
@@ -129,7 +143,9 @@ class RetryJob(JobAddress):
     def post(self, request: Request, *, subject: Job, **_: object) -> dict[str, Any]:
         """Let a failed or cancelled job go on from where it stopped."""
         if subject.state not in {Job.State.FAILED, Job.State.CANCELLED}:
-            raise Conflict(f"Job {subject.pk} is {subject.get_state_display().lower()}: nothing to retry.")
+            raise Conflict(
+                f"Job {subject.pk} is {subject.get_state_display().lower()}: nothing to retry."
+            )
         jobs.retry_job(job=subject, actor=caller_of(request))
         return row_of_job(subject)
 
@@ -148,7 +164,11 @@ class Refusals(ApiView):
         columns = {"site": "site__name", "job": "job_id", "code": "code"}
         filters = {column: query[name] for name, column in columns.items() if name in query}
         return page_of(
-            visible.filter(**filters), row=RefusalRow, request=request, query=query, newest_first=True
+            visible.filter(**filters),
+            row=RefusalRow,
+            request=request,
+            query=query,
+            newest_first=True,
         )
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rest_framework import serializers
+from rest_framework.request import Request
 
 from vertex.core.api.endpoints import ApiView, endpoint
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import ListQuery, RowSerializer, listed
 from vertex.core.models import AuditEntry, Role, Scope
-
-if TYPE_CHECKING:
-    from rest_framework.request import Request
 
 
 class AuditEntryRow(RowSerializer):
@@ -44,7 +42,12 @@ class Audit(ApiView):
     )
     def get(self, request: Request, *, query: dict[str, Any], **_: object) -> dict[str, Any]:
         """List who changed what, the newest first; for administrators, each of what they administer."""
-        columns = {"site": "site__name", "actor": "actor_name", "action": "action", "since": "at__gte"}
+        columns = {
+            "site": "site__name",
+            "actor": "actor_name",
+            "action": "action",
+            "since": "at__gte",
+        }
         filters = {column: query[name] for name, column in columns.items() if name in query}
         return page_of(
             AuditEntry.objects.visible_to(caller_of(request)).filter(**filters),

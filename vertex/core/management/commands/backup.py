@@ -17,11 +17,15 @@ class Command(WorkCommand):
     failures = (DiskFull,)
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", metavar="FILE", type=Path, help="a tar archive; appears when complete")
+        parser.add_argument(
+            "file", metavar="FILE", type=Path, help="a tar archive; appears when complete"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         told = backup.backup(options["file"].resolve(), report=self.notice)
         self.notice(f"{told['n_bodies']:,} page bodies in {options['file']}")
         if told["damaged"]:
             names = ", ".join(told["damaged"][:3])
-            raise CommandError(f"{len(told['damaged'])} bodies could not be read and are not in it: {names}")
+            raise CommandError(
+                f"{len(told['damaged'])} bodies could not be read and are not in it: {names}"
+            )

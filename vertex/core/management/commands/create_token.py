@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.core.management.base import CommandParser
 from django.db import transaction
 
 from vertex.core.management.output import WorkCommand
 from vertex.core.models import Role, Scope, User
 from vertex.core.services.people import people, tokens
 
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
-
-TOKEN_NAME = "command line"  # noqa: S105  # what the list of tokens calls it
+TOKEN_NAME = "command line"  # what the list of tokens calls it  # noqa: S105 - what the list of tokens calls it
 
 
 class Command(WorkCommand):
@@ -50,7 +48,9 @@ class Command(WorkCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         user = User.objects.filter(username__iexact=options["name"]).first()
         if user is None:
-            user = people.create_user(username=options["name"], role=Role.VIEWER, is_service=True, actor=None)
+            user = people.create_user(
+                username=options["name"], role=Role.VIEWER, is_service=True, actor=None
+            )
             self.notice(f"created the service {user.username}, viewer of all sites")
         token, key = tokens.create_token(
             user=user,

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from django.core.management.base import CommandError
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from vertex.core.management.output import WorkCommand
-from vertex.core.models import Role, User
+from vertex.core.models import Role, Site, User
 from vertex.core.services.people import people
 from vertex.core.services.people.tokens import AccountClosed
-
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
-
-    from vertex.core.models import Site
 
 
 class Command(WorkCommand):

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from django.core.management.base import CommandParser
 
 from vertex.core.management.output import WorkCommand
 from vertex.core.services.files import backup
 from vertex.core.storage import DiskFull
 
-if TYPE_CHECKING:
-    from django.core.management.base import CommandParser
-
 
 class Command(WorkCommand):
-    help = "Bring a backup back into an empty installation, on SQLite or PostgreSQL, and upgrade it."
+    help = (
+        "Bring a backup back into an empty installation, on SQLite or PostgreSQL, and upgrade it."
+    )
     failures = (backup.NotABackup, backup.NotEmpty, DiskFull)
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -23,4 +24,6 @@ class Command(WorkCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         told = backup.restore(options["file"].resolve())
         n_rows = sum(told["rows"].values())
-        self.notice(f"{n_rows:,} rows and {told['n_bodies']:,} page bodies as of {told['made_at'][:19]}")
+        self.notice(
+            f"{n_rows:,} rows and {told['n_bodies']:,} page bodies as of {told['made_at'][:19]}"
+        )

@@ -13,13 +13,16 @@ import io
 import os
 import tarfile
 import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import orjson
 import zstandard
 from django.apps import apps
+from django.apps.registry import Apps
 from django.core.management import call_command
 from django.core.management.color import no_style
 from django.db import connection, models, transaction
@@ -28,15 +31,7 @@ from django.utils import timezone
 
 from vertex.core.models import Site, User
 from vertex.core.models.bodies import bodies_named
-from vertex.core.storage import BodyDamaged, BodyMissing, page_store
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from django.apps.registry import Apps
-
-    from vertex.core.storage import PageStore
+from vertex.core.storage import BodyDamaged, BodyMissing, PageStore, page_store
 
 OUR_APPS = ["core", "clustering", "annotation", "rules", "monitoring"]
 FORMAT = 1
@@ -163,7 +158,7 @@ def _add_bytes(archive: tarfile.TarFile, name: str, content: bytes) -> None:
     _add_file(archive, name, io.BytesIO(content))
 
 
-def _add_file(archive: tarfile.TarFile, name: str, file: Any) -> None:  # noqa: ANN401 - any seekable binary file
+def _add_file(archive: tarfile.TarFile, name: str, file: Any) -> None:
     member = tarfile.TarInfo(name)
     member.size = file.seek(0, os.SEEK_END)
     member.mtime = int(datetime.now(UTC).timestamp())
@@ -184,7 +179,9 @@ def _description(file: Path) -> dict[str, Any]:
     except (tarfile.TarError, KeyError, orjson.JSONDecodeError, EOFError) as error:
         raise NotABackup(f"{file} is not a complete backup: {error}") from None
     if told.get("format") != FORMAT:
-        raise NotABackup(f"{file} has format {told.get('format')}; this version reads format {FORMAT}")
+        raise NotABackup(
+            f"{file} has format {told.get('format')}; this version reads format {FORMAT}"
+        )
     return told
 
 
@@ -195,16 +192,22 @@ def _migrate_to(migrations: list[list[str]]) -> Apps:
     unknown = wanted - set(executor.loader.graph.nodes)
     if unknown:
         names = ", ".join(f"{app}.{name}" for app, name in sorted(unknown))
-        raise NotABackup(f"the backup was made by a later version: this one has no migration {names}")
+        raise NotABackup(
+            f"the backup was made by a later version: this one has no migration {names}"
+        )
     last = [
-        node for node in sorted(wanted) if not any(child.key in wanted for child in _children(executor, node))
+        node
+        for node in sorted(wanted)
+        if not any(child.key in wanted for child in _children(executor, node))
     ]
     executor.migrate(last)
     return MigrationExecutor(connection).loader.project_state(last).apps
 
 
 def _children(executor: MigrationExecutor, node: tuple[str, str]) -> list[Any]:
-    return [child for child in executor.loader.graph.node_map[node].children if child.key[0] == node[0]]
+    return [
+        child for child in executor.loader.graph.node_map[node].children if child.key[0] == node[0]
+    ]
 
 
 def _restore_bodies(archive: tarfile.TarFile, store: PageStore) -> None:
@@ -223,7 +226,9 @@ def _restore_rows(archive: tarfile.TarFile, state: Apps) -> None:
         if member.name.startswith("rows/") and (file := archive.extractfile(member)):
             name = member.name.removeprefix("rows/").removesuffix(".jsonl.zst")
             with zstandard.ZstdDecompressor().stream_reader(file) as lines:
-                _insert(models_by_name[name], io.TextIOWrapper(lines, encoding="utf-8", newline="\n"))
+                _insert(
+                    models_by_name[name], io.TextIOWrapper(lines, encoding="utf-8", newline="\n")
+                )
 
 
 def _insert(model: type[models.Model], lines: io.TextIOWrapper) -> None:

@@ -10,25 +10,32 @@ import stat
 import sys
 import zipfile
 import zlib
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from typing import Any, BinaryIO, cast
 
 import orjson
 import zstandard
 
 from vertex.core.texts import storable
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 STANDARD = "-"  # standard input or output
 MAX_LINE = 4 * 1024 * 1024
 MAX_ZSTD_WINDOW = 128 * 1024 * 1024
-ZSTD_STEP = 256  # a frame of run-length blocks turns each 4 bytes into 128 KiB: 8 MiB a step at worst
+ZSTD_STEP = (
+    256  # a frame of run-length blocks turns each 4 bytes into 128 KiB: 8 MiB a step at worst
+)
 # What damaged compression raises, that of an entry of a zip included.
-BROKEN = (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zstandard.ZstdError, zipfile.BadZipFile)
+BROKEN = (
+    EOFError,
+    zlib.error,
+    lzma.LZMAError,
+    gzip.BadGzipFile,
+    zstandard.ZstdError,
+    zipfile.BadZipFile,
+)
 BOM = b"\xef\xbb\xbf"
 
 
@@ -160,7 +167,7 @@ class _ZstdReader(io.RawIOBase):
         self._begin()
         return 0
 
-    def readinto(self, buffer: Any) -> int:  # noqa: ANN401 (the buffer protocol has no type in Python 3.11)
+    def readinto(self, buffer: Any) -> int:
         while not self._ready:
             if not self._decompress_step():
                 return 0

@@ -12,10 +12,12 @@ class IsoTime(Func):
 
     output_field = TextField()
 
-    def as_postgresql(self, compiler: Any, connection: Any, **_: Any) -> Any:  # noqa: ANN401 - Django's own
+    def as_postgresql(self, compiler: Any, connection: Any, **_: Any) -> Any:
         form = """'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'"""
         template = f"to_char(%(expressions)s AT TIME ZONE 'UTC', {form})"
         return self.as_sql(compiler, connection, template=template)
 
-    def as_sqlite(self, compiler: Any, connection: Any, **_: Any) -> Any:  # noqa: ANN401 - Django's own
-        return self.as_sql(compiler, connection, template="replace(%(expressions)s, ' ', 'T') || 'Z'")
+    def as_sqlite(self, compiler: Any, connection: Any, **_: Any) -> Any:
+        return self.as_sql(
+            compiler, connection, template="replace(%(expressions)s, ' ', 'T') || 'Z'"
+        )

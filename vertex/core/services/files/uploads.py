@@ -7,22 +7,21 @@ import os
 import re
 import shutil
 import uuid
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from vertex.core.models import Job
 from vertex.core.storage import DiskFull, refuse_full_disk
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 OWN_FOLDER = re.compile(r"[0-9a-f]{32}")
-KEPT_UNUSED = timedelta(days=1)  # between an upload and its job; also what a crash in between leaves
+KEPT_UNUSED = timedelta(
+    days=1
+)  # between an upload and its job; also what a crash in between leaves
 KEPT_FOR_RETRY = timedelta(days=30)
 
 
@@ -61,7 +60,10 @@ def _bounded(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 def is_upload(path: Path) -> bool:
     """Say whether the file was kept by `keep_upload`: its folder's name is as random as those."""
-    return path.parent.parent == settings.UPLOAD_DIR and OWN_FOLDER.fullmatch(path.parent.name) is not None
+    return (
+        path.parent.parent == settings.UPLOAD_DIR
+        and OWN_FOLDER.fullmatch(path.parent.name) is not None
+    )
 
 
 def drop_upload(path: Path) -> None:
@@ -75,7 +77,9 @@ def sweep_uploads(*, now: datetime) -> int:
     if not settings.UPLOAD_DIR.is_dir():
         return 0
     needed = Job.objects.exclude(state=Job.State.DONE).exclude(finished_at__lt=now - KEPT_FOR_RETRY)
-    sources = {Path(source).parent for source in needed.values_list("params__source", flat=True) if source}
+    sources = {
+        Path(source).parent for source in needed.values_list("params__source", flat=True) if source
+    }
     n_swept = 0
     for folder in settings.UPLOAD_DIR.iterdir():
         with suppress(FileNotFoundError):  # its job has just ended

@@ -6,10 +6,11 @@ import errno
 import secrets
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import structlog
 from celery import current_app
@@ -17,22 +18,16 @@ from django.conf import settings
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import F, Q
 from django.utils import timezone
+from kombu import Connection
 from kombu.exceptions import KombuError
 
 from vertex.core.exceptions import AlreadyExists
-from vertex.core.models import Job
+from vertex.core.models import Job, Site, User
+from vertex.core.models.jobs import JobQuerySet
 from vertex.core.services.jobs.processes import is_gone, this_process
 from vertex.core.services.people import audit
 from vertex.core.storage import DiskFull
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from kombu import Connection
-
-    from vertex.core.models import Site, User
-    from vertex.core.models.jobs import JobQuerySet
 
 LEASE = timedelta(seconds=60)
 WAIT_AFTER_FAILURE = timedelta(seconds=30)  # doubled with each failure
@@ -47,7 +42,9 @@ class JobExists(AlreadyExists):
     """A job of the same key is not finished yet."""
 
     def __init__(self, job: Job) -> None:
-        super().__init__(f"“{job.title}” is already {job.get_state_display().lower()} (job {job.pk})")
+        super().__init__(
+            f"“{job.title}” is already {job.get_state_display().lower()} (job {job.pk})"
+        )
         self.job = job
 
 
@@ -183,7 +180,9 @@ def run_job(job_id: int, work: Callable[[JobRun], dict[str, Any] | None]) -> Job
     run = claim_job(job_id)
     try:
         result = work(run)
-        _end(run, Job.State.DONE, result=result or {})  # no change where the work has finished the job
+        _end(
+            run, Job.State.DONE, result=result or {}
+        )  # no change where the work has finished the job
     except JobCancelled:
         _end(run, Job.State.CANCELLED)
     except LeaseLost:
@@ -300,7 +299,9 @@ def _lost(job: Job) -> str:
     )
 
 
-def _end(run: JobRun, state: Job.State, *, error: str = "", result: dict[str, Any] | None = None) -> bool:
+def _end(
+    run: JobRun, state: Job.State, *, error: str = "", result: dict[str, Any] | None = None
+) -> bool:
     """Write down how the job ended and give the lease back; say whether it still held."""
     changes: dict[str, Any] = {
         "state": state,
@@ -318,7 +319,9 @@ def _put_back(run: JobRun, *, wait: timedelta, **changes: object) -> None:
     if run.held.filter(cancel_requested_at__isnull=False).exists():
         _end(run, Job.State.CANCELLED)
     due_at = timezone.now() + wait
-    run.held.update(state=Job.State.DUE, due_at=due_at, rung_at=None, lease="", leased_until=None, **changes)
+    run.held.update(
+        state=Job.State.DUE, due_at=due_at, rung_at=None, lease="", leased_until=None, **changes
+    )
 
 
 def _fail_or_wait(run: JobRun, error: Exception) -> None:
@@ -341,7 +344,9 @@ def _fail_or_wait(run: JobRun, error: Exception) -> None:
 def _is_disk_full(error: Exception) -> bool:
     if isinstance(error, OSError) and error.errno in {errno.ENOSPC, errno.EDQUOT}:
         return True
-    return isinstance(error, DiskFull) or (isinstance(error, DatabaseError) and "disk is full" in str(error))
+    return isinstance(error, DiskFull) or (
+        isinstance(error, DatabaseError) and "disk is full" in str(error)
+    )
 
 
 def _keep_alive(run: JobRun, is_over: threading.Event, at_most: timedelta) -> None:

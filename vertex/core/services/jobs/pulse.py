@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from django.utils import timezone
 from django.utils.timesince import timesince
 
 from vertex.core.models import Heartbeat, Job
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 CLOCK = "clock"
 ALIVE_WITHIN = timedelta(minutes=2)
@@ -43,8 +40,12 @@ def take_pulse(*, now: datetime | None = None) -> Pulse:
     now = now or timezone.now()
     beats = dict(Heartbeat.objects.values_list("name", "at"))
     # A worker that is busy with a long job answers no tick, but it keeps its lease.
-    busy = Job.objects.filter(state=Job.State.RUNNING, leased_until__gte=now).values_list("queue", flat=True)
-    seen = {queue: beats[queue] for queue in Job.Queue.values if queue in beats} | dict.fromkeys(busy, now)
+    busy = Job.objects.filter(state=Job.State.RUNNING, leased_until__gte=now).values_list(
+        "queue", flat=True
+    )
+    seen = {queue: beats[queue] for queue in Job.Queue.values if queue in beats} | dict.fromkeys(
+        busy, now
+    )
     swept_at = beats.get(CLOCK)
     return Pulse(
         n_overdue=Job.objects.overdue(now, OVERDUE_AFTER).count(),

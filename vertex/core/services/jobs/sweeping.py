@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from django.db.models import SET_NULL
 from django.db.models.fields.reverse_related import ForeignObjectRel
@@ -12,9 +12,6 @@ from django.utils import timezone
 from vertex.core.models import Job
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.processes import is_gone
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 RINGS_AT_ONCE = 200  # of a queue: with more jobs waiting, its workers have enough to do
 LONGEST_SILENCE = timedelta(minutes=15)  # between two rings for one job

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import structlog
 
-from vertex.core.models import AuditEntry
+from vertex.core.models import AuditEntry, Site, User
 from vertex.core.texts import storable
-
-if TYPE_CHECKING:
-    from vertex.core.models import Site, User
 
 COMMAND_LINE = "command line"
 
@@ -35,7 +32,7 @@ def record(
     )
 
 
-def _storable(value: Any) -> Any:  # noqa: ANN401  # any JSON value
+def _storable(value: Any) -> Any:  # any JSON value
     """Return the value with all its texts fit for the database."""
     if isinstance(value, dict):
         return {storable(str(name)): _storable(part) for name, part in value.items()}

@@ -15,20 +15,14 @@ import ipaddress
 import math
 import secrets
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
 
 from django.contrib.auth import authenticate
 from django.core import signing
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Max, Q, QuerySet
 from django.utils import timezone
 
 from vertex.core.models import LogInAttempt, User
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from django.db.models import QuerySet
 
 FREE_BY_NAME = 5
 FREE_BY_ADDRESS = 20
@@ -54,7 +48,9 @@ class TooManyAttempts(Exception):
 
     def __init__(self, wait: timedelta) -> None:
         self.seconds = max(1, math.ceil(wait.total_seconds()))
-        super().__init__(f"Too many failed attempts. Wait {_in_words(self.seconds)}, then try again.")
+        super().__init__(
+            f"Too many failed attempts. Wait {_in_words(self.seconds)}, then try again."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +159,6 @@ def _in_words(seconds: int) -> str:
     >>> _in_words(1), _in_words(59), _in_words(61)
     ('1 second', '59 seconds', '2 minutes')
     """
-    if seconds < 60:  # noqa: PLR2004  # seconds of a minute
+    if seconds < 60:  # seconds of a minute
         return f"{seconds} second{'s' * (seconds != 1)}"
     return f"{math.ceil(seconds / 60)} minutes"

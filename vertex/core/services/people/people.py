@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.contrib.auth.models import AbstractUser
 from django.contrib.auth.password_validation import validate_password
@@ -12,14 +13,9 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from vertex.core.models import LogInAttempt, Membership, Role, User
+from vertex.core.models import LogInAttempt, Membership, Role, Site, User
 from vertex.core.services.people import audit, tokens
 from vertex.core.services.people.tokens import AccountClosed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from vertex.core.models import Site
 
 # Letters and digits that nobody takes for one another: 20 of them are 98 bits.
 LEGIBLE = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -132,7 +128,9 @@ def set_role(*, user: User, role: Role, site: Site | None = None, actor: User | 
         before = user.memberships.filter(site=site).first()
         if before is not None and before.role == role:
             return before
-        membership, _ = Membership.objects.update_or_create(user=user, site=site, defaults={"role": role})
+        membership, _ = Membership.objects.update_or_create(
+            user=user, site=site, defaults={"role": role}
+        )
         _record_role(user, site, actor, was=before.role if before else None, now=role)
     return membership
 
@@ -282,7 +280,7 @@ def _keeping_an_administrator(user: User) -> Iterator[None]:
             user.refresh_from_db()
             yield
             if had_some and not administrators.exists():
-                raise LastAdministrator(user)  # noqa: TRY301  # raised inside, so that the change is undone
+                raise LastAdministrator(user)  # raised inside, so that the change is undone  # noqa: TRY301 - raised inside, so that the change is undone
     except LastAdministrator:
         user.refresh_from_db()
         raise
@@ -291,5 +289,10 @@ def _keeping_an_administrator(user: User) -> Iterator[None]:
 def _record_role(
     user: User, site: Site | None, actor: User | None, *, was: str | None, now: str | None
 ) -> None:
-    detail: dict[str, Any] = {"role": {"was": was, "now": now}, "at": site.name if site else EVERYWHERE}
-    audit.record(actor=actor, action="role.changed", subject=user.username, site=site, detail=detail)
+    detail: dict[str, Any] = {
+        "role": {"was": was, "now": now},
+        "at": site.name if site else EVERYWHERE,
+    }
+    audit.record(
+        actor=actor, action="role.changed", subject=user.username, site=site, detail=detail
+    )

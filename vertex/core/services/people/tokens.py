@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Iterable
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from vertex.core.models import Scope, Token
+from vertex.core.models import Scope, Token, User
 from vertex.core.services.people import audit
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from vertex.core.models import User
 
 KEY_BEGINS = "vtx_"  # lets scanners of public code recognise a lost key
 PREFIX_LENGTH = 12

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.conf import settings
 from django.contrib import messages
 from django.db.models import Count
-from django.http import FileResponse, Http404
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_GET, require_POST
 
-from vertex.core.models import Job, Membership, Role, Site
+from vertex.core.models import Job, Membership, Role, Site, User
 from vertex.core.services.jobs import jobs as job_services
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.views.access import check_role, check_role_at, needs_role, user_of
 from vertex.core.views.lists import chosen, list_part, words
 from vertex.core.views.toasts import tell
 
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
-    from django.http.response import HttpResponseBase
-
-    from vertex.core.models import User
-
 EXPORTS = ("clustering.export_site", "rules.export_records")  # their jobs leave a file
 PARAMS_SHOWN = ("entry", "max_pages", "delay", "strategy", "base_url")
-LIVE_EVERY, QUIET_EVERY = 2, 10  # seconds between two looks, while something is at work and otherwise
+LIVE_EVERY, QUIET_EVERY = (
+    2,
+    10,
+)  # seconds between two looks, while something is at work and otherwise
 
 
 @needs_role(Role.VIEWER)
@@ -42,7 +38,9 @@ def jobs(request: HttpRequest) -> HttpResponse:
     }
     name = words(request, "site")
     query = words(request)
-    listed = visible.matching(query).filter(**{field: value for field, value in filters.items() if value})
+    listed = visible.matching(query).filter(
+        **{field: value for field, value in filters.items() if value}
+    )
     if name:
         listed = listed.filter(site__name=name)
     part = list_part(request, listed.select_related("site", "created_by"), order=["-id"])
@@ -113,7 +111,11 @@ def retry_job(request: HttpRequest, pk: int) -> HttpResponse:
     except JobExists as error:
         messages.info(request, f"{error}.")
         return redirect("job", pk=error.job.pk)
-    tell(request, f"{failed.title} goes on where it stopped.", undo_url=reverse("cancel_job", args=[pk]))
+    tell(
+        request,
+        f"{failed.title} goes on where it stopped.",
+        undo_url=reverse("cancel_job", args=[pk]),
+    )
     return _back(request, failed)
 
 
@@ -147,13 +149,18 @@ def figures_of(job: Job) -> list[tuple[str, object]]:
     told: list[tuple[str, object]] = []
     for word, value in result.items():
         nested = value.items() if isinstance(value, dict) else [("", value)]
-        told += [(f"{word} {under}".strip().replace("_", " ").capitalize(), each) for under, each in nested]
+        told += [
+            (f"{word} {under}".strip().replace("_", " ").capitalize(), each)
+            for under, each in nested
+        ]
     return told
 
 
 def _file_of(job: Job) -> str:
     """Return the name of the file that an export made, if it is still there."""
-    name = job.result.get("file", "") if job.task in EXPORTS and isinstance(job.result, dict) else ""
+    name = (
+        job.result.get("file", "") if job.task in EXPORTS and isinstance(job.result, dict) else ""
+    )
     return name if name and "/" not in name and (settings.EXPORT_DIR / name).is_file() else ""
 
 

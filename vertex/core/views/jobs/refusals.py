@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
 from vertex.core.models import Refusal, Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part, words
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
-    from django.http import HttpRequest, HttpResponse
 
 RECENT = 2_000
 CODES_SHOWN = 12

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.conf import settings
 from django.contrib.auth import login, logout, update_session_auth_hash
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render, resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
@@ -13,14 +12,10 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
 from vertex.core.forms.people import AccountForm, LogInForm, PasswordForm
+from vertex.core.models import User
 from vertex.core.services.people import logging_in, people
 from vertex.core.views.access import needs_log_in, user_of
 from vertex.core.views.toasts import tell
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
-
-    from vertex.core.models import User
 
 DEVICE_COOKIE = "vertex_device"
 ENTRIES = ["first_name", "last_name", "email", "time_zone"]
@@ -59,7 +54,9 @@ def log_out(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def account(request: HttpRequest) -> HttpResponse:
     user = user_of(request)
-    form = AccountForm(request.POST or None, initial={name: getattr(user, name) for name in ENTRIES})
+    form = AccountForm(
+        request.POST or None, initial={name: getattr(user, name) for name in ENTRIES}
+    )
     if form.is_valid():
         people.change_user(user=user, actor=user, **form.cleaned_data)
         tell(request, "Saved.")
@@ -90,7 +87,9 @@ def _is_current_password_right(request: HttpRequest, form: PasswordForm) -> bool
     username = user_of(request).username
     origin = _origin_of(request, username)
     try:
-        logging_in.check_log_in(username=username, password=form.cleaned_data["current"], origin=origin)
+        logging_in.check_log_in(
+            username=username, password=form.cleaned_data["current"], origin=origin
+        )
     except logging_in.WrongPassword:
         form.add_error("current", "This is not your current password.")
     except logging_in.TooManyAttempts as error:
@@ -101,7 +100,11 @@ def _is_current_password_right(request: HttpRequest, form: PasswordForm) -> bool
 
 
 def _log_in_page(request: HttpRequest, form: LogInForm, *, wait: int = 0) -> HttpResponse:
-    context = {"form": form, "next": request.POST.get("next", request.GET.get("next", "")), "wait": wait}
+    context = {
+        "form": form,
+        "next": request.POST.get("next", request.GET.get("next", "")),
+        "wait": wait,
+    }
     response = render(request, "core/people/log_in.html", context, status=429 if wait else 200)
     if wait:
         response["Retry-After"] = str(wait)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_GET
 
@@ -11,9 +12,6 @@ from vertex.core.forms.people import AuditFilter
 from vertex.core.models import AuditEntry, Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
 
 N_SITES = 500  # offered to choose from; others are found by searching
 COLUMN_BY_FILTER = {"person": "actor_name", "site": "site__name", "action": "action"}
@@ -34,7 +32,9 @@ def audit(request: HttpRequest) -> HttpResponse:
         "entries": [(entry, told_by(entry)) for entry in page.rows],
         "chosen": chosen,
         "actions": visible.actions(),
-        "site_names": Site.objects.visible_to(user_of(request)).values_list("name", flat=True)[:N_SITES],
+        "site_names": Site.objects.visible_to(user_of(request)).values_list("name", flat=True)[
+            :N_SITES
+        ],
     }
     return render(request, "core/people/audit.html", context)
 
@@ -44,7 +44,7 @@ def told_by(entry: AuditEntry) -> list[tuple[str, str]]:
     return [(name.replace("_", " "), _in_words(value)) for name, value in entry.detail.items()]
 
 
-def _in_words(value: Any) -> str:  # noqa: ANN401  # any JSON value
+def _in_words(value: Any) -> str:  # any JSON value
     """Write a value of an entry's details as a person would.
 
     >>> _in_words({"was": None, "now": "editor"}), _in_words(["a", 1]), _in_words(True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
@@ -22,9 +21,6 @@ from vertex.core.views.lists import list_part
 from vertex.core.views.people.account import ENTRIES
 from vertex.core.views.people.audit import told_by
 from vertex.core.views.toasts import tell
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
 
 N_RECENT = 10
 N_SITE_NAMES = 500  # offered while typing; any other name can be typed in full
@@ -48,7 +44,9 @@ def people(request: HttpRequest) -> HttpResponse:
 def add_person(request: HttpRequest) -> HttpResponse:
     form = AddPersonForm(request.POST or None, initial={"kind": request.GET.get("kind", "person")})
     if form.is_valid():
-        made = "" if form.is_service or form.cleaned_data["password"] else accounts.random_password()
+        made = (
+            "" if form.is_service or form.cleaned_data["password"] else accounts.random_password()
+        )
         try:
             person = _create(form, made, user_of(request))
         except (NameTaken, accounts.BadUsername) as error:
@@ -58,14 +56,18 @@ def add_person(request: HttpRequest) -> HttpResponse:
                 return _show_password(request, person, made)
             tell(request, f"Added {person.username}.")
             return redirect("person", person.username)
-    return render(request, "core/people/add_person.html", {"form": form, "site_names": _site_names()})
+    return render(
+        request, "core/people/add_person.html", {"form": form, "site_names": _site_names()}
+    )
 
 
 @needs_role(Role.ADMINISTRATOR, everywhere=True)
 @require_http_methods(["GET", "POST"])
 def person(request: HttpRequest, username: str) -> HttpResponse:
     found = _find(username)
-    form = AccountForm(request.POST or None, initial={name: getattr(found, name) for name in ENTRIES})
+    form = AccountForm(
+        request.POST or None, initial={name: getattr(found, name) for name in ENTRIES}
+    )
     if form.is_valid():
         accounts.change_user(user=found, actor=user_of(request), **form.cleaned_data)
         tell(request, "Saved.")
@@ -246,4 +248,6 @@ def _place(site: Site | None) -> str:
 
 def _number(request: HttpRequest, name: str) -> int:
     written = request.POST.get(name, "")
-    return int(written) if written.isascii() and written.isdigit() and len(written) < 19 else 0  # noqa: PLR2004  # digits of a bigint
+    return (
+        int(written) if written.isascii() and written.isdigit() and len(written) < 19 else 0
+    )  # digits of a bigint

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from django.db.models import Q
+from django.db.models import Q, QuerySet
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -15,10 +14,6 @@ from vertex.core.services.people import tokens as keys
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
 
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
-    from django.http import HttpRequest, HttpResponse
-
 
 @needs_role(Role.VIEWER)
 @require_GET
@@ -26,7 +21,9 @@ def tokens(request: HttpRequest) -> HttpResponse:
     user = user_of(request)
     context = {
         "own": user.tokens.all(),
-        "of_services": Token.objects.filter(user__in=_owners(user)).exclude(user=user).select_related("user"),
+        "of_services": Token.objects.filter(user__in=_owners(user))
+        .exclude(user=user)
+        .select_related("user"),
         "is_administrator": user.has_role(Role.ADMINISTRATOR),
     }
     return render(request, "core/people/tokens.html", context)

@@ -21,16 +21,46 @@ VERTICAL = {
     "attributes": [
         {"name": "name", "type": "text", "constant": True, "mandatory": True, "multi": False},
         {"name": "price", "type": "price", "constant": False, "mandatory": True, "multi": False},
-        {"name": "regularPrice", "type": "price", "constant": False, "mandatory": False, "multi": False},
+        {
+            "name": "regularPrice",
+            "type": "price",
+            "constant": False,
+            "mandatory": False,
+            "multi": False,
+        },
         {"name": "brand", "type": "text", "constant": True, "mandatory": True, "multi": False},
         {"name": "sku", "type": "text", "constant": True, "mandatory": True, "multi": False},
-        {"name": "ratingValue", "type": "rating", "constant": False, "mandatory": False, "multi": False},
-        {"name": "reviewCount", "type": "number", "constant": False, "mandatory": False, "multi": False},
-        {"name": "availability", "type": "text", "constant": False, "mandatory": True, "multi": False},
+        {
+            "name": "ratingValue",
+            "type": "rating",
+            "constant": False,
+            "mandatory": False,
+            "multi": False,
+        },
+        {
+            "name": "reviewCount",
+            "type": "number",
+            "constant": False,
+            "mandatory": False,
+            "multi": False,
+        },
+        {
+            "name": "availability",
+            "type": "text",
+            "constant": False,
+            "mandatory": True,
+            "multi": False,
+        },
         {"name": "color", "type": "text", "constant": True, "mandatory": False, "multi": True},
         {"name": "weight", "type": "text", "constant": True, "mandatory": False, "multi": False},
         {"name": "mainImage", "type": "image", "constant": True, "mandatory": True, "multi": False},
-        {"name": "description", "type": "text", "constant": True, "mandatory": False, "multi": False},
+        {
+            "name": "description",
+            "type": "text",
+            "constant": True,
+            "mandatory": False,
+            "multi": False,
+        },
     ],
 }
 OLD_ADDRESSES = 4
@@ -111,7 +141,12 @@ class Product:
     @property
     def short(self) -> Values:
         """Return what a list shows of the product."""
-        return {"name": self.name, "brand": self.brand, "price": self.price, "regularPrice": self.list_price}
+        return {
+            "name": self.name,
+            "brand": self.brand,
+            "price": self.price,
+            "regularPrice": self.list_price,
+        }
 
 
 def money(cents: int) -> str:
@@ -131,7 +166,9 @@ def build(edition: str) -> DemoSite:
         vertical=VERTICAL,
         pages=builder.pages,
         assets=make_assets(products),
-        redirects={f"/products/{product.sku}": product.path for product in products[:OLD_ADDRESSES]},
+        redirects={
+            f"/products/{product.sku}": product.path for product in products[:OLD_ADDRESSES]
+        },
         queries=make_queries(products),
         search=shop.search,
         missing=shop.missing,
@@ -156,7 +193,8 @@ def make_products() -> list[Product]:
     rng = Random("alpine-shop")
     names: set[str] = set()
     products = [
-        make_product(rng, number, category, names) for number, category in enumerate(goods.CATEGORIES * 15)
+        make_product(rng, number, category, names)
+        for number, category in enumerate(goods.CATEGORIES * 15)
     ]
     sets = [make_set(rng, number, products) for number in range(2 * len(goods.SETS))]
     return products + sets
@@ -178,7 +216,9 @@ def make_product(rng: Random, number: int, category: tuple[Any, ...], names: set
         availability=rng.choice(goods.AVAILABILITY),
         colours=rng.sample(goods.COLOURS, rng.choice([0, 1, 2, 3, 4])),
         specifications=specify(rng, spec_names),
-        description=paragraph(rng, goods.GRAMMAR, rng.randint(2, 4)) if rng.random() < 0.88 else None,
+        description=paragraph(rng, goods.GRAMMAR, rng.randint(2, 4))
+        if rng.random() < 0.88
+        else None,
         points=sentences(rng, goods.GRAMMAR, rng.randint(0, 4)),
         tags=rng.sample(goods.TAGS, rng.randint(0, 3)),
         reviews=make_reviews(rng),
@@ -193,7 +233,9 @@ def new_name(rng: Random, brand: str, nouns: list[str], names: set[str]) -> str:
         if rng.random() < 0.2:
             name = f"{brand} {name}"
         if rng.random() < 0.08:
-            name += " – limited edition for the hundredth birthday of the workshop, numbered by hand"
+            name += (
+                " – limited edition for the hundredth birthday of the workshop, numbered by hand"
+            )
         if name not in names:
             names.add(name)
             return name
@@ -224,9 +266,7 @@ def make_set(rng: Random, number: int, products: list[Product]) -> Product:
     """Return a set of products: its page is like a product's but for the list of parts."""
     parts = rng.sample(products, rng.randint(2, 4))
     total = sum(part.cents for part in parts)
-    name = (
-        f"{goods.SETS[number % len(goods.SETS)]} Set {'for two' if number >= len(goods.SETS) else ''}".strip()
-    )
+    name = f"{goods.SETS[number % len(goods.SETS)]} Set {'for two' if number >= len(goods.SETS) else ''}".strip()
     return replace(
         parts[0],
         sku=f"AS-{90100 + 11 * number}",
@@ -253,7 +293,9 @@ def drift(rng: Random, product: Product) -> Product:
     if rng.random() < 0.7:
         return product
     cents = product.cents + rng.choice([-500, -200, 300, 1000])
-    review = Review(rng.choice(goods.REVIEWERS), rng.randint(3, 5), "14 October 2024", "Arrived in two days.")
+    review = Review(
+        rng.choice(goods.REVIEWERS), rng.randint(3, 5), "14 October 2024", "Arrived in two days."
+    )
     return replace(
         product,
         cents=cents,
@@ -304,7 +346,9 @@ class Shop:
 
     def add_product(self, product: Product) -> None:
         similar = [
-            other for other in self.products if other.category == product.category and other != product
+            other
+            for other in self.products
+            if other.category == product.category and other != product
         ]
         self.builder.add(
             product.path,
@@ -333,9 +377,13 @@ class Shop:
     def add_lists(self) -> None:
         for slug, title, *_ in goods.CATEGORIES:
             chosen = [product for product in self.products if product.category == slug]
-            self.add_list("list", f"/c/{slug}?page={{}}", f"/c/{slug}", chosen, title=title, current=slug)
+            self.add_list(
+                "list", f"/c/{slug}?page={{}}", f"/c/{slug}", chosen, title=title, current=slug
+            )
         newest = sorted(self.products, key=lambda product: product.sku, reverse=True)
-        self.add_list("list", "/new?page={}", "/new", newest[:60], title="New & noteworthy", current="new")
+        self.add_list(
+            "list", "/new?page={}", "/new", newest[:60], title="New & noteworthy", current="new"
+        )
         for name, town, since in goods.BRANDS:
             chosen = [product for product in self.products if product.brand == name][:10]
             story = paragraph(self.rng, goods.GRAMMAR, 3)
@@ -345,7 +393,9 @@ class Shop:
             chosen = [product for product in self.products if tag in product.tags]
             self.builder.add(f"/tag/{slug_of(tag)}", "tag", "tag", title=tag, **listed(chosen))
 
-    def add_list(self, kind: str, address: str, first: str, chosen: list[Product], **names: Any) -> None:
+    def add_list(
+        self, kind: str, address: str, first: str, chosen: list[Product], **names: Any
+    ) -> None:
         for path, part in paged(chosen, 12, address, first):
             self.builder.add(path, kind, "list", slice=part, **names, **listed(part.items))
 
@@ -364,7 +414,14 @@ class Shop:
                 sections=[
                     (heading, paragraph(rng, goods.GRAMMAR, 4, "advice"))
                     for heading in rng.sample(
-                        ["Before you go", "On the way", "At home", "What we use", "Common mistakes"], 3
+                        [
+                            "Before you go",
+                            "On the way",
+                            "At home",
+                            "What we use",
+                            "Common mistakes",
+                        ],
+                        3,
                     )
                 ],
                 next_guide=goods.GUIDES[(number + 1) % len(goods.GUIDES)],
@@ -383,7 +440,9 @@ class Shop:
             )
             for product in self.products
         ]
-        found = [product for product, text in texts if terms and any(term in text for term in terms)][:20]
+        found = [
+            product for product, text in texts if terms and any(term in text for term in terms)
+        ][:20]
         path = f"/search?q={quote_plus(words)}"
         return self.builder.render(
             path, "search", "search", title=f"Search: {words}", words=words, **listed(found)
@@ -393,7 +452,12 @@ class Shop:
         """Return the page for an address without a product: the shop answers 200 for products that are gone."""
         status = 200 if path.startswith("/p/") else 404
         return self.builder.render(
-            path, "missing", "missing", title="Nothing here", status=status, offers=self.products[:4]
+            path,
+            "missing",
+            "missing",
+            title="Nothing here",
+            status=status,
+            offers=self.products[:4],
         )
 
 
@@ -426,7 +490,10 @@ def make_queries(products: list[Product]) -> list[Query]:
         Query(f"{name.lower()} shop", f"/brand/{slug_of(name)}", rng.randint(5, 30))
         for name, *_ in goods.BRANDS
     ]
-    lines += [Query(title.lower(), f"/guide/{slug_of(title)}", rng.randint(2, 25)) for title in goods.GUIDES]
+    lines += [
+        Query(title.lower(), f"/guide/{slug_of(title)}", rng.randint(2, 25))
+        for title in goods.GUIDES
+    ]
     lines += [
         Query(f"alpine shop {title.lower()}", f"/help/{slug}", rng.randint(1, 15))
         for slug, title in goods.HELP

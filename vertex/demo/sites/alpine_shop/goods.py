@@ -56,7 +56,14 @@ COLOURS = [
 
 TAGS = ["ultralight", "winter", "vegan", "women", "kids", "recycled", "made in Europe", "repairable", "via ferrata", "hut to hut", "new", "outlet"]  # fmt: skip
 
-AVAILABILITY = ["In stock", "In stock", "In stock", "Only 3 left", "Ships in 5–7 days", "Out of stock"]
+AVAILABILITY = [
+    "In stock",
+    "In stock",
+    "In stock",
+    "Only 3 left",
+    "Ships in 5–7 days",
+    "Out of stock",
+]
 
 GRAMMAR = {
     "sentence": [
@@ -103,7 +110,13 @@ GRAMMAR = {
         "the light fades",
         "it rains for a week",
     ],
-    "crew": ["mountain guides", "hut wardens", "our testers", "rescue teams", "two customers from Århus"],
+    "crew": [
+        "mountain guides",
+        "hut wardens",
+        "our testers",
+        "rescue teams",
+        "two customers from Århus",
+    ],
     "wish": [
         "a bigger pocket",
         "less noise in the wind",

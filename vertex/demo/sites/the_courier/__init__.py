@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from hashlib import sha256
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote_plus
 
 from vertex.demo.sites import pictures
@@ -17,22 +18,49 @@ from vertex.demo.sites.site import Asset, DemoPage, DemoSite, Query, Values
 from vertex.demo.sites.the_courier import news
 from vertex.demo.sites.words import days_before, long_date, paragraph, slug_of, tell
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 FOLDER = Path(__file__).parent
 VERTICAL = {
     "name": "demo_article",
     "attributes": [
         {"name": "headline", "type": "text", "constant": True, "mandatory": True, "multi": False},
         {"name": "authors", "type": "text", "constant": True, "mandatory": True, "multi": True},
-        {"name": "datePublished", "type": "date", "constant": True, "mandatory": True, "multi": False},
+        {
+            "name": "datePublished",
+            "type": "date",
+            "constant": True,
+            "mandatory": True,
+            "multi": False,
+        },
         {"name": "section", "type": "text", "constant": True, "mandatory": True, "multi": False},
-        {"name": "description", "type": "text", "constant": True, "mandatory": False, "multi": False},
-        {"name": "articleBody", "type": "html", "constant": True, "mandatory": True, "multi": False},
+        {
+            "name": "description",
+            "type": "text",
+            "constant": True,
+            "mandatory": False,
+            "multi": False,
+        },
+        {
+            "name": "articleBody",
+            "type": "html",
+            "constant": True,
+            "mandatory": True,
+            "multi": False,
+        },
         {"name": "keywords", "type": "text", "constant": True, "mandatory": False, "multi": True},
-        {"name": "commentCount", "type": "number", "constant": False, "mandatory": False, "multi": False},
-        {"name": "mainImage", "type": "image", "constant": True, "mandatory": False, "multi": False},
+        {
+            "name": "commentCount",
+            "type": "number",
+            "constant": False,
+            "mandatory": False,
+            "multi": False,
+        },
+        {
+            "name": "mainImage",
+            "type": "image",
+            "constant": True,
+            "mandatory": False,
+            "multi": False,
+        },
     ],
 }
 SEARCHES = ["tram line", "wolves", "brno bridge", "łódź"]
@@ -112,7 +140,9 @@ def build(edition: str) -> DemoSite:
         "latest": articles[:6],
         "tags": [(slug_of(tag), tag) for tag in news.TAGS],
     }
-    builder = Builder(FOLDER / "templates", edition, "iso-8859-2", "text/html; charset=ISO-8859-2", common)
+    builder = Builder(
+        FOLDER / "templates", edition, "iso-8859-2", "text/html; charset=ISO-8859-2", common
+    )
     paper = Paper(builder, articles)
     paper.add_all()
     return DemoSite(
@@ -140,7 +170,9 @@ def generated_names(edition: str) -> dict[str, str]:
 
 def make_articles() -> list[Article]:
     rng = Random("the-courier")
-    articles = [make_article(rng, 40310 + 13 * number, is_opinion=number % 7 == 3) for number in range(176)]
+    articles = [
+        make_article(rng, 40310 + 13 * number, is_opinion=number % 7 == 3) for number in range(176)
+    ]
     return sorted(articles, key=lambda article: (article.day, article.number), reverse=True)
 
 
@@ -154,8 +186,12 @@ def make_article(rng: Random, number: int, *, is_opinion: bool) -> Article:
         day=days_before(rng, LAST_DAY, 170),
         section=section,
         section_slug=slug,
-        lead=paragraph(rng, news.GRAMMAR, rng.choice([1, 2]), "lead") if rng.random() < 0.85 else None,
-        paragraphs=[paragraph(rng, news.GRAMMAR, rng.randint(2, 4)) for _ in range(rng.randint(3, 7))],
+        lead=paragraph(rng, news.GRAMMAR, rng.choice([1, 2]), "lead")
+        if rng.random() < 0.85
+        else None,
+        paragraphs=[
+            paragraph(rng, news.GRAMMAR, rng.randint(2, 4)) for _ in range(rng.randint(3, 7))
+        ],
         tags=rng.sample(news.TAGS, rng.choice([0, 1, 2, 2, 3, 4])),
         comments=[make_comment(rng, 2) for _ in range(n_comments)],
         image=f"/media/{number}.svg" if rng.random() < 0.65 else None,
@@ -245,7 +281,11 @@ class Paper:
 
     def add_article(self, article: Article) -> None:
         """Add an article, or an opinion, which is alike but for the box about its author."""
-        related = [other for other in self.articles if other.section == article.section and other != article]
+        related = [
+            other
+            for other in self.articles
+            if other.section == article.section and other != article
+        ]
         comments = flat(article.comments)
         self.builder.add(
             article.path,
@@ -260,7 +300,8 @@ class Paper:
             minutes=len(" ".join(article.paragraphs)) // 300 + 1,
             values=article.values,
             records=[
-                {"reader": one.reader, "comment_date": one.date, "comment": one.text} for one in comments
+                {"reader": one.reader, "comment_date": one.date, "comment": one.text}
+                for one in comments
             ],
         )
 
@@ -269,13 +310,24 @@ class Paper:
             chosen = [article for article in self.articles if article.section_slug == slug]
             for path, part in paged(chosen, 10, f"/{slug}/page/{{}}", f"/{slug}"):
                 self.builder.add(
-                    path, "section", "section", title=title, current=slug, slice=part, **listed(part.items)
+                    path,
+                    "section",
+                    "section",
+                    title=title,
+                    current=slug,
+                    slice=part,
+                    **listed(part.items),
                 )
         for name in news.AUTHORS:
             chosen = [article for article in self.articles if name in article.authors]
             about = paragraph(Random(name), news.GRAMMAR, 1, "lead")
             self.builder.add(
-                f"/author/{slug_of(name)}", "author", "author", title=name, about=about, **listed(chosen)
+                f"/author/{slug_of(name)}",
+                "author",
+                "author",
+                title=name,
+                about=about,
+                **listed(chosen),
             )
         for tag in news.TAGS:
             chosen = [article for article in self.articles if tag in article.tags]
@@ -283,7 +335,12 @@ class Paper:
         for path, month in self.months():
             chosen = [article for article in self.articles if f"{article.day:%Y-%m}" == month]
             self.builder.add(
-                path, "archive", "archive", title=f"Archive {month}", months=self.months(), **listed(chosen)
+                path,
+                "archive",
+                "archive",
+                title=f"Archive {month}",
+                months=self.months(),
+                **listed(chosen),
             )
 
     def add_recipe(self, title: str, next_title: str) -> None:
@@ -313,7 +370,9 @@ class Paper:
             (article, f"{article.headline} {' '.join(article.tags)} {article.section}".lower())
             for article in self.articles
         ]
-        found = [article for article, text in texts if terms and all(term in text for term in terms)][:20]
+        found = [
+            article for article, text in texts if terms and all(term in text for term in terms)
+        ][:20]
         path = f"/search?q={quote_plus(words)}"
         return self.builder.render(
             path, "search", "search", title=f"Search: {words}", words=words, **listed(found)
@@ -330,7 +389,11 @@ def number_comments(comments: Sequence[Comment], first: int = 1) -> list[dict[st
     numbered = []
     for comment in comments:
         numbered.append(
-            {"number": first, "comment": comment, "replies": number_comments(comment.replies, first + 1)}
+            {
+                "number": first,
+                "comment": comment,
+                "replies": number_comments(comment.replies, first + 1),
+            }
         )
         first += len(flat([comment]))
     return numbered
@@ -352,9 +415,12 @@ def make_queries(articles: list[Article]) -> list[Query]:
         for article in articles[::3]
     ]
     lines += [
-        Query(f"courier {title.lower()}", f"/{slug}", rng.randint(10, 99)) for slug, title in news.SECTIONS
+        Query(f"courier {title.lower()}", f"/{slug}", rng.randint(10, 99))
+        for slug, title in news.SECTIONS
     ]
-    lines += [Query(name.lower(), f"/author/{slug_of(name)}", rng.randint(2, 20)) for name in news.AUTHORS]
+    lines += [
+        Query(name.lower(), f"/author/{slug_of(name)}", rng.randint(2, 20)) for name in news.AUTHORS
+    ]
     lines += [
         Query(f"{title.lower()} recipe", f"/recipes/{slug_of(title)}", rng.randint(3, 50))
         for title in news.RECIPES

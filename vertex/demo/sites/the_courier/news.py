@@ -12,7 +12,18 @@ AUTHORS = [
     "Ewa Żółkiewska", "Matej Ďurica", "Vesna Šarić", "Thomas Müller", "Anna Lee", "Kryštof Ježek", "Zofia Śliwa", "Staff and agencies",
 ]  # fmt: skip
 
-PLACES = ["Brno", "Łódź", "Győr", "Košice", "Plzeň", "Kraków", "Osijek", "Debrecen", "Ostrava", "Zlín"]
+PLACES = [
+    "Brno",
+    "Łódź",
+    "Győr",
+    "Košice",
+    "Plzeň",
+    "Kraków",
+    "Osijek",
+    "Debrecen",
+    "Ostrava",
+    "Zlín",
+]
 
 TAGS = [
     "trams", "housing", "river", "elections", "climate", "football", "theatre", "railways", "budget", "schools",
@@ -47,7 +58,12 @@ GRAMMAR = {
     "year": ["2026", "2027", "2030", "2035"],
     "number": ["three", "12", "31", "48", "97"],
     "score": ["3:1", "2:0", "21:19", "11:4"],
-    "quote": ["We were never asked", "It is only concrete", "Ask me next year", "This is not Vienna"],
+    "quote": [
+        "We were never asked",
+        "It is only concrete",
+        "Ask me next year",
+        "This is not Vienna",
+    ],
     "lead": [
         "for {number} years the {thing} was taken for granted. Now {place} has to decide.",
         "a report seen by the Courier shows how {place} tried to {verb} its {thing}.",
@@ -77,7 +93,12 @@ GRAMMAR = {
         "the caretaker",
     ],
     "old": ["1968", "1989", "1993", "2004", "2011"],
-    "source": ["court papers", "the auditors", "two people close to the talks", "a letter to the council"],
+    "source": [
+        "court papers",
+        "the auditors",
+        "two people close to the talks",
+        "a letter to the council",
+    ],
     "comment": [
         "{quote}!",
         "I grew up there, the {thing} was always like that.",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote_plus
 
 from vertex.demo.sites import pictures
@@ -15,19 +16,34 @@ from vertex.demo.sites.site import Asset, DemoPage, DemoSite, Query, Values
 from vertex.demo.sites.tinker_board import talk
 from vertex.demo.sites.words import days_before, paragraph, sentences, slug_of, tell
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 FOLDER = Path(__file__).parent
 VERTICAL = {
     "name": "demo_thread",
     "attributes": [
         {"name": "topic", "type": "text", "constant": True, "mandatory": True, "multi": False},
         {"name": "author", "type": "text", "constant": True, "mandatory": True, "multi": False},
-        {"name": "datePublished", "type": "date", "constant": True, "mandatory": True, "multi": False},
+        {
+            "name": "datePublished",
+            "type": "date",
+            "constant": True,
+            "mandatory": True,
+            "multi": False,
+        },
         {"name": "board", "type": "text", "constant": True, "mandatory": True, "multi": False},
-        {"name": "viewCount", "type": "number", "constant": False, "mandatory": True, "multi": False},
-        {"name": "postCount", "type": "number", "constant": False, "mandatory": True, "multi": False},
+        {
+            "name": "viewCount",
+            "type": "number",
+            "constant": False,
+            "mandatory": True,
+            "multi": False,
+        },
+        {
+            "name": "postCount",
+            "type": "number",
+            "constant": False,
+            "mandatory": True,
+            "multi": False,
+        },
         {"name": "solvedBy", "type": "text", "constant": True, "mandatory": False, "multi": False},
         {"name": "tags", "type": "text", "constant": True, "mandatory": False, "multi": True},
     ],
@@ -150,7 +166,9 @@ def build(edition: str) -> DemoSite:
 
 def make_threads() -> list[Thread]:
     rng = Random("tinker-board")
-    threads = [make_thread(rng, 2040 + 9 * number, is_poll=number % 7 == 5) for number in range(168)]
+    threads = [
+        make_thread(rng, 2040 + 9 * number, is_poll=number % 7 == 5) for number in range(168)
+    ]
     return threads[::-1]
 
 
@@ -171,7 +189,9 @@ def make_thread(rng: Random, number: int, *, is_poll: bool) -> Thread:
         solved_by=rng.choice(talk.MEMBERS) if rng.random() < 0.3 else None,
         tags=rng.sample(talk.TAGS, rng.choice([0, 1, 1, 2, 3])),
         posts=posts,
-        poll=[(answer, rng.randrange(90)) for answer in rng.sample(talk.ANSWERS, 3)] if is_poll else [],
+        poll=[(answer, rng.randrange(90)) for answer in rng.sample(talk.ANSWERS, 3)]
+        if is_poll
+        else [],
     )
 
 
@@ -214,7 +234,8 @@ class Board:
     def add_all(self) -> None:
         """Add every page, the home page first."""
         counts = [
-            (slug, name, sum(thread.board == name for thread in self.threads)) for slug, name in talk.BOARDS
+            (slug, name, sum(thread.board == name for thread in self.threads))
+            for slug, name in talk.BOARDS
         ]
         self.builder.add("/", "home", "home", title="All boards", counts=counts, **self.old_links())
         for thread in self.threads:
@@ -222,7 +243,9 @@ class Board:
         for slug, name in talk.BOARDS:
             chosen = [thread for thread in self.threads if thread.board == name]
             for path, part in paged(chosen, 10, f"/board/{slug}?start={{}}", f"/board/{slug}"):
-                self.builder.add(path, "board", "board", title=name, slice=part, **listed(part.items))
+                self.builder.add(
+                    path, "board", "board", title=name, slice=part, **listed(part.items)
+                )
         for tag in talk.TAGS:
             chosen = [thread for thread in self.threads if tag in thread.tags]
             self.builder.add(f"/tagged/{slug_of(tag)}", "tag", "tag", title=tag, **listed(chosen))
@@ -248,9 +271,13 @@ class Board:
 
     def add_thread(self, thread: Thread) -> None:
         """Add a thread's pages; a poll is a thread with one more box."""
-        similar = [other for other in self.threads if other.board == thread.board and other != thread]
+        similar = [
+            other for other in self.threads if other.board == thread.board and other != thread
+        ]
         similar = self.rng.sample(similar, 3)
-        for path, part in paged(thread.posts, ROOTS_ON_A_PAGE, thread.path + "?page={}", thread.path):
+        for path, part in paged(
+            thread.posts, ROOTS_ON_A_PAGE, thread.path + "?page={}", thread.path
+        ):
             self.builder.add(
                 path,
                 "poll" if thread.poll else "thread",
@@ -289,10 +316,14 @@ class Board:
         """Return the page of results for a visitor's words."""
         terms = words.lower().split()
         found = [
-            thread for thread in self.threads if terms and all(term in thread.title.lower() for term in terms)
+            thread
+            for thread in self.threads
+            if terms and all(term in thread.title.lower() for term in terms)
         ][:20]
         path = f"/search?q={quote_plus(words)}"
-        return self.builder.render(path, "search", "search", title="Search", words=words, **listed(found))
+        return self.builder.render(
+            path, "search", "search", title="Search", words=words, **listed(found)
+        )
 
     def missing(self, path: str) -> DemoPage:
         """Return the page for an address without a thread: the software answers 200 for threads that were deleted."""
@@ -310,7 +341,12 @@ def number_posts(posts: Sequence[Post], first: int = 1) -> list[dict[str, Any]]:
     for post in posts:
         path = member_path(talk.MEMBERS.index(post.author))
         numbered.append(
-            {"number": first, "post": post, "path": path, "replies": number_posts(post.replies, first + 1)}
+            {
+                "number": first,
+                "post": post,
+                "path": path,
+                "replies": number_posts(post.replies, first + 1),
+            }
         )
         first += len(flat([post]))
     return numbered
@@ -328,10 +364,12 @@ def make_queries(threads: list[Thread]) -> list[Query]:
         if rng.random() < 0.6
     ]
     lines += [
-        Query(f"{thread.title.lower()} forum", thread.path, rng.randint(1, 5)) for thread in threads[::5]
+        Query(f"{thread.title.lower()} forum", thread.path, rng.randint(1, 5))
+        for thread in threads[::5]
     ]
     lines += [
-        Query(f"{name.lower()} forum", f"/board/{slug}", rng.randint(5, 50)) for slug, name in talk.BOARDS
+        Query(f"{name.lower()} forum", f"/board/{slug}", rng.randint(5, 50))
+        for slug, name in talk.BOARDS
     ]
     lines += [
         Query(f"{name} tinker board", member_path(number), rng.randint(1, 4))
@@ -343,7 +381,8 @@ def make_queries(threads: list[Thread]) -> list[Query]:
 def make_assets() -> dict[str, Asset]:
     """Return style sheets, faces and the logo."""
     assets = {
-        f"/theme/{name}.css": Asset((FOLDER / f"static/{name}.css").read_bytes(), "text/css") for name in "12"
+        f"/theme/{name}.css": Asset((FOLDER / f"static/{name}.css").read_bytes(), "text/css")
+        for name in "12"
     }
     gear = '<circle cx="24" cy="24" r="13" fill="none" stroke="#d97706" stroke-width="7" stroke-dasharray="7 3.2"/><circle cx="24" cy="24" r="9" fill="#d97706"/>'
     assets["/theme/gear.svg"] = pictures.svg(48, 48, gear)

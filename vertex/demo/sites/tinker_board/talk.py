@@ -20,7 +20,15 @@ POLLS = [
     "{thing}: keep or {verb}?",
 ]
 
-ANSWERS = ["Yes", "No", "Only on Sundays", "What is that?", "Ask my wife", "All of them", "Never > always"]
+ANSWERS = [
+    "Yes",
+    "No",
+    "Only on Sundays",
+    "What is that?",
+    "Ask my wife",
+    "All of them",
+    "Never > always",
+]
 
 GRAMMAR = {
     "thing": [

@@ -21,16 +21,58 @@ VERTICAL = {
     "attributes": [
         {"name": "name", "type": "text", "constant": True, "mandatory": True, "multi": False},
         {"name": "telephone", "type": "phone", "constant": True, "mandatory": True, "multi": False},
-        {"name": "faxNumber", "type": "phone", "constant": True, "mandatory": False, "multi": False},
-        {"name": "streetAddress", "type": "text", "constant": True, "mandatory": True, "multi": False},
-        {"name": "addressLocality", "type": "text", "constant": True, "mandatory": True, "multi": False},
+        {
+            "name": "faxNumber",
+            "type": "phone",
+            "constant": True,
+            "mandatory": False,
+            "multi": False,
+        },
+        {
+            "name": "streetAddress",
+            "type": "text",
+            "constant": True,
+            "mandatory": True,
+            "multi": False,
+        },
+        {
+            "name": "addressLocality",
+            "type": "text",
+            "constant": True,
+            "mandatory": True,
+            "multi": False,
+        },
         {"name": "postalCode", "type": "zip", "constant": True, "mandatory": True, "multi": False},
-        {"name": "openingHours", "type": "text", "constant": False, "mandatory": False, "multi": True},
-        {"name": "paymentAccepted", "type": "text", "constant": False, "mandatory": False, "multi": True},
-        {"name": "ratingValue", "type": "rating", "constant": False, "mandatory": False, "multi": False},
+        {
+            "name": "openingHours",
+            "type": "text",
+            "constant": False,
+            "mandatory": False,
+            "multi": True,
+        },
+        {
+            "name": "paymentAccepted",
+            "type": "text",
+            "constant": False,
+            "mandatory": False,
+            "multi": True,
+        },
+        {
+            "name": "ratingValue",
+            "type": "rating",
+            "constant": False,
+            "mandatory": False,
+            "multi": False,
+        },
         {"name": "website", "type": "url", "constant": True, "mandatory": False, "multi": False},
         {"name": "category", "type": "text", "constant": True, "mandatory": True, "multi": False},
-        {"name": "description", "type": "text", "constant": True, "mandatory": False, "multi": False},
+        {
+            "name": "description",
+            "type": "text",
+            "constant": True,
+            "mandatory": False,
+            "multi": False,
+        },
     ],
 }
 SEARCHES = ["coffee", "lobster", "dentist", "parking free", "müller"]
@@ -127,7 +169,9 @@ def make_businesses() -> list[Business]:
 
 
 def make_business(rng: Random, number: int, names: set[str], *, is_stay: bool) -> Business:
-    category, title, nouns = (0, "Lodging", places.STAY_NOUNS) if is_stay else rng.choice(places.CATEGORIES)
+    category, title, nouns = (
+        (0, "Lodging", places.STAY_NOUNS) if is_stay else rng.choice(places.CATEGORIES)
+    )
     town, code = rng.choice(places.TOWNS)
     name = new_name(rng, nouns, town, names)
     return Business(
@@ -144,11 +188,14 @@ def make_business(rng: Random, number: int, names: set[str], *, is_stay: bool) -
         payment=rng.sample(places.PAYMENTS, rng.choice([0, 1, 2, 3, 5])),
         rating=f"{rng.randrange(20, 51) / 10:.1f}" if rng.random() < 0.75 else None,
         website=f"www.{slug_of(name)[:24].strip('-')}.example" if rng.random() < 0.5 else None,
-        about=paragraph(rng, places.GRAMMAR, rng.randint(2, 4), "about") if rng.random() < 0.85 else None,
+        about=paragraph(rng, places.GRAMMAR, rng.randint(2, 4), "about")
+        if rng.random() < 0.85
+        else None,
         photo=f"/images/photo{rng.randrange(1, 13):02}.png" if rng.random() < 0.5 else None,
         comments=[make_comment(rng) for _ in range(rng.choice([0, 0, 1, 2, 4]))],
         rooms=[
-            (room, f"${rng.randrange(45, 190)}.00") for room in rng.sample(places.ROOMS, rng.randint(2, 4))
+            (room, f"${rng.randrange(45, 190)}.00")
+            for room in rng.sample(places.ROOMS, rng.randint(2, 4))
         ]
         if is_stay
         else [],
@@ -219,7 +266,12 @@ class Guide:
         for number, title in places.HELP:
             text = [paragraph(self.rng, places.GRAMMAR, 3, "about") for _ in range(3)]
             self.builder.add(
-                f"/info.asp?page={number}", "help", "text", title=title, paragraphs=text, help=places.HELP
+                f"/info.asp?page={number}",
+                "help",
+                "text",
+                title=title,
+                paragraphs=text,
+                help=places.HELP,
             )
         self.builder.add("/member/login.asp", "login", "login", title="Member login")
         for words in SEARCHES:
@@ -232,7 +284,9 @@ class Guide:
     def old_links(self) -> dict[str, Any]:
         return {
             "help": places.HELP,
-            "events": [(f"/event.asp?no={number}", event_title(number)) for number in range(N_EVENTS)],
+            "events": [
+                (f"/event.asp?no={number}", event_title(number)) for number in range(N_EVENTS)
+            ],
             "old": ["/index.html", "/guide/map.htm", "/weather.asp", "/webcam/harbor.htm"],
             "gone": [f"/listing.asp?id={number}" for number in (999, 998, 997)],
             "with_session": f"{self.businesses[30].path}&{SESSION}=4F2A77C0B19E3D5512AC",
@@ -240,7 +294,9 @@ class Guide:
         }
 
     def add_business(self, business: Business) -> None:
-        near = [other for other in self.businesses if other.town == business.town and other != business]
+        near = [
+            other for other in self.businesses if other.town == business.town and other != business
+        ]
         self.builder.add(
             business.path,
             "stay" if business.rooms else "listing",
@@ -251,7 +307,8 @@ class Guide:
             comments=business.comments,
             values=business.values,
             records=[
-                {"visitor": who, "comment_date": day, "comment": text} for who, day, text in business.comments
+                {"visitor": who, "comment_date": day, "comment": text}
+                for who, day, text in business.comments
             ],
         )
 
@@ -263,7 +320,11 @@ class Guide:
         self.add_list("list", "/browse.asp?cat=0", stays, title="Lodging")
         for town, code in places.TOWNS:
             chosen = [business for business in self.businesses if business.town == town]
-            names = {"title": town, "zip": code, "text": paragraph(self.rng, places.GRAMMAR, 2, "about")}
+            names = {
+                "title": town,
+                "zip": code,
+                "text": paragraph(self.rng, places.GRAMMAR, 2, "about"),
+            }
             self.builder.add(f"/town.asp?zip={code}", "town", "town", **names, **listed(chosen))
         for letter in sorted(
             {business.name[0] for business in self.businesses if business.name[0].isalpha()}
@@ -280,9 +341,12 @@ class Guide:
             )
 
     def letters(self) -> list[tuple[str, str]]:
-        found = sorted({business.name[0] for business in self.businesses if business.name[0].isalpha()})
+        found = sorted(
+            {business.name[0] for business in self.businesses if business.name[0].isalpha()}
+        )
         return [
-            (letter, f"/index.asp?letter={quote_plus(letter, encoding='windows-1252')}") for letter in found
+            (letter, f"/index.asp?letter={quote_plus(letter, encoding='windows-1252')}")
+            for letter in found
         ]
 
     def add_list(self, kind: str, address: str, chosen: list[Business], **names: Any) -> None:
@@ -315,7 +379,9 @@ class Guide:
             (business, f"{business.name} {business.category} {business.about}".lower())
             for business in self.businesses
         ]
-        found = [business for business, text in texts if terms and all(term in text for term in terms)][:25]
+        found = [
+            business for business, text in texts if terms and all(term in text for term in terms)
+        ][:25]
         path = f"/search?q={quote_plus(words)}"
         return self.builder.render(
             path, "search", "search", title="Search results", words=words, **listed(found)
@@ -323,7 +389,11 @@ class Guide:
 
     def missing(self, path: str) -> DemoPage:
         """Return the page for an address without an entry: the program answers 200 for numbers that it does not know."""
-        status = 200 if path.partition("?")[0].endswith(("/listing.asp", "/stay.asp", "/browse.asp")) else 404
+        status = (
+            200
+            if path.partition("?")[0].endswith(("/listing.asp", "/stay.asp", "/browse.asp"))
+            else 404
+        )
         return self.builder.render(path, "missing", "missing", title="Not found", status=status)
 
 
@@ -361,17 +431,25 @@ def make_queries(businesses: list[Business]) -> list[Query]:
 def make_assets() -> dict[str, Asset]:
     """Return style sheets and small bitmaps."""
     assets = {
-        f"/style{name}.css": Asset((FOLDER / f"static/{name}.css").read_bytes(), "text/css") for name in "12"
+        f"/style{name}.css": Asset((FOLDER / f"static/{name}.css").read_bytes(), "text/css")
+        for name in "12"
     }
-    assets |= {f"/images/photo{number:02}.png": pictures.street(f"photo {number}") for number in range(1, 13)}
+    assets |= {
+        f"/images/photo{number:02}.png": pictures.street(f"photo {number}")
+        for number in range(1, 13)
+    }
     assets["/images/spacer.png"] = pictures.png(1, 1, lambda *_: (255, 255, 255))
     assets["/images/banner.png"] = pictures.png(
         360,
         70,
-        lambda x, y: (20 + y, 60 + y + x // 8, 120 + x // 4) if y < 46 + (x * 7 % 23) // 8 else (30, 70, 90),
+        lambda x, y: (
+            (20 + y, 60 + y + x // 8, 120 + x // 4) if y < 46 + (x * 7 % 23) // 8 else (30, 70, 90)
+        ),
     )
     assets["/images/ad.png"] = pictures.png(
-        120, 240, lambda x, y: (255, 230 - y // 3, 120) if (x // 12 + y // 12) % 2 else (255, 245, 190)
+        120,
+        240,
+        lambda x, y: (255, 230 - y // 3, 120) if (x // 12 + y // 12) % 2 else (255, 245, 190),
     )
     assets["/images/dot.png"] = pictures.png(
         9, 9, lambda x, y: (190, 40, 30) if (x - 4) ** 2 + (y - 4) ** 2 < 16 else (255, 255, 255)

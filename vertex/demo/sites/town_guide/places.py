@@ -108,7 +108,13 @@ GRAMMAR = {
         "the {paper} will be there to take pictures.",
         "{person} opens the evening with a few words.",
     ],
-    "thing": ["a folding chair", "warm clothes", "a flashlight", "an instrument", "something to share"],
+    "thing": [
+        "a folding chair",
+        "warm clothes",
+        "a flashlight",
+        "an instrument",
+        "something to share",
+    ],
 }
 
 EVENTS = ["Lobster Boat Race", "Pancake Supper", "Contra Dance", "Town Meeting", "Blueberry Festival", "Organ Concert", "Fire Department Barbecue", "Book Sale", "Harbor Clean-up", "Christmas Pageant"]  # fmt: skip

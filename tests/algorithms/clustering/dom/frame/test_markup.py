@@ -13,7 +13,18 @@ def test_no_element_is_shown_and_replaced() -> None:
 
 def test_no_handler_and_no_address_is_among_the_attributes() -> None:
     shown = markup.ATTRIBUTES | set(markup.SVG_ATTRIBUTES) | markup.MATHML_ATTRIBUTES
-    leading = {"href", "src", "srcset", "srcdoc", "action", "formaction", "target", "ping", "poster", "data"}
+    leading = {
+        "href",
+        "src",
+        "srcset",
+        "srcdoc",
+        "action",
+        "formaction",
+        "target",
+        "ping",
+        "poster",
+        "data",
+    }
 
     assert set() == {name for name in shown if name.startswith("on")} | (shown & leading)
 

@@ -80,7 +80,9 @@ def test_nothing_that_a_page_says_gets_into_the_drawing(html: str) -> None:
     outline = draw_outline(html.encode())
 
     assert SAFE.fullmatch(outline)
-    assert {"svg", "rect"} == {etree.QName(element).localname for element in etree.fromstring(outline).iter()}
+    assert {"svg", "rect"} == {
+        etree.QName(element).localname for element in etree.fromstring(outline).iter()
+    }
     assert "alert" not in outline
 
 

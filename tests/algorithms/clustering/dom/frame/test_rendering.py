@@ -25,7 +25,8 @@ from tests.algorithms.mis_nested import mis_nested
 Place: TypeAlias = "tuple[int | None, list[str]]"
 BASE = "https://shop.example/p/1"
 ACTIVE = re.compile(
-    r"\son[a-z]+=|javascript:|http-equiv|srcdoc|formaction|\sping=|\saction=|\starget=", re.IGNORECASE
+    r"\son[a-z]+=|javascript:|http-equiv|srcdoc|formaction|\sping=|\saction=|\starget=",
+    re.IGNORECASE,
 )
 
 
@@ -48,11 +49,17 @@ def numbers_and_texts(html: str) -> tuple[list[Place], list[Place]]:
     tree = parse_page(html.encode(), "text/html; charset=utf-8").tree
     assert tree is not None
     stored = number_elements(tree)
-    place: dict[etree._Element | None, int] = {element: number for number, element in enumerate(stored)}
+    place: dict[etree._Element | None, int] = {
+        element: number for number, element in enumerate(stored)
+    }
     shown = etree.fromstring(render_page(tree, base_url=BASE))
-    by_number = {int(one.get("data-n", "")): one for one in shown.iter(etree.Element) if one.get("data-n")}
+    by_number = {
+        int(one.get("data-n", "")): one for one in shown.iter(etree.Element) if one.get("data-n")
+    }
     wanted = [(place.get(one.getparent()), stored_texts(one)) for one in stored]
-    return wanted, [(parent_number(by_number[n]), shown_texts(by_number[n])) for n in range(len(by_number))]
+    return wanted, [
+        (parent_number(by_number[n]), shown_texts(by_number[n])) for n in range(len(by_number))
+    ]
 
 
 def stored_map(html: str) -> list[list[object]]:
@@ -68,7 +75,12 @@ def stored_texts(element: etree._Element) -> list[str]:
 
 
 def shown_texts(element: etree._Element) -> list[str]:
-    if etree.QName(element).localname in {"style", "vertex-style", "vertex-script", "vertex-template"}:
+    if etree.QName(element).localname in {
+        "style",
+        "vertex-style",
+        "vertex-script",
+        "vertex-template",
+    }:
         return []
     texts = [element.text]
     for child in element:

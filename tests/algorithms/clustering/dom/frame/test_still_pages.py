@@ -9,7 +9,9 @@ from clustering.dom.frame.still_pages import MOST_ELEMENTS, make_still
 
 
 def test_what_is_to_be_seen_stays() -> None:
-    still = make_still(b'<h1 class="big">Boots</h1><style>.big{color:red}</style><td bgcolor="red">42')
+    still = make_still(
+        b'<h1 class="big">Boots</h1><style>.big{color:red}</style><td bgcolor="red">42'
+    )
 
     assert '<h1 class="big">Boots</h1>' in still
     assert ".big{color:red}" in still
@@ -45,7 +47,9 @@ def test_text_after_what_is_dropped_stays() -> None:
 
 
 def test_a_page_of_too_many_elements_is_cut() -> None:
-    still = parser.document_fromstring(make_still(b"<div>" + b"<i>x</i>" * (MOST_ELEMENTS + 500) + b"</div>"))
+    still = parser.document_fromstring(
+        make_still(b"<div>" + b"<i>x</i>" * (MOST_ELEMENTS + 500) + b"</div>")
+    )
 
     assert MOST_ELEMENTS - 10 < len(still.findall(".//i")) <= MOST_ELEMENTS
 

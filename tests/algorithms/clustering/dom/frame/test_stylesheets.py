@@ -16,7 +16,9 @@ NONE = "linear-gradient(transparent,transparent)"
 
 
 def resolve(written: str) -> str | None:
-    return None if written.startswith("javascript:") else f"https://shop.example/{written.lstrip('/')}"
+    return (
+        None if written.startswith("javascript:") else f"https://shop.example/{written.lstrip('/')}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,7 +74,9 @@ def test_stored_files_take_the_places_of_the_marks() -> None:
         "p{background:url(b.png),url(gone.png)}@font-face{src:url(gone.woff)}",
         resolve,
     )
-    placed = place_files(css, lambda url, kind: f"/{kind}/b" if url.endswith("b.png") else None, sheets.get)
+    placed = place_files(
+        css, lambda url, kind: f"/{kind}/b" if url.endswith("b.png") else None, sheets.get
+    )
 
     assert (
         '@layer x{@supports (display:grid){@media print{q{background:url("/image/b")}}}}'
@@ -99,6 +103,13 @@ def test_escapes_mean_characters() -> None:
 
 
 def test_cleaning_takes_time_in_proportion() -> None:
-    css = "a" * 20_000 + "{" * 20_000 + "\\" * 20_000 + "'" * 20_001 + "url(" * 20_000 + "@import " * 5_000
+    css = (
+        "a" * 20_000
+        + "{" * 20_000
+        + "\\" * 20_000
+        + "'" * 20_001
+        + "url(" * 20_000
+        + "@import " * 5_000
+    )
 
     assert isinstance(clean_stylesheet(css, resolve), str)

@@ -19,5 +19,12 @@ def test_text_and_attributes_keep_their_length(text: str, value: str) -> None:
 def test_what_leads_out_of_a_drawing_is_seen() -> None:
     assert [True, True, True, False, False, False] == [
         is_local(value)
-        for value in ("red", "url(#a) none", "rotate(4) scale(2,3)", "url(//x)", "u\\72l(x)", "f(url(x))")
+        for value in (
+            "red",
+            "url(#a) none",
+            "rotate(4) scale(2,3)",
+            "url(//x)",
+            "u\\72l(x)",
+            "f(url(x))",
+        )
     ]

@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 from lxml import etree, html
 
-from rules.algorithms.rule.feature_tests import TESTS
-from rules.algorithms.rule.rule import Alternative, Feature
+from rules.algorithms.rule.feature import TESTS, Feature
+from rules.algorithms.rule.rule import Alternative
 
 PAGE = html.document_fromstring(
     "<div id='d'><p class='a price'>Our Price: $25.99</p><span>Price:</span><b width='3'>30</b>"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rules.bundle.bundle import extract_bundle, write_bundle
-from rules.bundle.file_ranges import FileRange, extract, ranges_of
+from rules.bundle.bundle import FileRange, extract, ranges_of, write_bundle
+from rules.bundle.parallel import extract_bundle
 from tests.algorithms.rules.bundle.test_bundle import body, made_bundle
 
 

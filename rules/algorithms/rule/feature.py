@@ -1,12 +1,24 @@
-"""The XPath test of each kind of feature: one small function a kind, in one table.
+r"""A feature: the test of one node of a target's chain, its XPath, and the XPath of several in conjunction.
 
-The test is a predicate at the node of the feature's level. `TESTS` is what a stylesheet may rely on: it can
-write a faster form of a kind that it knows, as long as it selects the same nodes.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.1.
+Notation:   A chain is the target (level 0), its parent (1), that one's parent (2) and so on. A target is a
+            text node (`text()`), an element (`element`) or an attribute's element (`@src`).
+Readings:   A feature at level l leaves l - 1 stars between its element and the target. Siblings are elements.
+            "Nearest preceding text" is the first of the axis `preceding`, which counts backwards.
+Departures: Texts are compared as they are shown: no-break spaces are blanks, what has no width is gone. In
+            labels a colon is a blank too. Text nodes that show nothing are no targets and no anchors.
+Cost:       Linear in what is printed.
+
+The test is a predicate at the node of the feature's level: one small function a kind, in the table `TESTS`. A
+stylesheet may rely on it: it can write a faster form of a kind that it knows, as long as it selects the same
+nodes.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal, Self
 
 from rules.algorithms.rule.xpaths import (
     HAS_TEXT,
@@ -18,10 +30,34 @@ from rules.algorithms.rule.xpaths import (
     shown_form,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
-    from rules.algorithms.rule.rule import Feature
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A test of one node of the target's chain: level 0 is the target, 1 its parent, 2 that one's parent."""
+
+    kind: str  # a key of TESTS
+    level: int
+    values: tuple[str, ...] = ()  # one, or up to three of which any may hold
+    name: str = ""  # of the HTML attribute
+    axis: Literal["self", "ancestor", "preceding-sibling", "following-sibling"] = "self"
+    distance: int = 0  # of the sibling, counted from 1; or the position
+
+    @property
+    def test(self) -> str:
+        """The predicate at the node of its level, in XPath 1.0."""
+        return TESTS[self.kind](self)
+
+    @property
+    def is_plain_tag(self) -> bool:
+        return self.kind == "tag" and self.axis == "self" and len(self.values) == 1
+
+    @classmethod
+    def from_json(cls, form: Mapping[str, Any]) -> Self:
+        known = {key: form[key] for key in cls.__slots__ if key in form}
+        return cls(**known | {"values": tuple(form.get("values", ()))})
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"values": list(self.values), "test": self.test}
 
 
 def _of_element(feature: Feature, test: str) -> str:
@@ -48,7 +84,9 @@ def class_(feature: Feature) -> str:
 def token(feature: Feature) -> str:
     """Test a word of the class attribute."""
     words = "concat(' ', normalize-space(@class), ' ')"
-    return _of_element(feature, any_of(f"contains({words}, {literal(f' {v} ')})" for v in feature.values))
+    return _of_element(
+        feature, any_of(f"contains({words}, {literal(f' {v} ')})" for v in feature.values)
+    )
 
 
 def attribute(feature: Feature) -> str:
@@ -63,7 +101,9 @@ def label(feature: Feature) -> str:
     """Test that the nearest text before is the label, or that the text begins with it and goes on."""
     before = label_form(f"preceding::{HAS_TEXT}[1]")
     own = label_form(".")
-    return any_of(f"{before}={literal(v)} or starts-with({own}, {literal(f'{v} ')})" for v in feature.values)
+    return any_of(
+        f"{before}={literal(v)} or starts-with({own}, {literal(f'{v} ')})" for v in feature.values
+    )
 
 
 def before(feature: Feature) -> str:
@@ -153,3 +193,31 @@ TESTS: Final[Mapping[str, Callable[[Feature], str]]] = {
     "last": last,
     "position": position,
 }
+
+
+def print_path(target: str, features: Sequence[Feature]) -> str:
+    """Return the XPath of a conjunction: one step a level, from the highest level to the target."""
+    top = max((feature.level for feature in features), default=0)
+    steps = [
+        _step(target, level, [f for f in features if f.level == level])
+        for level in range(top, -1, -1)
+    ]
+    path = "//" + "/".join(steps)
+    return f"{path}/{target}" if target.startswith("@") else path
+
+
+def _step(target: str, level: int, features: Sequence[Feature]) -> str:
+    """Return the step to one level: the tag where it is tested, and the other tests as predicates."""
+    tags = [feature for feature in features if feature.is_plain_tag]
+    name = tags[0].values[0] if tags else "*"
+    if level == 0 and target == "text()":
+        name = HAS_TEXT
+    tests = [feature.test for feature in features if feature not in tags[:1]]
+    return name + "".join(f"[{test}]" for test in tests)
+
+
+def print_position(path: str, position: int) -> str:
+    """Return the XPath of one of the selected nodes: 1 is the first, -1 the last."""
+    if position > 0:
+        return f"({path})[{position}]"
+    return f"({path})[last(){'' if position == -1 else position + 1}]"

@@ -1,0 +1,87 @@
+"""A rule as it runs, and what comes of a page: raw records, then records with typed values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from clustering.values.normalising import Normalised
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeType:
+    """What is known of an attribute's values before any is seen."""
+
+    name: str
+    type: str = "text"
+    is_multi: bool = False
+    is_mandatory: bool = False
+    is_constant: bool = False
+    regex: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunnableRule:
+    """A rule as it runs: its stylesheet, the types of its attributes, and how far each is trusted."""
+
+    cluster: str
+    version: int
+    stylesheet: str
+    attributes: Sequence[AttributeType]
+    trust: Mapping[str, float] = field(
+        default_factory=dict
+    )  # share of right values where it was validated
+    is_by_hand: bool = (
+        False  # somebody wrote or imported the stylesheet: it runs where it can be stopped
+    )
+
+    @property
+    def name(self) -> str:
+        return f"{self.cluster}@{self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class RawValue:
+    """What the stylesheet emits for one value."""
+
+    text: str
+    node: str = ""  # in the stripped tree: /*[1]/*[2]/text()[1]
+    way: int = 1  # which of the alternatives of the attribute
+    n_nodes: int = 1  # that this alternative selects
+    n_rivals: int = 0  # beaten candidates that were asked
+    n_agree: int = 0  # those of them that select the same node
+
+
+@dataclass(frozen=True, slots=True)
+class RawRecord:
+    """What the stylesheet emits for one record."""
+
+    values: dict[str, list[RawValue]]
+    nodes: list[str] = field(default_factory=list)  # its elements, where records are bounded
+    links: list[str] = field(default_factory=list)  # its first ones, as they are written
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedRecord:
+    """The values of one record; a value is a list where the attribute is multi."""
+
+    values: dict[str, str | list[str]]
+    raw: dict[str, str | list[str]]
+    normalized: dict[str, Normalised]
+    missing: list[str]
+    failed: dict[str, str]
+    confidence: dict[str, float]
+    nodes: dict[str, str | list[str]] = field(default_factory=dict)
+    record_nodes: list[str] = field(default_factory=list)
+    index: int | None = None  # its place among the records of a list
+    key: str | None = None  # what tells it from the others of the list
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What a rule makes of a page; no records and a reason where it makes nothing."""
+
+    records: list[ExtractedRecord]
+    reason: str = ""
+    detail: str = ""
+    problem: str = ""  # of the page: truncated
