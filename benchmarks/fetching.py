@@ -20,7 +20,7 @@ from typing import Any
 from benchmarks.report import markdown_table
 from clustering.fetching.client import Fetcher
 from clustering.fetching.guard import Guard, networks
-from clustering.fetching.refusals import Refused
+from clustering.fetching.refusals import FetchRefused
 from tests.apps.clustering.fake_host import canary
 from tests.apps.clustering.fetching.test_fetching_decoding import ALL_BOMBS, BOMB
 from tests.apps.clustering.fetching.test_fetching_guard import SPELLINGS
@@ -200,7 +200,7 @@ def n_reached(allowed: tuple[str, ...]) -> int:
             for spelling in SPELLINGS:
                 try:
                     fetcher.fetch(spelling.format(bird.port), seconds=5)
-                except Refused:
+                except FetchRefused:
                     continue
         time.sleep(0.1)
     return bird.n_connections

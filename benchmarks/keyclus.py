@@ -19,7 +19,7 @@ import numpy as np
 
 from benchmarks import importing
 from benchmarks.report import markdown_table
-from clustering.algorithms.grouping import Click, Evidence, RawPage
+from clustering.algorithms.grouping import Click, ClusteringInputs, RawPage
 from clustering.algorithms.published.attributed_paths import PathPage, hash_step, hash_term
 from clustering.algorithms.published.keyclus import assign, assign_bytes, cluster_pages, observe
 from clustering.dom.page import parse_page
@@ -69,7 +69,7 @@ def measure_clustering() -> dict[str, float]:
     pages, clicks = make_site(random.Random(7))
     urls = [f"/{number}" for number in range(len(pages))]
     began = time.perf_counter()
-    grouping = cluster_pages(urls, pages, Evidence(clicks=clicks))
+    grouping = cluster_pages(urls, pages, ClusteringInputs(clicks=clicks))
     seconds = time.perf_counter() - began
     assert len(grouping.groups) >= N_TYPES
     return {
@@ -139,7 +139,7 @@ def measure_observing() -> dict[str, float]:
         times.append(time.process_time() - began)
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - base
     clicks = [Click(f"product {number}", page.url) for number, page in enumerate(pages)]
-    model = cluster_pages([page.url for page in pages], kept, Evidence(clicks=clicks)).model
+    model = cluster_pages([page.url for page in pages], kept, ClusteringInputs(clicks=clicks)).model
     later = [RawPage(page.url, page.body) for page in pages[:100]]
     parse = statistics.median(timed(parse_page, page.body) for page in later)
     return {

@@ -19,10 +19,10 @@ from benchmarks.report import markdown_table
 from benchmarks.rule_learning import texts_at
 from clustering.dom.page import parse_page
 from rules.algorithms.learning.list_learner import learn_list
+from rules.algorithms.learning.node_index import number_nodes
 from rules.algorithms.learning.record_samples import owner_of
 from rules.algorithms.learning.samples import read_samples
 from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
-from rules.algorithms.learning.universe import number_nodes
 from rules.algorithms.rule.xpaths import shown
 from rules.algorithms.running.records import AttributeType, RunnableRule
 from rules.algorithms.running.run_rule import extract_tree

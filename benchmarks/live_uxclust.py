@@ -9,7 +9,7 @@ from lxml.html import HtmlElement
 
 from benchmarks.report import line_chart, markdown_table
 from benchmarks.site_model import reference_schemas
-from clustering.algorithms.grouping import Evidence, SiteLink
+from clustering.algorithms.grouping import ClusteringInputs, SiteLink
 from clustering.algorithms.measures import compare, schema_quality
 from clustering.algorithms.published.page_classes import find_collections
 from clustering.algorithms.published.uxclust import cluster_pages
@@ -66,7 +66,7 @@ class Crawl:
     def judge(self, reference: list[set[str]]) -> tuple[float, float, int]:
         """Return adjusted Rand, Q and the number of clusters."""
         urls = sorted(self.types)
-        evidence = Evidence(links=self.links, read=self.trees.get)
+        evidence = ClusteringInputs(links=self.links, read=self.trees.get)
         grouping = cluster_pages(urls, [None] * len(urls), evidence, has_positions=False)
         labels = dict(zip(urls, grouping.labels(len(urls)), strict=True))
         schemas = [

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from annotation.algorithms.sampling import draw, observe
+from annotation.algorithms.suggestions.declared import read_declared
+from annotation.algorithms.suggestions.evidence import WantedAttribute
+from annotation.algorithms.suggestions.page_index import PageIndex
 from annotation.algorithms.suggestions.suggestions import suggest
-from annotation.algorithms.suggestions.suggestions_declared import read_declared
-from annotation.algorithms.suggestions.suggestions_evidence import Wanted
-from annotation.algorithms.suggestions.suggestions_pages import ReadPage
 from benchmarks.hold_out.sites import clusters as hold_out_clusters
 from benchmarks.report import markdown_table
 from benchmarks.rule_learning import Judge, LabelledCluster, demo_clusters, swde_clusters
 from benchmarks.suggestions import types_of
 from rules.algorithms.learning.learner import learn_cluster
 from rules.algorithms.learning.novelty import richest
-from rules.algorithms.learning.stopping import Hint, SamplePage, look_at
+from rules.algorithms.learning.stopping import SamplePage, SuggestedValues, look_at
 from rules.algorithms.learning.targets import AttributeSpec
 from rules.algorithms.rule.rule import ClusterRule
 from vertex.demo import sites
@@ -155,19 +155,19 @@ class Desk:
         truth = self.cluster.truth[page]
         return {name: tuple(truth.get(name, ())) for name in self.cluster.attributes}
 
-    def _hints(self) -> dict[str, dict[str, Hint]]:
+    def _hints(self) -> dict[str, dict[str, SuggestedValues]]:
         wanted = [
-            Wanted(name, self.types.get(name, "text"), name in self.cluster.multi)
+            WantedAttribute(name, self.types.get(name, "text"), name in self.cluster.multi)
             for name in self.cluster.attributes
         ]
-        prints = {page: ReadPage(self.cluster.trees[page]).print() for page in self.samples}
-        found: dict[str, dict[str, Hint]] = {}
+        prints = {page: PageIndex(self.cluster.trees[page]).print() for page in self.samples}
+        found: dict[str, dict[str, SuggestedValues]] = {}
         for page in self.samples:
             others = [one for name, one in prints.items() if name != page][:N_OTHERS]
-            read = ReadPage(self.cluster.trees[page], f"https://site.example/{page}", others)
+            read = PageIndex(self.cluster.trees[page], f"https://site.example/{page}", others)
             its = found[page] = {}
             for one in suggest(read, read_declared(self.cluster.trees[page]), wanted):
                 its.setdefault(
-                    one.attribute, Hint(tuple(m.text for m in one.marks), one.confidence)
+                    one.attribute, SuggestedValues(tuple(m.text for m in one.marks), one.confidence)
                 )
         return found

@@ -20,9 +20,9 @@ from clustering.dom.page import parse_page
 from rules.algorithms.learning.columns import Columns
 from rules.algorithms.learning.evaluating import values_on
 from rules.algorithms.learning.learner import learn_cluster
-from rules.algorithms.learning.page_nodes import ITSELF, TAIL, Node
+from rules.algorithms.learning.node_index import NodeIndex, number_nodes
+from rules.algorithms.learning.nodes import ITSELF, TAIL, IndexedNode
 from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
-from rules.algorithms.learning.universe import Universe, number_nodes
 from rules.algorithms.rule.rule import ClusterRule
 from rules.algorithms.rule.xpaths import shown
 from vertex.demo import sites
@@ -311,9 +311,9 @@ def mark_texts(
     }
 
 
-def texts_of_page(universe: Universe, page: int) -> dict[str, list[tuple[Node, str]]]:
+def texts_of_page(universe: NodeIndex, page: int) -> dict[str, list[tuple[IndexedNode, str]]]:
     """Return the visible text nodes of a page by their text, with their tag paths."""
-    found: dict[str, list[tuple[Node, str]]] = defaultdict(list)
+    found: dict[str, list[tuple[IndexedNode, str]]] = defaultdict(list)
     first, last = universe.pages_of(page)
     for node in universe.nodes[first:last]:
         if node.text is not None:
@@ -324,13 +324,13 @@ def texts_of_page(universe: Universe, page: int) -> dict[str, list[tuple[Node, s
     return found
 
 
-def owner_of(node: Node) -> _Element:
+def owner_of(node: IndexedNode) -> _Element:
     element, part = node.place
     parent = element.getparent()
     return parent if part == TAIL and parent is not None else element
 
 
-def xpath_of(node: Node) -> str:
+def xpath_of(node: IndexedNode) -> str:
     """Return the XPath of a text node, or of an element."""
     element, part = node.place
     owner = owner_of(node)
@@ -381,7 +381,7 @@ def find_fields(
     return dict(values), dict(marks)
 
 
-def texts_at(node: Node) -> Iterator[tuple[str, str]]:
+def texts_at(node: IndexedNode) -> Iterator[tuple[str, str]]:
     """Yield the XPaths and texts of a node: its own, or its addresses."""
     if node.text is not None:
         yield xpath_of(node), node.shown

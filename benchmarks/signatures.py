@@ -14,7 +14,7 @@ from lxml.html import document_fromstring
 
 from benchmarks.importing import page as made_page
 from benchmarks.report import markdown_table
-from clustering.algorithms.grouping import Evidence, SiteLink
+from clustering.algorithms.grouping import ClusteringInputs, SiteLink
 from clustering.algorithms.published import shingles, uxclust
 from clustering.dom.page import parse_page
 
@@ -103,7 +103,7 @@ def grouping_links() -> list[str]:
     ]
     urls = [link.target for link in links]
     tree = parse_page(SAMPLE_PAGE).tree
-    evidence = Evidence(links=links, read=lambda _url: tree)
+    evidence = ClusteringInputs(links=links, read=lambda _url: tree)
     taken = quickest(uxclust.cluster_pages, urls, [None] * len(urls), evidence)
     return [
         f"{taken / 1000:.2f} s of processor time to group and merge",

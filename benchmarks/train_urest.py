@@ -24,11 +24,11 @@ from sklearn.svm import LinearSVC
 from benchmarks.records import labelled, published
 from benchmarks.records.labelled import LabelledPage
 from benchmarks.records.scoring import GOOD, f_score
-from clustering.algorithms.records import record_ranker
-from clustering.algorithms.records.record_candidates import Candidate, find_candidates
-from clustering.algorithms.records.record_features import FULL_NAMES, QUICK_NAMES, deep_features
-from clustering.algorithms.records.record_page import PageModel
-from clustering.algorithms.records.record_ranker import (
+from clustering.algorithms.records import ranker
+from clustering.algorithms.records.candidates import RecordList, find_candidates
+from clustering.algorithms.records.features import FULL_NAMES, QUICK_NAMES, deep_features
+from clustering.algorithms.records.page_model import PageModel
+from clustering.algorithms.records.ranker import (
     Model,
     Ranker,
     Row,
@@ -60,12 +60,12 @@ class Measured:
 
     labelled: LabelledPage
     page: PageModel
-    candidates: list[Candidate]
+    candidates: list[RecordList]
     quick: list[Row]
     right: list[float]
     deep_by_candidate: dict[int, Row] = field(default_factory=dict)
 
-    def deep(self, page: PageModel, candidate: Candidate) -> Row:
+    def deep(self, page: PageModel, candidate: RecordList) -> Row:
         """Return the deep features, which are measured once."""
         if id(candidate) not in self.deep_by_candidate:
             self.deep_by_candidate[id(candidate)] = deep_features(page, candidate)
@@ -86,7 +86,7 @@ class Completed:
     """The candidates of a page that are looked at closely: all features, and how right each is."""
 
     one: Measured
-    kept: list[Candidate]
+    kept: list[RecordList]
     rows: NDArray[np.float64]
     right: NDArray[np.float64]
 
@@ -296,7 +296,7 @@ def write(learnt: dict[str, Any], pages: Sequence[LabelledPage], path: Path, com
 
 def run(_data: Path | None) -> str:
     """Say what the weights in force were made from."""
-    stored = json.loads((record_ranker.WEIGHTS / "records.json").read_text())
+    stored = json.loads((ranker.WEIGHTS / "records.json").read_text())
     kinds = ", ".join(f"{count} {kind}" for kind, count in stored["pages"].items())
     return (
         f"Written on {stored['date']} by `{stored['command']}` from {len(stored['sha256'])} pages: {kinds}."

@@ -10,7 +10,7 @@ from clustering.services.clusters import arrivals, cluster_changes, clusterings
 from clustering.services.crawl import crawling, list_crawling
 from clustering.services.looks import assets, thumbnails
 from clustering.services.pages import importing, search_log
-from clustering.services.sites import keeping, site_export
+from clustering.services.sites import retention, site_export
 from vertex.core.services.jobs import jobs
 from vertex.core.tasks import answer
 
@@ -72,7 +72,7 @@ def crawl_list(job_id: int) -> None:
 
 @shared_task(name="clustering.delete_site")
 def delete_site(job_id: int) -> None:
-    answer(job_id, keeping.delete_site)
+    answer(job_id, retention.delete_site)
 
 
 @shared_task(name="clustering.export_site")
@@ -82,10 +82,10 @@ def export_site(job_id: int) -> None:
 
 @shared_task(name="clustering.sweep")
 def sweep(job_id: int) -> None:
-    answer(job_id, keeping.sweep)
+    answer(job_id, retention.sweep)
 
 
 @shared_task(name="clustering.plan_sweep")
 def plan_sweep() -> None:
     with contextlib.suppress(jobs.JobExists):
-        keeping.request_sweep()
+        retention.request_sweep()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from monitoring.services.checks import checking, coverage, keeping, schedules
+from monitoring.services.checks import checking, coverage, retention, schedules
 from monitoring.services.notices import notices, trial_notices
 from monitoring.services.repair import healing, repairs
 from vertex.core.tasks import answer
@@ -46,4 +46,4 @@ def tell_people() -> None:
 
 @shared_task(name="monitoring.forget_old_findings")
 def forget_old_findings() -> None:
-    keeping.forget_old_findings()
+    retention.forget_old_findings()

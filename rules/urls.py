@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path
 
-from rules.views.learning import economics, hand_edits, panel, rule_changes, rules
+from rules.views.learning import annotation_cost, hand_edits, panel, rule_changes, rules
 from rules.views.lists import tables
 from rules.views.records import records, webhooks
 from rules.views.review import policies, reviews
@@ -38,7 +38,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{VERSION}/compare/", reviews.compare_rule, name="compare_rule"),
     path(f"{VERSION}/propose/", rule_changes.propose_rule, name="propose_rule"),
     path(f"{VERSION}/send-back/", rule_changes.send_back_rule, name="send_back_rule"),
-    path(f"{SITE}/economics/", economics.economics, name="economics"),
+    path(f"{SITE}/economics/", annotation_cost.economics, name="economics"),
     path(f"{SITE}/settings/review/", policies.review_policy, name="review_policy"),
     path(f"{SITE}/settings/webhooks/", webhooks.webhooks, name="webhooks"),
     path(f"{SITE}/settings/webhooks/<id:pk>/", webhooks.webhook, name="webhook"),

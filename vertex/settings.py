@@ -186,7 +186,7 @@ CELERY_DB_REUSE_MAX = 500
 CELERY_TIMEZONE = "UTC"
 
 # Who decides whether what was extracted is stored, or held back because a site seems to have changed.
-RECORDS_GUARD = "monitoring.services.guard.holding.pages_held_back"
+RECORDS_GUARD = "monitoring.services.guard.guard.pages_held_back"
 
 # Mail, and what else tells people
 

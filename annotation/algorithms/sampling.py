@@ -69,54 +69,56 @@ class Incidence(NamedTuple):
     weights: Weights
 
 
-class Chosen(NamedTuple):
+class ChosenSample(NamedTuple):
     """A page of the sample and the weight that it added to the cover."""
 
     page: int
     gain: float
 
 
-def weighted_greedy(incidence: Incidence, size: int = SAMPLE_SIZE) -> list[Chosen]:
+def weighted_greedy(incidence: Incidence, size: int = SAMPLE_SIZE) -> list[ChosenSample]:
     """Return Algorithm 2's sample: `size` pages or fewer, in order."""
     matrix, w = incidence
     n_pages, n_paths = matrix.shape
     is_left = np.ones(n_pages, dtype=bool)
     uncovered = np.ones(n_paths, dtype=bool)
-    S: list[Chosen] = []
+    S: list[ChosenSample] = []
     while uncovered.any() and len(S) < min(size, n_pages):
         gains = np.where(is_left, matrix @ (w * uncovered), -1.0)
         p = int(gains.argmax())
         if gains[p] <= 0:  # what is left weighs nothing: let it be covered all the same
             n_new = np.where(is_left, matrix @ uncovered.astype(float), -1.0)
             p = int(n_new.argmax())
-        S.append(Chosen(p, max(0.0, float(gains[p]))))
+        S.append(ChosenSample(p, max(0.0, float(gains[p]))))
         is_left[p] = False
         uncovered[_paths_of(matrix, p)] = False
     return S
 
 
-def greedy(incidence: Incidence, size: int = SAMPLE_SIZE) -> list[Chosen]:
+def greedy(incidence: Incidence, size: int = SAMPLE_SIZE) -> list[ChosenSample]:
     """Return the sample for which all XPaths weigh the same."""
     return weighted_greedy(Incidence(incidence.matrix, np.ones(incidence.matrix.shape[1])), size)
 
 
-def random_sample(incidence: Incidence, size: int = SAMPLE_SIZE, *, seed: int = 0) -> list[Chosen]:
+def random_sample(
+    incidence: Incidence, size: int = SAMPLE_SIZE, *, seed: int = 0
+) -> list[ChosenSample]:
     """Return pages in random order, each with at least one XPath that those before it lack."""
     matrix = incidence.matrix
     order = list(range(matrix.shape[0]))
     random.Random(seed).shuffle(order)  # noqa: S311 - a sample, no secret
     uncovered = np.ones(matrix.shape[1], dtype=bool)
-    S: list[Chosen] = []
+    S: list[ChosenSample] = []
     for p in order:
         paths = _paths_of(matrix, p)
         n_new = int(uncovered[paths].sum())
         if n_new and len(S) < size:
-            S.append(Chosen(p, float(n_new)))
+            S.append(ChosenSample(p, float(n_new)))
             uncovered[paths] = False
     return S
 
 
-SCHEMES: dict[str, Callable[[Incidence, int], list[Chosen]]] = {
+SCHEMES: dict[str, Callable[[Incidence, int], list[ChosenSample]]] = {
     "weighted": weighted_greedy,
     "greedy": greedy,
     "random": random_sample,
@@ -129,7 +131,7 @@ def draw(
     size: int = SAMPLE_SIZE,
     scheme: str = "weighted",
     prefer_unseen: bool = False,
-) -> list[Chosen]:
+) -> list[ChosenSample]:
     """Return `size` pages, or all where there are fewer, in the order in which to annotate them.
 
     Raises UnknownScheme.
@@ -138,14 +140,14 @@ def draw(
         raise UnknownScheme(scheme)
     incidence = measure(pages, prefer_unseen=prefer_unseen)
     left = np.arange(len(pages))
-    drawn: list[Chosen] = []
+    drawn: list[ChosenSample] = []
     while len(left) and len(drawn) < size:
         part = Incidence(incidence.matrix[left], incidence.weights)
         found = SCHEMES[scheme](part, size - len(drawn)) or [
-            Chosen(0, 0.0)
+            ChosenSample(0, 0.0)
         ]  # pages without any XPath
         is_first = not drawn
-        drawn += [Chosen(int(left[p]), gain if is_first else 0.0) for p, gain in found]
+        drawn += [ChosenSample(int(left[p]), gain if is_first else 0.0) for p, gain in found]
         left = np.delete(left, [p for p, _ in found])
     return drawn
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from benchmarks.clustering.typed_sites import TypedSite
 from clustering.algorithms.clusterers import CLUSTERERS
-from clustering.algorithms.grouping import Evidence
+from clustering.algorithms.grouping import ClusteringInputs
 from clustering.algorithms.measures import compare
 from clustering.algorithms.published import shingles
 
@@ -24,7 +24,7 @@ def coverage(site: TypedSite, share: float) -> float | None:
     None where the site has no large cluster.
     """
     vectors = [shingles.observe(page) for page in site.pages]
-    everything = shingles.cluster_pages(site.urls, vectors, Evidence())
+    everything = shingles.cluster_pages(site.urls, vectors, ClusteringInputs())
     least = max(min(LARGE, len(vectors) // 10), LARGE_SHARE * len(vectors))
     large = [
         page for group in everything.groups if len(group.members) > least for page in group.members
@@ -37,7 +37,9 @@ def coverage(site: TypedSite, share: float) -> float | None:
             range(len(vectors)), max(2, round(share * len(vectors)))
         )
         model = shingles.cluster_pages(
-            [site.urls[page] for page in sample], [vectors[page] for page in sample], Evidence()
+            [site.urls[page] for page in sample],
+            [vectors[page] for page in sample],
+            ClusteringInputs(),
         ).model
         figures.append(
             mean(shingles.assign(model, vectors[page], "") is not None for page in large)
@@ -57,7 +59,7 @@ def steadiness(site: TypedSite, algorithm: str) -> dict[str, Any]:
         urls = [site.urls[page] for page in kept]
         within = set(urls)
         whole = site.evidence(seed=seed)
-        evidence = Evidence(
+        evidence = ClusteringInputs(
             links=[link for link in whole.links if link.source in within and link.target in within],
             clicks=[click for click in site.clicks if click.url in within],
             read=whole.read,

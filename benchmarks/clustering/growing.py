@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from benchmarks.clustering import memory
-from clustering.algorithms.grouping import Click, Clusterer, Evidence, RawPage, SiteLink
+from clustering.algorithms.grouping import Click, Clusterer, ClusteringInputs, RawPage, SiteLink
 
 N_TYPES = 12
 WORDS = [
@@ -29,7 +29,9 @@ def measure(clusterer: Clusterer, n_pages: int) -> dict[str, Any]:
         for number in range(n_pages)
     ]
     observed = time.process_time() - began
-    evidence = Evidence(links=links, clicks=clicks, read=lambda url: page_of(number_of(url)).tree)
+    evidence = ClusteringInputs(
+        links=links, clicks=clicks, read=lambda url: page_of(number_of(url)).tree
+    )
     grouping = clusterer.cluster_pages(urls, observations, evidence)
     seconds = time.process_time() - began - observed
     return {

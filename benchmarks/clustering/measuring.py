@@ -15,7 +15,7 @@ from benchmarks.clustering.typed_sites import TypedSite
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.grouping import (
     Clusterer,
-    Evidence,
+    ClusteringInputs,
     EvidenceMissing,
     RawPage,
     TooManyPages,
@@ -56,7 +56,7 @@ def measure_growth(algorithm: str, n_pages: str) -> dict[str, Any]:
     return growing.measure(clusterer, n)
 
 
-def timed(clusterer: Clusterer, site: TypedSite, evidence: Evidence) -> dict[str, Any]:
+def timed(clusterer: Clusterer, site: TypedSite, evidence: ClusteringInputs) -> dict[str, Any]:
     """Return measures, seconds of processor time and peak memory above what the pages take."""
     before = memory.start()
     began = time.process_time()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from clustering.algorithms.grouping import Click, Evidence, RawPage, SiteLink
+from clustering.algorithms.grouping import Click, ClusteringInputs, RawPage, SiteLink
 from clustering.algorithms.published.derived_log import derive_clicks
 from clustering.dom.links import find_links
 from vertex.demo import sites
@@ -38,10 +38,10 @@ class TypedSite:
             if link.url in self.type_by_url
         ]
 
-    def evidence(self, *, derives_log: bool = False, seed: int = 0) -> Evidence:
+    def evidence(self, *, derives_log: bool = False, seed: int = 0) -> ClusteringInputs:
         """Return what the site offers beside its pages; a log from anchor texts where asked for one."""
         links, by_url = self.links(), {page.url: page for page in self.pages}
-        return Evidence(
+        return ClusteringInputs(
             links=links,
             clicks=derive_clicks(links) if derives_log else self.clicks,
             has_derived_clicks=derives_log,

@@ -23,9 +23,9 @@ from clustering.algorithms.published.urest import (
     psi_features,
 )
 from clustering.algorithms.records import mdr, omini
-from clustering.algorithms.records.record_finding import find_records
-from clustering.algorithms.records.record_page import Region
-from clustering.algorithms.records.record_ranker import Ranker
+from clustering.algorithms.records.finding import find_records
+from clustering.algorithms.records.page_model import Region
+from clustering.algorithms.records.ranker import Ranker
 from clustering.dom.page import parse_page
 
 TITLE = "Records without a teacher"

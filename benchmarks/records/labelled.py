@@ -16,7 +16,7 @@ from lxml.etree import _Element
 
 from benchmarks.records.generated import MARK, made_pages
 from benchmarks.records.scoring import Interval, Truth
-from clustering.algorithms.records.record_page import PageModel, model_page
+from clustering.algorithms.records.page_model import PageModel, model_page
 from clustering.dom.page import parse_page
 from vertex.demo import sites
 

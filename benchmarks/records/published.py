@@ -20,8 +20,8 @@ from clustering.algorithms.published.urest import (
     phi_features,
     psi_features,
 )
-from clustering.algorithms.records.record_candidates import Candidate
-from clustering.algorithms.records.record_page import PageModel
+from clustering.algorithms.records.candidates import RecordList
+from clustering.algorithms.records.page_model import PageModel
 
 SEED = 7
 SURE = 0.9  # the F from which single elements count as a page's true records
@@ -48,7 +48,7 @@ def f_of(labelled: LabelledPage, page: PageModel, cluster: list[int]) -> float:
 
 
 def labelled_pairs(
-    page: PageModel, candidates: Sequence[Candidate], right: Sequence[float]
+    page: PageModel, candidates: Sequence[RecordList], right: Sequence[float]
 ) -> list[tuple[tuple[float, ...], bool]]:
     """Return phi's features of pairs of subtrees of which one is a record, and whether both are."""
     best = max(zip(right, candidates, strict=True), key=lambda pair: pair[0], default=None)

@@ -17,7 +17,7 @@ from benchmarks.robustness.locators import absolute, robula_plus
 from benchmarks.rule_learning import Judge, compared, demo_clusters
 from rules.algorithms.learning.columns import Columns
 from rules.algorithms.learning.evaluating import values_on
-from rules.algorithms.learning.universe import number_nodes
+from rules.algorithms.learning.node_index import number_nodes
 from rules.algorithms.rule.rule import ClusterRule
 from rules.algorithms.rule.xpaths import shown
 

@@ -63,7 +63,7 @@ class Click:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ClusteringInputs:
     """What a site offers beside the pages themselves."""
 
     links: Sequence[SiteLink] = ()  # in the order in which they were first seen
@@ -111,7 +111,7 @@ class Clusterer:
     name: str
     title: str
     observe: Callable[[RawPage], Observation] | None  # None: the pages themselves are not read
-    cluster_pages: Callable[[Sequence[str], Sequence[Observation], Evidence], Grouping]
+    cluster_pages: Callable[[Sequence[str], Sequence[Observation], ClusteringInputs], Grouping]
     assign: Callable[
         [Model, Observation, str], str | None
     ]  # the group of a later page, with its URL

@@ -1,4 +1,4 @@
-"""Place the nodes of a directed graph in layers, so that its main way leads from above to below.
+"""LayerPosition the nodes of a directed graph in layers, so that its main way leads from above to below.
 
 Paper:      None; layers by breadth-first search, each ordered by the place of what a node is reached from,
             as in Sugiyama's method.
@@ -18,7 +18,7 @@ from typing import NamedTuple
 WIDEST = 5  # nodes side by side
 
 
-class Place(NamedTuple):
+class LayerPosition(NamedTuple):
     """Where a node stands, from 0 at the left and at the top."""
 
     row: int
@@ -28,7 +28,7 @@ class Place(NamedTuple):
 class Layout(NamedTuple):
     """A drawing of a graph."""
 
-    place_by_node: dict[str, Place]
+    place_by_node: dict[str, LayerPosition]
     trunk: set[tuple[str, str]]  # the edges by which nodes are first reached
     n_rows: int
     n_columns: int
@@ -43,7 +43,7 @@ def lay_out(nodes: Sequence[str], edges: Iterable[tuple[str, str]]) -> Layout:
     rows = _rows(layers, parent_by_node)
     n_columns = max(map(len, rows))
     places = {
-        node: Place(row, column + (n_columns - len(members)) // 2)
+        node: LayerPosition(row, column + (n_columns - len(members)) // 2)
         for row, members in enumerate(rows)
         for column, node in enumerate(members)
     }

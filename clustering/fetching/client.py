@@ -27,7 +27,7 @@ from clustering.fetching.connections import SILENCE, Network, trusted_certificat
 from clustering.fetching.deadlines import Deadline
 from clustering.fetching.decoding import ACCEPTED, TooLarge, decode, encodings
 from clustering.fetching.guard import Guard, read_url
-from clustering.fetching.refusals import Refused
+from clustering.fetching.refusals import FetchRefused
 
 MAX_BYTES: Final = 10 * 1024 * 1024
 MAX_REDIRECTS: Final = 5
@@ -49,13 +49,13 @@ KEPT_HEADERS: Final = frozenset(
 HEADER_CHARACTERS: Final = 2000  # kept of each
 
 
-class RedirectRefused(Refused):
+class RedirectRefused(FetchRefused):
     """The answer leads on too often, in a circle, or to where nothing may be fetched."""
 
     code = "redirect"
 
 
-class AnswerBroken(Refused):
+class AnswerBroken(FetchRefused):
     """What came back is not HTTP, or the connection broke in the middle of it."""
 
     code = "broken_answer"
@@ -156,7 +156,7 @@ class Fetcher:
         tries: int = 1,
         takes: Callable[[int, str], bool] = _takes_all,
     ) -> Fetched:
-        """Return the answer of a URL, or raise what is a Refused.
+        """Return the answer of a URL, or raise what is a FetchRefused.
 
         With `max_redirects=0` a redirect is an answer like any other. A body longer than `max_bytes` raises
         TooLarge, unless `is_cut`. `takes(status, content_type)` decides whether the body is read at all.
@@ -311,7 +311,7 @@ def _all_of(headers: list[tuple[bytes, bytes]], name: bytes) -> list[str]:
 
 
 def _is_transient(error: BaseException) -> bool:
-    return isinstance(error, Refused) and error.is_transient
+    return isinstance(error, FetchRefused) and error.is_transient
 
 
 def _is_trouble(answer: Fetched) -> bool:

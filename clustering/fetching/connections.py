@@ -15,20 +15,20 @@ import httpx
 
 from clustering.fetching import deadlines
 from clustering.fetching.guard import Guard
-from clustering.fetching.refusals import Refused
+from clustering.fetching.refusals import FetchRefused
 
 SILENCE: Final = 15.0  # seconds without a byte
 QUICK_ACKNOWLEDGEMENT: Final = getattr(socket, "TCP_QUICKACK", None)  # Linux; it holds for one read
 CLOSED: Final = select.POLLIN | select.POLLHUP | select.POLLERR
 
 
-class TlsFailed(Refused):
+class TlsFailed(FetchRefused):
     """The host's certificate or its encryption cannot be trusted."""
 
     code = "tls"
 
 
-class HostSilent(Refused):
+class HostSilent(FetchRefused):
     """The host took the connection and then said nothing."""
 
     code = "deadline"

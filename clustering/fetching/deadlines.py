@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final
 
-from clustering.fetching.refusals import Refused, Stopped
+from clustering.fetching.refusals import FetchRefused, FetchStopped
 
 SLICE: Final = 0.25  # seconds between two looks at whether the work was called off
 
 
-class DeadlinePassed(Refused):
+class DeadlinePassed(FetchRefused):
     """The answer was not complete in time."""
 
     code = "deadline"
@@ -34,9 +34,9 @@ class Deadline:
         self.ends_at = monotonic() + self.seconds
 
     def remaining(self) -> float:
-        """Return the seconds left, or raise DeadlinePassed or Stopped."""
+        """Return the seconds left, or raise DeadlinePassed or FetchStopped."""
         if self.stop is not None and self.stop.is_set():
-            raise Stopped("the work was called off")
+            raise FetchStopped("the work was called off")
         left = self.ends_at - monotonic()
         if left <= 0:
             raise DeadlinePassed(f"the answer was not complete after {self.seconds:g} seconds")

@@ -10,7 +10,7 @@ from typing import Final
 import brotli
 import zstandard
 
-from clustering.fetching.refusals import Refused
+from clustering.fetching.refusals import FetchRefused
 
 ACCEPTED: Final = "gzip, deflate, br, zstd"
 MAX_ENCODINGS: Final = 2  # one over another
@@ -22,13 +22,13 @@ ZSTD_WINDOW: Final = 8 * 1024 * 1024  # what RFC 9659 lets servers ask for
 GZIP, ZLIB, RAW_DEFLATE = 31, 15, -15  # zlib's names for the three wrappings
 
 
-class EncodingRefused(Refused):
+class EncodingRefused(FetchRefused):
     """The body is compressed in a way that is unknown, nested too deep or broken."""
 
     code = "encoding"
 
 
-class TooLarge(Refused):
+class TooLarge(FetchRefused):
     """The body is larger than a page may be."""
 
     code = "too_large"

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 
 from clustering.dom.addresses import Address, BadAddress, parse_url
 from clustering.fetching.deadlines import Deadline
-from clustering.fetching.refusals import Refused
+from clustering.fetching.refusals import FetchRefused
 
 IpAddress: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -86,19 +86,19 @@ _PORTS: Final = (
 REFUSED_PORTS: Final = frozenset(int(port) for port in _PORTS.split())
 
 
-class UrlRefused(Refused):
+class UrlRefused(FetchRefused):
     """The URL is malformed, not of HTTP, or carries credentials."""
 
     code = "bad_url"
 
 
-class AddressRefused(Refused):
+class AddressRefused(FetchRefused):
     """The host has an address that must not be connected to."""
 
     code = "address"
 
 
-class NameNotFound(Refused):
+class NameNotFound(FetchRefused):
     """The host's name has no address."""
 
     code = "dns"
@@ -110,7 +110,7 @@ class NameNotAnswered(NameNotFound):
     is_transient = True
 
 
-class ConnectFailed(Refused):
+class ConnectFailed(FetchRefused):
     """No connection came about."""
 
     code = "connect"

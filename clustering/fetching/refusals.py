@@ -1,14 +1,14 @@
 """What all refusals of a fetch have in common."""
 
 
-class Refused(Exception):
+class FetchRefused(Exception):
     """A request was not made, or its answer was not taken."""
 
     code = "refused"  # a word to group by
     is_transient = False  # whether trying again may help
 
 
-class Stopped(Refused):
+class FetchStopped(FetchRefused):
     """The work was called off in mid-request."""
 
     code = "stopped"

@@ -8,20 +8,20 @@ from typing import Final
 from protego import Protego
 
 from clustering.fetching.client import Fetcher
-from clustering.fetching.refusals import Refused
+from clustering.fetching.refusals import FetchRefused
 
 MAX_ROBOTS_BYTES: Final = 500 * 1024  # more is not read, as RFC 9309 says
 MAX_CRAWL_DELAY: Final = 60.0  # seconds; a host that asks for more is fetched this slowly
 TOO_MANY_REQUESTS, SERVER_ERROR = 429, 500
 
 
-class RobotsDisallow(Refused):
+class RobotsDisallow(FetchRefused):
     """The host's robots.txt forbids the address."""
 
     code = "robots"
 
 
-class RobotsUnavailable(Refused):
+class RobotsUnavailable(FetchRefused):
     """The host's robots.txt cannot be read for now, so nothing of the host may be fetched."""
 
     code = "robots_unavailable"

@@ -1,12 +1,12 @@
 """Pages and what they are drawn with; clusterings and clusters."""
 
-from clustering.models.assets import Asset, Look
+from clustering.models.assets import Asset, SnapshotAssets
 from clustering.models.clusterings import (
     Cluster,
     ClusterChange,
+    ClusterFigures,
     Clustering,
     ClusterVerdict,
-    Extent,
     PageMembership,
 )
 from clustering.models.pages import Host, Link, Page, SearchClick, Snapshot
@@ -15,14 +15,14 @@ __all__ = [
     "Asset",
     "Cluster",
     "ClusterChange",
+    "ClusterFigures",
     "ClusterVerdict",
     "Clustering",
-    "Extent",
     "Host",
     "Link",
-    "Look",
     "Page",
     "PageMembership",
     "SearchClick",
     "Snapshot",
+    "SnapshotAssets",
 ]

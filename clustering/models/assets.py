@@ -40,7 +40,7 @@ class Asset(models.Model):
         return self.url
 
 
-class Look(models.Model):
+class SnapshotAssets(models.Model):
     """The assets of a snapshot, as they were when somebody wanted to see it."""
 
     snapshot = models.OneToOneField(Snapshot, on_delete=models.CASCADE, related_name="look")

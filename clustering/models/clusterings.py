@@ -121,7 +121,7 @@ class Cluster(models.Model):
         return self.name
 
 
-class Extent(models.Model):
+class ClusterFigures(models.Model):
     """What one clustering knows of a cluster."""
 
     clustering = models.ForeignKey(

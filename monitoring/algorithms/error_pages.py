@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote, urlsplit, urlunsplit
 from zlib import crc32
 
-from monitoring.algorithms.soft_errors import Shown
+from monitoring.algorithms.soft_errors import PageText
 
 MOST_WORDS: Final = 3_000
 SHORTEST_HEADING: Final = 4
@@ -44,20 +44,20 @@ class ErrorSignature(NamedTuple):
         return sha256(repr((self.heading, sorted(self.words))).encode()).hexdigest()
 
 
-def signature_of(kind: str, shown: Shown, url: str) -> ErrorSignature:
+def signature_of(kind: str, shown: PageText, url: str) -> ErrorSignature:
     """Return what to keep of an error page that stood at an address."""
     own = _own_words(url)
     words = sorted(crc32(word.encode()) for word in set(_words(shown.text)) - own)
     return ErrorSignature(kind, heading_of(shown, url), frozenset(words[:MOST_WORDS]))
 
 
-def heading_of(shown: Shown, url: str) -> str:
+def heading_of(shown: PageText, url: str) -> str:
     """Return the words of a page's title and headings, without those of its address."""
     own = _own_words(url)
     return " ".join(word for word in _words(shown.heading) if word not in own)[:LONGEST_HEADING]
 
 
-def recognise(shown: Shown, url: str, signatures: Iterable[ErrorSignature]) -> str:
+def recognise(shown: PageText, url: str, signatures: Iterable[ErrorSignature]) -> str:
     """Return which kind of error page this is; blank where it is like none of them."""
     own = signature_of("", shown, url)
     return next((one.kind for one in signatures if are_alike(own, one)), "")
@@ -76,7 +76,7 @@ def are_alike(page: ErrorSignature, error: ErrorSignature) -> bool:
 
 
 def telling_ones(
-    signatures: Iterable[ErrorSignature], pages: Sequence[tuple[Shown, str]]
+    signatures: Iterable[ErrorSignature], pages: Sequence[tuple[PageText, str]]
 ) -> list[ErrorSignature]:
     """Return the signatures that none of some good pages, with their addresses, is like."""
     good = [signature_of("", shown, url) for shown, url in pages]

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Final, NamedTuple
 
-from monitoring.algorithms.value_places import Place, ReadPage
+from monitoring.algorithms.value_places import ValueIndex, ValuePlace
 from rules.algorithms.running.records import AttributeType
 
 EXACT, NEARLY = 2, 1  # what a page counts for, by whether it shows the value or a number near it
@@ -54,7 +54,7 @@ class KnownPage:
     """The new version of a page, with the golden values of the old one."""
 
     url: str
-    page: ReadPage
+    page: ValueIndex
     golden: Mapping[str, str | Sequence[str]]
     labels: Mapping[str, str] = field(default_factory=dict)  # of the old nodes, by attribute
     tags: Mapping[str, str] = field(default_factory=dict)  # of the old nodes
@@ -63,7 +63,7 @@ class KnownPage:
 class FoundValue(NamedTuple):
     """A golden value found again."""
 
-    place: Place
+    place: ValuePlace
     score: float
     why: Mapping[str, float]  # what each anchor says, from 0 to 1
 
@@ -87,8 +87,10 @@ class _Sought:
     """The places of an attribute's values on all pages, and what they agree on."""
 
     attribute: AttributeType
-    places: list[list[list[Place]]]  # by page, by value
-    near: list[list[Place]] = field(default_factory=list)  # by page: what a changing number became
+    places: list[list[list[ValuePlace]]]  # by page, by value
+    near: list[list[ValuePlace]] = field(
+        default_factory=list
+    )  # by page: what a changing number became
     n_known: int = 0
     shapes: Counter[str] = field(default_factory=Counter)
     labelled: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -101,7 +103,7 @@ class _Sought:
         for places in self.near:
             self._add(places, NEARLY)
 
-    def _add(self, places: Sequence[Place], weight: int) -> None:
+    def _add(self, places: Sequence[ValuePlace], weight: int) -> None:
         for shape in {place.shape for place in places}:
             self.shapes[shape] += weight
         for pair in {(place.shape, place.label) for place in places}:
@@ -174,7 +176,7 @@ def _seek(pages: Sequence[KnownPage], attribute: AttributeType) -> _Sought:
     return sought
 
 
-def _places(page: KnownPage, attribute: AttributeType) -> list[list[Place]]:
+def _places(page: KnownPage, attribute: AttributeType) -> list[list[ValuePlace]]:
     value = page.golden.get(attribute.name)
     texts = [] if value is None else [value] if isinstance(value, str) else list(value)
     return [page.page.find(attribute.type, text) for text in texts]
@@ -183,8 +185,8 @@ def _places(page: KnownPage, attribute: AttributeType) -> list[list[Place]]:
 def _near(
     pages: Sequence[KnownPage],
     attribute: AttributeType,
-    places: Sequence[Sequence[Sequence[Place]]],
-) -> list[list[Place]]:
+    places: Sequence[Sequence[Sequence[ValuePlace]]],
+) -> list[list[ValuePlace]]:
     """Return, page by page, what a value that is not there any more may have become."""
     near = []
     for page, values in zip(pages, places, strict=True):
@@ -239,7 +241,7 @@ def _choose(
     return found
 
 
-def _score(place: Place, page: KnownPage, sought: _Sought, centre: float | None) -> FoundValue:
+def _score(place: ValuePlace, page: KnownPage, sought: _Sought, centre: float | None) -> FoundValue:
     name = sought.attribute.name
     old_label = page.labels.get(name, "")
     why = {
@@ -256,7 +258,7 @@ def _score(place: Place, page: KnownPage, sought: _Sought, centre: float | None)
     return FoundValue(place, round(sum(weights[key] * share for key, share in why.items()), 4), why)
 
 
-def _specificity(place: Place, page: KnownPage, name: str) -> float:
+def _specificity(place: ValuePlace, page: KnownPage, name: str) -> float:
     """Return which share of what stands at a place's shape is golden: little in a cloud of all tags."""
     return min(1.0, len(page.golden.get(name, ())) / max(page.page.n_by_shape[place.shape], 1))
 

@@ -25,7 +25,7 @@ DAY: Final = timedelta(days=1)
 MOST_COUNTED: Final = 10_000  # slots that were missed
 
 
-class Plan(NamedTuple):
+class SlotPlan(NamedTuple):
     """How often, and within which hours."""
 
     every: int
@@ -46,7 +46,7 @@ def offset_of(number: int) -> float:
     return (number * GOLDEN % 2**64) / 2**64
 
 
-def next_slot(plan: Plan, after: datetime) -> datetime:
+def next_slot(plan: SlotPlan, after: datetime) -> datetime:
     """Return the first slot later than a time."""
     day = _day_of(plan, after) - DAY  # its window may still go on
     while True:
@@ -57,7 +57,7 @@ def next_slot(plan: Plan, after: datetime) -> datetime:
         day += DAY
 
 
-def last_slot(plan: Plan, until: datetime) -> datetime:
+def last_slot(plan: SlotPlan, until: datetime) -> datetime:
     """Return the last slot not later than a time."""
     day = _day_of(plan, until) + DAY
     while True:
@@ -68,7 +68,7 @@ def last_slot(plan: Plan, until: datetime) -> datetime:
         day -= DAY
 
 
-def count_slots(plan: Plan, start: datetime, end: datetime) -> int:
+def count_slots(plan: SlotPlan, start: datetime, end: datetime) -> int:
     """Return how many slots there are from a time up to another one, that left out; at most 10,000."""
     n_slots, day, last = 0, _day_of(plan, start) - DAY, _day_of(plan, end) + DAY
     while day <= last and n_slots < MOST_COUNTED:
@@ -78,7 +78,7 @@ def count_slots(plan: Plan, start: datetime, end: datetime) -> int:
     return n_slots
 
 
-def slots_of_day(plan: Plan, day: date) -> list[datetime]:
+def slots_of_day(plan: SlotPlan, day: date) -> list[datetime]:
     """Return the slots of the window that begins on a local day, in UTC and in order."""
     if not plan.is_hourly and (day.toordinal() - plan.phase) % plan.every:
         return []
@@ -93,7 +93,7 @@ def slots_of_day(plan: Plan, day: date) -> list[datetime]:
     return sorted(slots)
 
 
-def _instants(plan: Plan, local: datetime) -> set[datetime]:
+def _instants(plan: SlotPlan, local: datetime) -> set[datetime]:
     """Return the instants of a time of the clock on the wall; several where it is hourly and comes twice."""
     aware = local.replace(microsecond=0, tzinfo=plan.zone)
     first = {aware.astimezone(UTC)}
@@ -103,5 +103,5 @@ def _instants(plan: Plan, local: datetime) -> set[datetime]:
     return first | ({second} if second > min(first) else set())
 
 
-def _day_of(plan: Plan, at: datetime) -> date:
+def _day_of(plan: SlotPlan, at: datetime) -> date:
     return at.astimezone(plan.zone).date()

@@ -101,7 +101,7 @@ class Answer(NamedTuple):
     problem: str = ""  # what the parser says: truncated, empty
 
 
-class Shown(NamedTuple):
+class PageText(NamedTuple):
     """What a page shows, as far as triage needs it."""
 
     text: str
@@ -152,7 +152,7 @@ def of_status(status: int) -> str:
 
 def _is_cut(
     answer: Answer,
-    shown: Shown,
+    shown: PageText,
     share: float | None,
     old_length: int | None,
     *,
@@ -166,7 +166,7 @@ def _is_cut(
     return len(shown.text) < 0.7 * old_length and share != 1.0
 
 
-def _message(answer: Answer, shown: Shown, *, is_lost: bool) -> str:
+def _message(answer: Answer, shown: PageText, *, is_lost: bool) -> str:
     """Return which message a page is, if it is nothing else."""
     is_short = len(shown.text) <= SHORT
     told = shown.heading + ("\n" + shown.text if is_short else "")
@@ -183,7 +183,7 @@ def _message(answer: Answer, shown: Shown, *, is_lost: bool) -> str:
     return CONSENT_WALL if _CONSENT.search(told) else ""
 
 
-def read_shown(tree: HtmlElement) -> Shown:
+def read_shown(tree: HtmlElement) -> PageText:
     """Return what a page shows."""
     texts = read_texts(tree)
     body = " ".join(texts.text_of(node) for node in texts.nodes if not node.is_in_head)
@@ -191,7 +191,7 @@ def read_shown(tree: HtmlElement) -> Shown:
         " ".join("".join(map(str, element.itertext())).split())[:300]
         for element in tree.iter("title", "h1", "h2")
     ][:6]
-    return Shown(body, "\n".join(headings), has_password(tree))
+    return PageText(body, "\n".join(headings), has_password(tree))
 
 
 def has_password(tree: HtmlElement) -> bool:

@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from lxml.etree import _Element
 
 from annotation.algorithms.anchors.anchoring import locate
-from annotation.algorithms.anchors.node_paths import AnchorProblem, Node, select_nodes
+from annotation.algorithms.anchors.node_paths import AnchorProblem, PageNode, select_nodes
 from annotation.algorithms.anchors.page_texts import TextNode, read_texts
 from monitoring.algorithms.known_values import (
     ADDRESSES,
@@ -57,7 +57,7 @@ TEXT_ATTRIBUTES: Final = (
 _DIGITS = re.compile(r"\d+")
 
 
-class Place(NamedTuple):
+class ValuePlace(NamedTuple):
     """A node that shows a value."""
 
     xpath: str
@@ -69,7 +69,7 @@ class Place(NamedTuple):
     position: float  # on the page, from 0 to 1
 
 
-class ReadPage:
+class ValueIndex:
     """A page with its texts, in which values are looked for."""
 
     def __init__(self, tree: _Element) -> None:
@@ -80,10 +80,10 @@ class ReadPage:
         self._amounts_by_kind: dict[str, list[tuple[TextNode, float]]] = {}
         self._typed: dict[str, dict[Hashable, list[TextNode]]] = {}
 
-    def find(self, kind: str, value: str) -> list[Place]:
+    def find(self, kind: str, value: str) -> list[ValuePlace]:
         """Return the places of a value of a type, in the order of the kinds of places."""
-        found: dict[str, Place] = {}
-        finders: list[Callable[[str, str], Iterator[Place]]] = [self._addresses]
+        found: dict[str, ValuePlace] = {}
+        finders: list[Callable[[str, str], Iterator[ValuePlace]]] = [self._addresses]
         if kind not in ADDRESSES:
             finders = [self._wholes, self._elements, self._parts, self._attributes]
         for finder in finders:
@@ -93,7 +93,7 @@ class ReadPage:
                     return list(found.values())
         return list(found.values())
 
-    def find_near(self, kind: str, value: str) -> list[Place]:
+    def find_near(self, kind: str, value: str) -> list[ValuePlace]:
         """Return the places of numbers that a changing value may have become, the value itself left out."""
         amount = amount_of(kind, value)
         if amount is None or abs(amount) < SMALLEST_NEAR:
@@ -104,7 +104,7 @@ class ReadPage:
             if found != amount and abs(found - amount) <= NEAR * abs(amount)
         ][:MOST_PLACES]
 
-    def place_at(self, xpath: str, text: str) -> Place | None:
+    def place_at(self, xpath: str, text: str) -> ValuePlace | None:
         """Return the place of a node that is known by its path; None where it is not there."""
         try:
             nodes = select_nodes(self.tree, xpath)
@@ -125,7 +125,7 @@ class ReadPage:
         """How many text nodes have each shape."""
         return Counter(self._shape(node.element) for node in self._nodes)
 
-    def _wholes(self, kind: str, value: str) -> Iterator[Place]:
+    def _wholes(self, kind: str, value: str) -> Iterator[ValuePlace]:
         wanted = plain(value)
         nodes = list(self._by_plain.get(wanted, ()))
         typed = typed_form(kind, value)
@@ -134,7 +134,7 @@ class ReadPage:
         for node in nodes:
             yield self._text_place(node, self.texts.text_of(node), is_whole=True)
 
-    def _elements(self, _kind: str, value: str) -> Iterator[Place]:
+    def _elements(self, _kind: str, value: str) -> Iterator[ValuePlace]:
         wanted = plain(value)
         seen: set[tuple[int, int]] = set()
         for element, (first, after) in self.texts.range_by_element.items():  # inner ones come first
@@ -148,9 +148,11 @@ class ReadPage:
                 continue
             if plain(self.texts.whole[start:end]) == wanted:
                 seen.add((first, after))
-                yield self._place(Node(element), self.texts.whole[start:end], start, is_whole=True)
+                yield self._place(
+                    PageNode(element), self.texts.whole[start:end], start, is_whole=True
+                )
 
-    def _parts(self, _kind: str, value: str) -> Iterator[Place]:
+    def _parts(self, _kind: str, value: str) -> Iterator[ValuePlace]:
         for node in self._nodes:
             text = self.texts.text_of(node)
             if value in text and len(text) > len(value) and (stretch := locate(text, value)):
@@ -160,12 +162,12 @@ class ReadPage:
                         node, text[start:end], is_whole=False, prefix=text[:start]
                     )
 
-    def _attributes(self, _kind: str, value: str) -> Iterator[Place]:
+    def _attributes(self, _kind: str, value: str) -> Iterator[ValuePlace]:
         for element, name, held in self._held(TEXT_ATTRIBUTES):
             if plain(held) == plain(value):
                 yield self._attribute_place(element, name, held)
 
-    def _addresses(self, kind: str, value: str) -> Iterator[Place]:
+    def _addresses(self, kind: str, value: str) -> Iterator[ValuePlace]:
         wanted = form_of(kind, value)
         for element, name, held in self._held(ADDRESS_ATTRIBUTES):
             if held == value or form_of(kind, held) == wanted:
@@ -205,11 +207,13 @@ class ReadPage:
                     by_form.setdefault(form, []).append(node)
         return self._typed[kind]
 
-    def _text_place(self, node: TextNode, text: str, *, is_whole: bool, prefix: str = "") -> Place:
+    def _text_place(
+        self, node: TextNode, text: str, *, is_whole: bool, prefix: str = ""
+    ) -> ValuePlace:
         label = _as_label(prefix) or self._label(node)
-        found = Node(node.element, node.number)
+        found = PageNode(node.element, node.number)
         shape = self._shape(node.element) + ("" if is_whole else "|part")
-        return Place(
+        return ValuePlace(
             found.xpath,
             text,
             is_whole,
@@ -219,16 +223,18 @@ class ReadPage:
             self._share(node.start),
         )
 
-    def _attribute_place(self, element: _Element, name: str, text: str) -> Place:
-        found = Node(element, name=name)
+    def _attribute_place(self, element: _Element, name: str, text: str) -> ValuePlace:
+        found = PageNode(element, name=name)
         shape = f"{self._shape(element)}|@{name}"
         label = _as_label(
             element.get("property") or element.get("name") or element.get("itemprop") or ""
         )
-        start = self._start(Node(element))
-        return Place(found.xpath, text, True, shape, label, str(element.tag), self._share(start))
+        start = self._start(PageNode(element))
+        return ValuePlace(
+            found.xpath, text, True, shape, label, str(element.tag), self._share(start)
+        )
 
-    def _place(self, node: Node, text: str, start: int, *, is_whole: bool) -> Place:
+    def _place(self, node: PageNode, text: str, start: int, *, is_whole: bool) -> ValuePlace:
         first = self.texts.range_by_element.get(node.element, (0, 0))[0]
         at = (
             self.texts.index_by_node.get((node.element, node.number), first)
@@ -237,11 +243,11 @@ class ReadPage:
         )
         label = self._label(self.texts.nodes[at]) if self.texts.nodes else ""
         shape = self._shape(node.element) + (f"|@{node.name}" if node.name else "")
-        return Place(
+        return ValuePlace(
             node.xpath, text, is_whole, shape, label, str(node.element.tag), self._share(start)
         )
 
-    def _start(self, node: Node) -> int:
+    def _start(self, node: PageNode) -> int:
         span = self.texts.span(node.element, node.number or None)
         if span:
             return span[0]

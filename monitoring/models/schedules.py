@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from monitoring.algorithms.slots import MOST_HOURS, Plan, offset_of
+from monitoring.algorithms.slots import MOST_HOURS, SlotPlan, offset_of
 from vertex.core.models import Job, Site, User
 
 
@@ -92,9 +92,9 @@ class Schedule(models.Model):
             return often
         return f"{often}, {self.window_start:%H:%M} to {self.window_end:%H:%M} {self.time_zone}"
 
-    def plan(self) -> Plan:
+    def plan(self) -> SlotPlan:
         """Return what the times of the checks follow from."""
-        return Plan(
+        return SlotPlan(
             self.every,
             self.unit == self.Unit.HOURS,
             ZoneInfo(self.time_zone),

@@ -13,7 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from monitoring.models import Check, CheckedPage, SiteChange
-from monitoring.services.checks.day_strips import NOT_CHECKED, Cell, Day, DayKind, told
+from monitoring.services.checks.check_calendar import NOT_CHECKED, Cell, Day, DayKind, told
 from vertex.core.templatetags.interface import NOTHING, badge, icon
 
 register = Library()

@@ -22,9 +22,9 @@ import orjson
 
 from clustering.algorithms.grouping import RawPage
 from clustering.services.pages.archives import read_pages
-from clustering.services.pages.found_pages import FoundPage, Item, NotTaken
+from clustering.services.pages.source_pages import Item, NotTaken, SourcePage
 from clustering.values.typed_regexes import BadRegex, check_regex
-from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, Refused, read_stylesheet
+from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, StylesheetRefused, read_stylesheet
 from rules.algorithms.running.matching import clusters_from_json, clusters_to_json
 from rules.algorithms.running.record_lines import Line, SiteRules, line_not_taken
 from rules.algorithms.running.records import AttributeType, RunnableRule
@@ -72,7 +72,7 @@ class Bundle:
         """Return the lines of one item of a source; what is no page by its nature has none."""
         if isinstance(item, NotTaken):
             return [line_not_taken(item.url, item.place, item.code, item.reason)]
-        if not isinstance(item, FoundPage):
+        if not isinstance(item, SourcePage):
             return []
         if item.status >= FIRST_ERROR:
             return [
@@ -173,7 +173,13 @@ def _read_rule(folder: Path, form: Mapping[str, Any]) -> RunnableRule:
         compile_stylesheet(rule.stylesheet)
         for attribute in attributes:
             check_regex(attribute.regex)
-    except (UnreadableFile, Refused, StylesheetFailed, BadRegex, UnicodeDecodeError) as error:
+    except (
+        UnreadableFile,
+        StylesheetRefused,
+        StylesheetFailed,
+        BadRegex,
+        UnicodeDecodeError,
+    ) as error:
         raise BadBundle(f"{file}: {error}") from None
     return rule
 

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import asdict
 
 from clustering.algorithms.grouping import RawPage
-from rules.algorithms.by_hand.sandbox import Refused
+from rules.algorithms.by_hand.sandbox import StylesheetRefused
 from rules.algorithms.running.matching import match_page
 from rules.algorithms.running.record_lines import (
     Line,
@@ -19,7 +19,7 @@ from rules.algorithms.running.record_lines import (
 )
 from rules.algorithms.running.records import Extracted, ExtractedRecord, RunnableRule
 from rules.algorithms.running.run_rule import STOPPED, STYLESHEET_FAILED, extract_here
-from rules.bundle.limits import Body, LimitedRuns, Stopped, borrowed_runs, packed
+from rules.bundle.limits import LimitedRuns, PageBody, RunStopped, borrowed_runs, packed
 
 
 def lines_of(page: RawPage, site: SiteRules, *, nodes: bool = False) -> list[Line]:
@@ -63,10 +63,10 @@ def extract_in_child(
     asked = {"kind": "extract", "rule": asdict(rule), "url": url, "nodes": nodes, "votes": votes}
     try:
         with nullcontext(runs) if runs else borrowed_runs() as child:
-            (found,) = child.ask(asked | {"pages": packed([Body(body, content_type)])})
-    except Stopped as stopped:
+            (found,) = child.ask(asked | {"pages": packed([PageBody(body, content_type)])})
+    except RunStopped as stopped:
         return Extracted([], STOPPED, f"the stylesheet was stopped: {stopped}")
-    except Refused as refused:
+    except StylesheetRefused as refused:
         return Extracted([], STYLESHEET_FAILED, str(refused))
     return Extracted(
         **found | {"records": [ExtractedRecord(**record) for record in found["records"]]}

@@ -20,10 +20,10 @@ from lxml.html import HtmlElement
 
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.dom.paths import element_paths
-from rules.algorithms.by_hand.sandbox import Refused, check_xpath, read_stylesheet
+from rules.algorithms.by_hand.sandbox import StylesheetRefused, check_xpath, read_stylesheet
 from rules.algorithms.running.records import AttributeType, Extracted, RunnableRule
 from rules.algorithms.running.run_rule import StylesheetFailed, extract_here, transform
-from rules.bundle.limits import MOST_ANSWER, Body, read_message, write_message
+from rules.bundle.limits import MOST_ANSWER, PageBody, read_message, write_message
 
 MOST_NODES = 1_000  # that an XPath may select on a page
 MOST_TEXT = 64 * 1024  # characters of an answer that is kept for a node
@@ -56,14 +56,14 @@ def serve(cpu_seconds: int, memory: int) -> None:
 
 def answer_question(question: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was found, or why it was refused or stopped."""
-    run: Callable[[Mapping[str, Any], Body], object] = _RUNS[question["kind"]]
+    run: Callable[[Mapping[str, Any], PageBody], object] = _RUNS[question["kind"]]
     try:
         return {
             "found": [
-                run(question, Body(b64decode(body), kind)) for body, kind in question["pages"]
+                run(question, PageBody(b64decode(body), kind)) for body, kind in question["pages"]
             ]
         }
-    except Refused as refused:
+    except StylesheetRefused as refused:
         return {"refused": str(refused)}
     except (MemoryError, RecursionError):
         return {"stopped": "it needs more memory than it may have"}
@@ -71,19 +71,21 @@ def answer_question(question: Mapping[str, Any]) -> dict[str, Any]:
         return {"stopped": f"it fails while it runs: {error}"}
 
 
-def _run_xpath(question: Mapping[str, Any], page: Body) -> list[tuple[str, str]]:
+def _run_xpath(question: Mapping[str, Any], page: PageBody) -> list[tuple[str, str]]:
     tree = _tree_of(page)
     found = check_xpath(question["text"])(tree) if tree is not None else []
     if not isinstance(found, list):
-        raise Refused(f"{question['text']!r} gives a {type(found).__name__.lstrip('_')}, not nodes")
+        raise StylesheetRefused(
+            f"{question['text']!r} gives a {type(found).__name__.lstrip('_')}, not nodes"
+        )
     return [_told(node) for node in found[:MOST_NODES]]
 
 
-def _tree_of(page: Body) -> HtmlElement | None:
+def _tree_of(page: PageBody) -> HtmlElement | None:
     try:
         return parse_page(page.body, page.content_type).tree
     except PageTooLarge as error:
-        raise Refused(f"a page is too large: {error}") from None
+        raise StylesheetRefused(f"a page is too large: {error}") from None
 
 
 def _told(node: Any) -> tuple[str, str]:  # XPath selects elements, texts and attributes
@@ -113,7 +115,7 @@ def _texts_before(sibling: _Element, parent: _Element) -> Iterator[str]:
             yield child.tail
 
 
-def _run_stylesheet(question: Mapping[str, Any], page: Body) -> str:
+def _run_stylesheet(question: Mapping[str, Any], page: PageBody) -> str:
     tree = _tree_of(page)
     if tree is None:
         return b64encode(b"<record/>").decode()
@@ -121,11 +123,11 @@ def _run_stylesheet(question: Mapping[str, Any], page: Body) -> str:
     try:
         result = transform(stylesheet, tree, nodes=question["provenance"])
     except StylesheetFailed as error:
-        raise Refused(str(error)) from None
+        raise StylesheetRefused(str(error)) from None
     return b64encode(bytes(result)).decode()
 
 
-def _extract(question: Mapping[str, Any], page: Body) -> Extracted:
+def _extract(question: Mapping[str, Any], page: PageBody) -> Extracted:
     """Return the records of a page by a rule that somebody wrote."""
     form = question["rule"]
     attributes = [AttributeType(**one) for one in form["attributes"]]
@@ -143,11 +145,11 @@ def _extract(question: Mapping[str, Any], page: Body) -> Extracted:
 
 @lru_cache(maxsize=64)
 def _check(stylesheet: str) -> None:
-    """Let the sandbox look at a stylesheet once. Raises Refused."""
+    """Let the sandbox look at a stylesheet once. Raises StylesheetRefused."""
     read_stylesheet(stylesheet.encode())
 
 
-_RUNS: dict[str, Callable[[Mapping[str, Any], Body], object]] = {
+_RUNS: dict[str, Callable[[Mapping[str, Any], PageBody], object]] = {
     "xpath": _run_xpath,
     "xslt": _run_stylesheet,
     "extract": _extract,

@@ -23,7 +23,7 @@ from typing import IO, Any, Self
 
 import orjson
 
-from rules.algorithms.by_hand.sandbox import Refused, check_xpath, read_stylesheet
+from rules.algorithms.by_hand.sandbox import StylesheetRefused, check_xpath, read_stylesheet
 
 ROOT = Path(__file__).resolve().parents[2]  # where the packages are
 CPU_SECONDS = 5
@@ -35,7 +35,7 @@ MOST_ANSWER = 64 * 1024 * 1024  # bytes
 N_LENGTH = 8  # bytes that tell the length of what follows
 
 
-class Stopped(Exception):
+class RunStopped(Exception):
     """What was run took too long, too much memory, or crashed."""
 
 
@@ -48,7 +48,7 @@ class FoundNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class PageBody:
     """A page as it is stored."""
 
     body: bytes
@@ -88,21 +88,21 @@ class LimitedRuns:
                     stream.close()
             child.wait()
 
-    def find_nodes(self, xpath: str, pages: Sequence[Body]) -> list[list[FoundNode]]:
+    def find_nodes(self, xpath: str, pages: Sequence[PageBody]) -> list[list[FoundNode]]:
         """Return what a hand-written XPath selects on each page.
 
-        Raises Refused, Stopped.
+        Raises StylesheetRefused, RunStopped.
         """
         check_xpath(xpath)
         answer = self.ask({"kind": "xpath", "text": xpath, "pages": packed(pages)})
         return [[FoundNode(*node) for node in nodes] for nodes in answer]
 
     def transform(
-        self, stylesheet: bytes, pages: Sequence[Body], *, provenance: bool = False
+        self, stylesheet: bytes, pages: Sequence[PageBody], *, provenance: bool = False
     ) -> list[bytes]:
         """Return what a hand-written stylesheet makes of each page.
 
-        Raises Refused, Stopped.
+        Raises StylesheetRefused, RunStopped.
         """
         read_stylesheet(stylesheet)
         text = b64encode(stylesheet).decode()
@@ -112,7 +112,7 @@ class LimitedRuns:
     def ask(self, question: Mapping[str, Any]) -> list[Any]:
         """Return the child's answer, one for each page.
 
-        Raises Refused, Stopped.
+        Raises StylesheetRefused, RunStopped.
         """
         with self._lock:
             child = self._ready_child()
@@ -122,15 +122,15 @@ class LimitedRuns:
             try:
                 answer = _exchange(child, orjson.dumps(question))
             except (BrokenPipeError, EOFError):
-                raise Stopped(self._why_ended(child)) from None
+                raise RunStopped(self._why_ended(child)) from None
             finally:
                 timer.cancel()
             if "stopped" in answer:
                 self.close()  # the memory that it is left with may be too little for any page
         if "refused" in answer:
-            raise Refused(answer["refused"])
+            raise StylesheetRefused(answer["refused"])
         if "stopped" in answer:
-            raise Stopped(answer["stopped"])
+            raise RunStopped(answer["stopped"])
         found: list[Any] = answer["found"]
         return found
 
@@ -209,7 +209,7 @@ def close_pool() -> None:
         pool.close()
 
 
-def packed(pages: Sequence[Body]) -> list[tuple[str, str]]:
+def packed(pages: Sequence[PageBody]) -> list[tuple[str, str]]:
     return [(b64encode(page.body).decode(), page.content_type) for page in pages]
 
 

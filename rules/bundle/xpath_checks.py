@@ -6,26 +6,26 @@ import re
 from typing import Final
 
 from rules.algorithms.by_hand.hand_edits import MOST_XPATHS, HandWritten
-from rules.algorithms.by_hand.sandbox import Refused
-from rules.bundle.limits import Body, Stopped, borrowed_runs
+from rules.algorithms.by_hand.sandbox import StylesheetRefused
+from rules.bundle.limits import PageBody, RunStopped, borrowed_runs
 
-_BARE: Final = Body(b"<html></html>")  # on which an XPath shows whether it gives nodes
+_BARE: Final = PageBody(b"<html></html>")  # on which an XPath shows whether it gives nodes
 
 
 def check_xpaths(written: HandWritten, /, *, is_within_record: bool = False) -> None:
     """Refuse XPaths that a rule may not have; the message says which attribute and line."""
     if len(written.xpaths) > MOST_XPATHS:
-        raise Refused(
+        raise StylesheetRefused(
             f"{written.attribute} has {len(written.xpaths)} XPaths; at most {MOST_XPATHS} are tried in turn"
         )
     for number, xpath in enumerate(written.xpaths, 1):
         place = f"{written.attribute}, line {number}"
         try:
             _check_one(xpath, is_within_record=is_within_record)
-        except Refused as refused:
-            raise Refused(f"{place}: {refused}") from None
+        except StylesheetRefused as refused:
+            raise StylesheetRefused(f"{place}: {refused}") from None
         if written.selection(number - 1).separator:
-            raise Refused(
+            raise StylesheetRefused(
                 f"{place}: its rule splits the text at {written.selection(number - 1).separator!r}, which an"
                 " XPath cannot; take the whole text instead, or change the stylesheet"
             )
@@ -37,13 +37,13 @@ def _check_one(xpath: str, *, is_within_record: bool) -> None:
             borrowed_runs() as child
         ):  # nested predicates take for ever even on a page of one element
             child.find_nodes(xpath, [_BARE])
-    except Stopped as stopped:
-        raise Refused(f"{xpath!r} was stopped: {stopped}") from None
+    except RunStopped as stopped:
+        raise StylesheetRefused(f"{xpath!r} was stopped: {stopped}") from None
     if not is_within_record:
         return
     bare = re.sub(r"\"[^\"]*\"|'[^']*'", "''", xpath)
     if bare.lstrip("( ").startswith("/") or re.search(r"[|]", bare) or bare.startswith("("):
-        raise Refused(
+        raise StylesheetRefused(
             f"{xpath!r} does not begin at the record; begin it with .// or the name of a child, and write"
             " alternatives on lines of their own"
         )

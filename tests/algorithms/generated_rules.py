@@ -10,8 +10,8 @@ from lxml import etree
 
 from clustering.dom.page import parse_page
 from rules.algorithms.learning.features import Positive, features_of
+from rules.algorithms.learning.node_index import number_nodes
 from rules.algorithms.learning.range_pruner import select_parts
-from rules.algorithms.learning.universe import number_nodes
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import (
     Alternative,

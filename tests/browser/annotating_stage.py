@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from annotation.models import Attribute, Sample, Vertical
 from annotation.services import AttributePlan, assign_vertical, save_vertical
-from clustering.models import Cluster, Clustering, Extent, Page, PageMembership
+from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
 from tests.apps.clustering.api_cast import page_of, site_of
 from vertex.core.models import Site
 from vertex.demo import sites
@@ -54,7 +54,7 @@ def _cluster(site: Site, name: str, pages: list[Page]) -> Cluster:
         site=site, is_current=True, algorithm="auto", n_pages=len(pages)
     )
     cluster = Cluster.objects.create(site=site, name=name, title=name.capitalize())
-    Extent.objects.create(clustering=clustering, cluster=cluster, n_pages=len(pages))
+    ClusterFigures.objects.create(clustering=clustering, cluster=cluster, n_pages=len(pages))
     PageMembership.objects.bulk_create(
         PageMembership(clustering=clustering, page=page, found=cluster, cluster=cluster)
         for page in pages

@@ -7,9 +7,9 @@ from typing import Any
 from clustering.models import (
     Cluster,
     ClusterChange,
+    ClusterFigures,
     Clustering,
     ClusterVerdict,
-    Extent,
     PageMembership,
 )
 from vertex.core.models import Site
@@ -108,8 +108,8 @@ def _add_clustering(
         )
         for n, (pk, name) in enumerate([*placed, *((pk, "") for pk in lost)])
     )
-    Extent.objects.bulk_create(
-        Extent(
+    ClusterFigures.objects.bulk_create(
+        ClusterFigures(
             clustering=clustering,
             cluster=clusters[name],
             group=name,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from annotation.models import Attribute
-from annotation.services.annotations.annotating import Mark, annotate
+from annotation.services.annotations.annotating import annotate
 from annotation.services.annotations.commenting import add_comment
 from annotation.services.annotations.second_annotating import annotate_again
+from annotation.services.annotations.stored_marks import AnnotatedValue
 from annotation.services.verticals.policies import change_policy
 from clustering.models import Page
 from rules.models import Delivery, Impact, Rule
@@ -74,7 +75,7 @@ def add_what_people_say(site: Site, people: dict[str, User]) -> Page:
     for number, xpath in ((5, "/html/body/h1"), (7, "/html/body/h1")):
         said = site.pages.select_related("latest_snapshot").get(url__endswith=f"p/{number}")
         assert said.latest_snapshot is not None
-        marks = [Mark(anchor(said, xpath))]
+        marks = [AnnotatedValue(anchor(said, xpath))]
         annotate(snapshot=said.latest_snapshot, attribute=name, marks=marks, actor=people["editor"])
         if number == 5:
             annotate_again(

@@ -11,7 +11,7 @@ from clustering.dom.addresses import url_hash
 from clustering.models import Link, Page, Snapshot
 from tests.browser.cluster_stage import add_clusters
 from vertex.core.models import Heartbeat, Job, Membership, Refusal, Role, Site, User
-from vertex.core.services.jobs.pulse import CLOCK
+from vertex.core.services.jobs.heartbeat import CLOCK
 from vertex.core.storage import page_store
 
 PASSWORD = "correct-horse-battery"

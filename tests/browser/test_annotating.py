@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Assignment, Attribute, Sample
-from annotation.services.annotations.annotating import Mark, annotate
+from annotation.services.annotations.annotating import annotate
+from annotation.services.annotations.stored_marks import AnnotatedValue
 from clustering.models import Snapshot
 from tests.browser.annotating_stage import Stage
 from tests.browser.conftest import NARROW, OpenPage
@@ -168,7 +169,10 @@ def test_a_conflict_is_shown_and_settled(editor: Page, stage: Stage, people: Any
     page, brand = stage.pages[0], Attribute.objects.get(name="brand")
     assert page.latest_snapshot is not None
     annotate(
-        snapshot=page.latest_snapshot, attribute=brand, marks=[Mark()], actor=people["reviewer"]
+        snapshot=page.latest_snapshot,
+        attribute=brand,
+        marks=[AnnotatedValue()],
+        actor=people["reviewer"],
     )
     editor.keyboard.press("b")
     shown_page(editor).locator("h1").click()

@@ -8,7 +8,7 @@ from typing import Any
 
 from celery import shared_task
 
-from vertex.core.services.jobs import jobs, pulse, sweeping
+from vertex.core.services.jobs import heartbeat, jobs, sweeping
 
 
 def answer(job_id: int, work: Callable[[jobs.JobRun], dict[str, Any] | None]) -> None:
@@ -20,7 +20,7 @@ def answer(job_id: int, work: Callable[[jobs.JobRun], dict[str, Any] | None]) ->
 @shared_task(name="clustering.sweep_jobs")
 def sweep_jobs() -> None:
     sweeping.sweep_jobs()
-    pulse.show_life(pulse.CLOCK)
+    heartbeat.show_life(heartbeat.CLOCK)
 
 
 @shared_task(name="clustering.drop_old_jobs")
@@ -30,4 +30,4 @@ def drop_old_jobs() -> None:
 
 @shared_task(name="clustering.show_life")
 def show_life(queue: str) -> None:
-    pulse.show_life(queue)
+    heartbeat.show_life(queue)

@@ -36,7 +36,7 @@ from vertex.core.services.people import people
 from vertex.demo import demo_rules, sites
 from vertex.demo.sites import DemoSite
 from vertex.demo.sites.server import LOOPBACK, DemoServer, PortTaken, is_served
-from vertex.demo.tour import DemoIncomplete, Step, Tour, do_job, job_of
+from vertex.demo.tour import DemoIncomplete, Tour, TourStep, do_job, job_of
 
 LOOPBACK_ADDRESS = ipaddress.ip_address(LOOPBACK)
 PEOPLE = {
@@ -317,12 +317,12 @@ def write_logins(logins: dict[str, str]) -> None:
 
 
 STEPS = [
-    Step("Verticals: what the pages describe", add_verticals),
-    Step("Sites: four, made from templates, served on this machine", add_sites),
-    Step("Pages: a crawl stores what it finds, and why it left out the rest", crawl_sites),
-    Step("Search logs: what people typed before they came", import_search_logs),
+    TourStep("Verticals: what the pages describe", add_verticals),
+    TourStep("Sites: four, made from templates, served on this machine", add_sites),
+    TourStep("Pages: a crawl stores what it finds, and why it left out the rest", crawl_sites),
+    TourStep("Search logs: what people typed before they came", import_search_logs),
     *demo_rules.STEPS,
-    Step("People: one of each role", let_people_in),
+    TourStep("People: one of each role", let_people_in),
 ]
 
 

@@ -18,17 +18,17 @@ from django.urls import reverse
 from annotation.models import Annotation, Sample
 from annotation.services.files.importing import import_annotations, request_import
 from annotation.services.samples.sampling import draw_samples, request_samples
-from clustering.models import Cluster, Clustering, Extent, PageMembership
+from clustering.models import Cluster, ClusterFigures, Clustering, PageMembership
 from clustering.services.clusters.clusterings import cluster_site, request_clustering
 from rules.models import Extraction, GoldenRecord, Record, Rule
 from rules.services.learning.learning import learn_rules, request_learning
 from rules.services.records.extracting import due_pages, extract_records, request_extraction
-from rules.services.records.site_rules import rules_in_force
+from rules.services.records.published_rules import rules_in_force
 from vertex.core.models import Site
 from vertex.demo import sites
 from vertex.demo.sites import DemoPage
 from vertex.demo.sites.site import annotation_lines
-from vertex.demo.tour import Step, Tour, do_job, job_of, shortened
+from vertex.demo.tour import Tour, TourStep, do_job, job_of, shortened
 
 N_ANNOTATED = 3  # pages of each site
 N_LARGEST = 3  # clusters that are told
@@ -53,9 +53,9 @@ def cluster_sites(tour: Tour) -> str:
         clustering = _current(site)
         if clustering is None:
             return ["", "", "", how]
-        extents = Extent.objects.filter(clustering=clustering, n_pages__gt=0).select_related(
-            "cluster"
-        )
+        extents = ClusterFigures.objects.filter(
+            clustering=clustering, n_pages__gt=0
+        ).select_related("cluster")
         largest = [f"{one.cluster.title} {one.n_pages}" for one in extents[:N_LARGEST]]
         return [f"{len(extents):,}", f"{clustering.n_unassigned:,}", ", ".join(largest), how]
 
@@ -281,9 +281,9 @@ def to_open(name: str) -> list[tuple[str, str]]:
 
 
 STEPS = [
-    Step("Clusters: pages that one template makes", cluster_sites),
-    Step("Samples: the pages worth an editor's time", sample_clusters),
-    Step("Annotations: what stands where on three of them", annotate_samples),
-    Step("Rules: learnt from the annotations, published", learn_site_rules),
-    Step("Records: what the rules find on all pages", extract_site_records),
+    TourStep("Clusters: pages that one template makes", cluster_sites),
+    TourStep("Samples: the pages worth an editor's time", sample_clusters),
+    TourStep("Annotations: what stands where on three of them", annotate_samples),
+    TourStep("Rules: learnt from the annotations, published", learn_site_rules),
+    TourStep("Records: what the rules find on all pages", extract_site_records),
 ]

@@ -28,7 +28,7 @@ class DemoIncomplete(Exception):
     """Some parts of the tour could not be done; what came after them was."""
 
 
-class Step(NamedTuple):
+class TourStep(NamedTuple):
     """A part of the tour; `show` does its work and returns how it went in a few words."""
 
     title: str

@@ -17,7 +17,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from kombu.exceptions import OperationalError
 
-from vertex.core.services.jobs.pulse import take_pulse
+from vertex.core.services.jobs.heartbeat import take_pulse
 
 BROKER_WITHIN = 2  # seconds
 
@@ -29,7 +29,7 @@ class NotReady(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class Probe:
     """One thing that has to be well; one that does not matter is shown and keeps nobody from serving."""
 
     name: str
@@ -51,7 +51,7 @@ def readyz(_request: HttpRequest) -> JsonResponse:
     return JsonResponse({"ready": is_ready, "checks": checks}, status=200 if is_ready else 503)
 
 
-def _outcome(check: Check) -> dict[str, object]:
+def _outcome(check: Probe) -> dict[str, object]:
     try:
         message, is_ok = check.look(), True
     except NotReady as problem:
@@ -129,11 +129,11 @@ def _overdue_jobs() -> str:
 
 # A web process without workers still serves what is stored, so these are told and keep it in service.
 CHECKS = (
-    Check("database", _database),
-    Check("migrations", _migrations),
-    Check("page_store", _page_store),
-    Check("disk", _disk),
-    Check("broker", _broker, matters=False),
-    Check("workers", _workers, matters=False),
-    Check("overdue_jobs", _overdue_jobs, matters=False),
+    Probe("database", _database),
+    Probe("migrations", _migrations),
+    Probe("page_store", _page_store),
+    Probe("disk", _disk),
+    Probe("broker", _broker, matters=False),
+    Probe("workers", _workers, matters=False),
+    Probe("overdue_jobs", _overdue_jobs, matters=False),
 )

@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from annotation.algorithms.anchors.node_paths import (
     AnchorProblem,
-    Node,
+    PageNode,
     cut,
     listed,
     raw_text,
@@ -46,7 +46,7 @@ class TextElsewhere(AnchorProblem):
 class EmptyNode(AnchorProblem):
     """The node shows nothing that could be a value."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: PageNode) -> None:
         names = ", ".join(f"@{name!s}" for name in list(node.element.attrib)[:8])
         hint = f"; does an attribute hold the value ({names})?" if names and not node.step else ""
         super().__init__(f"{cut(node.xpath)} shows no text{hint}")
@@ -62,7 +62,7 @@ class TextMissing(AnchorProblem):
 class AmbiguousText(AnchorProblem):
     """Several nodes show the text; `candidates` are their XPaths."""
 
-    def __init__(self, text: str, nodes: list[Node]) -> None:
+    def __init__(self, text: str, nodes: list[PageNode]) -> None:
         self.candidates = [node.xpath for node in nodes[:100]]
         super().__init__(
             f"{len(nodes)} nodes show {cut(text, 80)!r}; give the XPath of one of them: {listed(nodes)}"
@@ -94,7 +94,7 @@ class Anchor:
     )
 
 
-class Found(NamedTuple):
+class ResolvedAnchor(NamedTuple):
     """An anchor as it stands on a page now, and by what it was found."""
 
     anchor: Anchor
@@ -155,10 +155,12 @@ def find_text(page: PageTexts, text: str) -> Anchor:
     return anchor_run(page, _node_of(first), _node_of(last), text)
 
 
-def find_again(page: PageTexts, anchor: Anchor) -> Found:
+def find_again(page: PageTexts, anchor: Anchor) -> ResolvedAnchor:
     """Find an anchor's value on the same page or on a later version of it. Raises AnchorLost."""
     try:
-        return Found(anchor_node(page, anchor.xpath, anchor.quote, anchor.end_xpath), "xpath")
+        return ResolvedAnchor(
+            anchor_node(page, anchor.xpath, anchor.quote, anchor.end_xpath), "xpath"
+        )
     except AnchorProblem:
         pass
     if anchor.position is None:
@@ -174,10 +176,10 @@ def find_again(page: PageTexts, anchor: Anchor) -> Found:
     )
     is_decided = len(places) == 1 or (best > 0 and Counter(likeness.values())[best] == 1)
     found = _anchor_at(page, nearest, anchor)
-    return Found(found, "quote" if is_decided else "position")
+    return ResolvedAnchor(found, "quote" if is_decided else "position")
 
 
-def displayed_text(page: PageTexts, node: Node) -> str:
+def displayed_text(page: PageTexts, node: PageNode) -> str:
     """Return what a node shows; for an attribute or a script, which show nothing, its text."""
     span = None if node.name else page.span(node.element, node.number)
     if span:
@@ -217,7 +219,7 @@ def _checked(text: str) -> str:
     return displayed(text)
 
 
-def anchor_part(page: PageTexts, node: Node, stretch: tuple[int, int]) -> Anchor:
+def anchor_part(page: PageTexts, node: PageNode, stretch: tuple[int, int]) -> Anchor:
     """Return the anchor of a part of a node, or of all of it."""
     shown = displayed_text(page, node)
     start, end = stretch
@@ -243,7 +245,7 @@ def context_around(page: PageTexts, position: int | None, length: int) -> dict[s
     }
 
 
-def anchor_run(page: PageTexts, first: Node, last: Node, text: str) -> Anchor:
+def anchor_run(page: PageTexts, first: PageNode, last: PageNode, text: str) -> Anchor:
     """Return the anchor of a value that begins in one node and ends in another."""
     spans = [None if node.name else page.span(node.element, node.number) for node in (first, last)]
     if spans[0] is None or spans[1] is None:
@@ -267,11 +269,11 @@ def anchor_run(page: PageTexts, first: Node, last: Node, text: str) -> Anchor:
     )
 
 
-def _node_of(text: TextNode) -> Node:
-    return Node(text.element, text.number)
+def _node_of(text: TextNode) -> PageNode:
+    return PageNode(text.element, text.number)
 
 
-def _whole_texts(page: PageTexts, text: str) -> list[Node]:
+def _whole_texts(page: PageTexts, text: str) -> list[PageNode]:
     squeezed = text.replace(" ", "")
     return [
         _node_of(node)
@@ -282,10 +284,10 @@ def _whole_texts(page: PageTexts, text: str) -> list[Node]:
     ]
 
 
-def _whole_elements(page: PageTexts, text: str) -> list[Node]:
+def _whole_elements(page: PageTexts, text: str) -> list[PageNode]:
     """Return the innermost elements that show the text and nothing else."""
     squeezed = text.replace(" ", "")
-    found: dict[tuple[int, int], Node] = {}
+    found: dict[tuple[int, int], PageNode] = {}
     for element, (
         first,
         after,
@@ -296,11 +298,11 @@ def _whole_elements(page: PageTexts, text: str) -> list[Node]:
             and len(squeezed) <= end - start <= 2 * len(text)
             and page.whole[start:end].replace(" ", "") == squeezed
         ):
-            found.setdefault((first, after), Node(element))
+            found.setdefault((first, after), PageNode(element))
     return list(found.values())
 
 
-def _parts_of_texts(page: PageTexts, text: str) -> list[Node]:
+def _parts_of_texts(page: PageTexts, text: str) -> list[PageNode]:
     return [
         _node_of(node)
         for node in page.nodes
@@ -308,10 +310,10 @@ def _parts_of_texts(page: PageTexts, text: str) -> list[Node]:
     ]
 
 
-def _unseen_values(page: PageTexts, text: str) -> list[Node]:
+def _unseen_values(page: PageTexts, text: str) -> list[PageNode]:
     """Return the attributes whose value is the text, and the texts of the head that are."""
     attributes = [
-        Node(element, name=str(name))
+        PageNode(element, name=str(name))
         for element in page.tree.iter("*")
         for name, value in element.attrib.items()
         if len(value) >= len(text) and displayed(str(value)) == text
@@ -330,13 +332,13 @@ def _runs(page: PageTexts, text: str) -> list[tuple[TextNode, TextNode, int]]:
     return found
 
 
-def _find_unseen(page: PageTexts, anchor: Anchor) -> Found:
+def _find_unseen(page: PageTexts, anchor: Anchor) -> ResolvedAnchor:
     """Find the value of an attribute, or of a text that is not shown, at another element."""
     name = anchor.xpath.rpartition("/@")[2] if "/@" in anchor.xpath else ""
     nodes = [node for node in _unseen_values(page, anchor.quote) if node.name == name]
     if len(nodes) != 1:
         raise AnchorLost(anchor)
-    return Found(anchor_node(page, nodes[0].xpath, anchor.quote), "quote")
+    return ResolvedAnchor(anchor_node(page, nodes[0].xpath, anchor.quote), "quote")
 
 
 def _anchor_at(page: PageTexts, place: int, anchor: Anchor) -> Anchor:
@@ -351,7 +353,7 @@ def _anchor_at(page: PageTexts, place: int, anchor: Anchor) -> Anchor:
             (one for one, span in spans if span == (place, place + len(anchor.quote))), None
         )
         if whole is not None:
-            return anchor_node(page, Node(whole).xpath)
+            return anchor_node(page, PageNode(whole).xpath)
     if first is not last:
         return anchor_run(page, _node_of(first), _node_of(last), anchor.quote)
     start = place - first.start

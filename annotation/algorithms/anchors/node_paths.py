@@ -59,14 +59,14 @@ class NoSuchNode(AnchorProblem):
 class SeveralNodes(AnchorProblem):
     """The XPath selects several nodes."""
 
-    def __init__(self, xpath: str, nodes: list[Node]) -> None:
+    def __init__(self, xpath: str, nodes: list[PageNode]) -> None:
         super().__init__(
             f"{cut(xpath)} selects {len(nodes)} nodes; name one of them: {listed(nodes)}"
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class PageNode:
     """A node of a page: an element, its n-th text node or one of its attributes."""
 
     element: _Element
@@ -111,26 +111,26 @@ def read_path(xpath: str) -> NodePath:
     return NodePath(steps, text is not None, number, attribute[1] if attribute else "")
 
 
-def select_nodes(tree: _Element, xpath: str) -> list[Node]:
+def select_nodes(tree: _Element, xpath: str) -> list[PageNode]:
     """Return the nodes that a checked XPath selects, in document order. Raises BadXPath."""
     path = read_path(xpath)
     elements = _select_elements(tree, "".join(path.steps))
     if path.name:
         return [
-            Node(element, name=path.name) for element in elements if path.name in element.attrib
+            PageNode(element, name=path.name) for element in elements if path.name in element.attrib
         ]
     if path.is_text:
         numbers = [(element, range(1, count_texts(element) + 1)) for element in elements]
         return [
-            Node(element, number)
+            PageNode(element, number)
             for element, all_numbers in numbers
             for number in all_numbers
             if path.number in {None, number}
         ]
-    return [Node(element) for element in elements]
+    return [PageNode(element) for element in elements]
 
 
-def select_node(tree: _Element, xpath: str) -> Node:
+def select_node(tree: _Element, xpath: str) -> PageNode:
     """Return the one node that an XPath selects. Raises BadXPath, NoSuchNode, SeveralNodes."""
     nodes = select_nodes(tree, xpath)
     if not nodes:
@@ -140,7 +140,7 @@ def select_node(tree: _Element, xpath: str) -> Node:
     return nodes[0]
 
 
-def raw_text(node: Node) -> str:
+def raw_text(node: PageNode) -> str:
     """Return a node's text as the source has it; that of an element without its comments."""
     if node.name:
         return str(node.element.get(node.name, ""))
@@ -158,7 +158,7 @@ def count_texts(element: _Element) -> int:
     return len(texts_of(element))
 
 
-def listed(nodes: list[Node], most: int = 10) -> str:
+def listed(nodes: list[PageNode], most: int = 10) -> str:
     """Name some nodes in a message."""
     more = f" and {len(nodes) - most} more" if len(nodes) > most else ""
     return ", ".join(cut(node.xpath) for node in nodes[:most]) + more

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from lxml.etree import _Element
 
 from annotation.algorithms.anchors.anchoring import displayed_text
-from annotation.algorithms.anchors.node_paths import Node, count_texts
+from annotation.algorithms.anchors.node_paths import PageNode, count_texts
 from annotation.algorithms.anchors.page_texts import PageTexts, displayed
 from annotation.algorithms.anchors.picking import NumberedPage
 
@@ -115,7 +115,9 @@ def _head_values_of(page: PageTexts, element: _Element) -> list[NodeValue]:
     if element.tag == "script":
         return list(_json_values(page, element))
     if element.tag == "title":
-        return [NodeValue("title", Node(element).xpath, displayed_text(page, Node(element)))]
+        return [
+            NodeValue("title", PageNode(element).xpath, displayed_text(page, PageNode(element)))
+        ]
     name = "content" if element.tag == "meta" else "href"
     said = (
         element.get("property")
@@ -125,15 +127,15 @@ def _head_values_of(page: PageTexts, element: _Element) -> list[NodeValue]:
     )
     if not said or not element.get(name):
         return []
-    node = Node(element, name=name)
+    node = PageNode(element, name=name)
     return [NodeValue(f"{element.tag} {said}", node.xpath, displayed_text(page, node))]
 
 
 def _all_values(page: PageTexts, element: _Element) -> Iterator[NodeValue]:
-    yield NodeValue("text", Node(element).xpath, displayed_text(page, Node(element)))
+    yield NodeValue("text", PageNode(element).xpath, displayed_text(page, PageNode(element)))
     n_texts = count_texts(element)
     for number in range(1, n_texts + 1) if n_texts > 1 or len(element) else ():
-        node = Node(element, number)
+        node = PageNode(element, number)
         yield NodeValue(f"text {number}", node.xpath, displayed_text(page, node))
     yield from _attributes_of(page, element, "")
     for inner in element.iter("img", "a", "time", "meta"):
@@ -148,20 +150,20 @@ def _all_values(page: PageTexts, element: _Element) -> Iterator[NodeValue]:
 def _attributes_of(page: PageTexts, element: _Element, prefix: str) -> Iterator[NodeValue]:
     for name in map(str, element.attrib):
         if not _UNWANTED.match(name):
-            node = Node(element, name=name)
+            node = PageNode(element, name=name)
             yield NodeValue(f"{prefix}@{name}", node.xpath, displayed_text(page, node))
 
 
 def _json_values(page: PageTexts, script: _Element) -> Iterator[NodeValue]:
     """Yield the names and values of a JSON document whose text stands in it as it is displayed."""
-    shown = displayed_text(page, Node(script))
+    shown = displayed_text(page, PageNode(script))
     for pair in _JSON_PAIR.finditer(shown):
         start, end = pair.span(2)
         if pair[2].startswith('"'):
             start, end = start + 1, end - 1
             if _decoded(pair[2]) != shown[start:end]:
                 continue
-        yield NodeValue(f"JSON {pair[1]}", Node(script).xpath, shown[start:end], start, end)
+        yield NodeValue(f"JSON {pair[1]}", PageNode(script).xpath, shown[start:end], start, end)
 
 
 def _decoded(literal: str) -> str:

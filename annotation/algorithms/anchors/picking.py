@@ -21,7 +21,7 @@ from annotation.algorithms.anchors.anchoring import (
 )
 from annotation.algorithms.anchors.node_paths import (
     AnchorProblem,
-    Node,
+    PageNode,
     raw_text,
     select_node,
     texts_of,
@@ -34,7 +34,7 @@ class NoSuchPlace(AnchorProblem):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PickedPlace:
     """A place on a shown page: an element, or a stretch from one text node to the same or another one."""
 
     number: int
@@ -79,11 +79,11 @@ class NumberedPage:
         return self._numbers[element]
 
 
-def anchor_place(page: NumberedPage, place: Place) -> Anchor:
+def anchor_place(page: NumberedPage, place: PickedPlace) -> Anchor:
     """Return the anchor of a place: the whole element, or the text of the stretch. Raises AnchorProblem."""
     element = page.element(place.number)
     if place.text_node is None:
-        return anchor_node(page.texts, Node(element).xpath)
+        return anchor_node(page.texts, PageNode(element).xpath)
     last_element = element if place.end_number is None else page.element(place.end_number)
     last_number = place.text_node if place.end_text_node is None else place.end_text_node
     first, last = _text_node(element, place.text_node), _text_node(last_element, last_number)
@@ -108,8 +108,8 @@ def anchor_stretch(page: PageTexts, start: int, end: int) -> Anchor:
     if first is last:
         return _anchor_in(page, first, start, end)
     return Anchor(
-        xpath=Node(first.element, first.number).xpath,
-        end_xpath=Node(last.element, last.number).xpath,
+        xpath=PageNode(first.element, first.number).xpath,
+        end_xpath=PageNode(last.element, last.number).xpath,
         quote=whole[start:end],
         start=start - first.start or None,
         end=None if end == last.end else end - last.start,
@@ -120,7 +120,7 @@ def anchor_stretch(page: PageTexts, start: int, end: int) -> Anchor:
 
 def anchor_text(page: PageTexts, element: _Element, start: int, end: int) -> Anchor:
     """Return the anchor of a part of the text that an element displays. Raises AnchorProblem."""
-    node = Node(element)
+    node = PageNode(element)
     length = len(displayed_text(page, node))
     if not 0 <= start < end <= length:
         raise AnchorProblem(f"no text is selected: {start} to {end} of {length} characters")
@@ -184,7 +184,7 @@ def drawing_of(page: NumberedPage, anchor: Anchor) -> Drawing:
 
 
 def _raw(text: TextNode) -> str:
-    return raw_text(Node(text.element, text.number))
+    return raw_text(PageNode(text.element, text.number))
 
 
 def raw_stretch(raw: str, start: int, end: int) -> tuple[int, int]:
@@ -223,13 +223,13 @@ def _places_in(raw: str) -> list[int]:
     return places
 
 
-def _text_node(element: _Element, index: int) -> Node:
+def _text_node(element: _Element, index: int) -> PageNode:
     if not 0 <= index < len(texts_of(element)):
         raise NoSuchPlace(f"{element.tag} has no text node {index}")
-    return Node(element, index + 1)
+    return PageNode(element, index + 1)
 
 
-def _place_in_page(page: PageTexts, node: Node, offset: int) -> int:
+def _place_in_page(page: PageTexts, node: PageNode, offset: int) -> int:
     """Return where a place of a text node stands in the page's text."""
     span = page.span(node.element, node.number)
     if span is None:
@@ -237,7 +237,7 @@ def _place_in_page(page: PageTexts, node: Node, offset: int) -> int:
     return min(span[0] + shown_place(raw_text(node), offset), span[1])
 
 
-def _next_start(page: PageTexts, node: Node) -> int:
+def _next_start(page: PageTexts, node: PageNode) -> int:
     """Return where the text after a text node that shows nothing begins."""
     order = {element: number for number, element in enumerate(page.tree.iter("*"))}
     here = (order[node.element], node.number or 0)
@@ -250,8 +250,8 @@ def _next_start(page: PageTexts, node: Node) -> int:
 def _anchor_in(page: PageTexts, text: TextNode, start: int, end: int) -> Anchor:
     """Return the anchor of a stretch within one text node: its element where that shows nothing else."""
     if (text.start, text.end) == (start, end) and page.span(text.element) == (start, end):
-        return anchor_node(page, Node(text.element).xpath)
-    node = Node(text.element, text.number)
+        return anchor_node(page, PageNode(text.element).xpath)
+    node = PageNode(text.element, text.number)
     return anchor_part(page, node, (start - text.start, end - text.start))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from lxml.html import HtmlElement
 
 from annotation.algorithms.anchors.node_paths import select_node
-from clustering.algorithms.records.record_siblings import siblings_of
+from clustering.algorithms.records.siblings import siblings_of
 from clustering.dom.paths import element_paths
 
 Record = tuple[str, ...]  # the XPaths of its elements

@@ -17,10 +17,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from annotation.algorithms.suggestions.suggestions_declared import Declared
-from annotation.algorithms.suggestions.suggestions_evidence import Evidence, Known, Wanted, gather
-from annotation.algorithms.suggestions.suggestions_names import meaning_of
-from annotation.algorithms.suggestions.suggestions_pages import ReadPage, Spot
+from annotation.algorithms.suggestions.declared import Declared
+from annotation.algorithms.suggestions.evidence import (
+    Evidence,
+    KnownValue,
+    WantedAttribute,
+    gather,
+)
+from annotation.algorithms.suggestions.names import meaning_of
+from annotation.algorithms.suggestions.page_index import PageIndex, Spot
 from clustering.dom.paths import element_paths
 
 MOST_SUGGESTIONS: Final = 3
@@ -30,7 +35,7 @@ MOST_CONFIDENT: Final = 0.99
 OFTEN: Final = 0.6  # share of the other pages that must have what this one lacks
 
 
-class Mark(NamedTuple):
+class SuggestedNode(NamedTuple):
     """Where a value stands, as an anchor names it."""
 
     xpath: str
@@ -54,7 +59,7 @@ class Suggestion:
     """A value of an attribute that an editor may accept; without marks: that the page has none."""
 
     attribute: str
-    marks: tuple[Mark, ...]
+    marks: tuple[SuggestedNode, ...]
     source: str  # json-ld, microdata, meta, known value, pattern, key path or labels
     confidence: float
     why: str
@@ -88,10 +93,10 @@ class _Choice(NamedTuple):
 
 
 def suggest(
-    page: ReadPage,
+    page: PageIndex,
     declared: Sequence[Declared],
-    attributes: Sequence[Wanted],
-    known: Mapping[str, Sequence[Known]] | None = None,
+    attributes: Sequence[WantedAttribute],
+    known: Mapping[str, Sequence[KnownValue]] | None = None,
 ) -> list[Suggestion]:
     """Return what each attribute may be on a page, in the attributes' order, the best first."""
     found = {
@@ -184,12 +189,12 @@ def _suggestion(name: str, choice: _Choice) -> Suggestion:
     return Suggestion(name, marks, choice.source, round(choice.confidence, 2), choice.why)
 
 
-def mark_of(spot: Spot) -> Mark:
+def mark_of(spot: Spot) -> SuggestedNode:
     path = element_paths([spot.node.element])[0] + spot.node.step
-    return Mark(path, spot.text, "", spot.start, spot.end)
+    return SuggestedNode(path, spot.text, "", spot.start, spot.end)
 
 
-def _absent(page: ReadPage, wanted: Wanted) -> Suggestion | None:
+def _absent(page: PageIndex, wanted: WantedAttribute) -> Suggestion | None:
     """Suggest absence where most other pages label the attribute and this one does not."""
     labels = meaning_of(wanted.name).labels
     here = page.own_print.labels & labels

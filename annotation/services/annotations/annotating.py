@@ -11,14 +11,19 @@ from django.utils import timezone
 
 from annotation.models import Annotation, Attribute
 from annotation.services.annotations.comparing import compare_again
-from annotation.services.annotations.stored_marks import Mark, anchor_of, current_revision, marks_of
+from annotation.services.annotations.stored_marks import (
+    AnnotatedValue,
+    anchor_of,
+    current_revision,
+    marks_of,
+)
 from clustering.models import Page, Snapshot
 from vertex.core.models import User
 from vertex.core.services.people import audit
 
 __all__ = [
     "AnnotatedMeanwhile",
-    "Mark",
+    "AnnotatedValue",
     "NoSuchRevision",
     "anchor_of",
     "annotate",
@@ -63,7 +68,7 @@ def annotate(
     *,
     snapshot: Snapshot,
     attribute: Attribute | None,
-    marks: Sequence[Mark],
+    marks: Sequence[AnnotatedValue],
     actor: User | None,
     source: str = Annotation.Source.HAND,
     revision: int | None = None,
@@ -111,7 +116,7 @@ def restore_revision(
 def annotate_page(
     *,
     snapshot: Snapshot,
-    marks: Mapping[Attribute | None, Sequence[Mark]],
+    marks: Mapping[Attribute | None, Sequence[AnnotatedValue]],
     actor: User | None,
     source: str,
 ) -> int:
@@ -186,7 +191,9 @@ def _cleared(snapshot: Snapshot, attribute: Attribute | None) -> Annotation:
     )
 
 
-def _row(mark: Mark, snapshot: Snapshot, attribute: Attribute | None, position: int) -> Annotation:
+def _row(
+    mark: AnnotatedValue, snapshot: Snapshot, attribute: Attribute | None, position: int
+) -> Annotation:
     row = Annotation(
         page_id=snapshot.page_id,
         snapshot=snapshot,
@@ -207,7 +214,7 @@ def _row(mark: Mark, snapshot: Snapshot, attribute: Attribute | None, position: 
     return row
 
 
-def _kind(mark: Mark, attribute: Attribute | None) -> Annotation.Kind:
+def _kind(mark: AnnotatedValue, attribute: Attribute | None) -> Annotation.Kind:
     if attribute is None:
         return Annotation.Kind.RECORD
     return Annotation.Kind.ABSENT if mark.anchor is None else Annotation.Kind.VALUE

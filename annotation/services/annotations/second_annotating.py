@@ -12,8 +12,9 @@ from django.utils import timezone
 
 from annotation.algorithms.anchors.anchoring import Anchor
 from annotation.models import Annotation, Attribute, SecondAnnotation
-from annotation.services.annotations.annotating import Mark, annotate
+from annotation.services.annotations.annotating import annotate
 from annotation.services.annotations.comparing import anchors_of, compare
+from annotation.services.annotations.stored_marks import AnnotatedValue
 from annotation.services.verticals.policies import policy_of
 from clustering.models import Page, Snapshot
 from vertex.core.models import Site, User
@@ -129,7 +130,7 @@ def resolve(*, row: SecondAnnotation, resolution: str, actor: User) -> None:
         if not open_row.update(**changes):
             raise ValidationError("Somebody settled this already.")
         if resolution == SecondAnnotation.Resolution.SECOND:
-            marks = [Mark(anchor) for anchor in anchors_of(row)] or [Mark()]
+            marks = [AnnotatedValue(anchor) for anchor in anchors_of(row)] or [AnnotatedValue()]
             annotate(snapshot=row.snapshot, attribute=row.attribute, marks=marks, actor=actor)
         detail: dict[str, Any] = {"attribute": row.attribute.name, "resolution": resolution}
         audit.record(

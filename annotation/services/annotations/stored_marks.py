@@ -13,7 +13,7 @@ from clustering.models import Page
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class AnnotatedValue:
     """One value of an attribute, its absence, or a record, as it is to be written down."""
 
     anchor: Anchor | None = None  # None: absent, or a record
@@ -36,10 +36,10 @@ def anchor_of(row: Annotation) -> Anchor | None:
     )
 
 
-def marks_of(rows: Iterable[Annotation]) -> list[Mark]:
+def marks_of(rows: Iterable[Annotation]) -> list[AnnotatedValue]:
     """Return what the rows of an attribute say, in order."""
     return [
-        Mark(anchor_of(row), tuple(row.record))
+        AnnotatedValue(anchor_of(row), tuple(row.record))
         for row in sorted(rows, key=lambda row: row.position)
     ]
 

@@ -11,7 +11,7 @@ from lxml.etree import _Element
 from annotation.algorithms.anchors.anchoring import anchor_node, find_text
 from annotation.algorithms.anchors.node_paths import AnchorProblem, cut, read_path, select_node
 from annotation.algorithms.anchors.page_texts import PageTexts
-from annotation.services.annotations.annotating import Mark
+from annotation.services.annotations.stored_marks import AnnotatedValue
 from clustering.dom.addresses import BadAddress, normalise_url
 from clustering.dom.paths import element_paths
 from vertex.core.services.files.files import BadLine
@@ -88,14 +88,14 @@ def _is_record(record: object) -> bool:
     )
 
 
-def mark_of(page: PageTexts, line: AnnotationLine) -> Mark:
+def mark_of(page: PageTexts, line: AnnotationLine) -> AnnotatedValue:
     """Return what a line means on its page. Raises AnchorProblem."""
     elements = [_element_at(page, xpath) for xpath in line.record]
     record = tuple(element_paths(elements))
     if not line.attribute:
         _check_adjacent(elements)
     if line.is_absent or not line.attribute:
-        return Mark(record=record)
+        return AnnotatedValue(record=record)
     if line.xpath:
         anchor = anchor_node(page, line.xpath, line.text, line.end_xpath)
     else:
@@ -104,7 +104,7 @@ def mark_of(page: PageTexts, line: AnnotationLine) -> Mark:
         raise AnchorProblem(
             f"{cut(anchor.xpath)} is not in the record {', '.join(map(cut, record[:3]))}"
         )
-    return Mark(anchor, record)
+    return AnnotatedValue(anchor, record)
 
 
 def _element_at(page: PageTexts, xpath: str) -> _Element:

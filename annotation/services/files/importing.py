@@ -15,7 +15,8 @@ from annotation.algorithms.anchors.node_paths import AnchorProblem
 from annotation.algorithms.anchors.page_texts import PageTexts, read_texts
 from annotation.algorithms.anchors.record_examples import complete_records
 from annotation.models import Annotation, Assignment, Attribute, Vertical
-from annotation.services.annotations.annotating import Mark, annotate_page
+from annotation.services.annotations.annotating import annotate_page
+from annotation.services.annotations.stored_marks import AnnotatedValue
 from annotation.services.files.annotation_lines import AnnotationLine, mark_of, read_line
 from clustering.dom.addresses import url_hash
 from clustering.dom.page import PageTooLarge, parse_page
@@ -103,7 +104,7 @@ def import_annotations(run: jobs.JobRun, report: Report | None = None) -> dict[s
 
 
 def _finish(run: jobs.JobRun, path: Path, result: dict[str, Any]) -> dict[str, Any]:
-    """Mark the file as read, so that a second try leaves it alone."""
+    """AnnotatedValue the file as read, so that a second try leaves it alone."""
     run.job.params["is_read"] = True
     with transaction.atomic():
         Job.objects.filter(pk=run.job.pk, lease=run.lease).update(
@@ -164,7 +165,7 @@ class _SaidOfPage(NamedTuple):
     """What a file says of a page."""
 
     snapshot: Snapshot
-    marks: dict[Attribute | None, list[Mark]]
+    marks: dict[Attribute | None, list[AnnotatedValue]]
 
 
 def _marks_of_page(
@@ -177,8 +178,8 @@ def _marks_of_page(
         attributes = _attributes_of(snapshot.page)
     except _PageUnfit as error:
         return None, [(line.number, f"{url}: {error}") for line in lines]
-    said: defaultdict[Attribute | None, dict[Mark, None]] = defaultdict(dict)
-    first: dict[tuple[Attribute | None, tuple[str, ...]], tuple[Mark, int]] = {}
+    said: defaultdict[Attribute | None, dict[AnnotatedValue, None]] = defaultdict(dict)
+    first: dict[tuple[Attribute | None, tuple[str, ...]], tuple[AnnotatedValue, int]] = {}
     bad: list[Bad] = []
     for line in lines:
         try:
@@ -194,12 +195,12 @@ def _marks_of_page(
         said[attribute][mark] = None
     marks = {attribute: list(unique) for attribute, unique in said.items()}
     if records := _records_of(snapshot, page, marks):
-        marks[None] = [Mark(record=record) for record in records]
+        marks[None] = [AnnotatedValue(record=record) for record in records]
     return _SaidOfPage(snapshot, marks) if marks else None, bad
 
 
 def _records_of(
-    snapshot: Snapshot, page: PageTexts, marks: dict[Attribute | None, list[Mark]]
+    snapshot: Snapshot, page: PageTexts, marks: dict[Attribute | None, list[AnnotatedValue]]
 ) -> list[tuple[str, ...]]:
     """Return the page's records; those of its fields count where no boundary is known."""
     bounds = [mark.record for mark in marks.get(None, ())]
@@ -211,7 +212,7 @@ def _records_of(
     return complete_records(page.tree, of_fields, are_all=False)
 
 
-def _check_consistent(mark: Mark, first: Mark, number: int) -> None:
+def _check_consistent(mark: AnnotatedValue, first: AnnotatedValue, number: int) -> None:
     """Refuse a value where an earlier line says that there is none, and the other way round."""
     if (first.anchor is None) != (mark.anchor is None):
         told = "says that it is absent" if first.anchor is None else "gives a value"

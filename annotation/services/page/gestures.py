@@ -16,11 +16,11 @@ from lxml.etree import _Element
 
 from annotation.algorithms.anchors.alike import find_alike, find_records_alike
 from annotation.algorithms.anchors.anchoring import Anchor, anchor_node
-from annotation.algorithms.anchors.node_paths import AnchorProblem, Node, select_node
+from annotation.algorithms.anchors.node_paths import AnchorProblem, PageNode, select_node
 from annotation.algorithms.anchors.picking import (
     MarkText,
     NumberedPage,
-    Place,
+    PickedPlace,
     anchor_mark,
     anchor_place,
     anchor_stretch,
@@ -29,13 +29,13 @@ from annotation.algorithms.anchors.picking import (
 from annotation.models import Annotation, Attribute
 from annotation.services.annotations.annotating import (
     AnnotatedMeanwhile,
-    Mark,
     annotate,
     current_revision,
     marks_of,
     restore_revision,
 )
-from clustering.algorithms.records.record_finding import find_records
+from annotation.services.annotations.stored_marks import AnnotatedValue
+from clustering.algorithms.records.finding import find_records
 from clustering.dom.paths import element_paths
 from clustering.models import Page, Snapshot
 from vertex.core.models import User
@@ -46,7 +46,7 @@ SPOKEN = ("content", "alt", "title", "value", "datetime")  # what may hold a val
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class GestureChange:
     """A revision that a gesture made, and the one before it."""
 
     page: int
@@ -74,7 +74,9 @@ class Subject(NamedTuple):
     source: str = Annotation.Source.HAND
 
 
-def take(*, subject: Subject, anchor: Anchor, revision: int | None, adds: bool = False) -> Change:
+def take(
+    *, subject: Subject, anchor: Anchor, revision: int | None, adds: bool = False
+) -> GestureChange:
     """Let an anchor be the value of the attribute, or a further one of it.
 
     Within a record it replaces the value in that record only. Raises AnnotatedMeanwhile.
@@ -82,14 +84,14 @@ def take(*, subject: Subject, anchor: Anchor, revision: int | None, adds: bool =
     with transaction.atomic():
         _lock(subject.snapshot.page_id)
         said = [mark for mark in _said(subject) if mark.anchor is not None]
-        taken = Mark(anchor, _record_around(subject, anchor))
+        taken = AnnotatedValue(anchor, _record_around(subject, anchor))
         if adds or (subject.attribute and subject.attribute.is_multi):
             return _write(subject, _in_order([*said, taken]), None)
         kept = [mark for mark in said if mark.record != taken.record] if taken.record else []
         return _write(subject, _in_order([*kept, taken]), revision)
 
 
-def take_alike(*, subject: Subject, revision: int | None) -> Change:
+def take_alike(*, subject: Subject, revision: int | None) -> GestureChange:
     """Take every node that stands as the values that the attribute has already. Raises AnchorProblem."""
     said = [mark.anchor for mark in _said(subject) if mark.anchor is not None]
     nodes = [select_node(subject.page.texts.tree, anchor.xpath) for anchor in said]
@@ -97,37 +99,37 @@ def take_alike(*, subject: Subject, revision: int | None) -> Change:
         raise AnchorProblem("take a value first: the others are searched by what it looks like")
     marks = []
     for element in find_alike([node.element for node in nodes]):
-        found = Node(element, nodes[0].number, nodes[0].name)
+        found = PageNode(element, nodes[0].number, nodes[0].name)
         anchor = _anchor_or_none(subject.page, found)
         if anchor is not None:
-            marks.append(Mark(anchor, _record_around(subject, anchor)))
+            marks.append(AnnotatedValue(anchor, _record_around(subject, anchor)))
     return _write(subject, marks, revision)
 
 
-def remove_value(*, subject: Subject, position: int, revision: int | None) -> Change:
+def remove_value(*, subject: Subject, position: int, revision: int | None) -> GestureChange:
     """Take one value of the attribute away. Raises AnnotatedMeanwhile."""
     marks = [mark for n, mark in enumerate(_said(subject)) if n != position]
     return _write(subject, marks, revision)
 
 
-def say_absent(*, subject: Subject, revision: int | None) -> Change:
+def say_absent(*, subject: Subject, revision: int | None) -> GestureChange:
     """Say that the page has no value of the attribute. Raises AnnotatedMeanwhile."""
-    return _write(subject, [Mark()], revision)
+    return _write(subject, [AnnotatedValue()], revision)
 
 
-def clear(*, subject: Subject, revision: int | None) -> Change:
+def clear(*, subject: Subject, revision: int | None) -> GestureChange:
     """Let nothing be said of the attribute, or of the records. Raises AnnotatedMeanwhile."""
     return _write(subject, [], revision)
 
 
 def mark_records(
     *, subject: Subject, first: _Element, last: _Element | None, revision: int | None
-) -> Change:
+) -> GestureChange:
     """Let the siblings that look like the elements from first to last be the page's records."""
     return _write_records(subject, find_records_alike(first, last), revision)
 
 
-def mark_found_records(*, subject: Subject, revision: int | None) -> Change:
+def mark_found_records(*, subject: Subject, revision: int | None) -> GestureChange:
     """Let the list that looks most like records be the page's records. Raises AnchorProblem."""
     lists = find_records(subject.page.texts.tree)
     if not lists:
@@ -139,7 +141,7 @@ def mark_found_records(*, subject: Subject, revision: int | None) -> Change:
 
 def accept_records(
     *, subject: Subject, records: Sequence[MarkText], revision: int | None
-) -> Change:
+) -> GestureChange:
     """Write down the records that were proposed, each from one element to another. Raises AnchorProblem."""
     return _write_records(subject, [_siblings(subject, one) for one in records], revision)
 
@@ -151,21 +153,21 @@ def accept(
     is_absent: bool,
     revision: int | None,
     adds: bool = False,
-) -> Change:
+) -> GestureChange:
     """Write down what was proposed for the attribute, as it was shown. Raises AnnotatedMeanwhile."""
     anchors = [anchor_mark(subject.page.texts, mark) for mark in marks]
     with transaction.atomic():
         _lock(subject.snapshot.page_id)
-        proposed = [Mark(anchor, _record_around(subject, anchor)) for anchor in anchors]
+        proposed = [AnnotatedValue(anchor, _record_around(subject, anchor)) for anchor in anchors]
         if adds:
             said = [mark for mark in _said(subject) if mark.anchor is not None]
             return _write(subject, _in_order([*said, *proposed]), None)
-        return _write(subject, [Mark()] if is_absent else proposed, revision)
+        return _write(subject, [AnnotatedValue()] if is_absent else proposed, revision)
 
 
 def restore(
     *, page: Page, attribute: Attribute | None, shown: int, wanted: int, actor: User | None
-) -> Change:
+) -> GestureChange:
     """Let an earlier revision hold again, as long as what is shown is still what holds.
 
     Raises AnnotatedMeanwhile, NoSuchRevision.
@@ -181,10 +183,10 @@ def restore(
         else:
             snapshot = _snapshot_of(page, attribute, current)
             after = annotate(snapshot=snapshot, attribute=attribute, marks=[], actor=actor)
-    return Change(page.pk, name, current, after)
+    return GestureChange(page.pk, name, current, after)
 
 
-def anchor_clicked(subject: Subject, place: Place, *, widens: bool = False) -> Anchor:
+def anchor_clicked(subject: Subject, place: PickedPlace, *, widens: bool = False) -> Anchor:
     """Return the anchor that a click means: what an attribute of its type takes from the place.
 
     Raises AnchorProblem.
@@ -215,29 +217,29 @@ def anchor_run_of(subject: Subject, first: _Element, last: _Element) -> Anchor:
     return anchor_stretch(subject.page.texts, spans[0][0], max(spans[0][1], spans[1][1]))
 
 
-def _typed_node(element: _Element, tag: str, name: str) -> Node | None:
+def _typed_node(element: _Element, tag: str, name: str) -> PageNode | None:
     """Return the picture or link that a click on an element means: its own, one in it, one around it."""
     around = [element, *element.iter(tag), *element.iterancestors(tag)]
     found = next((one for one in around if one.tag == tag and one.get(name)), None)
-    return None if found is None else Node(found, name=name)
+    return None if found is None else PageNode(found, name=name)
 
 
-def _speaking_node(page: NumberedPage, element: _Element) -> Node:
+def _speaking_node(page: NumberedPage, element: _Element) -> PageNode:
     """Return the element where it shows a text, else the attribute of it that speaks for it."""
     if page.texts.span(element) is None:
         name = next((name for name in (*SPOKEN, "src", "href") if element.get(name)), "")
-        return Node(element, name=name)
-    return Node(element)
+        return PageNode(element, name=name)
+    return PageNode(element)
 
 
-def _anchor_or_none(page: NumberedPage, node: Node) -> Anchor | None:
+def _anchor_or_none(page: NumberedPage, node: PageNode) -> Anchor | None:
     try:
         return anchor_node(page.texts, node.xpath)
     except AnchorProblem:
         return None
 
 
-def _said(subject: Subject) -> list[Mark]:
+def _said(subject: Subject) -> list[AnnotatedValue]:
     rows = Annotation.objects.live().filter(
         page=subject.snapshot.page_id, attribute=subject.attribute
     )
@@ -257,7 +259,7 @@ def _record_around(subject: Subject, anchor: Anchor) -> tuple[str, ...]:
     return next((record for record in records if around & set(record)), ())
 
 
-def _in_order(marks: Iterable[Mark]) -> list[Mark]:
+def _in_order(marks: Iterable[AnnotatedValue]) -> list[AnnotatedValue]:
     """Return marks in the order of the page, as far as it is known."""
     return sorted(marks, key=lambda mark: (mark.anchor.position or 0) if mark.anchor else 0)
 
@@ -286,13 +288,17 @@ def _lock(page_id: int) -> None:
 
 def _write_records(
     subject: Subject, records: Iterable[Sequence[_Element]], revision: int | None
-) -> Change:
+) -> GestureChange:
     return _write(
-        subject, [Mark(record=tuple(element_paths(list(one)))) for one in records], revision
+        subject,
+        [AnnotatedValue(record=tuple(element_paths(list(one)))) for one in records],
+        revision,
     )
 
 
-def _write(subject: Subject, marks: Sequence[Mark], revision: int | None) -> Change:
+def _write(
+    subject: Subject, marks: Sequence[AnnotatedValue], revision: int | None
+) -> GestureChange:
     if len(marks) > MAX_MARKS:
         raise TooManyMarks(len(marks))
     unique = list(dict.fromkeys(marks))
@@ -305,10 +311,10 @@ def _write(subject: Subject, marks: Sequence[Mark], revision: int | None) -> Cha
         revision=revision,
     )
     name = subject.attribute.name if subject.attribute else ""
-    return Change(subject.snapshot.page_id, name, after - 1, after)
+    return GestureChange(subject.snapshot.page_id, name, after - 1, after)
 
 
-def _content(page: Page, attribute: Attribute | None, revision: int) -> list[Mark]:
+def _content(page: Page, attribute: Attribute | None, revision: int) -> list[AnnotatedValue]:
     rows = Annotation.objects.filter(page=page, attribute=attribute, revision=revision)
     return marks_of(row for row in rows if row.kind != Annotation.Kind.CLEARED)
 

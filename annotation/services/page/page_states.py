@@ -93,7 +93,7 @@ class Row:
         ]
 
 
-class Said(NamedTuple):
+class AnnotatedPageState(NamedTuple):
     """What holds on a page, by attribute, with the last revision of each."""
 
     rows: dict[int | None, list[Annotation]]
@@ -126,7 +126,7 @@ def rows_of(page: NumberedPage, snapshot: Snapshot, attributes: Iterable[Attribu
     return [*rows, _records_row(page, said)]
 
 
-def what_is_said(page_id: int) -> Said:
+def what_is_said(page_id: int) -> AnnotatedPageState:
     """Return what holds on a page."""
     rows: defaultdict[int | None, list[Annotation]] = defaultdict(list)
     for row in (
@@ -139,10 +139,10 @@ def what_is_said(page_id: int) -> Said:
         .values_list("attribute")
         .annotate(Max("revision"))
     )
-    return Said(dict(rows), dict(last))
+    return AnnotatedPageState(dict(rows), dict(last))
 
 
-def _records_row(page: NumberedPage, said: Said) -> Row:
+def _records_row(page: NumberedPage, said: AnnotatedPageState) -> Row:
     rows = said.rows.get(None, [])
     values = [
         ShownValue(

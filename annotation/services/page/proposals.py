@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from annotation.algorithms.anchors.node_paths import Node
+from annotation.algorithms.anchors.node_paths import PageNode
 from annotation.algorithms.anchors.picking import MarkText, NumberedPage
+from annotation.algorithms.suggestions.suggestions import SuggestedNode
 from annotation.models import Annotation, Attribute
 from annotation.services.page.drawn_marks import draw_mark
 from annotation.services.page.page_states import RECORDS
-from annotation.services.page.suggesting import Mark, Suggestion, suggestions_for
-from clustering.algorithms.records.record_finding import FoundList, find_records
+from annotation.services.page.suggesting import Suggestion, suggestions_for
+from clustering.algorithms.records.finding import FoundList, find_records
 from clustering.models import Cluster, Snapshot
 
 
@@ -35,7 +36,7 @@ def proposals_for(
     marked = live.filter(page=snapshot.page_id).values_list("record", flat=True)
     places = {path for record in marked for path in record}
     if is_list and not places and lists:
-        places = {Node(part).xpath for record in lists[0].records for part in record}
+        places = {PageNode(part).xpath for record in lists[0].records for part in record}
     for one in suggestions_for(snapshot=snapshot, tree=page.texts.tree, attributes=attributes):
         if not places or (one.marks and all(_stands_in(mark.xpath, places) for mark in one.marks)):
             found.setdefault(one.attribute, []).append(_as_json(page, one))
@@ -60,7 +61,7 @@ def _as_json(page: NumberedPage, suggestion: Suggestion) -> dict[str, Any]:
     return told | {"marks": [_drawn(page, mark) for mark in suggestion.marks]}
 
 
-def _drawn(page: NumberedPage, mark: Mark) -> dict[str, Any]:
+def _drawn(page: NumberedPage, mark: SuggestedNode) -> dict[str, Any]:
     """Return a mark with where it is drawn."""
     text = MarkText(mark.xpath, mark.text, mark.end_xpath, mark.start, mark.end)
     return dict(mark.as_json()) | draw_mark(page, text).drawing

@@ -10,24 +10,29 @@ from django.apps import apps
 from django.utils.module_loading import import_string
 from lxml.html import HtmlElement
 
-from annotation.algorithms.suggestions.suggestions import Mark, Suggestion, mark_of, suggest
-from annotation.algorithms.suggestions.suggestions_declared import read_declared
-from annotation.algorithms.suggestions.suggestions_evidence import Known, Wanted
-from annotation.algorithms.suggestions.suggestions_names import meaning_of
-from annotation.algorithms.suggestions.suggestions_pages import PagePrint, ReadPage
+from annotation.algorithms.suggestions.declared import read_declared
+from annotation.algorithms.suggestions.evidence import KnownValue, WantedAttribute
+from annotation.algorithms.suggestions.names import meaning_of
+from annotation.algorithms.suggestions.page_index import PageIndex, PagePrint
+from annotation.algorithms.suggestions.suggestions import (
+    SuggestedNode,
+    Suggestion,
+    mark_of,
+    suggest,
+)
 from annotation.models import Annotation, Attribute, Sample
 from annotation.services.page.stored_trees import tree_of
 from clustering.models import PageMembership, Snapshot
 from vertex.core.services.people.people import keeps_sites_apart
 
-Source = Callable[[Snapshot, Sequence[Attribute], str], dict[str, list[Known]]]
+Source = Callable[[Snapshot, Sequence[Attribute], str], dict[str, list[KnownValue]]]
 
 N_OTHERS = 5  # samples of the cluster that a page is compared with
 MOST_KNOWN = 400  # values of an attribute on other pages
 LONGEST_KNOWN = 120  # characters
 SAME_PAGE, SAME_THING, SAME_SITE = 0.9, 0.6, 0.4  # how far a value from there is trusted
 
-__all__ = ["Mark", "Suggestion", "mark_of", "suggestions_for"]
+__all__ = ["SuggestedNode", "Suggestion", "mark_of", "suggestions_for"]
 
 
 def suggestions_for(
@@ -35,7 +40,7 @@ def suggestions_for(
     snapshot: Snapshot,
     tree: HtmlElement,
     attributes: Iterable[Attribute],
-    known: Mapping[str, Sequence[Known]] | None = None,
+    known: Mapping[str, Sequence[KnownValue]] | None = None,
 ) -> list[Suggestion]:
     """Return what the attributes may be on a page: in their order, the best first, at most three each.
 
@@ -43,8 +48,8 @@ def suggestions_for(
     written down: an editor accepts or not.
     """
     listed = list(attributes)
-    page = ReadPage(tree, snapshot.page.url, prints_beside(snapshot))
-    wanted = [Wanted(one.name, one.type, one.is_multi) for one in listed]
+    page = PageIndex(tree, snapshot.page.url, prints_beside(snapshot))
+    wanted = [WantedAttribute(one.name, one.type, one.is_multi) for one in listed]
     values = known_values(snapshot, listed, page.heading.text if page.heading else "")
     for name, more in (known or {}).items():
         values[name] = [*values.get(name, []), *more]
@@ -77,17 +82,17 @@ def _print_of(pk: int) -> PagePrint | None:
     """Return the print of a snapshot, which never changes; None where it has no tree."""
     snapshot = Snapshot.objects.select_related("page").filter(pk=pk).first()
     tree = tree_of(snapshot) if snapshot else None
-    return None if tree is None or snapshot is None else ReadPage(tree, snapshot.page.url).print()
+    return None if tree is None or snapshot is None else PageIndex(tree, snapshot.page.url).print()
 
 
 def known_values(
     snapshot: Snapshot, attributes: Sequence[Attribute], heading: str
-) -> dict[str, list[Known]]:
+) -> dict[str, list[KnownValue]]:
     """Return what annotations say of the same page, the same thing elsewhere, other pages of the site.
 
     Other apps add what they know.
     """
-    found: dict[str, list[Known]] = {}
+    found: dict[str, list[KnownValue]] = {}
     names = {attribute.pk: attribute.name for attribute in attributes}
     rows = Annotation.objects.live().filter(
         attribute__in=names,
@@ -102,18 +107,18 @@ def known_values(
         :MOST_KNOWN
     ]:
         found.setdefault(names[pk], []).append(
-            Known(text, "was annotated on this page before", SAME_PAGE)
+            KnownValue(text, "was annotated on this page before", SAME_PAGE)
         )
     for name, text in _of_same_thing(snapshot, attributes, heading):
         found.setdefault(name, []).append(
-            Known(text, "is known of the same thing elsewhere", SAME_THING)
+            KnownValue(text, "is known of the same thing elsewhere", SAME_THING)
         )
     others = rows.exclude(page=snapshot.page_id).order_by("-pk").values_list("attribute", "text")
     counts = Counter(pair for pair in others[:MOST_KNOWN] if len(pair[1]) <= LONGEST_KNOWN)
     for (pk, text), n in counts.most_common():
         if not meaning_of(names[pk]).is_title and not text.isdecimal():
             why = f"is known from {n} other page{'s' if n > 1 else ''} of the site"
-            found.setdefault(names[pk], []).append(Known(text, why, SAME_SITE))
+            found.setdefault(names[pk], []).append(KnownValue(text, why, SAME_SITE))
     return found
 
 

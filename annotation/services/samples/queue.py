@@ -10,7 +10,7 @@ from django.db.models import Count, Exists, OuterRef
 
 from annotation.models import Annotation, Assignment, Attribute, Sample, Vertical
 from annotation.services.samples.next_samples import next_samples
-from clustering.models import Cluster, Extent
+from clustering.models import Cluster, ClusterFigures
 from vertex.core.models import Site, User
 
 MAX_ROWS = 500
@@ -46,7 +46,7 @@ class QueueRow(NamedTuple):
 def queue_of(user: User, site: Site | None = None) -> list[QueueRow]:
     """Return the clusters that a user may see, the most worth doing first."""
     sites = Site.objects.visible_to(user)
-    extents = Extent.objects.filter(
+    extents = ClusterFigures.objects.filter(
         clustering__is_current=True, clustering__site__in=sites, n_pages__gt=0
     )
     if site is not None:
@@ -70,7 +70,7 @@ class _Facts:
         self.samples = _samples(clusters)
         self.wanted = next_samples(clusters)
 
-    def row(self, extent: Extent) -> QueueRow:
+    def row(self, extent: ClusterFigures) -> QueueRow:
         cluster = extent.cluster
         vertical = self.verticals.get(cluster.pk)
         fields = self.fields[vertical.pk] if vertical else {}

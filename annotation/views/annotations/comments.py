@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
-from annotation.algorithms.anchors.node_paths import AnchorProblem, Node
+from annotation.algorithms.anchors.node_paths import AnchorProblem, PageNode
 from annotation.models import Comment
 from annotation.services.annotations import commenting
 from annotation.services.page.shown_pages import PageUnfit, read_page
@@ -66,7 +66,7 @@ def _xpath_of(number: str, snapshot: Snapshot | None) -> str:
     if not number or snapshot is None:
         return ""
     try:
-        return Node(read_page(snapshot).element(int(number))).xpath
+        return PageNode(read_page(snapshot).element(int(number))).xpath
     except (AnchorProblem, PageUnfit, ValueError) as error:
         raise ValidationError(f"There is no such element: {error}.") from None
 

@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.algorithms.anchors.anchoring import Anchor, anchor_node, find_text
-from annotation.algorithms.anchors.node_paths import AnchorProblem, Node
+from annotation.algorithms.anchors.node_paths import AnchorProblem, PageNode
 from annotation.algorithms.anchors.picking import NumberedPage
 from annotation.models import Annotation, Assignment, Attribute, SecondAnnotation, Vertical
 from annotation.services.annotations import second_annotating as services
@@ -153,7 +153,7 @@ def _anchors(posted: QueryDict, name: str, page: NumberedPage) -> list[Anchor] |
     for place, text in enumerate(texts):
         number = numbers[place] if place < len(numbers) else ""
         if number:
-            anchors.append(anchor_node(page.texts, Node(page.element(int(number))).xpath, text))
+            anchors.append(anchor_node(page.texts, PageNode(page.element(int(number))).xpath, text))
         elif text:
             anchors.append(find_text(page.texts, text))
     return anchors or None

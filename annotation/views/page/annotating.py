@@ -56,7 +56,7 @@ COMMANDS = (
 )
 
 
-class Asked(NamedTuple):
+class AnnotateRequest(NamedTuple):
     """A page that somebody wants to annotate, and where it belongs."""
 
     site: Site
@@ -91,7 +91,7 @@ def annotate_page(
     return answer
 
 
-def _sample_asked(site: Site, cluster: Cluster, rank: int) -> Asked:
+def _sample_asked(site: Site, cluster: Cluster, rank: int) -> AnnotateRequest:
     found = (
         Sample.objects.filter(cluster=cluster, rank=rank)
         .select_related("page__site", "snapshot")
@@ -100,16 +100,16 @@ def _sample_asked(site: Site, cluster: Cluster, rank: int) -> Asked:
     if found is None:
         raise Http404(f"{cluster.title} has no sample {rank}.")
     check_fit(found.snapshot)
-    return Asked(site, cluster, found.page, found, found.snapshot)
+    return AnnotateRequest(site, cluster, found.page, found, found.snapshot)
 
 
-def _page_asked(site: Site, pk: int) -> Asked:
+def _page_asked(site: Site, pk: int) -> AnnotateRequest:
     page = get_object_or_404(
         Page.objects.select_related("site", "latest_snapshot"), site=site, pk=pk
     )
     cluster = cluster_of_page(page)
     sample = Sample.objects.filter(page=page, cluster=cluster).select_related("snapshot").first()
-    return Asked(
+    return AnnotateRequest(
         site, cluster, page, sample, sample.snapshot if sample else snapshot_to_annotate(page)
     )
 
@@ -120,7 +120,7 @@ def cluster_of_page(page: Page) -> Cluster | None:
     return row.cluster if row else None
 
 
-def _context(asked: Asked) -> dict[str, Any]:
+def _context(asked: AnnotateRequest) -> dict[str, Any]:
     vertical = vertical_of_page(asked.page, asked.cluster)
     shown = read_page(asked.snapshot)
     attributes = vertical.attributes.live() if vertical else []
@@ -141,7 +141,7 @@ def _context(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _addresses(asked: Asked) -> dict[str, str]:
+def _addresses(asked: AnnotateRequest) -> dict[str, str]:
     """Return the addresses of other apps' parts; blank for those that this installation lacks."""
     site = asked.site.name
     cluster = asked.cluster.name if asked.cluster else ""

@@ -8,7 +8,7 @@ import orjson
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest
 
-from annotation.algorithms.anchors.picking import MarkText, Place
+from annotation.algorithms.anchors.picking import MarkText, PickedPlace
 from vertex.core.texts import storable
 
 MAX_BODY = 4_000_000  # bytes
@@ -54,12 +54,12 @@ class Gesture:
             raise BadRequest(f"“{name}” of a gesture must be a list of at most {MAX_LISTED:,}.")
         return [Gesture(part) for part in value]
 
-    def place(self) -> Place:
+    def place(self) -> PickedPlace:
         told = Gesture(self.told.get("place"))
         stretch = Gesture(told.told["text"]) if told.told.get("text") else None
         if stretch is None:
-            return Place(told.number("number"))
-        return Place(
+            return PickedPlace(told.number("number"))
+        return PickedPlace(
             number=stretch.number("number"),
             text_node=stretch.number("textNode"),
             start=stretch.number("start"),

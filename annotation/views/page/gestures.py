@@ -17,7 +17,7 @@ from annotation.algorithms.anchors.picking import NumberedPage
 from annotation.models import Annotation, Attribute
 from annotation.services.annotations.annotating import AnnotatedMeanwhile, NoSuchRevision
 from annotation.services.page import gestures as services
-from annotation.services.page.gestures import Change, Subject
+from annotation.services.page.gestures import GestureChange, Subject
 from annotation.services.page.page_states import RECORDS, Row, rows_of, vertical_of_page
 from annotation.services.page.shown_pages import PageUnfit, read_page
 from annotation.views.page.annotating import cluster_of_page
@@ -51,11 +51,11 @@ class Outcome:
     """What came of a gesture: what changed, what somebody else changed meanwhile, what cannot be."""
 
     def __init__(self) -> None:
-        self.changes: list[Change] = []
+        self.changes: list[GestureChange] = []
         self.conflicts: list[str] = []
         self.problems: list[str] = []
 
-    def attempt(self, name: str, act: Callable[[], Change]) -> None:
+    def attempt(self, name: str, act: Callable[[], GestureChange]) -> None:
         try:
             self.changes.append(act())
         except AnnotatedMeanwhile:
@@ -135,7 +135,7 @@ def _take(stage: Stage, told: Gesture, outcome: Outcome) -> None:
     name, revision, place = told.text("attribute"), told.number("revision"), told.place()
     subject = stage.subject(name)
 
-    def act() -> Change:
+    def act() -> GestureChange:
         if subject.attribute is None:
             first = stage.page.element(place.number)
             last = None if place.end_number is None else stage.page.element(place.end_number)
@@ -153,7 +153,7 @@ def _take_text(stage: Stage, told: Gesture, outcome: Outcome) -> None:
     name = told.text("attribute")
     subject = stage.subject(name)
 
-    def act() -> Change:
+    def act() -> GestureChange:
         anchor = services.anchor_typed(
             subject, told.number("number"), told.number("start"), told.number("end")
         )
@@ -172,7 +172,7 @@ def _take_run(stage: Stage, told: Gesture, outcome: Outcome) -> None:
     name = told.text("attribute")
     subject = stage.subject(name)
 
-    def act() -> Change:
+    def act() -> GestureChange:
         ends = sorted([told.number("number"), told.number("end_number")])
         first, last = (stage.page.element(number) for number in ends)
         revision = told.number("revision")
@@ -197,7 +197,7 @@ def _accept_one(stage: Stage, part: Gesture, outcome: Outcome) -> None:
     source = Annotation.Source.HAND if part.is_set("by_hand") else Annotation.Source.SUGGESTION
     subject = stage.subject(name, source)
 
-    def act() -> Change:
+    def act() -> GestureChange:
         if subject.attribute is None:
             records, revision = (
                 [mark.mark() for mark in part.parts("marks")],
@@ -226,7 +226,7 @@ def _absent(stage: Stage, told: Gesture, outcome: Outcome) -> None:
         outcome.attempt(name, _absence(subject, revision))
 
 
-def _absence(subject: Subject, revision: int) -> Callable[[], Change]:
+def _absence(subject: Subject, revision: int) -> Callable[[], GestureChange]:
     return lambda: services.say_absent(subject=subject, revision=revision)
 
 
@@ -259,7 +259,7 @@ def _restore(stage: Stage, told: Gesture, outcome: Outcome) -> None:
         outcome.attempt(part.text("attribute"), _restoration(stage, part))
 
 
-def _restoration(stage: Stage, part: Gesture) -> Callable[[], Change]:
+def _restoration(stage: Stage, part: Gesture) -> Callable[[], GestureChange]:
     subject = stage.subject(part.text("attribute"))
     return lambda: services.restore(
         page=stage.snapshot.page,

@@ -31,23 +31,23 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from clustering.algorithms.automatic.boundaries import describe_groups
 from clustering.algorithms.automatic.exclusive_fields import split_by_fields
 from clustering.algorithms.automatic.feature_table import FeatureTable, tabulate
-from clustering.algorithms.automatic.inbound import inbound_places
+from clustering.algorithms.automatic.group_reasons import describe_groups
 from clustering.algorithms.automatic.kinship import (
     KinshipBounds,
     Where,
     join_looks,
     mixed_addresses,
 )
+from clustering.algorithms.automatic.link_fallback import inbound_places
 from clustering.algorithms.automatic.near_twins import split_by_address, split_by_section
 from clustering.algorithms.automatic.page_features import PageFeatures, observe
 from clustering.algorithms.automatic.profile_model import Grouped, assign, model_of
 from clustering.algorithms.automatic.profiles import grouped, join_profiles, numbered, shares_of
 from clustering.algorithms.grouping import (
     Clusterer,
-    Evidence,
+    ClusteringInputs,
     Grouping,
     SiteLink,
     TooManyPages,
@@ -60,7 +60,7 @@ MOST_PAGES = 5_000  # distances between all pairs of 5,000 pages take 100 MB and
 
 
 def cluster_pages(
-    urls: Sequence[str], observations: Sequence[PageFeatures], evidence: Evidence
+    urls: Sequence[str], observations: Sequence[PageFeatures], evidence: ClusteringInputs
 ) -> Grouping:
     """Group pages by type.
 

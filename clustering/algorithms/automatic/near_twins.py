@@ -42,7 +42,7 @@ MOST_ELSEWHERE = 0.1  # of the pages, at other addresses than these
 FEWEST_CONTRASTS = 2
 
 
-class Bundle(NamedTuple):
+class FieldBundle(NamedTuple):
     """What exactly the same pages have, as hashes."""
 
     elements: set[int]
@@ -131,16 +131,16 @@ def _with_labels_of(table: FeatureTable, twin: Pages, rest: Pages, others: Pages
     return others[np.asarray(incidence[others][:, own].mean(axis=1)).ravel() > 1 / 2]
 
 
-def find_bundles(table: FeatureTable, members: Pages) -> dict[frozenset[int], Bundle]:
+def find_bundles(table: FeatureTable, members: Pages) -> dict[frozenset[int], FieldBundle]:
     """Return what exactly the same pages have, by these pages; not what more than half of all pages have."""
-    bundles: dict[frozenset[int], Bundle] = {}
+    bundles: dict[frozenset[int], FieldBundle] = {}
     for pages, column in _columns(table.paths, members):
-        bundle = bundles.setdefault(pages, Bundle(set(), set(), set()))
+        bundle = bundles.setdefault(pages, FieldBundle(set(), set(), set()))
         bundle.elements.add(int(table.paths.paths[column]))
     shares = np.asarray(table.paths.incidence[members].mean(axis=0)).ravel()
     common = set(table.paths.hashes[shares >= COMMON_PLACE].tolist())
     for pages, column in _columns(table.pairs, members):
-        bundle = bundles.setdefault(pages, Bundle(set(), set(), set()))
+        bundle = bundles.setdefault(pages, FieldBundle(set(), set(), set()))
         is_fact = int(table.pairs.paths[column]) in common
         (bundle.facts if is_fact else bundle.labels).add(int(table.pairs.labels[column]))
     return bundles
@@ -158,7 +158,7 @@ def _columns(features: FeatureSet, members: Pages) -> Iterator[tuple[frozenset[i
 
 
 def sections_with_facts(
-    bundles: Mapping[frozenset[int], Bundle], n_pages: int
+    bundles: Mapping[frozenset[int], FieldBundle], n_pages: int
 ) -> list[frozenset[int]]:
     """Return the pages of each section that goes with facts at places which nearly all pages have."""
     return [
@@ -171,7 +171,9 @@ def sections_with_facts(
     ]
 
 
-def rare_sections(bundles: Mapping[frozenset[int], Bundle], n_pages: int) -> list[frozenset[int]]:
+def rare_sections(
+    bundles: Mapping[frozenset[int], FieldBundle], n_pages: int
+) -> list[frozenset[int]]:
     """Return the pages of each section that few pages have and that never varies."""
     candidates = [
         pages
@@ -185,7 +187,7 @@ def rare_sections(bundles: Mapping[frozenset[int], Bundle], n_pages: int) -> lis
     return [pages for pages in candidates if not _varies(pages, bundles)]
 
 
-def _varies(pages: frozenset[int], bundles: Mapping[frozenset[int], Bundle]) -> bool:
+def _varies(pages: frozenset[int], bundles: Mapping[frozenset[int], FieldBundle]) -> bool:
     """Say whether many elements are on some of a section's pages only."""
     within = sum(
         len(bundle.elements) for some, bundle in bundles.items() if len(some) > 1 and some < pages

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 
 from clustering.algorithms.grouping import (
     Clusterer,
-    Evidence,
+    ClusteringInputs,
     Grouping,
     Model,
     RawPage,
@@ -44,7 +44,7 @@ MAX_PAGES = 10_000
 def cluster_pages(
     _urls: Sequence[str],
     observations: Sequence[Hashes],
-    _evidence: Evidence,
+    _evidence: ClusteringInputs,
     *,
     threshold: float = THRESHOLD,
 ) -> Grouping:

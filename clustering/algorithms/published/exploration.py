@@ -31,7 +31,7 @@ from clustering.algorithms.published.link_queue import (
     worth_more,
 )
 from clustering.algorithms.published.page_classes import (
-    Candidate,
+    ClassCandidate,
     PageClass,
     PageLinks,
     dist,
@@ -164,7 +164,7 @@ class Exploration:
 
     def take(self, w: list[PageLinks]) -> bool:
         """Update model and queue with fetched pages; say whether more of their kind may bring news."""
-        # Candidate class selection.
+        # ClassCandidate class selection.
         S = select_candidates(w, self.dt)
         n_before = len(self.M) + len(self.held)
         for C in S:
@@ -172,7 +172,7 @@ class Exploration:
             self.feed(self.hold(C) if is_heterogeneous(S) else update_model(self.M, C))
         return len(self.M) + len(self.held) > n_before
 
-    def hold(self, C: Candidate) -> PageClass:
+    def hold(self, C: ClassCandidate) -> PageClass:
         """Keep pages of a heterogeneous collection for later, with others that they resemble."""
         for other in self.held:
             if dist(other.schema, C.schema) < self.dt:
@@ -193,5 +193,5 @@ class Exploration:
     def encode_held(self) -> None:
         """Update the model with the pages of heterogeneous collections."""
         for C in self.held:
-            update_model(self.M, Candidate(C.pages, frozenset(C.schema)))
+            update_model(self.M, ClassCandidate(C.pages, frozenset(C.schema)))
         self.held = []

@@ -45,7 +45,7 @@ DIGITS = 12  # what sums in another order may change lies behind them
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryCount:
     """What was asked of a page."""
 
     terms: Mapping[int, int]  # Q(p)
@@ -106,7 +106,7 @@ def matching(C: Counter[int], Q: Mapping[int, int]) -> Counter[int]:
 
 
 def expected_scores(
-    contents: Sequence[Mapping[Path, Counter[int]]], asked: Mapping[int, Asked], a: float = 1.0
+    contents: Sequence[Mapping[Path, Counter[int]]], asked: Mapping[int, QueryCount], a: float = 1.0
 ) -> dict[Path, tuple[float, float]]:
     """Return (EP(x), ER(x)) of every path, given C(x, p) for each page and what was asked of some."""
     scores = {}
@@ -128,7 +128,7 @@ def expected_scores(
 def score_paths(
     pages: Sequence[PathPage],
     table: PathTable,
-    asked: Mapping[int, Asked],
+    asked: Mapping[int, QueryCount],
     kept: Mapping[int, NDArray[np.bool_]] | None = None,
     a: float = 1.0,
 ) -> Scores:
@@ -178,7 +178,7 @@ def _sum_by_path(
 
 
 def matches_of(
-    page: PathPage, paths: Sequence[int], asked: Asked, kept: NDArray[np.bool_] | None = None
+    page: PathPage, paths: Sequence[int], asked: QueryCount, kept: NDArray[np.bool_] | None = None
 ) -> list[Counter[int]]:
     """Return M(x, p) of some paths of a page, given by their hashes."""
     place_by_path = {path: place for place, path in enumerate(page.paths.tolist())}

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from clustering.algorithms.grouping import (
     Click,
     Clusterer,
-    Evidence,
+    ClusteringInputs,
     EvidenceMissing,
     Grouping,
     Model,
@@ -48,7 +48,7 @@ from clustering.algorithms.published.key_paths import (
     OCCURRENCE_THRESHOLD,
     RECALL_WEIGHT,
     WEIGHT_BASE,
-    Asked,
+    QueryCount,
     matches_of,
     number_paths,
     pick_independent,
@@ -57,8 +57,8 @@ from clustering.algorithms.published.key_paths import (
     similarity_of_content,
     similarity_of_occurrence,
 )
-from clustering.algorithms.published.marks import find_mark, unique_marks
 from clustering.algorithms.published.template_removal import kept_terms, repeated_pagelets
+from clustering.algorithms.published.unique_attributes import find_mark, unique_marks
 from clustering.algorithms.records.tabs import find_tabs, open_tab
 
 SHINGLE_SIZE = 1
@@ -86,7 +86,7 @@ class Profile:
 def cluster_pages(
     urls: Sequence[str],
     observations: Sequence[PathPage],
-    evidence: Evidence,
+    evidence: ClusteringInputs,
     *,
     k: int = SHINGLE_SIZE,
     recall_weight: float = RECALL_WEIGHT,
@@ -139,7 +139,7 @@ def cluster_pages(
 
 def asked_of(
     urls: Sequence[str], clicks: Sequence[Click], *, weighs_clicks: bool = False
-) -> dict[int, Asked]:
+) -> dict[int, QueryCount]:
     """Return Q(p) of each page that was clicked; a query counts once a page, however it is written.
 
     Raises EvidenceMissing.
@@ -151,7 +151,7 @@ def asked_of(
             queries[click.url].add(tuple(terms))
             n_clicks[click.url] += click.clicks
     asked = {
-        p: Asked(
+        p: QueryCount(
             Counter(hash_term(term) for query in queries[url] for term in query),
             float(n_clicks[url]) if weighs_clicks else 1.0,
         )
@@ -203,7 +203,7 @@ def _why(
     tabs: Sequence[int],
     present: NDArray[np.bool_],
     n_asked: int,
-    evidence: Evidence,
+    evidence: ClusteringInputs,
 ) -> str:
     log = "a derived log (the words of links)" if evidence.has_derived_clicks else "the search log"
     n_covered = int(present[:, : len(S)].any(axis=1).sum())

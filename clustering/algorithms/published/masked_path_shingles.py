@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
-from clustering.algorithms.grouping import Clusterer, Evidence, Grouping, Model, grouping_of
+from clustering.algorithms.grouping import Clusterer, ClusteringInputs, Grouping, Model, grouping_of
 from clustering.algorithms.path_sets import Hashes, min_hash
 from clustering.algorithms.published.path_shingles import name_of, observe
 
@@ -27,7 +27,7 @@ SHARED = 6
 def cluster_pages(
     _urls: Sequence[str],
     observations: Sequence[Hashes],
-    evidence: Evidence,
+    evidence: ClusteringInputs,
     *,
     m: int = SHARED,
     k: int = SHINGLE_SIZE,

@@ -4,7 +4,7 @@ Paper:      Crescenzi, Merialdo, Missier, "Clustering Web pages based on their s
             Engineering 54, 2005), sections 2, 3.1 and 3.2, and the functions that Figure 5 calls.
 Notation:   p, a page as its link collections -> `PageLinks`; pt, a root-to-link path; page schema -> its
             `schema`; C, a page class -> `PageClass`; M, the model -> a list of classes; w, the pages fetched
-            for a collection; G_i, pages of equal schema -> `Candidate`; dt, c_u, c_p, c_i, c_miss ->
+            for a collection; G_i, pages of equal schema -> `ClassCandidate`; dt, c_u, c_p, c_i, c_miss ->
             constants.
 Readings:   A schema of three paths costs 3 c_p (the paper's example prints 1). Each path of the class costs
             c_i in a page that is encoded with it, and c_miss where the page lacks it. M_merge is compared
@@ -95,27 +95,27 @@ class PageClass:
 
 
 @dataclass
-class Candidate:
+class ClassCandidate:
     """Pages of one collection with equal or nearly equal schemas."""
 
     pages: list[PageLinks]
     schema: frozenset[str]
 
 
-def select_candidates(w: Sequence[PageLinks], dt: float = DT) -> list[Candidate]:
+def select_candidates(w: Sequence[PageLinks], dt: float = DT) -> list[ClassCandidate]:
     """Group pages of equal schema and collapse small groups into large ones of nearly the same schema."""
     # Let H = (G_1, …, G_k) be the pages in w grouped by schema and ordered by cardinality.
     pages: dict[frozenset[str], list[PageLinks]] = {}
     for page in w:
         pages.setdefault(page.schema, []).append(page)
-    H = [Candidate(group, schema) for schema, group in pages.items()]
+    H = [ClassCandidate(group, schema) for schema, group in pages.items()]
     H.sort(key=lambda G: (-len(G.pages), min(page.url for page in G.pages)))
     i = 0
     while i < len(H):
         for j in range(len(H) - 1, i, -1):  # from right to left
             if dist(H[i].schema, H[j].schema) < dt:
                 collapsed = H.pop(j)
-                H[i] = Candidate(H[i].pages + collapsed.pages, H[i].schema | collapsed.schema)
+                H[i] = ClassCandidate(H[i].pages + collapsed.pages, H[i].schema | collapsed.schema)
         i += 1
     return H
 
@@ -126,12 +126,12 @@ def dist(G_i: AbstractSet[str], G_j: AbstractSet[str]) -> float:
     return len(G_i ^ G_j) / union if union else 0.0
 
 
-def is_heterogeneous(S: Sequence[Candidate]) -> bool:
+def is_heterogeneous(S: Sequence[ClassCandidate]) -> bool:
     """Say whether a collection led to many small groups of pages rather than to a few large ones."""
     return len(S) > 1 and sum(len(C.pages) for C in S) < 2 * len(S)
 
 
-def update_model(M: list[PageClass], C: Candidate) -> PageClass:
+def update_model(M: list[PageClass], C: ClassCandidate) -> PageClass:
     """Merge a candidate with the class that makes the model cheapest, or open a new one; return the class.
 
     The costs of the classes that stay as they are do not matter, and neither do the URLs.
@@ -164,7 +164,7 @@ def _class_cost(n_pages: int, n_schema: int, n_paths: int) -> float:
     return C_P * n_schema + n_pages * C_I * n_schema + C_MISS * (n_pages * n_schema - n_paths)
 
 
-def mdl_of_best_update(M: Sequence[PageClass], C: Candidate) -> tuple[int | None, float]:
+def mdl_of_best_update(M: Sequence[PageClass], C: ClassCandidate) -> tuple[int | None, float]:
     """Return what Figure 5 decides: which class to merge with, None for a new one, and the cost."""
     # Consider all M' = (M - {C'}) ∪ {C ∪ C'} for any C' in M.
     M_new = mdl([*((C_.schema, C_.pages) for C_ in M), (C.schema, C.pages)])

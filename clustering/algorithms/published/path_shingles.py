@@ -20,7 +20,7 @@ from lxml.html import HtmlElement
 
 from clustering.algorithms.grouping import (
     Clusterer,
-    Evidence,
+    ClusteringInputs,
     Grouping,
     Model,
     RawPage,
@@ -35,7 +35,7 @@ SHINGLE_SIZE = 4
 def cluster_pages(
     _urls: Sequence[str],
     observations: Sequence[Hashes],
-    evidence: Evidence,
+    evidence: ClusteringInputs,
     *,
     k: int = SHINGLE_SIZE,
 ) -> Grouping:

@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from clustering.algorithms.grouping import (
     Clusterer,
-    Evidence,
+    ClusteringInputs,
     Grouping,
     Model,
     RawPage,
@@ -83,7 +83,7 @@ class Profile:
 def cluster_pages(
     urls: Sequence[str],
     observations: Sequence[Profile],
-    evidence: Evidence,
+    evidence: ClusteringInputs,
     *,
     grouping: Literal["threshold", "shingles"] = "threshold",
     threshold: float = THRESHOLD,
@@ -98,7 +98,7 @@ def cluster_pages(
 def cluster_by_threshold(
     _urls: Sequence[str],
     observations: Sequence[Profile],
-    _evidence: Evidence,
+    _evidence: ClusteringInputs,
     *,
     threshold: float = THRESHOLD,
 ) -> Grouping:
@@ -120,7 +120,7 @@ def cluster_by_threshold(
 def cluster_by_shingles(
     _urls: Sequence[str],
     observations: Sequence[Profile],
-    evidence: Evidence,
+    evidence: ClusteringInputs,
     *,
     k: int = SHINGLE_SIZE,
 ) -> Grouping:

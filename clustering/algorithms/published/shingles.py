@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from clustering.algorithms.grouping import (
     Clusterer,
-    Evidence,
+    ClusteringInputs,
     Grouping,
     Model,
     Observation,
@@ -322,7 +322,7 @@ def observe(page: RawPage) -> Observation:
 
 
 def cluster_pages(
-    _urls: Sequence[str], vectors: Sequence[int | None], _evidence: Evidence
+    _urls: Sequence[str], vectors: Sequence[int | None], _evidence: ClusteringInputs
 ) -> Grouping:
     """Group pages by Algorithm 1."""
     threshold = threshold_for(len(vectors))

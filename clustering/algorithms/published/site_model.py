@@ -25,7 +25,7 @@ from typing import Literal
 
 from clustering.algorithms.grouping import (
     Clusterer,
-    Evidence,
+    ClusteringInputs,
     Grouping,
     Model,
     RawPage,
@@ -187,7 +187,7 @@ def finish(exploration: Generator[Progress, None, SiteModel]) -> SiteModel:
 def cluster_pages(
     urls: Sequence[str],
     observations: Sequence[Observation],
-    evidence: Evidence,
+    evidence: ClusteringInputs,
     *,
     n: int = N,
     dt: float = DT,
@@ -245,7 +245,7 @@ def classify_all(
     return labels
 
 
-def _roots(page_by_url: Mapping[str, PageLinks], evidence: Evidence) -> list[str]:
+def _roots(page_by_url: Mapping[str, PageLinks], evidence: ClusteringInputs) -> list[str]:
     """Return where the crawl began, else the shortest URL."""
     if evidence.links and evidence.links[0].source in page_by_url:
         return [evidence.links[0].source]

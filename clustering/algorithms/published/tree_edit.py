@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from clustering.algorithms.records.record_page import PageModel
+from clustering.algorithms.records.page_model import PageModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from clustering.algorithms.published.tree_edit import (
     n_matching_in_order,
     tree_of,
 )
-from clustering.algorithms.records.record_page import PageModel, model_page
+from clustering.algorithms.records.page_model import PageModel, model_page
 
 WEIGHTS = files(__package__) / "weights" / "urest.json"
 MAX_POINTS = 100

@@ -30,7 +30,7 @@ from lxml.html import HtmlElement
 
 from clustering.algorithms.grouping import (
     Clusterer,
-    Evidence,
+    ClusteringInputs,
     EvidenceMissing,
     Grouping,
     Model,
@@ -68,7 +68,7 @@ class GroupOfXPath:
 def cluster_pages(
     urls: Sequence[str],
     _observations: Sequence[None],
-    evidence: Evidence,
+    evidence: ClusteringInputs,
     *,
     has_positions: bool = True,
     cut_off: int | None = None,
@@ -100,7 +100,7 @@ def cluster_pages(
 
 
 def group_by_xpath(
-    urls: Sequence[str], evidence: Evidence, *, has_positions: bool = True
+    urls: Sequence[str], evidence: ClusteringInputs, *, has_positions: bool = True
 ) -> list[GroupOfXPath]:
     """Group pages by the XPath of their first inbound link, in the order of the XPaths."""
     xpath_by_url = first_inbound(evidence.links)
@@ -130,7 +130,7 @@ def first_inbound(links: Sequence[SiteLink]) -> dict[str, str]:
     return xpath_by_url
 
 
-def _voters(pages: Sequence[int], urls: Sequence[str], evidence: Evidence) -> Sequence[int]:
+def _voters(pages: Sequence[int], urls: Sequence[str], evidence: ClusteringInputs) -> Sequence[int]:
     redirected = evidence.redirected
     return [page for page in pages if urls[page] not in redirected] if redirected else pages
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from clustering.algorithms.published.tree_edit import n_matching_in_order
-from clustering.algorithms.records.record_page import PageModel, Region
+from clustering.algorithms.records.page_model import PageModel, Region
 
 MOST_DISTANT = 0.3
 MAX_K = 5

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 
-from clustering.algorithms.records.record_features import spread
-from clustering.algorithms.records.record_page import PageModel, Region
+from clustering.algorithms.records.features import spread
+from clustering.algorithms.records.page_model import PageModel, Region
 
 _USUAL = "tr table p li hr dt ul div font b a h3 h4 dl blockquote article section span td pre"
 USUAL = _USUAL.split()

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from clustering.algorithms.tables.record_cells import LINK, Cell, shown
-from clustering.algorithms.tables.record_fields import Column
+from clustering.algorithms.tables.cells import LINK, RecordCell, shown
+from clustering.algorithms.tables.fields import Column
 from clustering.dom.addresses import BadAddress, join_url
 
 FEWEST = 0.6  # of the records that must have the link
@@ -46,7 +46,7 @@ def find_detail_links(columns: Sequence[Column], base_url: str) -> DetailLinks |
     return DetailLinks(links[best].name, tuple(resolved[best]))
 
 
-def _first_url(cells: Sequence[Cell], base_url: str) -> str:
+def _first_url(cells: Sequence[RecordCell], base_url: str) -> str:
     """Return the absolute address of a record's first link, blank where it leads to no page."""
     for cell in cells:
         if cell.value.startswith("#") or _ELSEWHERE.match(cell.value):
@@ -82,7 +82,7 @@ def _score(column: Column, urls: Sequence[str], base_url: str) -> float:
     )
 
 
-def _is_headed(cell: Cell) -> bool:
+def _is_headed(cell: RecordCell) -> bool:
     return cell.element.tag in HEADINGS or any(
         one.tag in HEADINGS for one in cell.element.iterancestors()
     )

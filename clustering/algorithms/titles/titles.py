@@ -24,7 +24,7 @@ from statistics import median
 
 from clustering.algorithms.titles.page_kinds import PageKind
 from clustering.algorithms.titles.schema_types import LIST_TYPES, is_beside
-from clustering.algorithms.titles.telling_apart import Marks, tell_apart
+from clustering.algorithms.titles.title_clashes import Marks, tell_apart
 from clustering.algorithms.titles.title_words import (
     WORD,
     address_words,

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from clustering.algorithms.clusterers import CLUSTERERS, sentence_of
 from clustering.api.clusters.cluster_changes import READ, WRITE, ClusterAddress
 from clustering.api.pages.incoming import AtSite
-from clustering.models import Cluster, Clustering, Extent, PageMembership
+from clustering.models import Cluster, ClusterFigures, Clustering, PageMembership
 from clustering.services.clusters import clusterings
 from clustering.services.clusters.cluster_changes import rename_cluster
 from vertex.core.api.endpoints import ApiView, endpoint
@@ -45,7 +45,7 @@ class ClusterRow(RowSerializer):
     """A cluster as the site's current clustering has it."""
 
     class Meta:
-        model = Extent
+        model = ClusterFigures
         fields = (
             *(
                 "id",
@@ -249,7 +249,7 @@ class Clusters(AtSite):
         self, request: Request, *, subject: Site, query: dict[str, Any], **_: object
     ) -> dict[str, Any]:
         """List the clusters that have pages."""
-        present = Extent.objects.filter(
+        present = ClusterFigures.objects.filter(
             clustering__site=subject, clustering__is_current=True, n_pages__gt=0
         )
         return page_of(present, row=ClusterRow, request=request, query=query)
@@ -306,7 +306,7 @@ def _row_of(clustering: Clustering) -> dict[str, Any]:
 
 
 def _row_of_cluster(cluster: Cluster) -> dict[str, Any]:
-    extents = Extent.objects.filter(cluster=cluster, clustering__is_current=True)
+    extents = ClusterFigures.objects.filter(cluster=cluster, clustering__is_current=True)
     rows = ClusterRow.read(extents)
     if not rows:
         raise NotFound(f"{cluster.site.name} has no cluster “{cluster}” in its current clustering.")

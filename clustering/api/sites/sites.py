@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.request import Request
 
-from clustering.services.sites import keeping, sites
+from clustering.services.sites import retention, sites
 from vertex.core.api.endpoints import ApiView, endpoint
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
 from vertex.core.api.paging import page_of
@@ -157,7 +157,7 @@ class SiteView(ApiView):
     )
     def delete(self, request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
         """Take the site out of sight and let a job delete it with all that it owns."""
-        return row_of_job(keeping.request_deletion(site=subject, actor=caller_of(request)))
+        return row_of_job(retention.request_deletion(site=subject, actor=caller_of(request)))
 
 
 def row_of_site(site: Site) -> dict[str, Any]:

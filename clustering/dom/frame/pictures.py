@@ -13,7 +13,7 @@ from lxml import etree
 
 from clustering.dom.frame import markup
 from clustering.dom.frame.stylesheets import clean_declarations, clean_stylesheet, place_files
-from clustering.dom.frame.written import attributes, escaped, is_local
+from clustering.dom.frame.xml_text import attributes, escaped, is_local
 
 MAX_ELEMENTS: Final = 50_000
 SVG_TYPE: Final = "image/svg+xml"

@@ -26,7 +26,7 @@ from lxml.etree import _Element
 from clustering.dom.addresses import BadAddress, join_url, normalise_url
 from clustering.dom.frame import markup
 from clustering.dom.frame.frame_style import BASE_SHEET, QUIRKS_SHEET
-from clustering.dom.frame.stand_ins import box_size, image_source, placeholder
+from clustering.dom.frame.placeholders import box_size, image_source, placeholder
 from clustering.dom.frame.stylesheets import (
     MAX_INLINED,
     clean_declarations,
@@ -34,7 +34,7 @@ from clustering.dom.frame.stylesheets import (
     place_files,
     steady_media,
 )
-from clustering.dom.frame.written import attributes, escaped, is_local
+from clustering.dom.frame.xml_text import attributes, escaped, is_local
 from clustering.dom.links import find_base
 
 TEXTLESS: Final = frozenset({"script", "style", "template"})

@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Final, Self
 
 from clustering.fetching.deadlines import Deadline
-from clustering.fetching.refusals import Refused
+from clustering.fetching.refusals import FetchRefused
 
 # The browser reads requests from its descriptor 3 and answers on 4; no port is open to anybody. It may use
 # two minutes of processor time and write files of 200 MB.
@@ -64,13 +64,13 @@ FLAGS: Final = (
 )
 
 
-class BrowserMissing(Refused):
+class BrowserMissing(FetchRefused):
     """There is no Chromium on this machine, or it does not start."""
 
     code = "no_browser"
 
 
-class BrowserFailed(Refused):
+class BrowserFailed(FetchRefused):
     """The browser ended or did not understand in the middle of a page."""
 
     code = "rendering"

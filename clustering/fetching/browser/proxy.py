@@ -14,7 +14,7 @@ from typing import Final, Self
 
 from clustering.fetching.deadlines import SLICE, Deadline
 from clustering.fetching.guard import Guard, UrlRefused, read_url
-from clustering.fetching.refusals import Refused
+from clustering.fetching.refusals import FetchRefused
 
 MAX_HEAD: Final = 64 * 1024
 MAX_CONNECTIONS: Final = 64  # at once
@@ -30,7 +30,7 @@ class Proxy:
     guard: Guard
     deadline: Deadline
     max_bytes: int
-    refused_by_place: dict[tuple[str, int], Refused] = field(default_factory=dict)
+    refused_by_place: dict[tuple[str, int], FetchRefused] = field(default_factory=dict)
     n_bytes: int = 0
     _listener: socket.socket = field(init=False)
     _is_over: threading.Event = field(default_factory=threading.Event)
@@ -80,7 +80,7 @@ class Proxy:
         with ExitStack() as stack:
             stack.callback(self._slots.release)
             stack.enter_context(client)
-            stack.enter_context(suppress(OSError, Refused))
+            stack.enter_context(suppress(OSError, FetchRefused))
             head, rest = self._read_head(client)
             request = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
             if len(request) != 3:
@@ -117,13 +117,13 @@ class Proxy:
             place = url.host, url.port
             try:
                 return self.guard.connect(url.host, url.port, self.deadline)
-            except Refused as error:
+            except FetchRefused as error:
                 self.refused_by_place[place] = error
                 raise
         except UrlRefused:
             client.sendall(ANSWER.format(status="400 Bad Request").encode())
             raise
-        except Refused:
+        except FetchRefused:
             client.sendall(ANSWER.format(status="403 Forbidden").encode())
             raise
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clustering.services.crawl.answers import Line
+from clustering.services.crawl.crawl_results import Line
 from clustering.services.crawl.list_crawling import MAX_PAGES, crawl_list, request_list_crawl
 from vertex.core.management.output import WorkCommand, whole_number
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from clustering.services.crawl import crawling
-from clustering.services.crawl.answers import Line
+from clustering.services.crawl.crawl_results import Line
 from vertex.core.management.output import WorkCommand, whole_number
 from vertex.core.models import Job, Site
 

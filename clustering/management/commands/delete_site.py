@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from clustering.services.sites import keeping
+from clustering.services.sites import retention
 from vertex.core.management.output import WorkCommand
 
 
@@ -26,5 +26,5 @@ class Command(WorkCommand):
                 f"this deletes {site.name} and its {site.n_pages:,} pages for good; say --yes, "
                 f"and keep a copy with: manage.py export_site {site.name} --output FOLDER"
             )
-        job = keeping.request_deletion(site=site, actor=None, rings=False)
-        self.run_job(job, keeping.delete_site)
+        job = retention.request_deletion(site=site, actor=None, rings=False)
+        self.run_job(job, retention.delete_site)

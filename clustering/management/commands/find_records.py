@@ -7,11 +7,11 @@ from pathlib import Path
 
 from django.core.management.base import CommandError, CommandParser
 
-from clustering.algorithms.records.record_finding import find_records
-from clustering.algorithms.records.record_page import MAX_ELEMENTS
+from clustering.algorithms.records.finding import find_records
+from clustering.algorithms.records.page_model import MAX_ELEMENTS
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.services.pages.archives import open_source
-from clustering.services.pages.found_pages import FoundPage, Item, Skipped
+from clustering.services.pages.source_pages import Item, Skipped, SourcePage
 from vertex.core.management.output import STANDARD, Lines, WorkCommand, kept_standard_input
 
 CUT = f"the page is large: its first {MAX_ELEMENTS:,} elements were read"
@@ -59,7 +59,7 @@ class Command(WorkCommand):
     def _find(self, item: Item, n_best: int, lines: Lines) -> None:
         if isinstance(item, Skipped):
             return
-        if not isinstance(item, FoundPage):
+        if not isinstance(item, SourcePage):
             self.report_bad_line(item.place, item.reason)
             if item.url:
                 lines.write(_nothing(item.url, item.reason))
@@ -67,13 +67,13 @@ class Command(WorkCommand):
         for line in self.lines(item, n_best):
             lines.write(line)
 
-    def lines(self, page: FoundPage, n_best: int) -> list[dict[str, object]]:
+    def lines(self, page: SourcePage, n_best: int) -> list[dict[str, object]]:
         """Return the lines of a page."""
         return lines_of(page, n_best, self.report_bad_line)
 
 
 def lines_of(
-    page: FoundPage, n_best: int, report_bad_line: Callable[[str, str], None]
+    page: SourcePage, n_best: int, report_bad_line: Callable[[str, str], None]
 ) -> list[dict[str, object]]:
     """Return a line for each list of a page, or one without records and why."""
     reason = ""

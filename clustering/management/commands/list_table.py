@@ -5,7 +5,7 @@ from __future__ import annotations
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.management.commands import find_records
 from clustering.services.lists.list_tables import tables_of
-from clustering.services.pages.found_pages import FoundPage
+from clustering.services.pages.source_pages import SourcePage
 
 
 class Command(find_records.Command):
@@ -14,7 +14,7 @@ class Command(find_records.Command):
         " HTML, or - for standard input. The columns have the names that the page has for them."
     )
 
-    def lines(self, page: FoundPage, n_best: int) -> list[dict[str, object]]:
+    def lines(self, page: SourcePage, n_best: int) -> list[dict[str, object]]:
         """Return a line for each record of a page; one with a reason where there is no list."""
         reason = ""
         try:

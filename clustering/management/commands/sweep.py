@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from clustering.services.sites import keeping
+from clustering.services.sites import retention
 from vertex.core.management.output import WorkCommand
 
 
@@ -12,5 +12,5 @@ class Command(WorkCommand):
     help = "Drop snapshots beyond the number kept, and bodies that nothing names; workers do it every night."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        result = self.run_job(keeping.request_sweep(rings=False), keeping.sweep)
+        result = self.run_job(retention.request_sweep(rings=False), retention.sweep)
         self.notice(f"{result['snapshots']:,} snapshots and {result['bodies']:,} bodies dropped")

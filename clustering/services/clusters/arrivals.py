@@ -11,14 +11,14 @@ from django.utils import timezone
 
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.cohesion import Centre, centre_of, distance_to
-from clustering.algorithms.observing import ObservedPage, observe_pages
+from clustering.algorithms.observation import ObservedPage, observe_pages
 from clustering.algorithms.published.uxclust import assign_page
-from clustering.models import Cluster, Clustering, Extent, Page, PageMembership
+from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
 from clustering.services.clusters.cluster_changes import apply_changes
 from clustering.services.clusters.evidence import first_inbound_xpaths
-from clustering.services.clusters.grouped_pages import FoundPage
+from clustering.services.clusters.grouped_pages import GroupedPage
 from clustering.services.clusters.kept_clusterings import group_key, membership_of
-from clustering.services.clusters.observing import observe_stored
+from clustering.services.clusters.observer_processes import observe_stored
 from clustering.services.pages.stored_pages import StoredPage, read_pages, stored_pages
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
@@ -109,7 +109,7 @@ class _Clusters:
         self.clustering = clustering
         self.clusterer = CLUSTERERS[clustering.algorithm]
         self.is_outgrown = is_outgrown(clustering)
-        of_groups = Extent.objects.filter(clustering=clustering).exclude(group="")
+        of_groups = ClusterFigures.objects.filter(clustering=clustering).exclude(group="")
         extents = list(of_groups.select_related("cluster"))
         self.cluster_by_group: dict[str, Cluster] = {
             extent.group: extent.cluster for extent in extents
@@ -117,12 +117,12 @@ class _Clusters:
         self._examples = {extent.group: extent.examples for extent in extents}
         self._centres: dict[str, Centre] = {}
 
-    def find(self, pages: Sequence[StoredPage]) -> list[FoundPage]:
+    def find(self, pages: Sequence[StoredPage]) -> list[GroupedPage]:
         """Return where each page belongs and how far it lies from there."""
         seen = [one for batch in observe_stored(pages, self.clusterer.name) for one in batch]
         groups = self._groups(pages, [observed for _, observed in seen])
         return [
-            FoundPage(page, group, self._distance(group, observed))
+            GroupedPage(page, group, self._distance(group, observed))
             for (page, observed), group in zip(seen, groups, strict=True)
         ]
 
@@ -174,7 +174,7 @@ def _holds(clustering: Clustering) -> bool:
     return bool(rows.values_list("pk", flat=True).first())
 
 
-def _keep(clustering: Clustering, found: Sequence[FoundPage], clusters: _Clusters) -> None:
+def _keep(clustering: Clustering, found: Sequence[GroupedPage], clusters: _Clusters) -> None:
     """Write the memberships and repeat in them what people changed, in the caller's transaction."""
     pks = [one.page.pk for one in found]
     there = set(Page.objects.filter(pk__in=pks).values_list("pk", flat=True))

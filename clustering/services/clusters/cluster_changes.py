@@ -10,13 +10,13 @@ from django.db import transaction
 from django.utils import timezone
 
 from clustering.models import Cluster, ClusterChange, Clustering, PageMembership
-from clustering.services.clusters.changes_in_force import (
+from clustering.services.clusters.cluster_names import free_name, names_taken
+from clustering.services.clusters.current_changes import (
     apply_changes,
     apply_last_change,
     apply_without_or_with,
     chunks,
 )
-from clustering.services.clusters.cluster_names import free_name, names_taken
 from clustering.services.clusters.current_clusterings import has_pages, locked_clustering
 from clustering.services.clusters.splitting import judge_split_pages, request_split, split_cluster
 from vertex.core.models import Site, User

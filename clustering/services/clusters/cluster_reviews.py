@@ -11,8 +11,8 @@ from django.db import transaction
 from django.db.models import F
 
 from clustering.algorithms.cohesion import centre_of, distance_to
-from clustering.algorithms.observing import observe_pages
-from clustering.models import Cluster, ClusterVerdict, Extent, PageMembership
+from clustering.algorithms.observation import observe_pages
+from clustering.models import Cluster, ClusterFigures, ClusterVerdict, PageMembership
 from clustering.models.clusterings import MembershipQuerySet
 from clustering.services.clusters.current_clusterings import locked_clustering
 from clustering.services.clusters.extent_figures import spread
@@ -145,7 +145,7 @@ def _strangest_now(cluster: Cluster, memberships: MembershipQuerySet) -> list[Pa
     moved = memberships.moved_by_hand().order_by("page").values_list("page", flat=True)
     others = memberships.filter(found=cluster).order_by(F("distance").desc(nulls_last=True), "page")
     some = [*spread(list(moved), N_LOOKED_AT), *others.values_list("page", flat=True)[:N_LOOKED_AT]]
-    extent = Extent.objects.filter(clustering__is_current=True, cluster=cluster).first()
+    extent = ClusterFigures.objects.filter(clustering__is_current=True, cluster=cluster).first()
     typical = _paths(cluster, extent.examples if extent else [])
     centre = centre_of(list(typical.values()))
     distances = {page: distance_to(centre, paths) for page, paths in _paths(cluster, some).items()}

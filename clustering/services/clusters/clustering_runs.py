@@ -12,16 +12,16 @@ from django.utils import timezone
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.grouping import (
     Clusterer,
-    Evidence,
+    ClusteringInputs,
     EvidenceMissing,
     Grouping,
     TooManyPages,
 )
-from clustering.algorithms.observing import ObservedPage
+from clustering.algorithms.observation import ObservedPage
 from clustering.services.clusters.evidence import collect_evidence
 from clustering.services.clusters.grouped_pages import GroupedPages, map_pages, measure
 from clustering.services.clusters.kept_clusterings import MadeClustering, keep_clustering
-from clustering.services.clusters.observing import observe_stored
+from clustering.services.clusters.observer_processes import observe_stored
 from clustering.services.pages.stored_pages import (
     LARGEST,
     StoredPage,
@@ -122,7 +122,7 @@ def _observed(
 
 
 def _group(
-    clusterer: Clusterer, pages: Sequence[StoredPage], seen: Seen, evidence: Evidence
+    clusterer: Clusterer, pages: Sequence[StoredPage], seen: Seen, evidence: ClusteringInputs
 ) -> Grouping:
     observations = (
         [page.observation for _, page in seen] if clusterer.observe else [None] * len(pages)
@@ -162,7 +162,7 @@ def _assign_rest(
         grouped.add(page, seen, group)
 
 
-def _told(evidence: Evidence, n_pages: int, n_clustered: int) -> dict[str, Any]:
+def _told(evidence: ClusteringInputs, n_pages: int, n_clustered: int) -> dict[str, Any]:
     """Return what there was to decide by, as a person is told."""
     return {
         "pages": n_pages,

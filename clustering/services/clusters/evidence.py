@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from lxml.html import HtmlElement
 
-from clustering.algorithms.grouping import Click, Clusterer, Evidence, SiteLink
+from clustering.algorithms.grouping import Click, Clusterer, ClusteringInputs, SiteLink
 from clustering.algorithms.published.derived_log import derive_clicks
 from clustering.dom.addresses import url_hash
 from clustering.dom.page import parse_page
@@ -32,7 +32,9 @@ class Addresses(NamedTuple):
     redirects: Mapping[str, str]  # of what was redirected, to the page where it ended
 
 
-def collect_evidence(site: Site, pages: Sequence[StoredPage], clusterer: Clusterer) -> Evidence:
+def collect_evidence(
+    site: Site, pages: Sequence[StoredPage], clusterer: Clusterer
+) -> ClusteringInputs:
     """Return what is known beside the pages that an algorithm clusters.
 
     Where it needs a search log and the site has none, one is derived from the words of the links.
@@ -45,7 +47,7 @@ def collect_evidence(site: Site, pages: Sequence[StoredPage], clusterer: Cluster
     is_derived = "clicks" in clusterer.needs and not clicks
     if is_derived:
         clicks = derive_clicks(links)
-    return Evidence(
+    return ClusteringInputs(
         links=links,
         clicks=clicks,
         has_derived_clicks=is_derived and bool(clicks),

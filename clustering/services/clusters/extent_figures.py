@@ -13,9 +13,9 @@ from typing import NamedTuple, TypeVar
 from django.db.models import BigIntegerField, Count, ExpressionWrapper, F, Q, Sum
 
 from clustering.algorithms.cohesion import centre_of, cohesion_of, distance_to
-from clustering.algorithms.observing import observe_pages
+from clustering.algorithms.observation import observe_pages
 from clustering.algorithms.url_patterns import pattern_of
-from clustering.models import Cluster, Clustering, Extent, Page, PageMembership
+from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
 from clustering.services.clusters.grouped_pages import N_EXAMPLES, best_signature
 from clustering.services.pages.stored_pages import read_pages, stored_pages
 from vertex.core.texts import storable
@@ -63,7 +63,7 @@ def keep_extents(
     """
     now = fingerprints(clustering)
     changed = set() if before is None else {pk for pk in now if now[pk] != before.get(pk)}
-    _keep(clustering, list(Extent.objects.filter(clustering=clustering)), now, changed)
+    _keep(clustering, list(ClusterFigures.objects.filter(clustering=clustering)), now, changed)
     clustering.n_pages = sum(one.n_pages for one in now.values())
     _count_unassigned(clustering, now)
 
@@ -74,7 +74,9 @@ def keep_changed_extents(clustering: Clustering, changed: Collection[int | None]
     None is among them where other pages are in no cluster now.
     """
     now = fingerprints(clustering, changed)
-    extents = Extent.objects.filter(clustering=clustering, cluster__in=[pk for pk in changed if pk])
+    extents = ClusterFigures.objects.filter(
+        clustering=clustering, cluster__in=[pk for pk in changed if pk]
+    )
     _keep(clustering, list(extents), now, changed)
     if None in changed:
         _count_unassigned(clustering, now)
@@ -82,13 +84,13 @@ def keep_changed_extents(clustering: Clustering, changed: Collection[int | None]
 
 def _keep(
     clustering: Clustering,
-    extents: list[Extent],
+    extents: list[ClusterFigures],
     now: Mapping[int | None, Fingerprint],
     changed: Collection[int | None],
 ) -> None:
     missing = {pk for pk in now if pk is not None} - {extent.cluster_id for extent in extents}
     new = [
-        Extent(clustering=clustering, cluster=cluster, why=_why(cluster))
+        ClusterFigures(clustering=clustering, cluster=cluster, why=_why(cluster))
         for cluster in Cluster.objects.filter(pk__in=missing)
     ]
     counted = []
@@ -100,8 +102,10 @@ def _keep(
             counted.append(extent)
         if is_changed:
             _describe(clustering, extent)
-    Extent.objects.bulk_update([extent for extent in counted if extent.pk], KEPT, batch_size=200)
-    Extent.objects.bulk_create(new, batch_size=500)
+    ClusterFigures.objects.bulk_update(
+        [extent for extent in counted if extent.pk], KEPT, batch_size=200
+    )
+    ClusterFigures.objects.bulk_create(new, batch_size=500)
 
 
 def _count_unassigned(clustering: Clustering, now: Mapping[int | None, Fingerprint]) -> None:
@@ -117,7 +121,7 @@ def _why(cluster: Cluster) -> str:
     return "Kept by what people changed; the algorithm did not find it."
 
 
-def _describe(clustering: Clustering, extent: Extent) -> None:
+def _describe(clustering: Clustering, extent: ClusterFigures) -> None:
     """Set the figures of a cluster that has pages."""
     urls = _urls(clustering, extent)
     pages = [pk for pk, _ in spread(urls, N_LOOKED_AT)]
@@ -136,7 +140,7 @@ def _describe(clustering: Clustering, extent: Extent) -> None:
     extent.importance = extent.importance or float(extent.n_pages)
 
 
-def _urls(clustering: Clustering, extent: Extent) -> list[tuple[int, str]]:
+def _urls(clustering: Clustering, extent: ClusterFigures) -> list[tuple[int, str]]:
     rows = PageMembership.objects.filter(clustering=clustering, cluster=extent.cluster)
     pages = list(rows.order_by("page").values_list("page", flat=True))
     found = Page.objects.filter(pk__in=spread(pages, MOST_URLS)).order_by("pk")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from clustering.algorithms.cohesion import Centre, centre_of, cohesion_of, distance_to
-from clustering.algorithms.observing import ObservedPage
+from clustering.algorithms.observation import ObservedPage
 from clustering.algorithms.page_map import MOST_PAGES, lay_out
 from clustering.algorithms.path_sets import Hashes
 from clustering.algorithms.published.shingles import Masked, masked_vectors
@@ -31,7 +31,7 @@ LEAST_READ, MOST_READ, READ_IN_ALL = (
 )  # pages that are read once more, of a group and of a site
 
 
-class FoundPage(NamedTuple):
+class GroupedPage(NamedTuple):
     """Where an algorithm put a page."""
 
     page: StoredPage
@@ -55,7 +55,7 @@ class Figures(NamedTuple):
 class GroupedPages:
     """The pages of a site in their groups, as they come in: the sampled ones first."""
 
-    found: list[FoundPage] = field(default_factory=list)
+    found: list[GroupedPage] = field(default_factory=list)
     centre_by_group: dict[str, Centre] = field(default_factory=dict)
     n_by_vector: dict[str, Counter[int]] = field(default_factory=dict)
     texts_by_group: dict[str, list[ObservedPage]] = field(default_factory=dict)
@@ -86,11 +86,11 @@ class GroupedPages:
             distance = None if centre is None else round(distance_to(centre, seen.paths), 4)
             if seen.vector is not None:
                 self.n_by_vector.setdefault(group, Counter())[seen.vector] += 1
-        self.found.append(FoundPage(page, group, distance))
+        self.found.append(GroupedPage(page, group, distance))
 
     def figures(self) -> dict[str, Figures]:
         """Return the figures of each group that has pages."""
-        pages_by_group: dict[str, list[FoundPage]] = {}
+        pages_by_group: dict[str, list[GroupedPage]] = {}
         for one in self.found:
             if one.group is not None:
                 pages_by_group.setdefault(one.group, []).append(one)
@@ -103,7 +103,7 @@ class GroupedPages:
             for (group, pages), title in zip(pages_by_group.items(), titles, strict=True)
         }
 
-    def _texts(self, group: str, pages: Sequence[FoundPage], n_read: int) -> ClusterPages:
+    def _texts(self, group: str, pages: Sequence[GroupedPage], n_read: int) -> ClusterPages:
         seen = self.texts_by_group.get(group, [])
         return ClusterPages(
             [one.page.url for one in pages],
@@ -114,7 +114,7 @@ class GroupedPages:
             [one.page.status for one in pages],
         )
 
-    def _figures(self, group: str, pages: Sequence[FoundPage], title: str) -> Figures:
+    def _figures(self, group: str, pages: Sequence[GroupedPage], title: str) -> Figures:
         signature, n_covered = best_signature(self.n_by_vector.get(group, Counter()))
         judged = [
             (one.distance, one.page.url, one.page.pk) for one in pages if one.distance is not None

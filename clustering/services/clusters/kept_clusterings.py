@@ -12,10 +12,17 @@ from django.utils import timezone
 
 from clustering.algorithms.continuity import find_successors
 from clustering.algorithms.grouping import Grouping
-from clustering.models import Cluster, Clustering, ClusterVerdict, Extent, Page, PageMembership
+from clustering.models import (
+    Cluster,
+    ClusterFigures,
+    Clustering,
+    ClusterVerdict,
+    Page,
+    PageMembership,
+)
 from clustering.services.clusters.cluster_changes import apply_changes
 from clustering.services.clusters.cluster_names import free_name, names_taken
-from clustering.services.clusters.grouped_pages import Figures, FoundPage
+from clustering.services.clusters.grouped_pages import Figures, GroupedPage
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.people import audit
@@ -36,7 +43,7 @@ class MadeClustering(NamedTuple):
     algorithm: str
     params: dict[str, Any]
     grouping: Grouping
-    found: Sequence[FoundPage]
+    found: Sequence[GroupedPage]
     figures: Mapping[str, Figures]
     evidence: dict[str, Any]
     measures: dict[str, Any]
@@ -156,7 +163,7 @@ def _find_clusters(clustering: Clustering, made: MadeClustering) -> dict[str, Cl
     return clusters | new
 
 
-def _find_identities(clustering: Clustering, found: Sequence[FoundPage]) -> dict[str, int]:
+def _find_identities(clustering: Clustering, found: Sequence[GroupedPage]) -> dict[str, int]:
     """Look for each group in the current clustering, for those left over in some before it."""
     left = {one.page.pk: one.group for one in found if one.group is not None}
     cluster_by_group: dict[str, int] = {}
@@ -181,9 +188,9 @@ def _write_extents(
     clustering: Clustering, made: MadeClustering, cluster_by_group: Mapping[str, Cluster]
 ) -> None:
     group_by_name = {group.name: group for group in made.grouping.groups}
-    Extent.objects.bulk_create(
+    ClusterFigures.objects.bulk_create(
         [
-            Extent(
+            ClusterFigures(
                 clustering=clustering,
                 cluster=cluster_by_group[name],
                 group=group_key(name),
@@ -202,7 +209,7 @@ def _write_extents(
 
 
 def _write_memberships(
-    clustering: Clustering, found: Sequence[FoundPage], cluster_by_group: Mapping[str, Cluster]
+    clustering: Clustering, found: Sequence[GroupedPage], cluster_by_group: Mapping[str, Cluster]
 ) -> None:
     for start in range(0, len(found), AT_ONCE):
         batch = found[start : start + AT_ONCE]
@@ -220,7 +227,7 @@ def _write_memberships(
 
 
 def membership_of(
-    clustering: Clustering, one: FoundPage, cluster: Cluster | None
+    clustering: Clustering, one: GroupedPage, cluster: Cluster | None
 ) -> PageMembership:
     """Return the row, not saved, of a page that an algorithm put into a cluster or nowhere."""
     return PageMembership(
@@ -247,7 +254,7 @@ def _retitle(made: MadeClustering, cluster_by_group: Mapping[str, Cluster]) -> N
 def _result(clustering: Clustering, made: MadeClustering) -> dict[str, Any]:
     return {
         "clustering": clustering.pk,
-        "clusters": Extent.objects.filter(clustering=clustering, n_pages__gt=0).count(),
+        "clusters": ClusterFigures.objects.filter(clustering=clustering, n_pages__gt=0).count(),
         "pages": clustering.n_pages,
         "unassigned": clustering.n_unassigned,
         "seconds": round(made.seconds, 2),

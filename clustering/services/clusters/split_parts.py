@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from clustering.algorithms.automatic.stricter import assign
+from clustering.algorithms.automatic.resplit import assign
 from clustering.algorithms.grouping import Model
 from clustering.models import ClusterChange
-from clustering.services.clusters.observing import observe_stored
+from clustering.services.clusters.observer_processes import observe_stored
 from clustering.services.pages.stored_pages import stored_pages
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs

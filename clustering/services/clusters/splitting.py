@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from clustering.algorithms.automatic.stricter import split_pages
+from clustering.algorithms.automatic.resplit import split_pages
 from clustering.algorithms.grouping import Grouping, Model
-from clustering.algorithms.observing import ObservedPage
+from clustering.algorithms.observation import ObservedPage
 from clustering.algorithms.titles.page_kinds import read_kind
 from clustering.algorithms.titles.titles import ClusterPages, title_clusters
 from clustering.models import Cluster, ClusterChange, PageMembership
-from clustering.services.clusters.changes_in_force import apply_changes, apply_last_change
 from clustering.services.clusters.cluster_names import free_name, names_taken
+from clustering.services.clusters.current_changes import apply_changes, apply_last_change
 from clustering.services.clusters.current_clusterings import has_pages, locked_clustering
-from clustering.services.clusters.observing import observe_stored
+from clustering.services.clusters.observer_processes import observe_stored
 from clustering.services.clusters.split_parts import (
     add_to_parts,
     assigned_groups,

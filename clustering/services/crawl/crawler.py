@@ -1,7 +1,8 @@
 """A crawl at work: one thread alone uses the database and parses, others wait for the hosts.
 
-Each host has a lane of its own, so that one that hangs holds up only itself. Answers are stored in the order
-in which their pages were asked for: whatever interrupts a crawl, it visits the same pages in the same order.
+Each host has a queue of its own, so that one that hangs holds up only itself. Responses are stored in
+the order in which their pages were asked for: whatever interrupts a crawl, it visits the same pages in
+the same order.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from clustering.fetching.client import Fetched, open_fetcher
 from clustering.fetching.robots import MAX_CRAWL_DELAY, Robots, RobotsFile, fetch_robots
 from clustering.models import Host, Page
 from clustering.services.crawl import hosts
-from clustering.services.crawl.answers import Answers, Line, takes_page
-from clustering.services.crawl.frontier import Found, Frontier
-from clustering.services.crawl.lanes import CONNECTIONS, Lane
-from clustering.services.crawl.visiting import Ticket, Visitors
+from clustering.services.crawl.crawl_results import CrawlWriter, Line, takes_page
+from clustering.services.crawl.fetch_threads import FetchTask, FetchThreads
+from clustering.services.crawl.frontier import Frontier, LinkTarget
+from clustering.services.crawl.host_queue import CONNECTIONS, HostQueue
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobFailed, JobRun
 
@@ -55,12 +56,12 @@ class Crawler:
     run: JobRun
     site: Site
     frontier: Frontier
-    answers: Answers
+    answers: CrawlWriter
     report: Report
     stop: threading.Event = field(default_factory=threading.Event)
-    ready: SimpleQueue[Ticket] = field(default_factory=SimpleQueue)
-    lanes: dict[int, Lane] = field(default_factory=dict)
-    lane_by_ticket: dict[Ticket, Lane] = field(default_factory=dict)
+    ready: SimpleQueue[FetchTask] = field(default_factory=SimpleQueue)
+    lanes: dict[int, HostQueue] = field(default_factory=dict)
+    lane_by_ticket: dict[FetchTask, HostQueue] = field(default_factory=dict)
     waits_for: dict[int, float] = field(default_factory=dict)  # hosts that another crawl has
     renderer: Renderer | None = None
     doing: str = ""  # what a job tells where nothing is being waited for
@@ -87,7 +88,7 @@ class Crawler:
             self._store_what_is_ready()
             self.beat()
 
-    def add(self, found: Found) -> None:
+    def add(self, found: LinkTarget) -> None:
         """Make one more page due, unless it is not to be followed."""
         with transaction.atomic():
             self.run.renew()
@@ -118,7 +119,7 @@ class Crawler:
         with transaction.atomic():
             self.run.renew(message=f"Begin at {entry}")
             self.frontier.retry(entry)
-            _, traps = self.frontier.add([Found(entry, entry, 0)])
+            _, traps = self.frontier.add([LinkTarget(entry, entry, 0)])
             self.answers.refuse_all(traps)
         due = self.frontier.n_due_by_host()
         self.n_due = sum(due.values())
@@ -137,13 +138,13 @@ class Crawler:
             else:
                 self.waits_for[pk] = now + BEAT
 
-    def _lane(self, host: Host) -> Lane:
+    def _lane(self, host: Host) -> HostQueue:
         delay = self.run.job.params.get("delay")
-        lane = Lane(
+        lane = HostQueue(
             host=host,
             base_delay=self.site.crawl_delay if delay is None else float(delay),
             fetcher=open_fetcher(self.stop),
-            visitors=Visitors(CONNECTIONS, self.ready),
+            visitors=FetchThreads(CONNECTIONS, self.ready),
         )
         if self.site.obey_robots:
             if hosts.has_fresh_robots(host):
@@ -152,7 +153,7 @@ class Crawler:
                 lane.awaits_robots = True
         return lane
 
-    def _obey(self, lane: Lane) -> None:
+    def _obey(self, lane: HostQueue) -> None:
         lane.robots = Robots(lane.host.robots_text, settings.USER_AGENT)
         lane.awaits_robots = False
         if lane.is_asked_to_be_slower:
@@ -179,12 +180,12 @@ class Crawler:
                     n_left -= 1
                     is_going_on = True
 
-    def _ask_next(self, lane: Lane) -> bool:
+    def _ask_next(self, lane: HostQueue) -> bool:
         page = lane.next_page(self.frontier)
         if page is None:
             return False
         refused = lane.refusal_of(page.url)
-        ticket = Ticket(
+        ticket = FetchTask(
             page, None if refused else partial(self._visit, lane, page.url), refused=refused
         )
         lane.tickets.append(ticket)
@@ -195,22 +196,22 @@ class Crawler:
             self._send(lane, ticket)
         return True
 
-    def _ask_for_robots(self, lane: Lane) -> None:
+    def _ask_for_robots(self, lane: HostQueue) -> None:
         if lane.awaits_robots and not lane.has_asked_for_robots and lane.may_be_asked:
             lane.has_asked_for_robots = True
-            self._send(lane, Ticket(None, partial(fetch_robots, lane.fetcher, lane.host.name)))
+            self._send(lane, FetchTask(None, partial(fetch_robots, lane.fetcher, lane.host.name)))
 
-    def _send(self, lane: Lane, ticket: Ticket) -> None:
+    def _send(self, lane: HostQueue, ticket: FetchTask) -> None:
         self.lane_by_ticket[ticket] = lane
         lane.visitors.send(ticket)
 
-    def _visit(self, lane: Lane, url: str) -> Fetched:
+    def _visit(self, lane: HostQueue, url: str) -> Fetched:
         """Ask for a page; a visitor's thread runs this."""
         if self.renderer is not None:
             return self.renderer.render(url, takes=takes_page)
         return lane.fetcher.fetch(url, max_redirects=0, takes=takes_page)
 
-    def _give_up(self, lane: Lane) -> None:
+    def _give_up(self, lane: HostQueue) -> None:
         """Write off the due pages of a host that cannot be fetched from."""
         if not lane.gives_up_for or lane.tickets:
             return
@@ -240,7 +241,7 @@ class Crawler:
         moments = [lane.next_at - now for lane in self.lanes.values() if not lane.is_idle]
         return min([moment for moment in moments if moment > 0] + [SOON / 2])
 
-    def _take(self, ticket: Ticket) -> None:
+    def _take(self, ticket: FetchTask) -> None:
         lane = self.lane_by_ticket.pop(ticket)
         ticket.is_ready = True
         pause = lane.note(ticket)
@@ -249,7 +250,7 @@ class Crawler:
         if ticket.page is None:
             self._take_robots(lane, ticket)
 
-    def _take_robots(self, lane: Lane, ticket: Ticket) -> None:
+    def _take_robots(self, lane: HostQueue, ticket: FetchTask) -> None:
         lane.has_asked_for_robots = False
         if isinstance(ticket.answer, RobotsFile):
             hosts.keep_robots(host=lane.host, file=ticket.answer)
@@ -274,7 +275,7 @@ class Crawler:
                 self._store(taken[start : start + AT_MOST])
             self.stored_at = monotonic()
 
-    def _store(self, batch: list[tuple[Lane, Ticket]]) -> None:
+    def _store(self, batch: list[tuple[HostQueue, FetchTask]]) -> None:
         lane_by_page = {ticket.page.pk: lane for lane, ticket in batch if ticket.page}
         prepared = self.answers.prepare([ticket for _, ticket in batch])
         with transaction.atomic():

@@ -18,7 +18,7 @@ from django.utils import timezone
 from clustering.dom.addresses import BadAddress, belongs_to_site, normalise_url
 from clustering.fetching.politeness import MAX_PAUSE
 from clustering.models import Page
-from clustering.services.crawl.answers import Answers, Line
+from clustering.services.crawl.crawl_results import CrawlWriter, Line
 from clustering.services.crawl.crawler import Crawler, Report
 from clustering.services.crawl.exploring import explore_site
 from clustering.services.crawl.frontier import Frontier
@@ -133,7 +133,7 @@ def crawl(
     job.save(update_fields=["params"])
     is_exploration = job.params["strategy"] != Strategy.BREADTH_FIRST
     frontier = Frontier(job, site)
-    answers = Answers(job, site, frontier, follows_links=not is_exploration)
+    answers = CrawlWriter(job, site, frontier, follows_links=not is_exploration)
     with closing(Crawler(run, site, frontier, answers, report or _tell_nobody)) as crawler:
         return explore_site(crawler) if is_exploration else crawler.go()
 

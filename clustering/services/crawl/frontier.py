@@ -34,7 +34,7 @@ class DuePage:
     n_tries: int
 
 
-class Found(NamedTuple):
+class LinkTarget(NamedTuple):
     """An address that was found, and how far from the entry."""
 
     url: str
@@ -59,13 +59,13 @@ class Frontier:
     _seen: set[str] = field(default_factory=set)
     _host_by_origin: dict[str, int] = field(default_factory=dict)
 
-    def add(self, found: Iterable[Found]) -> tuple[Counter[int], list[Trap]]:
+    def add(self, found: Iterable[LinkTarget]) -> tuple[Counter[int], list[Trap]]:
         """Make addresses of the site due, in this order, unless the crawl knows them already.
 
         Return how many became due by host, and the addresses that look like a trap.
         """
         traps: list[Trap] = []
-        fresh: dict[bytes, Found] = {}
+        fresh: dict[bytes, LinkTarget] = {}
         for each in found:
             if each.url in self._seen:
                 continue
@@ -142,7 +142,7 @@ class Frontier:
             self._seen.clear()
         self._seen.add(url)
 
-    def _make_due(self, fresh: dict[bytes, Found]) -> Counter[int]:
+    def _make_due(self, fresh: dict[bytes, LinkTarget]) -> Counter[int]:
         n_by_host: Counter[int] = Counter()
         hashes = list(fresh)
         if hashes:  # one writer at a time adds pages to a site
@@ -159,7 +159,7 @@ class Frontier:
         return n_by_host
 
     def _renew(
-        self, part: dict[bytes, Found], rows: Mapping[bytes, tuple[int, int | None]]
+        self, part: dict[bytes, LinkTarget], rows: Mapping[bytes, tuple[int, int | None]]
     ) -> Counter[int]:
         """Make pages due that were known before this crawl."""
         pks_by_place: dict[tuple[int, int], list[int]] = {}
@@ -179,7 +179,7 @@ class Frontier:
             )
         return Counter({host: len(pks) for (host, _), pks in pks_by_place.items()})
 
-    def _create(self, part: dict[bytes, Found]) -> Counter[int]:
+    def _create(self, part: dict[bytes, LinkTarget]) -> Counter[int]:
         pages = [
             Page(
                 site=self.site,

@@ -16,9 +16,9 @@ from django.db import transaction
 
 from clustering.dom.addresses import BadAddress, belongs_to_site, normalise_url, url_hash
 from clustering.models import Page
-from clustering.services.crawl.answers import MAX_REDIRECTS, Answers, Line
+from clustering.services.crawl.crawl_results import MAX_REDIRECTS, CrawlWriter, Line
 from clustering.services.crawl.crawler import Crawler, Report
-from clustering.services.crawl.frontier import Found, Frontier
+from clustering.services.crawl.frontier import Frontier, LinkTarget
 from clustering.services.lists.list_tables import ListTable, tables_of_snapshot
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
@@ -85,7 +85,7 @@ def crawl_list(run: JobRun, report: Report | None = None) -> dict[str, Any]:
     if site is None:
         raise JobFailed("the site was deleted meanwhile")
     frontier = Frontier(run.job, site)
-    answers = Answers(run.job, site, frontier, follows_links=False)
+    answers = CrawlWriter(run.job, site, frontier, follows_links=False)
     with closing(Crawler(run, site, frontier, answers, report or _tell_nobody)) as crawler:
         return _ListCrawl(crawler).go()
 
@@ -124,7 +124,7 @@ class _ListCrawl:
     def _visit(self, urls: Iterable[str], depth: int) -> None:
         """Visit the addresses that this crawl has not come to, as many as may be."""
         for url in urls:
-            self.crawler.add(Found(url, url, depth))
+            self.crawler.add(LinkTarget(url, url, depth))
         self.crawler.visit_due()
 
     def _page_at(self, url: str) -> Page | None:

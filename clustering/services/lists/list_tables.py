@@ -8,11 +8,11 @@ from typing import Any
 
 from lxml.html import HtmlElement
 
-from clustering.algorithms.records.record_finding import FoundList, find_records
+from clustering.algorithms.records.finding import FoundList, find_records
+from clustering.algorithms.tables.cells import TAIL, RecordCell
 from clustering.algorithms.tables.detail_links import find_detail_links
+from clustering.algorithms.tables.fields import Column, read_fields
 from clustering.algorithms.tables.pagination import Pagination, find_pagination
-from clustering.algorithms.tables.record_cells import TAIL, Cell
-from clustering.algorithms.tables.record_fields import Column, read_fields
 from clustering.dom.links import find_base
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.dom.paths import element_paths
@@ -124,7 +124,7 @@ def _table(rank: int, found: FoundList, base: str, pagination: Pagination) -> Li
     )
 
 
-def _place(cell: Cell, path: str) -> str:
+def _place(cell: RecordCell, path: str) -> str:
     """Return the XPath of a cell's node."""
     if cell.part == TAIL:
         number = 1 + _n_texts_before(cell)
@@ -132,7 +132,7 @@ def _place(cell: Cell, path: str) -> str:
     return f"{path}/{cell.part}" if cell.part else path
 
 
-def _n_texts_before(cell: Cell) -> int:
+def _n_texts_before(cell: RecordCell) -> int:
     """Return how many text nodes its parent has before the one behind an element."""
     parent = cell.element.getparent()
     before: Sequence[object] = list(cell.element.itersiblings(preceding=True))

@@ -17,7 +17,7 @@ from clustering.dom.addresses import BadAddress, join_url, normalise_url, origin
 from clustering.dom.frame.pictures import SVG_TYPE, clean_svg, font_type, image_type
 from clustering.dom.frame.stylesheets import clean_stylesheet
 from clustering.fetching.client import Fetched, Fetcher
-from clustering.fetching.refusals import Refused
+from clustering.fetching.refusals import FetchRefused
 from clustering.fetching.robots import Robots, fetch_robots
 from clustering.models import Asset, Snapshot
 from vertex.core.models import Site
@@ -113,7 +113,7 @@ class SiteFiles:
                 takes=lambda status, _type: status == OK,
             )
             return (*cleaned(answer, kind), "")
-        except (Refused, NoSuchFile) as error:
+        except (FetchRefused, NoSuchFile) as error:
             return b"", "", storable(str(error), 300)
 
     def _check_robots(self, url: str) -> None:
@@ -132,7 +132,7 @@ class SiteFiles:
     def _robots_of(self, origin: str) -> Robots | None:
         try:
             return Robots(fetch_robots(self.fetcher, origin).text, settings.USER_AGENT)
-        except Refused:
+        except FetchRefused:
             return None
 
     def _pause(self) -> None:

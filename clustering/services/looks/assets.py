@@ -20,7 +20,7 @@ from lxml.html import HtmlElement
 from clustering.dom.frame.rendering import wanted_files
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.fetching.client import open_fetcher
-from clustering.models import Asset, Look, Snapshot
+from clustering.models import Asset, Snapshot, SnapshotAssets
 from clustering.services.looks.asset_fetching import PageFiles, SiteFiles
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
@@ -45,7 +45,9 @@ def request_assets(
     """
     wanted = list(snapshots)
     if not again:
-        have = set(Look.objects.filter(snapshot__in=wanted).values_list("snapshot", flat=True))
+        have = set(
+            SnapshotAssets.objects.filter(snapshot__in=wanted).values_list("snapshot", flat=True)
+        )
         wanted = [snapshot for snapshot in wanted if snapshot.pk not in have]
     if not wanted:
         return None
@@ -105,7 +107,9 @@ def sweep_assets(run: JobRun, *, before: datetime) -> int:
     for site in Asset.objects.order_by("site").values_list("site", flat=True).distinct():
         run.renew(message="Assets that no page is drawn with")
         with transaction.atomic():
-            looks = Look.objects.filter(snapshot__page__site=site).values_list("assets", flat=True)
+            looks = SnapshotAssets.objects.filter(snapshot__page__site=site).values_list(
+                "assets", flat=True
+            )
             named = {pk for assets in looks for pk in assets}
             old = Asset.objects.filter(site=site, is_from_archive=False, fetched_at__lt=before)
             unnamed = [pk for pk in old.values_list("pk", flat=True) if pk not in named]
@@ -120,10 +124,10 @@ def _title(site: Site, pks: list[int], first: Snapshot) -> str:
 
 
 def _dressed(pks: list[int]) -> set[int]:
-    return set(Look.objects.filter(snapshot__in=pks).values_list("snapshot", flat=True))
+    return set(SnapshotAssets.objects.filter(snapshot__in=pks).values_list("snapshot", flat=True))
 
 
-def _dress(run: JobRun, files: SiteFiles, snapshot: Snapshot) -> Look:
+def _dress(run: JobRun, files: SiteFiles, snapshot: Snapshot) -> SnapshotAssets:
     """Fetch what one snapshot is drawn with and write down what it has."""
     tree = _tree_of(snapshot)
     page = PageFiles(files, snapshot)
@@ -136,7 +140,7 @@ def _dress(run: JobRun, files: SiteFiles, snapshot: Snapshot) -> Look:
                     break
     with transaction.atomic():
         run.renew(message=snapshot.final_url[:200])
-        return Look.objects.update_or_create(
+        return SnapshotAssets.objects.update_or_create(
             snapshot=snapshot,
             defaults={
                 "assets": [asset.pk for asset in page.assets.values()],

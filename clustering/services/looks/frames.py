@@ -18,7 +18,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 
 from clustering.dom.frame.rendering import Files, FrameScript, render_page
 from clustering.dom.page import PageTooLarge, parse_page
-from clustering.models import Asset, Look, Snapshot
+from clustering.models import Asset, Snapshot, SnapshotAssets
 from clustering.services.looks.asset_fetching import sheet_text
 from clustering.services.looks.assets import unfinished_job
 from vertex.core.models import Job, Role, User
@@ -29,7 +29,7 @@ SIGNED_FOR: Final = timedelta(hours=1)  # at least; at most twice as long
 _SIGNER: Final = "clustering.frame"
 
 
-class Shown(NamedTuple):
+class FrameView(NamedTuple):
     """A page as the frame gets it."""
 
     body: bytes
@@ -41,7 +41,7 @@ class FrameLine(NamedTuple):
 
     site: str
     snapshot: int
-    look: Look | None
+    look: SnapshotAssets | None
     has_files: bool  # whether anything came
     job: Job | None  # that is to fetch the assets
     may_fetch: bool
@@ -71,13 +71,13 @@ def is_token_of(snapshot: Snapshot, token: str) -> bool:
 def line_of(snapshot: Snapshot, user: User) -> FrameLine:
     """Return what is said below the frame of a snapshot."""
     site = snapshot.page.site
-    look = Look.objects.filter(snapshot=snapshot).first()
+    look = SnapshotAssets.objects.filter(snapshot=snapshot).first()
     has_files = look is not None and len(look.assets) > look.n_missing
     may_fetch = user.has_role(Role.EDITOR, site)
     return FrameLine(site.name, snapshot.pk, look, has_files, unfinished_job(snapshot), may_fetch)
 
 
-def show_page(snapshot: Snapshot, *, script: FrameScript | None, now: datetime) -> Shown:
+def show_page(snapshot: Snapshot, *, script: FrameScript | None, now: datetime) -> FrameView:
     """Return the rendering of a snapshot; where it cannot be shown, a page that says why."""
     try:
         page = parse_page(page_store().read(snapshot.body), snapshot.content_type)
@@ -86,12 +86,14 @@ def show_page(snapshot: Snapshot, *, script: FrameScript | None, now: datetime) 
     if page.tree is None:
         return _instead("There is nothing on this page.", script)
     files = files_of(snapshot, now=now)
-    return Shown(render_page(page.tree, base_url=snapshot.final_url, files=files, script=script))
+    return FrameView(
+        render_page(page.tree, base_url=snapshot.final_url, files=files, script=script)
+    )
 
 
 def files_of(snapshot: Snapshot, *, now: datetime) -> Files:
     """Return what was stored of the files that a snapshot names."""
-    look = Look.objects.filter(snapshot=snapshot).first()
+    look = SnapshotAssets.objects.filter(snapshot=snapshot).first()
     rows = Asset.objects.filter(pk__in=look.assets) if look is not None else []
     asset_by_url = {asset.url: asset for asset in rows if asset.body}
 
@@ -142,8 +144,8 @@ def find_asset(snapshot: int, body: str) -> AssetFile | None:
         return None
 
 
-def _instead(problem: str, script: FrameScript | None) -> Shown:
+def _instead(problem: str, script: FrameScript | None) -> FrameView:
     text = f"<body><p>This page cannot be shown: {escape(problem)}</p></body>"
     tree = parse_page(text.encode()).tree
     body = b"" if tree is None else render_page(tree, base_url="http://localhost/", script=script)
-    return Shown(body, problem)
+    return FrameView(body, problem)

@@ -25,8 +25,8 @@ from clustering.dom.frame.still_pages import make_still, still_rendering
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.fetching.browser.chromium import BrowserMissing
 from clustering.fetching.browser.picturing import Camera, open_camera
-from clustering.fetching.refusals import Refused
-from clustering.models import Asset, Extent, Look, Page, Snapshot
+from clustering.fetching.refusals import FetchRefused
+from clustering.models import Asset, ClusterFigures, Page, Snapshot, SnapshotAssets
 from clustering.services.looks.asset_fetching import sheet_text
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
@@ -134,7 +134,7 @@ def sweep_thumbnails(*, now: datetime) -> int:
     return n_swept
 
 
-def examples_of(extents: Iterable[Extent], at_most: int = 1) -> dict[int, list[Page]]:
+def examples_of(extents: Iterable[ClusterFigures], at_most: int = 1) -> dict[int, list[Page]]:
     """Return the pages that show each extent's cluster, by the extent's id, the most typical first."""
     wanted = {
         extent.pk: [pk for pk in extent.examples if isinstance(pk, int)] for extent in extents
@@ -150,7 +150,9 @@ def examples_of(extents: Iterable[Extent], at_most: int = 1) -> dict[int, list[P
 
 def _example_snapshots(site: Site) -> list[Snapshot]:
     """Return what is to be drawn: the first examples of all clusters, then the second ones."""
-    extents = list(Extent.objects.filter(clustering__site=site, clustering__is_current=True))
+    extents = list(
+        ClusterFigures.objects.filter(clustering__site=site, clustering__is_current=True)
+    )
     pages = examples_of(extents, A_CLUSTER).values()
     by_rank = [shown[rank] for rank in range(A_CLUSTER) for shown in pages if rank < len(shown)]
     by_body = {
@@ -181,7 +183,7 @@ class _Drawer:
             return None
         try:
             picture = self._camera.picture(html)
-        except Refused:
+        except FetchRefused:
             self._n_failed += 1
             self._contexts.close()
             self._camera = None
@@ -208,7 +210,7 @@ def _draw(drawer: _Drawer, snapshot: Snapshot) -> str:
 
 def _undrawn(snapshots: list[Snapshot]) -> list[Snapshot]:
     """Return those without a picture, and those whose files were fetched after it was drawn."""
-    looks = Look.objects.filter(snapshot__in=[one.pk for one in snapshots])
+    looks = SnapshotAssets.objects.filter(snapshot__in=[one.pk for one in snapshots])
     fetched_at = {look.snapshot_id: look.fetched_at for look in looks if _has_files(look)}
     return [one for one in snapshots if _is_undrawn(one, fetched_at.get(one.pk))]
 
@@ -228,7 +230,7 @@ def _still(snapshot: Snapshot, body: bytes) -> str:
 
     Raises PageTooLarge, BodyMissing, BodyDamaged.
     """
-    look = Look.objects.filter(snapshot=snapshot).first()
+    look = SnapshotAssets.objects.filter(snapshot=snapshot).first()
     tree = (
         parse_page(body, snapshot.content_type).tree
         if look is not None and _has_files(look)
@@ -243,7 +245,7 @@ def _still(snapshot: Snapshot, body: bytes) -> str:
     return still_rendering(shown)
 
 
-def _has_files(look: Look) -> bool:
+def _has_files(look: SnapshotAssets) -> bool:
     """Say whether anything came of what a page is drawn with."""
     return len(look.assets) > look.n_missing
 

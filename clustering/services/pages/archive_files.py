@@ -10,7 +10,7 @@ from django.utils import timezone
 from clustering.dom.addresses import BadAddress, normalise_url, url_hash
 from clustering.models import Asset
 from clustering.services.looks.asset_fetching import NoSuchFile, cleaned_file
-from clustering.services.pages.found_pages import FoundFile
+from clustering.services.pages.source_pages import FoundFile
 from vertex.core.models import Site
 from vertex.core.storage import page_store
 

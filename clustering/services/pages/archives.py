@@ -18,21 +18,21 @@ from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 from urllib.parse import quote
 
-from clustering.services.pages.found_pages import (
+from clustering.services.pages.manifests import read_manifest
+from clustering.services.pages.source_pages import (
     MAX_BODY,
     MAX_FILE,
     Files,
     FoundFile,
-    FoundPage,
     Item,
     NotTaken,
     PageRefused,
     Skipped,
+    SourcePage,
     checked_name,
     checked_size,
     file_kind,
 )
-from clustering.services.pages.manifests import read_manifest
 from clustering.services.pages.warcs import LOOKS_LIKE_HTML, read_warc
 from vertex.core.services.files.files import (
     BROKEN,
@@ -272,7 +272,7 @@ def _read_html(files: Files, names: list[str], base_url: str) -> Iterator[Item]:
             yield NotTaken(place, refused.code, str(refused), url)
             continue
         yield (
-            FoundPage(place, url, body)
+            SourcePage(place, url, body)
             if ending or LOOKS_LIKE_HTML.match(body)
             else Skipped("not_html")
         )

@@ -18,7 +18,6 @@ from django.utils import timezone
 from clustering.dom.addresses import MAX_LENGTH, BadAddress, normalise_url
 from clustering.services.pages.archive_files import prepare_files, store_files
 from clustering.services.pages.archives import open_source
-from clustering.services.pages.found_pages import FoundPage, Item, NotTaken, Skipped
 from clustering.services.pages.pages import (
     PreparedVisit,
     StoredVisit,
@@ -26,6 +25,7 @@ from clustering.services.pages.pages import (
     prepare_visits,
     store_visits,
 )
+from clustering.services.pages.source_pages import Item, NotTaken, Skipped, SourcePage
 from vertex.core.models import Job, Refusal, Site, User
 from vertex.core.services.files import uploads
 from vertex.core.services.files.files import UnreadableFile, check_exists
@@ -148,8 +148,8 @@ class _Import:
             Refusal.objects.filter(job=self.run.job).delete()
             self._save(params=self.run.job.params, result=None)
 
-    def _tell_again(self, item: FoundPage | NotTaken | Skipped) -> None:
-        if isinstance(item, FoundPage):
+    def _tell_again(self, item: SourcePage | NotTaken | Skipped) -> None:
+        if isinstance(item, SourcePage):
             self.report(ImportedLine(item.place, item.url, "unchanged"))
         elif isinstance(item, NotTaken):
             self.report(ImportedLine(item.place, item.url, "failed", item.reason, item.code))
@@ -194,7 +194,7 @@ def _checked(item: Item) -> Item:
     """Return the page with its text fit for the database, or why its address cannot be used."""
     if isinstance(item, Skipped):
         return item
-    if isinstance(item, FoundPage):
+    if isinstance(item, SourcePage):
         try:
             normalise_url(item.url)
         except BadAddress as error:
@@ -218,7 +218,7 @@ def _prepared(batches: Iterable[list[Item]]) -> Iterator[tuple[list[Item], list[
 
 def _prepare(batch: list[Item]) -> list[PreparedVisit]:
     now = timezone.now()
-    return prepare_visits([_visit_of(item, now) for item in batch if isinstance(item, FoundPage)])
+    return prepare_visits([_visit_of(item, now) for item in batch if isinstance(item, SourcePage)])
 
 
 def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
@@ -239,10 +239,10 @@ def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
 def _size_of(item: Item) -> int:
     if isinstance(item, Skipped):
         return len(item.file.body) if item.file else 0
-    return len(item.body) if isinstance(item, FoundPage) else 0
+    return len(item.body) if isinstance(item, SourcePage) else 0
 
 
-def _visit_of(page: FoundPage, now: datetime) -> Visit:
+def _visit_of(page: SourcePage, now: datetime) -> Visit:
     return Visit(
         url=page.url,
         body=page.body,
@@ -260,7 +260,7 @@ def _lines_of(batch: list[Item], stored: list[StoredVisit]) -> Iterator[Imported
     for item in batch:
         if isinstance(item, NotTaken):
             yield ImportedLine(item.place, item.url, "failed", item.reason, item.code)
-        elif isinstance(item, FoundPage):
+        elif isinstance(item, SourcePage):
             visit = next(visits)
             yield ImportedLine(item.place, item.url, visit.snapshot, visit.reason, visit.code)
 

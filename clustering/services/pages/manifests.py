@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from typing import Any, BinaryIO
 
-from clustering.services.pages.found_pages import (
+from clustering.services.pages.source_pages import (
     FIRST_YEAR,
     LAST_YEAR,
     Files,
-    FoundPage,
     Item,
     NotTaken,
     PageRefused,
+    SourcePage,
 )
 from vertex.core.services.files.files import BadLine, parse_object, read_lines
 
@@ -35,13 +35,13 @@ def read_manifest(stream: BinaryIO, label: str, files: Files) -> Iterator[Item]:
             yield NotTaken(place, refused.code, str(refused), url if isinstance(url, str) else "")
 
 
-def _page_of(entry: dict[str, Any], place: str, files: Files) -> FoundPage:
+def _page_of(entry: dict[str, Any], place: str, files: Files) -> SourcePage:
     url = _text(entry, "url")
     name = _text(entry, "file")
     status = _status(entry.get("status"))
     content_type = _content_type(entry.get("content_type"))
     fetched_at = _time(entry.get("fetched_at"))
-    return FoundPage(
+    return SourcePage(
         place=place,
         url=url,
         body=files.read(name),

@@ -10,18 +10,18 @@ from typing import BinaryIO
 from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from clustering.fetching.decoding import decode
-from clustering.fetching.refusals import Refused
-from clustering.services.pages.found_pages import (
+from clustering.fetching.refusals import FetchRefused
+from clustering.services.pages.source_pages import (
     FIRST_YEAR,
     LAST_YEAR,
     MAX_BODY,
     MAX_FILE,
     FoundFile,
-    FoundPage,
     Item,
     NotTaken,
     PageRefused,
     Skipped,
+    SourcePage,
     checked_size,
     file_kind,
 )
@@ -82,7 +82,7 @@ def _page_of(record: WarcRecord, place: str, url: str) -> Item:
     if 300 <= status < 400:
         return Skipped("redirect")
     _check_complete(record)
-    return FoundPage(
+    return SourcePage(
         place=place,
         url=url,
         body=_decoded(payload, headers),
@@ -158,7 +158,7 @@ def _decoded(payload: bytes, headers: dict[str, str]) -> bytes:
     if encoding and not LOOKS_LIKE_HTML.match(payload):
         try:
             payload = decode([payload], encoding, MAX_BODY)
-        except Refused as refused:
+        except FetchRefused as refused:
             raise PageRefused(refused.code, str(refused)) from None
     checked_size(len(payload))
     return payload

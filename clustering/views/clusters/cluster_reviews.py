@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from clustering.forms.clusters import VerdictForm, first_error
-from clustering.models import Cluster, ClusterVerdict, Extent
+from clustering.models import Cluster, ClusterFigures, ClusterVerdict
 from clustering.services.clusters import cluster_reviews as services
 from clustering.views.clusters.cluster_rows import cluster_of, current_clustering, last_verdicts
 from vertex.core.models import Role, Site
@@ -26,7 +26,11 @@ def review_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpRe
     if request.method == "POST":
         return _take_verdict(request, site, shown)
     current = current_clustering(site)
-    extent = Extent.objects.filter(clustering=current, cluster=shown).first() if current else None
+    extent = (
+        ClusterFigures.objects.filter(clustering=current, cluster=shown).first()
+        if current
+        else None
+    )
     context = {
         "site": site,
         "cluster": shown,
@@ -79,7 +83,7 @@ def _review(shown: Cluster) -> services.ReviewPages:
 
 def next_to_review(site: Site, after: Cluster | None = None) -> Cluster | None:
     """Return the largest cluster that nobody has given a verdict on, other than the one at hand."""
-    open_ones = Extent.objects.filter(
+    open_ones = ClusterFigures.objects.filter(
         clustering__site=site, clustering__is_current=True, n_pages__gt=0
     )
     judged = ClusterVerdict.objects.filter(clustering__site=site, clustering__is_current=True)
@@ -92,7 +96,7 @@ def next_to_review(site: Site, after: Cluster | None = None) -> Cluster | None:
 
 def _progress(site: Site) -> dict[str, int]:
     """Count the clusters of the current clustering, and those that somebody has judged in it."""
-    extents = Extent.objects.filter(
+    extents = ClusterFigures.objects.filter(
         clustering__site=site, clustering__is_current=True, n_pages__gt=0
     )
     judged = ClusterVerdict.objects.filter(clustering__site=site, clustering__is_current=True)

@@ -7,7 +7,14 @@ from typing import Any, NamedTuple
 
 from django.http import Http404
 
-from clustering.models import Cluster, ClusterChange, Clustering, ClusterVerdict, Extent, Page
+from clustering.models import (
+    Cluster,
+    ClusterChange,
+    ClusterFigures,
+    Clustering,
+    ClusterVerdict,
+    Page,
+)
 from clustering.services.looks.thumbnails import examples_of
 from vertex.core.models import Job, Site
 
@@ -26,7 +33,7 @@ class ChangeRow(NamedTuple):
 class ClusterRow(NamedTuple):
     """A cluster of a list."""
 
-    extent: Extent
+    extent: ClusterFigures
     cluster: Cluster
     share: float  # of the clustering's pages
     page: Page | None  # the most typical one
@@ -50,7 +57,9 @@ def site_clusters(site: Site) -> dict[str, Any]:
     current = current_clustering(site)
     if current is None:
         return {"clustering": None, "n_clusters": 0, "cluster_rows": []}
-    extents = Extent.objects.filter(clustering=current, n_pages__gt=0).select_related("cluster")
+    extents = ClusterFigures.objects.filter(clustering=current, n_pages__gt=0).select_related(
+        "cluster"
+    )
     return {
         "clustering": current,
         "n_clusters": extents.count(),
@@ -68,7 +77,7 @@ def cluster_of(site: Site, name: str) -> Cluster:
 
 
 def cluster_rows(
-    clustering: Clustering, extents: Sequence[Extent], numbers: dict[int, int] | None = None
+    clustering: Clustering, extents: Sequence[ClusterFigures], numbers: dict[int, int] | None = None
 ) -> list[ClusterRow]:
     """Return extents as rows; `numbers` are the clusters' marks."""
     examples = examples_of(extents)
@@ -104,7 +113,7 @@ def change_rows(changes: Iterable[Any]) -> list[ChangeRow]:
 
 def mark_numbers(clustering: Clustering) -> dict[int, int]:
     """Return the number of each cluster, by which its mark is chosen: by size, the largest first."""
-    extents = Extent.objects.filter(clustering=clustering, n_pages__gt=0).order_by(
+    extents = ClusterFigures.objects.filter(clustering=clustering, n_pages__gt=0).order_by(
         "-n_pages", "cluster_id"
     )
     return {pk: number for number, pk in enumerate(extents.values_list("cluster_id", flat=True))}

@@ -10,7 +10,7 @@ MOST_ROWS, MOST_COLUMNS = 40, 24
 SHADES = 5
 
 
-class Cell(NamedTuple):
+class CountCell(NamedTuple):
     """How many pages are in both clusters, and how dark that is drawn."""
 
     n: int
@@ -23,7 +23,7 @@ class GridRow(NamedTuple):
     name: str | None
     title: str
     n: int
-    cells: list[Cell]
+    cells: list[CountCell]
 
 
 class Grid(NamedTuple):
@@ -81,8 +81,8 @@ def _beside_their_rows(
     )
 
 
-def _cell(n: int, n_of_row: int) -> Cell:
-    return Cell(n, min(SHADES, 1 + int(SHADES * n / n_of_row)) if n else 0)
+def _cell(n: int, n_of_row: int) -> CountCell:
+    return CountCell(n, min(SHADES, 1 + int(SHADES * n / n_of_row)) if n else 0)
 
 
 def _title(name: str | None, titles: Mapping[str, str]) -> str:

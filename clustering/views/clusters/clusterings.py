@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from clustering.algorithms.clusterers import CLUSTERERS, sentence_of
 from clustering.forms.clusters import ClusterSiteForm
-from clustering.models import Clustering, Extent, Link, SearchClick
+from clustering.models import ClusterFigures, Clustering, Link, SearchClick
 from clustering.services.clusters import clusterings as services
 from clustering.services.looks import thumbnails
 from clustering.views.clusters.cluster_rows import cluster_rows, current_clustering, work_on
@@ -143,7 +143,9 @@ def clusterings(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 def clustering(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     shown = _clustering_of(name, pk)
-    extents = Extent.objects.filter(clustering=shown, n_pages__gt=0).select_related("cluster")
+    extents = ClusterFigures.objects.filter(clustering=shown, n_pages__gt=0).select_related(
+        "cluster"
+    )
     sampled = {"sample", "seed"} & shown.params.keys()
     context = {
         "site": shown.site,
@@ -234,7 +236,7 @@ def site_model(request: HttpRequest, name: str) -> HttpResponse:
         "can_operate": user_of(request).has_role(Role.OPERATOR, site),
     }
     if shown is not None:
-        extents = Extent.objects.filter(clustering=shown).select_related("cluster")
+        extents = ClusterFigures.objects.filter(clustering=shown).select_related("cluster")
         context["graph"] = draw_graph(shown.model, {extent.group: extent for extent in extents})
     return render(request, "clustering/clusters/site_model.html", context)
 

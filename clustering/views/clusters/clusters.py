@@ -10,7 +10,14 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET
 
-from clustering.models import Cluster, ClusterChange, Clustering, Extent, PageMembership, Snapshot
+from clustering.models import (
+    Cluster,
+    ClusterChange,
+    ClusterFigures,
+    Clustering,
+    PageMembership,
+    Snapshot,
+)
 from clustering.services.looks.thumbnails import examples_of, find_thumbnail
 from clustering.views.clusters.cluster_rows import (
     change_rows,
@@ -66,7 +73,9 @@ def clusters(request: HttpRequest, name: str) -> HttpResponse:
 
 def _listed(request: HttpRequest, current: Clustering, query: str) -> dict[str, Any]:
     sort = chosen(request, "sort", ORDERS, "-size")
-    extents = Extent.objects.filter(clustering=current, n_pages__gt=0).select_related("cluster")
+    extents = ClusterFigures.objects.filter(clustering=current, n_pages__gt=0).select_related(
+        "cluster"
+    )
     n_clusters = extents.count()
     for word in query.split():
         extents = extents.filter(
@@ -129,7 +138,11 @@ def cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
     shown = cluster_of(site, cluster_name)
     current = current_clustering(site)
-    extent = Extent.objects.filter(clustering=current, cluster=shown).first() if current else None
+    extent = (
+        ClusterFigures.objects.filter(clustering=current, cluster=shown).first()
+        if current
+        else None
+    )
     examples = examples_of([extent], EXAMPLES_SHOWN)[extent.pk] if extent else []
     changes = ClusterChange.objects.without_detail().filter(
         Q(cluster=shown) | Q(into=shown), site=site

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from clustering.algorithms.layered_layout import Place, lay_out
-from clustering.models import Extent
+from clustering.algorithms.layered_layout import LayerPosition, lay_out
+from clustering.models import ClusterFigures
 
 BOX_WIDTH, BOX_HEIGHT = 172, 48
 GAP_X, GAP_Y = 28, 64
@@ -18,14 +18,14 @@ LINKS_LISTED = 300
 LONGEST_TITLE = 22  # characters in a box
 
 
-class Node(NamedTuple):
+class GraphBox(NamedTuple):
     """A page class, and where its box stands."""
 
     name: str
     title: str
     shown: str  # the title as far as there is room
     n_pages: int
-    extent: Extent | None
+    extent: ClusterFigures | None
     x: int
     y: int
 
@@ -56,7 +56,7 @@ class Graph(NamedTuple):
 
     width: int
     height: int
-    nodes: list[Node]
+    nodes: list[GraphBox]
     edges: list[Edge]
     links: list[ClassLink]
     n_links_left_out: int
@@ -65,7 +65,7 @@ class Graph(NamedTuple):
     strategy: str
 
 
-def draw_graph(model: Mapping[str, Any], extents: Mapping[str, Extent]) -> Graph:
+def draw_graph(model: Mapping[str, Any], extents: Mapping[str, ClusterFigures]) -> Graph:
     """Return the drawing of a site model; `extents` are the clusters by the names of their classes."""
     classes = [one for one in model.get("classes", []) if isinstance(one, dict) and "name" in one]
     drawn = [str(one["name"]) for one in classes[:MOST_CLASSES]]
@@ -98,10 +98,10 @@ def draw_graph(model: Mapping[str, Any], extents: Mapping[str, Extent]) -> Graph
     )
 
 
-def _node(one: Mapping[str, Any], extent: Extent | None, place: Place) -> Node:
+def _node(one: Mapping[str, Any], extent: ClusterFigures | None, place: LayerPosition) -> GraphBox:
     title = _title(one, extent)
     shown = title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
-    return Node(
+    return GraphBox(
         name=str(one["name"]),
         title=title,
         shown=shown,
@@ -112,12 +112,12 @@ def _node(one: Mapping[str, Any], extent: Extent | None, place: Place) -> Node:
     )
 
 
-def _title(one: Mapping[str, Any], extent: Extent | None) -> str:
+def _title(one: Mapping[str, Any], extent: ClusterFigures | None) -> str:
     return extent.cluster.title if extent else f"Class {one['name']}"
 
 
 def _edges(
-    links: Iterable[Mapping[str, Any]], nodes: Mapping[str, Node], trunk: set[tuple[str, str]]
+    links: Iterable[Mapping[str, Any]], nodes: Mapping[str, GraphBox], trunk: set[tuple[str, str]]
 ) -> list[Edge]:
     """Return a line for each pair of classes, those of the trunk last, so that they lie above."""
     by_pair: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
@@ -140,7 +140,7 @@ def _edges(
     return sorted(edges, key=lambda edge: edge.is_trunk)
 
 
-def _line(source: Node, target: Node) -> str:
+def _line(source: GraphBox, target: GraphBox) -> str:
     """Return a curve from one box to another that passes beside the boxes between them."""
     middle = BOX_WIDTH // 2
     if target.y == source.y:

@@ -13,7 +13,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from clustering.forms.sites import DeleteSiteForm
-from clustering.services.sites import keeping, site_export
+from clustering.services.sites import retention, site_export
 from vertex.core.models import Job, Role, Site
 from vertex.core.models.sites import SiteQuerySet
 from vertex.core.services.jobs.jobs import JobExists
@@ -106,7 +106,7 @@ def delete_site(request: HttpRequest, name: str) -> HttpResponse:
     form = DeleteSiteForm(request.POST or None, site=site)
     if request.method == "POST" and form.is_valid():
         try:
-            keeping.request_deletion(site=site, actor=user_of(request))
+            retention.request_deletion(site=site, actor=user_of(request))
         except JobExists as error:
             messages.info(request, str(error))
         else:

@@ -22,10 +22,10 @@ from monitoring.models import Check, SiteChange, Slot
 from monitoring.services.checks import error_pages, fetched_pages
 from monitoring.services.checks.changes import keep_check
 from monitoring.services.checks.fresh_pages import FreshPage, pages_of_source
+from monitoring.services.checks.host_leases import puts_off
 from monitoring.services.checks.plausibility import suspicions_of_check
 from monitoring.services.checks.testing import TestedCluster, test_cluster, triage_of
 from monitoring.services.checks.thresholds import thresholds_of
-from monitoring.services.checks.turns import puts_off
 from monitoring.services.checks.watched import WatchedCluster, watched_clusters
 from rules.models import GoldenRecord, Rule
 from vertex.core.models import Job, Site, User
@@ -41,7 +41,7 @@ MOST_DRESSED = 40  # pages of a site change that are shown as they looked
 WAITS = (timedelta(minutes=5), timedelta(minutes=20))  # before what is in doubt is looked at again
 
 
-class Checking(NamedTuple):
+class CheckRun(NamedTuple):
     """A check at work."""
 
     run: JobRun
@@ -93,7 +93,7 @@ def run_checks(run: JobRun, report: Report | None = None) -> dict[str, Any]:
     watched = watched_clusters(site)
     if not watched:
         raise jobs.JobFailed(f"{site.name} has no published rule to check")
-    checking = Checking(run, site, _open_check(run, site), watched, thresholds_of(site))
+    checking = CheckRun(run, site, _open_check(run, site), watched, thresholds_of(site))
     fresh = _fresh_pages(checking)
     tested = _test(checking, fresh)
     doubtful = _doubtful(checking, tested)
@@ -149,7 +149,7 @@ def _open_check(run: JobRun, site: Site) -> Check:
     return check
 
 
-def _fresh_pages(checking: Checking) -> dict[str, FreshPage]:
+def _fresh_pages(checking: CheckRun) -> dict[str, FreshPage]:
     run, site, watched = checking.run, checking.site, checking.watched
     pages = {page.page.url: page.page for cluster in watched for page in cluster.pages}
     if checking.source:
@@ -159,7 +159,7 @@ def _fresh_pages(checking: Checking) -> dict[str, FreshPage]:
     return fetched_pages.fresh_pages(check=checking.check)
 
 
-def _test(checking: Checking, fresh: Mapping[str, FreshPage]) -> list[TestedCluster]:
+def _test(checking: CheckRun, fresh: Mapping[str, FreshPage]) -> list[TestedCluster]:
     """Return the tests of all clusters; before a change is believed, the site's error pages are looked at."""
     tested = _test_once(checking, fresh)
     urls = [test.url for one in tested if one.verdict.is_broken for test in one.tests]
@@ -171,7 +171,7 @@ def _test(checking: Checking, fresh: Mapping[str, FreshPage]) -> list[TestedClus
     return _test_once(checking, fresh)
 
 
-def _test_once(checking: Checking, fresh: Mapping[str, FreshPage]) -> list[TestedCluster]:
+def _test_once(checking: CheckRun, fresh: Mapping[str, FreshPage]) -> list[TestedCluster]:
     run, watched = checking.run, checking.watched
     silences = {} if checking.source else fetched_pages.silences(checking.check)
     with run.kept_alive():
@@ -188,7 +188,7 @@ def _test_once(checking: Checking, fresh: Mapping[str, FreshPage]) -> list[Teste
     return tested
 
 
-def _doubtful(checking: Checking, tested: Sequence[TestedCluster]) -> set[str]:
+def _doubtful(checking: CheckRun, tested: Sequence[TestedCluster]) -> set[str]:
     """Return the pages to be asked for again before they count: too few answer, or a change is new."""
     n_rounds = checking.check.n_rounds
     if checking.source or not checking.run.job.params.get("is_patient") or n_rounds > len(WAITS):
@@ -206,7 +206,7 @@ def _doubtful(checking: Checking, tested: Sequence[TestedCluster]) -> set[str]:
     return doubtful
 
 
-def _come_back(checking: Checking, doubtful: set[str]) -> dict[str, Any]:
+def _come_back(checking: CheckRun, doubtful: set[str]) -> dict[str, Any]:
     """Let a later job go on with the check."""
     run, check = checking.run, checking.check
     told = {"waits_for": len(doubtful), "check": check.pk}
@@ -223,7 +223,7 @@ def _come_back(checking: Checking, doubtful: set[str]) -> dict[str, Any]:
 
 
 def _keep(
-    checking: Checking,
+    checking: CheckRun,
     tested: Sequence[TestedCluster],
     fresh: Mapping[str, FreshPage],
     line: Mapping[str, Any],

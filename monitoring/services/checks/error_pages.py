@@ -11,7 +11,7 @@ from django.utils import timezone
 from monitoring.algorithms import soft_errors
 from monitoring.algorithms.error_pages import ErrorSignature, missing_address, signature_of
 from monitoring.models import ErrorPage
-from monitoring.services.checks.fresh_pages import FreshPage, Visitor
+from monitoring.services.checks.fresh_pages import FreshPage, PageFetcher
 from monitoring.services.checks.tested_pages import tree_of_body
 from monitoring.services.checks.testing import TestedCluster
 from vertex.core.models import Site
@@ -50,7 +50,7 @@ def ask_for_missing(run: JobRun, site: Site, urls: Iterable[str]) -> list[tuple[
     """Fetch addresses beside some pages that do not exist, one for each folder. Raises HostTaken."""
     word = secrets.token_hex(8)
     wanted = list(dict.fromkeys(missing_address(url, word) for url in urls))[:MOST_ASKED]
-    with Visitor(site, run, seconds=SECONDS, tries=1) as visitor:
+    with PageFetcher(site, run, seconds=SECONDS, tries=1) as visitor:
         found = [(url, visitor.visit(url)) for url in wanted]
     return [(url, page) for url, page in found if isinstance(page, FreshPage)]
 

@@ -11,7 +11,7 @@ from django.utils import timezone
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.models import Page, Snapshot
 from monitoring.models import Check, FetchedPage
-from monitoring.services.checks.fresh_pages import FreshPage, Visitor
+from monitoring.services.checks.fresh_pages import FreshPage, PageFetcher
 from monitoring.services.checks.tested_pages import read_body
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobRun
@@ -39,7 +39,7 @@ def fetch_pages(
     wanted = sorted(pages, key=lambda page: page.url)
     settled = FetchedPage.objects.filter(**owner).exclude(why=AGAIN)
     done = set(settled.values_list("page", flat=True))
-    with run.kept_alive(), Visitor(site, run, seconds=seconds, tries=tries) as visitor:
+    with run.kept_alive(), PageFetcher(site, run, seconds=seconds, tries=tries) as visitor:
         for page in wanted:
             if page.pk in done:
                 continue

@@ -13,11 +13,11 @@ from clustering.dom.addresses import BadAddress, normalise_url, origin_of
 from clustering.fetching.browser.rendering import open_renderer
 from clustering.fetching.client import Fetched, open_fetcher
 from clustering.fetching.politeness import BUSY, pause_asked
-from clustering.fetching.refusals import Refused
-from clustering.services.crawl.answers import takes_page
+from clustering.fetching.refusals import FetchRefused
+from clustering.services.crawl.crawl_results import takes_page
 from clustering.services.pages.archives import open_source
-from clustering.services.pages.found_pages import FoundPage
-from monitoring.services.checks.turns import Turns, patience_of
+from clustering.services.pages.source_pages import SourcePage
+from monitoring.services.checks.host_leases import HostLeases, patience_of
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobRun
 
@@ -58,7 +58,7 @@ def pages_of_source(
         for number, item in enumerate(opened.items):
             if number % 500 == 0:
                 renew()
-            if not isinstance(item, FoundPage):
+            if not isinstance(item, SourcePage):
                 continue
             try:
                 url = normalise_url(item.url)
@@ -76,7 +76,7 @@ def pages_of_source(
     return pages
 
 
-class Visitor:
+class PageFetcher:
     """Fetches pages of a site one after the other, as its robots.txt lets it, in turns with crawls.
 
     A host that does not answer several times in a row is not asked again, and after a while none is: a site
@@ -91,7 +91,7 @@ class Visitor:
         self._until = time.monotonic() + seconds
         self._silences: Counter[str] = Counter()  # in a row, by host
         self._unruly: dict[str, str] = {}  # hosts without a robots.txt, and why
-        self._turns = Turns(site, run.job, patience=patience_of(run))
+        self._turns = HostLeases(site, run.job, patience=patience_of(run))
 
     def __enter__(self) -> Self:
         self._fetcher = open_fetcher()
@@ -113,7 +113,7 @@ class Visitor:
             if why := self._forbidden(url, origin):
                 return why
             answer = self._ask(url, origin)
-        except Refused as error:
+        except FetchRefused as error:
             self._silences[origin] += error.is_transient
             return error.code
         self._silences[origin] = 0
@@ -135,14 +135,14 @@ class Visitor:
             self._turns.pause(origin, pause)
 
     def _forbidden(self, url: str, origin: str) -> str:
-        """Return why an address may not be fetched; blank where it may. Raises Refused, HostTaken."""
+        """Return why an address may not be fetched; blank where it may. Raises FetchRefused, HostTaken."""
         if not self._site.obey_robots:
             return ""
         if origin in self._unruly:
             return self._unruly[origin]
         try:
             rules = self._turns.robots_of(origin, self._fetcher)
-        except Refused as error:
+        except FetchRefused as error:
             self._unruly[origin] = error.code
             raise
         return "" if rules.allows(url) else "robots"

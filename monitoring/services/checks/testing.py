@@ -78,9 +78,9 @@ def test_cluster(
     return TestedCluster(cluster, tests, verdict)
 
 
-def _shown_before(page: WatchedPage) -> soft_errors.Shown:
+def _shown_before(page: WatchedPage) -> soft_errors.PageText:
     tree, _ = tree_of_body(page.old_body, page.old_content_type)
-    return soft_errors.Shown("", "", False) if tree is None else soft_errors.read_shown(tree)
+    return soft_errors.PageText("", "", False) if tree is None else soft_errors.read_shown(tree)
 
 
 def _test_page(
@@ -107,7 +107,9 @@ def _test_page(
     return PageTest(url, UNREACHABLE, why=why) if why else _run_tests(cluster, page, fresh, tree)
 
 
-def _known_error(shown: soft_errors.Shown, url: str, known: Sequence[str], triage: Triage) -> str:
+def _known_error(
+    shown: soft_errors.PageText, url: str, known: Sequence[str], triage: Triage
+) -> str:
     """Return which error of the site this is; a page that still shows what it showed is none."""
     share = soft_errors.share_shown(shown.text, known)
     if share is not None and share >= soft_errors.STILL_THERE:

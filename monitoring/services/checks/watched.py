@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from clustering.models import Extent, Page, PageMembership
+from clustering.models import ClusterFigures, Page, PageMembership
 from monitoring.services.checks.tested_pages import read_body
 from rules.algorithms.running.record_lines import Line
 from rules.algorithms.running.records import RunnableRule
@@ -46,7 +46,7 @@ def watched_clusters(site: Site) -> list[WatchedCluster]:
     published = (
         Rule.objects.published().of_site(site).select_related("cluster").order_by("cluster__name")
     )
-    extents = Extent.objects.filter(clustering__site=site, clustering__is_current=True)
+    extents = ClusterFigures.objects.filter(clustering__site=site, clustering__is_current=True)
     signatures = dict(extents.values_list("cluster", "signature"))
     watched = []
     for rule in published:

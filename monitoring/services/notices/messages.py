@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 
 from clustering.fetching.client import Fetcher
-from clustering.fetching.refusals import Refused
+from clustering.fetching.refusals import FetchRefused
 from monitoring.models import Channel, Notice
 from monitoring.services.notices.channels import is_allowed, key_of
 from rules.services.records.webhooks import GONE, GOOD, post_signed
@@ -42,7 +42,7 @@ class Message(NamedTuple):
         return "\n\n".join(_paragraph(notice) for notice in self.notices)
 
 
-class Failure(NamedTuple):
+class DeliveryFailure(NamedTuple):
     """A message that did not arrive."""
 
     error: str
@@ -50,7 +50,9 @@ class Failure(NamedTuple):
     is_hopeless: bool = False  # trying again would not help
 
 
-def send_message(channel: Channel, message: Message, client: Fetcher) -> int | Failure | None:
+def send_message(
+    channel: Channel, message: Message, client: Fetcher
+) -> int | DeliveryFailure | None:
     """Send a message; return the status of HTTP where there is one, or why it did not arrive."""
     if channel.kind == Channel.Kind.EMAIL:
         return _send_email(channel, message)
@@ -59,7 +61,7 @@ def send_message(channel: Channel, message: Message, client: Fetcher) -> int | F
     return _send_to_webhook(channel, message, client)
 
 
-def _send_email(channel: Channel, message: Message) -> Failure | None:
+def _send_email(channel: Channel, message: Message) -> DeliveryFailure | None:
     mail = EmailMessage(
         subject=f"[Vertex] {message.subject}"[:200],
         body=message.text,
@@ -70,21 +72,21 @@ def _send_email(channel: Channel, message: Message) -> Failure | None:
     try:
         mail.send()
     except OSError as error:  # what mail servers answer is one as well
-        return Failure(f"{type(error).__name__}: {error}")
+        return DeliveryFailure(f"{type(error).__name__}: {error}")
     return None
 
 
-def _send_to_service(channel: Channel, message: Message) -> Failure | None:
+def _send_to_service(channel: Channel, message: Message) -> DeliveryFailure | None:
     if not is_allowed(channel.target):
-        return Failure("The service is not allowed any more.", is_hopeless=True)
+        return DeliveryFailure("The service is not allowed any more.", is_hopeless=True)
     service = apprise.Apprise()
     service.add(channel.target)
     if service.notify(title=message.subject, body=message.text):
         return None
-    return Failure("The service did not take the message.")
+    return DeliveryFailure("The service did not take the message.")
 
 
-def _send_to_webhook(channel: Channel, message: Message, client: Fetcher) -> int | Failure:
+def _send_to_webhook(channel: Channel, message: Message, client: Fetcher) -> int | DeliveryFailure:
     body = orjson.dumps(
         {
             "type": "alerts.changed",
@@ -97,12 +99,12 @@ def _send_to_webhook(channel: Channel, message: Message, client: Fetcher) -> int
         answer = post_signed(
             client, url=channel.target, key=key, message_id=message.number, at=message.at, body=body
         )
-    except Refused as error:
-        return Failure(str(error))
+    except FetchRefused as error:
+        return DeliveryFailure(str(error))
     if answer.status in GOOD:
         return answer.status
     told = f"It answered with status {answer.status}."
-    return Failure(told, answer.status, is_hopeless=answer.status == GONE)
+    return DeliveryFailure(told, answer.status, is_hopeless=answer.status == GONE)
 
 
 def _as_json(notice: Notice) -> dict[str, Any]:

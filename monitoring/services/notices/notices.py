@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from clustering.fetching.client import Fetcher, open_fetcher
 from monitoring.models import Alert, Channel, Notice
-from monitoring.services.notices.messages import Failure, Message, send_message
+from monitoring.services.notices.messages import DeliveryFailure, Message, send_message
 from rules.services.records.webhooks import wait_after
 from vertex.core.texts import storable
 
@@ -138,7 +138,7 @@ def _send(notices: list[Notice], client: Fetcher) -> bool:
     channel = claimed[0].channel
     result = send_message(channel, Message(message_id, claimed, timezone.now()), client)
     rows = Notice.objects.filter(pk__in=[notice.pk for notice in claimed], state=Notice.State.DUE)
-    if isinstance(result, Failure):
+    if isinstance(result, DeliveryFailure):
         _write_failure(rows, channel, claimed[0].n_tries, result)
         return False
     rows.update(state=Notice.State.DELIVERED, status=result, error="", finished_at=timezone.now())
@@ -157,7 +157,7 @@ def _claim(notice: Notice, message_id: str) -> bool:
     return bool(claimed)
 
 
-def _write_failure(rows: Any, channel: Channel, n_tries: int, failure: Failure) -> None:
+def _write_failure(rows: Any, channel: Channel, n_tries: int, failure: DeliveryFailure) -> None:
     """Let the notices of a message wait for their next try, or give them and their channel up."""
     told = {"status": failure.status, "error": storable(failure.error, 300)}
     if not failure.is_hopeless and n_tries < MOST_TRIES:

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from clustering.fetching.client import open_fetcher
 from monitoring.models import Alert, Channel, Notice
-from monitoring.services.notices.messages import Failure, Message, send_message
+from monitoring.services.notices.messages import DeliveryFailure, Message, send_message
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
 from vertex.core.services.people import audit
@@ -47,7 +47,7 @@ def try_channel(run: jobs.JobRun) -> dict[str, Any]:
     message = Message(f"test-{channel.pk}-{now:%Y%m%d%H%M%S}", [notice], now)
     with run.kept_alive(), open_fetcher() as client:
         answer = send_message(channel, message, client)
-    if isinstance(answer, Failure):
+    if isinstance(answer, DeliveryFailure):
         raise jobs.JobFailed(f"The test notice did not arrive at {channel.shown}: {answer.error}")
     return {"status": answer}
 

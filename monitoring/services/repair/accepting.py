@@ -16,7 +16,8 @@ from annotation.algorithms.anchors.anchoring import anchor_node
 from annotation.algorithms.anchors.node_paths import AnchorProblem
 from annotation.algorithms.anchors.page_texts import read_texts
 from annotation.models import Annotation, Assignment, Attribute
-from annotation.services.annotations.annotating import Mark, annotate, annotate_page
+from annotation.services.annotations.annotating import annotate, annotate_page
+from annotation.services.annotations.stored_marks import AnnotatedValue
 from annotation.services.samples import sampling
 from clustering.models import Cluster, Clustering, Page, PageMembership, Snapshot
 from clustering.services.clusters.clustering_runs import cluster_site
@@ -26,7 +27,7 @@ from monitoring.algorithms.repair import ProposedPage
 from monitoring.models import Proposal, SiteChange
 from monitoring.services.checks.changes import end_change
 from monitoring.services.checks.fresh_pages import FreshPage
-from monitoring.services.repair.plans import Plan
+from monitoring.services.repair.plans import RepairPlan
 from rules.models import Rule, RuleSample
 from rules.services.learning.sample_pages import tree_of
 from rules.services.learning.schemas import vertical_of
@@ -42,7 +43,7 @@ AT_ONCE = 50  # pages stored in one transaction
 def accept_plans(
     run: JobRun,
     site: Site,
-    plans: Sequence[Plan],
+    plans: Sequence[RepairPlan],
     fresh: Mapping[str, FreshPage],
     proposals: Sequence[Proposal],
 ) -> list[tuple[str | None, bool]]:
@@ -115,7 +116,7 @@ def _do(request: Callable[[], Job], work: Any) -> None:
         raise jobs.JobFailed(done.error or f"“{done.title}” (job {done.pk}) did not end well")
 
 
-def _cluster_of(site: Site, plan: Plan) -> Cluster | None:
+def _cluster_of(site: Site, plan: RepairPlan) -> Cluster | None:
     """Return the cluster in which most of a plan's pages are now."""
     members = PageMembership.objects.current().filter(clustering__site=site, cluster__isnull=False)
     rows = members.values_list("page__url", "cluster").iterator(chunk_size=5_000)
@@ -123,7 +124,7 @@ def _cluster_of(site: Site, plan: Plan) -> Cluster | None:
     return Cluster.objects.get(pk=counts.most_common(1)[0][0]) if counts else None
 
 
-def _rule_of(plan: Plan, cluster: Cluster, actor: User | None) -> Rule | None:
+def _rule_of(plan: RepairPlan, cluster: Cluster, actor: User | None) -> Rule | None:
     """Return the rule that serves a cluster from now on; None where the plan has none to publish."""
     if plan.reuse.from_cluster is not None and plan.rule is not None:
         return (
@@ -170,7 +171,7 @@ def _copy_rule(rule: Rule, cluster: Cluster, actor: User | None) -> Rule | None:
     return copy
 
 
-def _new_rule(plan: Plan, cluster: Cluster, actor: User | None) -> Rule:
+def _new_rule(plan: RepairPlan, cluster: Cluster, actor: User | None) -> Rule:
     relearnt, before = plan.relearnt, plan.rule
     assert relearnt is not None  # noqa: S101 - may_be_published says so
     assert before is not None  # noqa: S101 - nothing is learnt anew without a rule before
@@ -225,7 +226,7 @@ def _create(
     return rule
 
 
-def _figures(plan: Plan) -> list[dict[str, Any]]:
+def _figures(plan: RepairPlan) -> list[dict[str, Any]]:
     relearnt = plan.relearnt
     assert relearnt is not None  # noqa: S101 - the caller has checked
     told = []
@@ -272,7 +273,7 @@ def _keep_samples(rule: Rule, annotated: Iterable[Snapshot], others: Iterable[Sn
     )
 
 
-def _annotate(plan: Plan, cluster: Cluster, actor: User | None) -> None:
+def _annotate(plan: RepairPlan, cluster: Cluster, actor: User | None) -> None:
     """Write down what was found again as annotations of the new snapshots; those of the old ones go."""
     relearnt = plan.relearnt
     assert relearnt is not None  # noqa: S101 - the caller has checked
@@ -304,7 +305,7 @@ def _annotate_page(
     if tree is None:
         return
     texts = read_texts(tree)
-    marks: dict[Attribute | None, list[Mark]] = {}
+    marks: dict[Attribute | None, list[AnnotatedValue]] = {}
     for name, found in page.values.items():
         try:
             anchors = [anchor_node(texts, one.place.xpath, one.place.text) for one in found]
@@ -312,12 +313,12 @@ def _annotate_page(
             continue
         if name in attributes:
             marks[attributes[name]] = [
-                Mark(anchor, _record_of(anchor.xpath, page)) for anchor in anchors
+                AnnotatedValue(anchor, _record_of(anchor.xpath, page)) for anchor in anchors
             ]
     if page.records:
-        marks[None] = [Mark(record=tuple(record)) for record in page.records]
+        marks[None] = [AnnotatedValue(record=tuple(record)) for record in page.records]
     for name in page.absent & attributes.keys():
-        marks.setdefault(attributes[name], [Mark()])
+        marks.setdefault(attributes[name], [AnnotatedValue()])
     annotate_page(snapshot=snapshot, marks=marks, actor=actor, source=Annotation.Source.SUGGESTION)
     stale = Annotation.objects.live().filter(page=snapshot.page_id, attribute__isnull=False)
     for row in stale.exclude(snapshot=snapshot).select_related("attribute").distinct():
@@ -348,7 +349,7 @@ def _note_accepted(proposal: Proposal, cluster: Cluster, rule: Rule, actor: User
 
 
 def _retire_unserved(
-    site: Site, plans: Sequence[Plan], served: set[int], actor: User | None
+    site: Site, plans: Sequence[RepairPlan], served: set[int], actor: User | None
 ) -> None:
     """Retire the rules whose cluster changed and for which nothing could be published."""
     changed = {

@@ -9,16 +9,16 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from clustering.models import Cluster, Extent, Page, PageMembership
+from clustering.models import Cluster, ClusterFigures, Page, PageMembership
 from monitoring.algorithms.rule_reuse import NewCluster, OldCluster, Versions, find_reuse
 from monitoring.models import FetchedPage, Proposal
 from monitoring.services.checks import fetched_pages
 from monitoring.services.checks.fresh_pages import FreshPage, pages_of_source
+from monitoring.services.checks.host_leases import puts_off
 from monitoring.services.checks.tested_pages import lines_with, read_body
-from monitoring.services.checks.turns import puts_off
 from monitoring.services.repair.accepting import accept_plans
-from monitoring.services.repair.new_clusters import cluster_fresh
-from monitoring.services.repair.plans import Plan
+from monitoring.services.repair.fresh_clusters import cluster_fresh
+from monitoring.services.repair.plans import RepairPlan
 from monitoring.services.repair.relearning import OldPage, relearn, versions_with
 from rules.algorithms.running.records import AttributeType
 from rules.models import GoldenRecord, Record, Rule
@@ -86,7 +86,7 @@ def request_healing(
 
 @puts_off
 def heal_site(run: JobRun, report: Report | None = None) -> dict[str, Any]:
-    """Plan the rules of a job's site as it is now, and apply them if it says so. Raises JobFailed."""
+    """RepairPlan the rules of a job's site as it is now, and apply them if it says so. Raises JobFailed."""
     site = run.job.site
     if site is None:
         raise jobs.JobFailed("the site was deleted meanwhile")
@@ -122,7 +122,7 @@ def heal_site(run: JobRun, report: Report | None = None) -> dict[str, Any]:
 def _accept(
     run: JobRun,
     site: Site,
-    planned: Sequence[tuple[Plan, dict[str, Any], Proposal | None]],
+    planned: Sequence[tuple[RepairPlan, dict[str, Any], Proposal | None]],
     fresh: Mapping[str, FreshPage],
 ) -> None:
     """Apply the plans that the job is to accept, and note in their lines what came of them."""
@@ -143,7 +143,7 @@ def _accept(
         line["cluster"], line["accepted"] = name or line["cluster"], is_served
 
 
-def _is_chosen(run: JobRun, plan: Plan) -> bool:
+def _is_chosen(run: JobRun, plan: RepairPlan) -> bool:
     params = run.job.params
     if params.get("only") is not None:
         return plan.new.name in params["only"]
@@ -154,7 +154,7 @@ def _is_chosen(run: JobRun, plan: Plan) -> bool:
     return True
 
 
-def line_of(plan: Plan) -> dict[str, Any]:
+def line_of(plan: RepairPlan) -> dict[str, Any]:
     """Return what is told of a plan."""
     from_cluster = plan.reuse.from_cluster or (plan.rule.cluster.name if plan.rule else None)
     line: dict[str, Any] = {
@@ -171,7 +171,7 @@ def line_of(plan: Plan) -> dict[str, Any]:
     return line
 
 
-def _attributes(plan: Plan) -> dict[str, Any]:
+def _attributes(plan: RepairPlan) -> dict[str, Any]:
     if plan.relearnt is not None:
         xpaths = {
             one.attribute: one.alternatives[0].xpath
@@ -231,7 +231,7 @@ def _old_clusters(site: Site, rules: Sequence[Rule]) -> list[OldCluster]:
 
     A page that came in after the change may have left its cluster already.
     """
-    extents = Extent.objects.filter(clustering__site=site, clustering__is_current=True)
+    extents = ClusterFigures.objects.filter(clustering__site=site, clustering__is_current=True)
     told = {
         cluster: (signature, importance)
         for cluster, signature, importance in extents.values_list(
@@ -263,7 +263,7 @@ def _plan(
     old: Sequence[OldCluster],
     rules: Sequence[Rule],
     fresh: Mapping[str, FreshPage],
-) -> Plan:
+) -> RepairPlan:
     rule_by_name = {rule.cluster.name: rule for rule in rules}
 
     def versions_of(one: OldCluster) -> tuple[list[Versions], Sequence[AttributeType]]:
@@ -273,21 +273,21 @@ def _plan(
 
     reuse = find_reuse(new, old, versions_of)
     if reuse.from_cluster is not None:
-        return Plan(new, reuse, rule_by_name[reuse.from_cluster])
+        return RepairPlan(new, reuse, rule_by_name[reuse.from_cluster])
     best = max(
         (one for one in old if one.has_rule and one.urls & new.urls),
         key=lambda one: (len(one.urls & new.urls), one.importance, one.name),
         default=None,
     )
     if best is None or not _is_mostly_of(new, best, old):
-        return Plan(new, reuse)
+        return RepairPlan(new, reuse)
     rule = rule_by_name[best.name]
     known = [
         page
         for page in old_pages(rule, new.urls & best.urls)
         if page.body != fresh[page.url].body and any(line.get("record") for line in page.golden)
     ]
-    return Plan(new, reuse, rule, relearn(rule, known, fresh, new.urls))
+    return RepairPlan(new, reuse, rule, relearn(rule, known, fresh, new.urls))
 
 
 def _is_mostly_of(new: NewCluster, best: OldCluster, old: Sequence[OldCluster]) -> bool:
@@ -330,7 +330,7 @@ def old_pages(rule: Rule, urls: frozenset[str]) -> list[OldPage]:
 
 
 def _proposals(
-    run: JobRun, site: Site, plans: Sequence[Plan], lines: Sequence[Mapping[str, Any]]
+    run: JobRun, site: Site, plans: Sequence[RepairPlan], lines: Sequence[Mapping[str, Any]]
 ) -> Sequence[Proposal | None]:
     """Return the proposals of plans: new ones, or those that somebody accepts. Raises JobFailed."""
     only = run.job.params.get("only")
@@ -347,7 +347,7 @@ def _proposals(
 
 
 def _keep_proposals(
-    run: JobRun, site: Site, plans: Sequence[Plan], lines: Sequence[Mapping[str, Any]]
+    run: JobRun, site: Site, plans: Sequence[RepairPlan], lines: Sequence[Mapping[str, Any]]
 ) -> list[Proposal]:
     """Write the plans down; those of before are replaced."""
     clusters = {cluster.name: cluster for cluster in Cluster.objects.filter(site=site)}
@@ -373,7 +373,7 @@ def _keep_proposals(
         )
 
 
-def _evidence(plan: Plan) -> dict[str, Any]:
+def _evidence(plan: RepairPlan) -> dict[str, Any]:
     """Return the values found again on the annotated pages, each with its score."""
     if plan.relearnt is None:
         return {}

@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from lxml.etree import _Element
 
-from clustering.algorithms.records.record_finding import find_records
+from clustering.algorithms.records.finding import find_records
 from clustering.dom.paths import element_paths
 from monitoring.algorithms.known_values import same_value
 from monitoring.algorithms.record_matching import match_list
 from monitoring.algorithms.repair import FoundValue, KnownPage, ProposedPage, propose_annotations
 from monitoring.algorithms.rule_reuse import FieldVerdict, Versions, field_test_of_rule
-from monitoring.algorithms.value_places import ReadPage
+from monitoring.algorithms.value_places import ValueIndex
 from monitoring.services.checks.fresh_pages import FreshPage
 from monitoring.services.checks.tested_pages import tree_of_body
 from monitoring.services.repair.relearnt import OldPage, Relearnt, versions_with
@@ -129,7 +129,7 @@ def _propose(
     known = [
         KnownPage(
             page.url,
-            ReadPage(copy),
+            ValueIndex(copy),
             {one.name: values[one.name] for one in within if one.name in values},
         )
         for page in pages
@@ -142,7 +142,7 @@ def _propose(
         wholes = [
             KnownPage(
                 page.url,
-                ReadPage(page.tree),
+                ValueIndex(page.tree),
                 {
                     one.name: page.values[0][one.name]
                     for one in beside

@@ -11,7 +11,7 @@ from rules.models import Rule
 
 
 @dataclass(slots=True)
-class Plan:
+class RepairPlan:
     """How a new cluster is to be served."""
 
     new: NewCluster

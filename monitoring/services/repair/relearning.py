@@ -9,7 +9,7 @@ from typing import Any
 from monitoring.algorithms.known_values import plain, same_value
 from monitoring.algorithms.repair import KnownPage, ProposedPage, choose_pages, propose_annotations
 from monitoring.algorithms.rule_reuse import Versions, field_test_of_rule
-from monitoring.algorithms.value_places import ReadPage
+from monitoring.algorithms.value_places import ValueIndex
 from monitoring.services.checks.fresh_pages import FreshPage
 from monitoring.services.checks.tested_pages import tree_of_body
 from monitoring.services.repair.list_relearning import relearn_list
@@ -73,7 +73,7 @@ def _known_pages(old: Sequence[OldPage], fresh: Mapping[str, FreshPage]) -> list
             continue
         labels, tags = _old_anchors(page)
         known.append(
-            KnownPage(page.url, ReadPage(tree), page.golden[0].get("record", {}), labels, tags)
+            KnownPage(page.url, ValueIndex(tree), page.golden[0].get("record", {}), labels, tags)
         )
     return known
 
@@ -83,7 +83,7 @@ def _old_anchors(page: OldPage) -> tuple[dict[str, str], dict[str, str]]:
     tree, _ = tree_of_body(page.body, page.content_type)
     if tree is None:
         return {}, {}
-    read = ReadPage(tree)
+    read = ValueIndex(tree)
     labels, tags = {}, {}
     for name, nodes in page.golden[0].get("nodes", {}).items():
         xpath = nodes if isinstance(nodes, str) else next(iter(nodes), "")

@@ -25,7 +25,7 @@ class DayFigures(NamedTuple):
         return self.n_served / self.n_pages if self.n_pages else None
 
 
-class Mark(NamedTuple):
+class ChartMark(NamedTuple):
     """A day on which sites changed."""
 
     x: float
@@ -62,7 +62,7 @@ class Course(NamedTuple):
     line: str  # points of the polylines, one for each unbroken stretch, as one path
     dots: list[Label]
     bars: list[Bar]
-    marks: list[Mark]
+    marks: list[ChartMark]
     grid: list[Label]
     days: list[Label]
     most: int
@@ -93,7 +93,7 @@ def course_of(figures: Sequence[DayFigures], marks: Mapping[date, tuple[str, str
             if one.share is not None
         ],
         bars=[_bar(one, xs[one.day], step, bottom, most) for one in figures if one.n_records],
-        marks=[Mark(xs[day], day, *told) for day, told in sorted(marks.items()) if day in xs],
+        marks=[ChartMark(xs[day], day, *told) for day, told in sorted(marks.items()) if day in xs],
         grid=[Label(LEFT - 6, _y(share, base), f"{share:.0%}") for share in GRID],
         days=[Label(xs[one.day], bottom + 15, f"{one.day:%-d %b}") for one in figures[::every]],
         most=most,

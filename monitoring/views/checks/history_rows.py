@@ -30,7 +30,7 @@ class BrokenSite(NamedTuple):
     is_genuine: bool
 
 
-class Reuse(NamedTuple):
+class ReuseRow(NamedTuple):
     """A site of Figure 5."""
 
     site: str
@@ -75,7 +75,7 @@ def table_iv(user: User, n_days: int) -> list[BrokenSite]:
     return sorted(rows, key=lambda row: (-row.coverage_drop, row.site))[:MOST_SITES]
 
 
-def figure_5(user: User) -> list[Reuse]:
+def figure_5(user: User) -> list[ReuseRow]:
     """Return how much of each repaired site could keep its rules: the last repair of each."""
     kept = (
         Proposal.objects.visible_to(user)
@@ -140,13 +140,13 @@ def _drops(sites: Sequence[str]) -> dict[str, float]:
     return {change.site.name: _fallen(change.found_by) for change in rows if change.found_by}
 
 
-def _reuse(place: int, site: str, decisions: dict[str, tuple[int, int]], drop: float) -> Reuse:
+def _reuse(place: int, site: str, decisions: dict[str, tuple[int, int]], drop: float) -> ReuseRow:
     n_rules = sum(n for n, _ in decisions.values())
     n_urls = sum(urls for _, urls in decisions.values())
     n_reused, urls = decisions.get(Proposal.Decision.REUSED, (0, 0))
     share = urls / n_urls if n_urls else 0.0
     whole = min(share + drop, 1.2)
-    return Reuse(
+    return ReuseRow(
         site,
         n_rules,
         n_reused,

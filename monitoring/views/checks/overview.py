@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from monitoring.services.checks.day_strips import KINDS
+from monitoring.services.checks.check_calendar import KINDS
 from monitoring.views.checks import overview_rows
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of

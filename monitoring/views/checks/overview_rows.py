@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotation.models import Effort
 from clustering.models import Page
 from monitoring.models import Alert, Check, Coverage, Proposal, Schedule, SiteChange
-from monitoring.services.checks.day_strips import Day, last_days, strips_of
+from monitoring.services.checks.check_calendar import Day, last_days, strips_of
 from monitoring.services.notices.alerts import RELEASABLE
 from monitoring.views.checks.charts import Course, DayFigures, course_of
 from rules.models import Extraction, Rule
@@ -87,7 +87,7 @@ class AlertGroup(NamedTuple):
     rows: list[AlertRow]
 
 
-class SiteRow(NamedTuple):
+class OverviewSiteRow(NamedTuple):
     """A site of the overview."""
 
     site: Site
@@ -112,7 +112,7 @@ def narrowed(sites: SiteQuerySet, shown: str) -> SiteQuerySet:
     return sites.filter(Exists(alerts.filter(kind__in=kinds))) if kinds else sites
 
 
-def site_rows(sites: Sequence[Site]) -> list[SiteRow]:
+def site_rows(sites: Sequence[Site]) -> list[OverviewSiteRow]:
     """Add to each site what is known of it, in the same few queries for any number of sites."""
     pks = [site.pk for site in sites]
     strips = strips_of(pks)
@@ -137,7 +137,7 @@ def site_rows(sites: Sequence[Site]) -> list[SiteRow]:
     }
     last = _last_checks(pks)
     return [
-        SiteRow(
+        OverviewSiteRow(
             site,
             schedules.get(site.pk),
             _health(kinds.get(site.pk, set()), schedules.get(site.pk)),

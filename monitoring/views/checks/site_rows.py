@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from monitoring.models import Check, CheckedPage, SiteChange
-from monitoring.services.checks.day_strips import Cell
+from monitoring.services.checks.check_calendar import Cell
 from rules.models import Rule
 from vertex.core.models import Job, Site
 

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from monitoring.models import Alert, Check, SiteChange
-from monitoring.services.checks.day_strips import KINDS, strips_of
+from monitoring.services.checks.check_calendar import KINDS, strips_of
 from monitoring.views.checks import overview_rows, site_rows
 from rules.models import Rule
 from vertex.core.models import Role, Site

@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol
 from lxml import etree
 from lxml.etree import _Element
 
-from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, XSL, Refused, read_stylesheet
+from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, XSL, StylesheetRefused, read_stylesheet
 from rules.algorithms.rule.rule import AttributeRule, ClusterRule, Selection
 from rules.algorithms.rule.xpaths import shown_form
 from rules.algorithms.stylesheet.cutting import (
@@ -69,23 +69,28 @@ class HandWritten:
         return self.selections[way] if way < len(self.selections) else Selection()
 
 
-class Check(Protocol):
+class XPathCheck(Protocol):
     """Refuse XPaths that a rule may not have: `rules.bundle.xpath_checks.check_xpaths`."""
 
     def __call__(self, written: HandWritten, /, *, is_within_record: bool) -> None: ...
 
 
 def stylesheet_text(given: bytes | str) -> str:
-    """Return a stylesheet as it is kept, declared as the UTF-8 that it is stored in. Raises Refused."""
+    """Return a stylesheet as it is stored: declared as UTF-8.
+
+    Raises StylesheetRefused.
+    """
     if isinstance(given, bytes):
         given = _decoded(given)
     text = given.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff\n ").rstrip() + "\n"
     if len(text.encode("utf-8", "replace")) > MAX_STYLESHEET:
-        raise Refused(f"the stylesheet is larger than {MAX_STYLESHEET:,} bytes")
+        raise StylesheetRefused(f"the stylesheet is larger than {MAX_STYLESHEET:,} bytes")
     if not text.isprintable() and re.search(
         "[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", text
     ):
-        raise Refused("the stylesheet holds characters that XML does not know; is it text?")
+        raise StylesheetRefused(
+            "the stylesheet holds characters that XML does not know; is it text?"
+        )
     declared = _DECLARATION.match(text)
     if declared is None:
         return text
@@ -95,14 +100,16 @@ def stylesheet_text(given: bytes | str) -> str:
 def _decoded(given: bytes) -> str:
     """Return the text of a file, in the encoding that it declares."""
     if len(given) > MAX_STYLESHEET:
-        raise Refused(
+        raise StylesheetRefused(
             f"the stylesheet has {len(given):,} bytes; at most {MAX_STYLESHEET:,} are allowed"
         )
     encoding = read_stylesheet(given).getroottree().docinfo.encoding or "UTF-8"
     try:
         return given.decode("utf-16" if encoding.upper().startswith("UTF-16") else encoding)
     except (LookupError, UnicodeDecodeError) as error:
-        raise Refused(f"the stylesheet is not the {encoding} that it declares: {error}") from None
+        raise StylesheetRefused(
+            f"the stylesheet is not the {encoding} that it declares: {error}"
+        ) from None
 
 
 def empty_stylesheet(names: Sequence[str], *, title: str = "") -> str:
@@ -143,10 +150,10 @@ def _template_of(root: _Element, attribute: str) -> _Element | None:
     return next((one for one in root.iterchildren(_NAME) if one.get("name") == name), None)
 
 
-def with_xpaths(text: str, written: Sequence[HandWritten], *, check: Check) -> str:
+def with_xpaths(text: str, written: Sequence[HandWritten], *, check: XPathCheck) -> str:
     """Return a stylesheet in which some attributes are found by XPaths that somebody wrote.
 
-    `check` is asked before an XPath is printed. Raises Refused.
+    `check` is asked before an XPath is printed. Raises StylesheetRefused.
     """
     root = read_stylesheet(text.encode())
     lines = text.split("\n")
@@ -183,7 +190,10 @@ def _shared_by(written: Sequence[HandWritten]) -> set[str]:
 
 
 def _span(lines: Sequence[str], template: _Element) -> tuple[int, int]:
-    """Return the first and last line of a template and what was said of it before. Raises Refused."""
+    """Return the first and last line of a template with its comment.
+
+    Raises StylesheetRefused.
+    """
     name = str(template.get("name"))
     first = _line(template) - 1
     opens = 0 <= first < len(lines) and lines[first].lstrip().startswith("<xsl:template ")
@@ -194,7 +204,7 @@ def _span(lines: Sequence[str], template: _Element) -> tuple[int, int]:
     ends = (n for n in range(first, len(lines)) if lines[n].rstrip().endswith("</xsl:template>"))
     last = next(ends, None) if opens else None
     if last is None:
-        raise Refused(
+        raise StylesheetRefused(
             f"the template {name} does not begin and end on lines of its own; change it in the stylesheet"
         )
     return begin, last
@@ -212,12 +222,12 @@ def _takes_record(template: _Element) -> bool:
 def _call(lines: list[str], root: _Element, attribute: str) -> bool:
     """Let the template of the record call a new attribute's; say whether it is within a list's record.
 
-    Raises Refused.
+    Raises StylesheetRefused.
     """
     ends = [n for n, line in enumerate(lines) if line.strip() == "</record>"]
     records = list(root.iter("record"))
     if len(ends) != 1 or len(records) != 1:
-        raise Refused(
+        raise StylesheetRefused(
             f"the stylesheet has no template attribute-{attribute}, and no single <record> that ends on a"
             " line of its own to call one from; write it in the stylesheet"
         )
@@ -242,12 +252,14 @@ def _before_end(lines: Sequence[str], added: Sequence[str]) -> list[str]:
         None,
     )
     if end is None:
-        raise Refused("the stylesheet does not end with </xsl:stylesheet> on a line of its own")
+        raise StylesheetRefused(
+            "the stylesheet does not end with </xsl:stylesheet> on a line of its own"
+        )
     return [*lines[:end], *added, *lines[end:]]
 
 
-def _template(written: HandWritten, check: Check, *, is_within_record: bool) -> list[str]:
-    """Return the template of an attribute. Raises Refused."""
+def _template(written: HandWritten, check: XPathCheck, *, is_within_record: bool) -> list[str]:
+    """Return the template of an attribute. Raises StylesheetRefused."""
     check(written, is_within_record=is_within_record)
     content = ['<xsl:param name="record"/>'] if is_within_record else []
     for way, xpath in enumerate(written.xpaths, 1):

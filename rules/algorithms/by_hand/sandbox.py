@@ -108,26 +108,28 @@ _VARIABLE = re.compile(r"\$")
 _BRACES = re.compile(r"\{((?:[^{}\"']|\"[^\"]*\"|'[^']*')*)\}")
 
 
-class Refused(ValueError):
+class StylesheetRefused(ValueError):
     """An XPath or a stylesheet must not run; the message says which part of it and why."""
 
 
 def check_xpath(xpath: str) -> etree.XPath:
     """Return the compiled XPath.
 
-    Raises Refused.
+    Raises StylesheetRefused.
     """
     if len(xpath) > MAX_XPATH:
-        raise Refused(f"the XPath has {len(xpath):,} characters; at most {MAX_XPATH:,} are allowed")
+        raise StylesheetRefused(
+            f"the XPath has {len(xpath):,} characters; at most {MAX_XPATH:,} are allowed"
+        )
     if _VARIABLE.search(_LITERAL.sub("''", xpath)):
-        raise Refused(
+        raise StylesheetRefused(
             f"{xpath!r} uses a variable; an XPath of a rule has none: write the value itself"
         )
     _check_expression(xpath, FUNCTIONS, xpath)
     try:
         return etree.XPath(xpath, regexp=False)
     except (etree.XPathError, ValueError) as error:
-        raise Refused(f"{xpath!r} is no XPath 1.0: {str(error).lower()}") from None
+        raise StylesheetRefused(f"{xpath!r} is no XPath 1.0: {str(error).lower()}") from None
 
 
 def _check_expression(xpath: str, functions: frozenset[str], where: str) -> None:
@@ -139,29 +141,37 @@ def _check_expression(xpath: str, functions: frozenset[str], where: str) -> None
         if not name:
             continue
         if name == "document":
-            raise Refused(f"{where}: document() would read another file; a rule sees its page only")
+            raise StylesheetRefused(
+                f"{where}: document() would read another file; a rule sees its page only"
+            )
         if name not in functions and name not in NODE_TESTS and name not in _OPERATORS:
             allowed = ", ".join(sorted(functions))
-            raise Refused(f"{where}: the function {name}() is not allowed; allowed are {allowed}")
+            raise StylesheetRefused(
+                f"{where}: the function {name}() is not allowed; allowed are {allowed}"
+            )
     prefix = _PREFIX.search(bare)
     if prefix:
-        raise Refused(f"{where}: the prefix {prefix[1]}: is not allowed; pages have no namespaces")
+        raise StylesheetRefused(
+            f"{where}: the prefix {prefix[1]}: is not allowed; pages have no namespaces"
+        )
 
 
 class _NothingElse(etree.Resolver):
     """Refuse to read any file or address."""
 
     def resolve(self, system_url: str | None, public_id: str | None, context: object) -> None:  # type: ignore[override]  # lxml passes them  # noqa: ARG002 - the signature is the library's
-        raise Refused(f"the stylesheet asks for {system_url or public_id}; a rule stands alone")
+        raise StylesheetRefused(
+            f"the stylesheet asks for {system_url or public_id}; a rule stands alone"
+        )
 
 
 def read_stylesheet(text: bytes) -> _Element:
     """Return the root of a stylesheet that may run.
 
-    Raises Refused.
+    Raises StylesheetRefused.
     """
     if len(text) > MAX_STYLESHEET:
-        raise Refused(
+        raise StylesheetRefused(
             f"the stylesheet has {len(text):,} bytes; at most {MAX_STYLESHEET:,} are allowed"
         )
     parser = etree.XMLParser(
@@ -171,62 +181,70 @@ def read_stylesheet(text: bytes) -> _Element:
     try:
         root = etree.fromstring(text, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
-        raise Refused(f"the stylesheet is no well-formed XML: {error}") from None
+        raise StylesheetRefused(f"the stylesheet is no well-formed XML: {error}") from None
     if root.getroottree().docinfo.doctype:  # type: ignore[union-attr]  # a parsed tree has it
-        raise Refused(
+        raise StylesheetRefused(
             "the stylesheet has a document type, which could name files; remove <!DOCTYPE …>"
         )
     _check_root(root)
     for number, node in enumerate(root.getroottree().iter(), 1):
         if number > MAX_ELEMENTS:
-            raise Refused(f"the stylesheet has more than {MAX_ELEMENTS:,} nodes")
+            raise StylesheetRefused(f"the stylesheet has more than {MAX_ELEMENTS:,} nodes")
         _check_node(node)
     return root
 
 
 def _check_root(root: _Element) -> None:
     if root.tag not in {f"{{{XSL}}}stylesheet", f"{{{XSL}}}transform"}:
-        raise Refused(f"the root element is {root.tag}, not xsl:stylesheet")
+        raise StylesheetRefused(f"the root element is {root.tag}, not xsl:stylesheet")
     if root.get("version") != "1.0":
-        raise Refused(f'version {root.get("version")!r} is not read; write version="1.0"')
+        raise StylesheetRefused(f'version {root.get("version")!r} is not read; write version="1.0"')
 
 
 def _check_node(node: _Element) -> None:
     if isinstance(node, etree._Comment):  # lxml has no public name for the class
         return
     if not isinstance(node.tag, str):
-        raise Refused(
+        raise StylesheetRefused(
             f"line {node.sourceline}: processing instructions and entities are not allowed"
         )
     if sum(1 for _ in node.iterancestors()) > MAX_DEPTH:
-        raise Refused(f"line {node.sourceline}: elements are nested deeper than {MAX_DEPTH}")
+        raise StylesheetRefused(
+            f"line {node.sourceline}: elements are nested deeper than {MAX_DEPTH}"
+        )
     name = etree.QName(node)
     if name.namespace == XSL:
         _check_instruction(node, name.localname)
     elif name.namespace or name.localname not in RESULTS:
         results = ", ".join(sorted(RESULTS))
-        raise Refused(f"{_place(node)} is not allowed: the result consists of {results}")
+        raise StylesheetRefused(f"{_place(node)} is not allowed: the result consists of {results}")
     for attribute, value in node.attrib.items():
         _check_attribute(node, str(attribute), str(value))
 
 
 def _check_instruction(node: _Element, name: str) -> None:
     if name in {"import", "include"}:
-        raise Refused(
+        raise StylesheetRefused(
             f"{_place(node)} would read another stylesheet; a rule stands alone: paste its templates"
         )
     if name not in ELEMENTS:
-        raise Refused(
+        raise StylesheetRefused(
             f"{_place(node)} is not allowed; allowed are xsl:{', xsl:'.join(sorted(ELEMENTS))}"
         )
     if name == "output" and node.get("method", "xml") != "xml":
-        raise Refused(f"{_place(node)}: a rule's output method is xml, not {node.get('method')}")
+        raise StylesheetRefused(
+            f"{_place(node)}: a rule's output method is xml, not {node.get('method')}"
+        )
     if name == "output" and (node.get("doctype-system") or node.get("doctype-public")):
-        raise Refused(f"{_place(node)}: a record has no document type")
+        raise StylesheetRefused(f"{_place(node)}: a record has no document type")
     if name in {"element", "attribute"} and "{" in (node.get("name") or ""):
-        raise Refused(f"{_place(node)}: its name must stand there as it is, without braces")
+        raise StylesheetRefused(
+            f"{_place(node)}: its name must stand there as it is, without braces"
+        )
     if name == "element" and node.get("name") not in RESULTS:
-        raise Refused(f"{_place(node)}: the result consists of {', '.join(sorted(RESULTS))}")
+        raise StylesheetRefused(
+            f"{_place(node)}: the result consists of {', '.join(sorted(RESULTS))}"
+        )
 
 
 def _check_attribute(node: _Element, attribute: str, value: str) -> None:
@@ -235,9 +253,9 @@ def _check_attribute(node: _Element, attribute: str, value: str) -> None:
         "extension-element-prefixes",
         "exclude-result-prefixes",
     }:
-        raise Refused(f"{_place(node)}: the attribute {name.localname} is not allowed")
+        raise StylesheetRefused(f"{_place(node)}: the attribute {name.localname} is not allowed")
     if name.namespace and not (name.localname == "space" and name.namespace.endswith("/namespace")):
-        raise Refused(f"{_place(node)}: the attribute {attribute} is not allowed")
+        raise StylesheetRefused(f"{_place(node)}: the attribute {attribute} is not allowed")
     for xpath in _expressions_in(node, name.localname, value):
         _check_expression(xpath, XSLT_FUNCTIONS, f"{_place(node)}, {name.localname}={value!r}")
 
@@ -249,7 +267,7 @@ def _expressions_in(node: _Element, attribute: str, value: str) -> Iterator[str]
     elif not is_instruction or attribute in TEMPLATES_OF_VALUES:
         rest = _BRACES.sub("", value.replace("{{", "").replace("}}", ""))
         if "{" in rest or "}" in rest:
-            raise Refused(f"{_place(node)}: the braces of {value!r} do not match")
+            raise StylesheetRefused(f"{_place(node)}: the braces of {value!r} do not match")
         yield from _BRACES.findall(value)
 
 

@@ -19,20 +19,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from rules.algorithms.learning.candidates import Question
 from rules.algorithms.learning.columns import Columns
-from rules.algorithms.learning.universe import Bits
+from rules.algorithms.learning.node_index import NodeSet
+from rules.algorithms.learning.search import SearchGoal
 from rules.algorithms.rule.feature import Feature
 
 MOST_SETS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Learnt:
+class LearntXPath:
     """An XPath with its numbers."""
 
     features: tuple[Feature, ...]
-    bits: Bits
+    bits: NodeSet
     precision: float
     distance: int
     support: float
@@ -44,14 +44,18 @@ class Learnt:
         return (-self.precision, self.distance, -self.support)
 
 
-def learn_xpath(columns: Columns, question: Question, features: Iterable[Feature]) -> list[Learnt]:
+def learn_xpath(
+    columns: Columns, question: SearchGoal, features: Iterable[Feature]
+) -> list[LearntXPath]:
     """Return the best XPaths of recall 1, the best first: the precise ones, then the most precise others."""
     singles = _distinct(columns, question, features)
-    C_k: dict[tuple[int, ...], Bits] = {(number,): bits for number, (_, bits) in enumerate(singles)}
-    best_XPath: Learnt | None = None
-    max_prec_XPath: Learnt | None = None
+    C_k: dict[tuple[int, ...], NodeSet] = {
+        (number,): bits for number, (_, bits) in enumerate(singles)
+    }
+    best_XPath: LearntXPath | None = None
+    max_prec_XPath: LearntXPath | None = None
     while C_k:
-        L_next: dict[tuple[int, ...], Learnt] = {}
+        L_next: dict[tuple[int, ...], LearntXPath] = {}
         for F, bits in C_k.items():
             X = _learnt(tuple(singles[number][0] for number in F), bits, question)
             if not X.is_precise:
@@ -67,10 +71,10 @@ def learn_xpath(columns: Columns, question: Question, features: Iterable[Feature
 
 
 def _distinct(
-    columns: Columns, question: Question, features: Iterable[Feature]
-) -> list[tuple[Feature, Bits]]:
+    columns: Columns, question: SearchGoal, features: Iterable[Feature]
+) -> list[tuple[Feature, NodeSet]]:
     """Return the features that select all positives, the nearest of each set of nodes."""
-    nearest: dict[Bits, Feature] = {}
+    nearest: dict[NodeSet, Feature] = {}
     for feature in features:
         bits = columns.select(question.target, feature)
         if bits & question.positives == question.positives:
@@ -80,7 +84,7 @@ def _distinct(
     return [(feature, bits) for bits, feature in nearest.items()]
 
 
-def _learnt(features: tuple[Feature, ...], bits: Bits, question: Question) -> Learnt:
+def _learnt(features: tuple[Feature, ...], bits: NodeSet, question: SearchGoal) -> LearntXPath:
     n_right = (bits & question.positives).bit_count()
     n_wrong = (bits & question.negatives).bit_count()
     n_some, is_single = 0, True
@@ -88,7 +92,7 @@ def _learnt(features: tuple[Feature, ...], bits: Bits, question: Question) -> Le
         selected = bits & page
         n_some += selected != 0
         is_single = is_single and not selected & (selected - 1)
-    return Learnt(
+    return LearntXPath(
         features=features,
         bits=bits,
         precision=n_right / (n_right + n_wrong),
@@ -98,15 +102,15 @@ def _learnt(features: tuple[Feature, ...], bits: Bits, question: Question) -> Le
     )
 
 
-def _is_inferior(X: Learnt, best: Learnt) -> bool:
+def _is_inferior(X: LearntXPath, best: LearntXPath) -> bool:
     return X.distance > best.distance or (X.distance == best.distance and X.support <= best.support)
 
 
 def _grow(
-    L: Mapping[tuple[int, ...], Learnt], bits_of: Sequence[Bits]
-) -> dict[tuple[int, ...], Bits]:
+    L: Mapping[tuple[int, ...], LearntXPath], bits_of: Sequence[NodeSet]
+) -> dict[tuple[int, ...], NodeSet]:
     """Return the sets of one more feature all of whose parts are in L."""
-    grown: dict[tuple[int, ...], Bits] = {}
+    grown: dict[tuple[int, ...], NodeSet] = {}
     starts: dict[tuple[int, ...], list[int]] = {}
     for F in sorted(L):
         starts.setdefault(F[:-1], []).append(F[-1])

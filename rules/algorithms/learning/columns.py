@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from rules.algorithms.learning.universe import Bits, Universe
+from rules.algorithms.learning.node_index import NodeIndex, NodeSet
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import TEXT_TARGET
 
@@ -25,22 +25,22 @@ Mask: TypeAlias = "NDArray[np.bool_]"
 class Columns:
     """The nodes of each feature that was asked for."""
 
-    universe: Universe
-    bits_by_feature: dict[Feature, Bits] = field(default_factory=dict)
-    bits_by_target: dict[str, Bits] = field(default_factory=dict)
+    universe: NodeIndex
+    bits_by_feature: dict[Feature, NodeSet] = field(default_factory=dict)
+    bits_by_target: dict[str, NodeSet] = field(default_factory=dict)
 
-    def select(self, target: str, feature: Feature) -> Bits:
+    def select(self, target: str, feature: Feature) -> NodeSet:
         """Return the nodes of a target's kind that have the feature."""
         return self.bits(feature) & self.targets(target)
 
-    def bits(self, feature: Feature) -> Bits:
+    def bits(self, feature: Feature) -> NodeSet:
         found = self.bits_by_feature.get(feature)
         if found is None:
             mask = self.universe.lift(_MASKS[feature.kind](self.universe, feature), feature.level)
             found = self.bits_by_feature[feature] = pack(mask)
         return found
 
-    def targets(self, target: str) -> Bits:
+    def targets(self, target: str) -> NodeSet:
         """Return all nodes of a target's kind."""
         found = self.bits_by_target.get(target)
         if found is None:
@@ -48,12 +48,12 @@ class Columns:
         return found
 
 
-def pack(mask: Mask) -> Bits:
+def pack(mask: Mask) -> NodeSet:
     """Return a mask as an integer; the last place stands for the node that does not exist."""
     return int.from_bytes(np.packbits(mask[:-1], bitorder="little").tobytes(), "little")
 
 
-def numbers_of(bits: Bits) -> Iterator[int]:
+def numbers_of(bits: NodeSet) -> Iterator[int]:
     """Yield the nodes of a set in document order."""
     while bits:
         lowest = bits & -bits
@@ -61,7 +61,7 @@ def numbers_of(bits: Bits) -> Iterator[int]:
         bits ^= lowest
 
 
-def _target_mask(universe: Universe, target: str) -> Mask:
+def _target_mask(universe: NodeIndex, target: str) -> Mask:
     if target == TEXT_TARGET:
         return universe.is_text.copy()
     if target.startswith("@"):
@@ -71,7 +71,7 @@ def _target_mask(universe: Universe, target: str) -> Mask:
     return mask
 
 
-def _by_axis(universe: Universe, feature: Feature, mask: Mask) -> Mask:
+def _by_axis(universe: NodeIndex, feature: Feature, mask: Mask) -> Mask:
     """Return the nodes of which the element that the axis leads to is in the mask."""
     if feature.axis == "ancestor":
         return _inside(universe, mask)
@@ -82,7 +82,7 @@ def _by_axis(universe: Universe, feature: Feature, mask: Mask) -> Mask:
     return mask
 
 
-def _inside(universe: Universe, mask: Mask) -> Mask:
+def _inside(universe: NodeIndex, mask: Mask) -> Mask:
     """Return the nodes within the elements of the mask."""
     changes = np.zeros(universe.n + 2, dtype=np.int32)
     numbers = np.flatnonzero(mask)
@@ -93,42 +93,42 @@ def _inside(universe: Universe, mask: Mask) -> Mask:
     return np.asarray(inside, dtype=np.bool_)
 
 
-def _tag(universe: Universe, feature: Feature) -> Mask:
+def _tag(universe: NodeIndex, feature: Feature) -> Mask:
     return _elements(universe, feature, universe.nodes_by_tag)
 
 
-def _token(universe: Universe, feature: Feature) -> Mask:
+def _token(universe: NodeIndex, feature: Feature) -> Mask:
     return _elements(universe, feature, universe.nodes_by_token)
 
 
-def _elements(universe: Universe, feature: Feature, nodes_by: Mapping[str, list[int]]) -> Mask:
+def _elements(universe: NodeIndex, feature: Feature, nodes_by: Mapping[str, list[int]]) -> Mask:
     numbers = [number for value in feature.values for number in nodes_by.get(value, ())]
     return _by_axis(universe, feature, universe.mask(numbers))
 
 
-def _attribute(universe: Universe, feature: Feature) -> Mask:
+def _attribute(universe: NodeIndex, feature: Feature) -> Mask:
     name = feature.name or feature.kind
     known = universe.nodes_by_attribute
     numbers = [number for value in feature.values for number in known.get((name, value), ())]
     return _by_axis(universe, feature, universe.mask(numbers))
 
 
-def _has(universe: Universe, feature: Feature) -> Mask:
+def _has(universe: NodeIndex, feature: Feature) -> Mask:
     return _by_axis(universe, feature, universe.mask(universe.nodes_by_name.get(feature.name, ())))
 
 
-def _label(universe: Universe, feature: Feature) -> Mask:
+def _label(universe: NodeIndex, feature: Feature) -> Mask:
     return _before(universe, feature) | _begins(universe, feature)
 
 
-def _begins(universe: Universe, feature: Feature) -> Mask:
+def _begins(universe: NodeIndex, feature: Feature) -> Mask:
     """Return the nodes whose text begins with the label and goes on."""
     return universe.mask(
         number for value in feature.values for number in _that_begin(universe, value)
     )
 
 
-def _that_begin(universe: Universe, label: str) -> Iterator[int]:
+def _that_begin(universe: NodeIndex, label: str) -> Iterator[int]:
     opening = f"{label} "
     for text in universe.texts_by_initial.get(label[0], ()):
         known = universe.openings[text]
@@ -138,7 +138,7 @@ def _that_begin(universe: Universe, label: str) -> Iterator[int]:
             yield from _around(universe, text, opening)
 
 
-def _around(universe: Universe, text: int, opening: str) -> Iterator[int]:
+def _around(universe: NodeIndex, text: int, opening: str) -> Iterator[int]:
     """Yield the elements of which this is the first text, and which begin so."""
     number = universe.nodes[text].parent
     while number >= 0 and universe.first_text[number] == text:
@@ -147,13 +147,13 @@ def _around(universe: Universe, text: int, opening: str) -> Iterator[int]:
         number = universe.nodes[number].parent
 
 
-def _texts(universe: Universe, feature: Feature) -> Mask:
+def _texts(universe: NodeIndex, feature: Feature) -> Mask:
     return universe.mask(
         n for value in feature.values for n in universe.texts_by_label.get(value, ())
     )
 
 
-def _before(universe: Universe, feature: Feature) -> Mask:
+def _before(universe: NodeIndex, feature: Feature) -> Mask:
     texts = _texts(universe, feature)
     if feature.name:
         tags = [n for tag in feature.name.split() for n in universe.nodes_by_tag.get(tag, ())]
@@ -161,22 +161,22 @@ def _before(universe: Universe, feature: Feature) -> Mask:
     return texts[universe.text_before]
 
 
-def _after(universe: Universe, feature: Feature) -> Mask:
+def _after(universe: NodeIndex, feature: Feature) -> Mask:
     return _texts(universe, feature)[universe.text_after]
 
 
-def _first_text(universe: Universe, feature: Feature) -> Mask:
+def _first_text(universe: NodeIndex, feature: Feature) -> Mask:
     return _texts(universe, feature)[universe.first_text]
 
 
-def _sibling_text(universe: Universe, feature: Feature) -> Mask:
+def _sibling_text(universe: NodeIndex, feature: Feature) -> Mask:
     known = universe.elements_by_label
     return universe.mask(n for value in feature.values for n in known.get(value, ()))[
         universe.befores
     ]
 
 
-def _heading(universe: Universe, feature: Feature) -> Mask:
+def _heading(universe: NodeIndex, feature: Feature) -> Mask:
     """Return the elements of the tag `name` that follow an element of the text, or one another after it."""
     same = universe.mask(universe.nodes_by_tag.get(feature.name, ()))
     known = universe.elements_by_label
@@ -189,53 +189,53 @@ def _heading(universe: Universe, feature: Feature) -> Mask:
     return found
 
 
-def _starts(universe: Universe, feature: Feature) -> Mask:
+def _starts(universe: NodeIndex, feature: Feature) -> Mask:
     return _by_text(universe, lambda text: text.startswith(feature.values))
 
 
-def _ends(universe: Universe, feature: Feature) -> Mask:
+def _ends(universe: NodeIndex, feature: Feature) -> Mask:
     return _by_text(universe, lambda text: text.endswith(feature.values))
 
 
-def _before_ends(universe: Universe, feature: Feature) -> Mask:
+def _before_ends(universe: NodeIndex, feature: Feature) -> Mask:
     mask = universe.mask(
         n for n, node in enumerate(universe.nodes) if node.shown.endswith(feature.values)
     )
     return mask[universe.text_before]
 
 
-def _after_starts(universe: Universe, feature: Feature) -> Mask:
+def _after_starts(universe: NodeIndex, feature: Feature) -> Mask:
     mask = universe.mask(
         n for n, node in enumerate(universe.nodes) if node.shown.startswith(feature.values)
     )
     return mask[universe.text_after]
 
 
-def _contains(universe: Universe, feature: Feature) -> Mask:
+def _contains(universe: NodeIndex, feature: Feature) -> Mask:
     return _by_text(universe, lambda text: any(value in text for value in feature.values))
 
 
-def _by_text(universe: Universe, holds: Callable[[str], bool]) -> Mask:
+def _by_text(universe: NodeIndex, holds: Callable[[str], bool]) -> Mask:
     return universe.mask(number for number, text in enumerate(universe.shown_texts) if holds(text))
 
 
-def _first(universe: Universe, _feature: Feature) -> Mask:
+def _first(universe: NodeIndex, _feature: Feature) -> Mask:
     mask = universe.befores == universe.n
     mask[-1] = False
     return np.asarray(mask, dtype=np.bool_)
 
 
-def _last(universe: Universe, _feature: Feature) -> Mask:
+def _last(universe: NodeIndex, _feature: Feature) -> Mask:
     mask = universe.afters == universe.n
     mask[-1] = False
     return np.asarray(mask, dtype=np.bool_)
 
 
-def _position(universe: Universe, feature: Feature) -> Mask:
+def _position(universe: NodeIndex, feature: Feature) -> Mask:
     return np.asarray(universe.n_befores == feature.distance - 1, dtype=np.bool_)
 
 
-_MASKS: Final[Mapping[str, Callable[[Universe, Feature], Mask]]] = {
+_MASKS: Final[Mapping[str, Callable[[NodeIndex, Feature], Mask]]] = {
     "tag": _tag,
     "id": _attribute,
     "class": _attribute,

@@ -10,24 +10,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from rules.algorithms.learning.candidates import (
+from rules.algorithms.learning.features import features_of
+from rules.algorithms.learning.naive_bayes import ClassifierUndecided, decimal, learn_classifier
+from rules.algorithms.learning.node_index import NodeSet
+from rules.algorithms.learning.odd_annotations import part_strangers
+from rules.algorithms.learning.pinning import pin_rule
+from rules.algorithms.learning.positional import learn_position, nth
+from rules.algorithms.learning.samples import Samples, chosen, nodes_of, question_of
+from rules.algorithms.learning.search import (
     GAIN,
-    Candidate,
-    Question,
+    Conjunction,
+    SearchGoal,
     find_singles,
     measure,
     numbers_of_candidate,
     search,
 )
-from rules.algorithms.learning.features import features_of
-from rules.algorithms.learning.naive_bayes import ClassifierUndecided, decimal, learn_classifier
-from rules.algorithms.learning.pinning import pin_rule
-from rules.algorithms.learning.positional import learn_position, nth
-from rules.algorithms.learning.samples import Samples, chosen, nodes_of, question_of
-from rules.algorithms.learning.strangers import part_strangers
-from rules.algorithms.learning.targets import BOUNDARY, AttributeSpec, Mark, Targets, as_element
+from rules.algorithms.learning.targets import (
+    BOUNDARY,
+    AttributeSpec,
+    TargetNode,
+    Targets,
+    as_element,
+)
 from rules.algorithms.learning.text_selection import NoSelection, learn_part
-from rules.algorithms.learning.universe import Bits
 from rules.algorithms.rule.rule import (
     NAIVE_BAYES,
     POSITIONAL,
@@ -36,7 +42,7 @@ from rules.algorithms.rule.rule import (
     Alternative,
     AttributeRule,
     Boundary,
-    Failure,
+    LearningFailure,
 )
 
 BOUND = 2.0  # a rank above which a conjunction is taken for an accident
@@ -55,17 +61,17 @@ class NoPreciseXPath(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class AttributeTask:
     """The marks of an attribute that one kind of target serves."""
 
     samples: Samples
     targets: Targets
     spec: AttributeSpec
-    marks: tuple[Mark, ...]
-    claimed: Bits = 0  # nodes of unannotated pages that other attributes' rules select
+    marks: tuple[TargetNode, ...]
+    claimed: NodeSet = 0  # nodes of unannotated pages that other attributes' rules select
 
     @property
-    def question(self) -> Question:
+    def question(self) -> SearchGoal:
         return question_of(
             self.samples,
             self.targets,
@@ -77,17 +83,17 @@ class Task:
         )
 
     @property
-    def chosen(self) -> list[Mark]:
+    def chosen(self) -> list[TargetNode]:
         return chosen(self.marks, is_multi=self.spec.is_multi)
 
     @property
     def pages(self) -> list[int]:
         return sorted({mark.positive.page for mark in self.marks})
 
-    def of_page(self, page: int) -> Task:
+    def of_page(self, page: int) -> AttributeTask:
         return replace(self, marks=tuple(mark for mark in self.marks if mark.positive.page == page))
 
-    def search(self) -> tuple[Question, list[Candidate]]:
+    def search(self) -> tuple[SearchGoal, list[Conjunction]]:
         question = self.question
         features = features_of(self.samples.universe, [mark.positive for mark in self.chosen])
         return question, search(self.samples.columns, question, features)
@@ -112,7 +118,7 @@ def learn_attributes(
     return [pin_rule(samples, rule) for rule in rules]
 
 
-def _claim(samples: Samples, rule: AttributeRule) -> tuple[float, Bits]:
+def _claim(samples: Samples, rule: AttributeRule) -> tuple[float, NodeSet]:
     """Return the nodes that a rule selects, and its rank; a rule of another kind claims nothing."""
     if len(rule.alternatives) != 1 or rule.alternatives[0].kind != XPATH:
         return float("inf"), 0
@@ -123,7 +129,7 @@ def _claim(samples: Samples, rule: AttributeRule) -> tuple[float, Bits]:
     return alternative.numbers.rank, bits
 
 
-def _on_annotated(samples: Samples, bits: Bits) -> Bits:
+def _on_annotated(samples: Samples, bits: NodeSet) -> NodeSet:
     return (
         bits & ((1 << samples.universe.page_starts[len(samples.pages)]) - 1)
         if samples.has_others
@@ -132,19 +138,19 @@ def _on_annotated(samples: Samples, bits: Bits) -> Bits:
 
 
 def learn_attribute(
-    samples: Samples, targets: Targets, spec: AttributeSpec, claimed: Bits = 0
+    samples: Samples, targets: Targets, spec: AttributeSpec, claimed: NodeSet = 0
 ) -> AttributeRule:
     """Return the attribute's rule, or the reason why there is none."""
     alternatives: list[Alternative] = []
     losers: list[Alternative] = []
     failures = list(targets.failures)
     for marks in _by_target(targets.marks):
-        task = Task(samples, targets, spec, tuple(marks), claimed)
+        task = AttributeTask(samples, targets, spec, tuple(marks), claimed)
         try:
             found, lost = _learn_target(task)
         except NoPreciseXPath as error:
             page = "" if error.page is None else samples.pages[error.page].url
-            failures.append(Failure(spec.name, error.step, page, str(error)))
+            failures.append(LearningFailure(spec.name, error.step, page, str(error)))
             found, lost, told = _learn_without_strangers(task)
             failures += told
         alternatives += found
@@ -162,8 +168,8 @@ def learn_attribute(
 
 
 def _learn_without_strangers(
-    task: Task,
-) -> tuple[list[Alternative], list[Alternative], list[Failure]]:
+    task: AttributeTask,
+) -> tuple[list[Alternative], list[Alternative], list[LearningFailure]]:
     """Return alternatives for nearly all annotations, and who the others are; nothing if all stand alike."""
     alike, strangers = part_strangers(task.samples.universe, task.marks)
     if not strangers:
@@ -175,19 +181,19 @@ def _learn_without_strangers(
     return found, lost, _told(task, strangers)
 
 
-def _told(task: Task, strangers: Sequence[Mark]) -> list[Failure]:
+def _told(task: AttributeTask, strangers: Sequence[TargetNode]) -> list[LearningFailure]:
     pages = [task.samples.pages[mark.positive.page].url for mark in strangers]
     reason = "of its annotations stand elsewhere than those that the rule is learnt from"
     name = task.spec.name
     return [
-        Failure(name, "annotations", page, f"{pages.count(page)} {reason}")
+        LearningFailure(name, "annotations", page, f"{pages.count(page)} {reason}")
         for page in dict.fromkeys(pages)
     ]
 
 
 def learn_boundary(
     samples: Samples, targets: Targets, n_siblings: int
-) -> tuple[Boundary | None, list[Failure]]:
+) -> tuple[Boundary | None, list[LearningFailure]]:
     """Return where the records of a list begin, None where nothing was marked or nothing is precise."""
     rule = (
         learn_attribute(samples, targets, AttributeSpec(BOUNDARY, is_multi=True))
@@ -199,15 +205,15 @@ def learn_boundary(
     return Boundary(rule.alternatives[0], n_siblings), list(rule.failures)
 
 
-def _by_target(marks: Iterable[Mark]) -> list[list[Mark]]:
+def _by_target(marks: Iterable[TargetNode]) -> list[list[TargetNode]]:
     """Return the marks by their kind of target, those with most pages first."""
-    found: dict[str, list[Mark]] = {}
+    found: dict[str, list[TargetNode]] = {}
     for mark in marks:
         found.setdefault(mark.positive.target, []).append(mark)
     return sorted(found.values(), key=lambda group: -len({mark.positive.page for mark in group}))
 
 
-def _learn_target(task: Task) -> tuple[list[Alternative], list[Alternative]]:
+def _learn_target(task: AttributeTask) -> tuple[list[Alternative], list[Alternative]]:
     """Return the alternatives for one kind of target, and what they beat. Raises NoPreciseXPath."""
     try:
         return _learn_in_steps(task)
@@ -221,7 +227,7 @@ def _learn_target(task: Task) -> tuple[list[Alternative], list[Alternative]]:
         return _learn_in_steps(replace(task, marks=tuple(marks), targets=targets))
 
 
-def _learn_in_steps(task: Task) -> tuple[list[Alternative], list[Alternative]]:
+def _learn_in_steps(task: AttributeTask) -> tuple[list[Alternative], list[Alternative]]:
     question, candidates = task.search()
     joint = [candidate for candidate in candidates if _is_borne_out(candidate, question)]
     refusals: list[NoPreciseXPath | NoSelection] = []
@@ -248,12 +254,12 @@ def _as_one(refusals: Sequence[NoPreciseXPath | NoSelection]) -> NoPreciseXPath:
     return NoPreciseXPath(last.step, page, "; ".join(dict.fromkeys(str(r) for r in refusals)))
 
 
-def _is_borne_out(candidate: Candidate, question: Question) -> bool:
+def _is_borne_out(candidate: Conjunction, question: SearchGoal) -> bool:
     return not question.unannotated or candidate.rank <= BOUND
 
 
 def _learn_joint(
-    task: Task, question: Question, candidates: Sequence[Candidate]
+    task: AttributeTask, question: SearchGoal, candidates: Sequence[Conjunction]
 ) -> list[Alternative]:
     """Return one alternative for all pages, and those that it beats. Raises NoPreciseXPath, NoSelection."""
     if not candidates:
@@ -264,7 +270,7 @@ def _learn_joint(
 
 
 def _alternative(
-    task: Task, question: Question, candidate: Candidate, kind: str = XPATH
+    task: AttributeTask, question: SearchGoal, candidate: Conjunction, kind: str = XPATH
 ) -> Alternative:
     """Return a candidate with the part of the text that is the value. Raises NoSelection."""
     return Alternative(
@@ -277,13 +283,13 @@ def _alternative(
 
 
 def _learn_layouts(
-    task: Task, _question: Question, _candidates: Sequence[Candidate]
+    task: AttributeTask, _question: SearchGoal, _candidates: Sequence[Conjunction]
 ) -> list[Alternative]:
     """Return alternatives that together serve all annotated pages. Raises NoPreciseXPath, NoSelection."""
     pages = task.pages
     if len(pages) == 1:
         raise NoPreciseXPath("xpath", pages[0], "there is one annotated page only")
-    offers: list[tuple[Task, Question, Candidate]] = []
+    offers: list[tuple[AttributeTask, SearchGoal, Conjunction]] = []
     for page in pages:
         single = task.of_page(page)
         asked, candidates = single.search()
@@ -292,7 +298,9 @@ def _learn_layouts(
 
 
 def _cover(
-    task: Task, offers: Sequence[tuple[Task, Question, Candidate]], pages: Iterable[int]
+    task: AttributeTask,
+    offers: Sequence[tuple[AttributeTask, SearchGoal, Conjunction]],
+    pages: Iterable[int],
 ) -> list[Alternative]:
     """Choose greedily: most pages first, then the better rank."""
     left = set(pages)
@@ -313,7 +321,7 @@ def _cover(
     return taken
 
 
-def _served(task: Task, candidate: Candidate, pages: Iterable[int]) -> set[int]:
+def _served(task: AttributeTask, candidate: Conjunction, pages: Iterable[int]) -> set[int]:
     """Return the pages all of whose positives a candidate selects."""
     found = set()
     for page in pages:
@@ -323,17 +331,17 @@ def _served(task: Task, candidate: Candidate, pages: Iterable[int]) -> set[int]:
     return found
 
 
-def _imprecise(task: Task, question: Question) -> list[Candidate]:
+def _imprecise(task: AttributeTask, question: SearchGoal) -> list[Conjunction]:
     """Return the features that select all positives, the most precise first."""
     columns = task.samples.columns
     features = features_of(task.samples.universe, [mark.positive for mark in task.chosen])
     singles = [measure(one, question) for one in find_singles(columns, question, features)]
-    singles.append(Candidate((), columns.targets(question.target), 0.0))
+    singles.append(Conjunction((), columns.targets(question.target), 0.0))
     return sorted(singles, key=lambda one: ((one.bits & question.negatives).bit_count(), one.price))
 
 
 def _learn_position(
-    task: Task, question: Question, _candidates: Sequence[Candidate]
+    task: AttributeTask, question: SearchGoal, _candidates: Sequence[Conjunction]
 ) -> list[Alternative]:
     """Return an alternative by position. Raises NoPreciseXPath, NoSelection."""
     judged = [task.samples.universe.page_bits[page] for page in task.targets.judged]
@@ -353,7 +361,7 @@ def _learn_position(
 
 
 def _learn_classifier(
-    task: Task, question: Question, _candidates: Sequence[Candidate]
+    task: AttributeTask, question: SearchGoal, _candidates: Sequence[Conjunction]
 ) -> list[Alternative]:
     """Return a classifier on the most precise conjunction. Raises NoPreciseXPath, NoSelection."""
     judged = [task.samples.universe.page_bits[page] for page in task.targets.judged]

@@ -9,14 +9,14 @@ from __future__ import annotations
 from clustering.values.typed_regexes import select
 from rules.algorithms.learning.columns import Columns, numbers_of
 from rules.algorithms.learning.naive_bayes import choose
+from rules.algorithms.learning.node_index import NodeSet
 from rules.algorithms.learning.positional import nth
 from rules.algorithms.learning.range_pruner import select_parts
 from rules.algorithms.learning.text_selection import text_of
-from rules.algorithms.learning.universe import Bits
 from rules.algorithms.rule.rule import NAIVE_BAYES, Alternative, AttributeRule
 
 
-def selected_nodes(columns: Columns, alternative: Alternative, page: Bits) -> Bits:
+def selected_nodes(columns: Columns, alternative: Alternative, page: NodeSet) -> NodeSet:
     """Return the nodes of a page that an alternative selects."""
     bits = columns.targets(alternative.target) & page
     for feature in alternative.features:
@@ -29,7 +29,7 @@ def selected_nodes(columns: Columns, alternative: Alternative, page: Bits) -> Bi
 
 
 def serving_alternative(
-    columns: Columns, rule: AttributeRule, page: Bits
+    columns: Columns, rule: AttributeRule, page: NodeSet
 ) -> tuple[Alternative | None, list[int]]:
     """Return the first alternative that selects something on a page, and its nodes."""
     for alternative in rule.alternatives:
@@ -40,7 +40,7 @@ def serving_alternative(
     return None, []
 
 
-def values_on(columns: Columns, rule: AttributeRule, page: Bits) -> list[str]:
+def values_on(columns: Columns, rule: AttributeRule, page: NodeSet) -> list[str]:
     """Return the values that a rule finds on a page."""
     alternative, nodes = serving_alternative(columns, rule, page)
     if alternative is None:

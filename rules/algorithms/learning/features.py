@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from rules.algorithms.learning.page_nodes import ITSELF, LONGEST_ANCHOR
-from rules.algorithms.learning.universe import Universe
+from rules.algorithms.learning.node_index import NodeIndex
+from rules.algorithms.learning.nodes import ITSELF, LONGEST_ANCHOR
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import TEXT_TARGET
 from rules.algorithms.rule.xpaths import label_of
@@ -65,7 +65,7 @@ class Positive:
 class Chain:
     """A positive and its ancestors, from the target up."""
 
-    universe: Universe
+    universe: NodeIndex
     positive: Positive
     nodes: tuple[int, ...]
 
@@ -92,7 +92,7 @@ class Chain:
         return str(self.universe.nodes[number].place[0].tag)
 
 
-def chain_of(universe: Universe, positive: Positive) -> Chain:
+def chain_of(universe: NodeIndex, positive: Positive) -> Chain:
     nodes = [positive.node]
     while (parent := universe.nodes[nodes[-1]].parent) >= 0 and len(nodes) < MOST_LEVELS:
         nodes.append(parent)
@@ -232,7 +232,7 @@ def texts_beside(chain: Chain) -> Iterator[Feature]:
                 yield Feature("heading", level, (label,), name=tag)
 
 
-def _label_of_element(universe: Universe, number: int) -> str:
+def _label_of_element(universe: NodeIndex, number: int) -> str:
     if number >= universe.n:
         return ""
     label = label_of(universe.string(number)[: 4 * LONGEST_ANCHOR])
@@ -292,7 +292,7 @@ GENERATORS: Final = (
 
 
 def features_of(
-    universe: Universe,
+    universe: NodeIndex,
     positives: Sequence[Positive],
     generators: Iterable[Callable[[Chain], Iterator[Feature]]] = GENERATORS,
 ) -> list[Feature]:

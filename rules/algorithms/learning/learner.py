@@ -27,7 +27,7 @@ from rules.algorithms.learning.targets import (
     find_boundaries,
     find_targets,
 )
-from rules.algorithms.rule.rule import AttributeRule, ClusterRule, Failure
+from rules.algorithms.rule.rule import AttributeRule, ClusterRule, LearningFailure
 
 Learner = Callable[[Samples, Sequence[tuple[Targets, AttributeSpec]]], list[AttributeRule]]
 
@@ -80,7 +80,7 @@ def _without_marks(targets: Targets, spec: AttributeSpec) -> AttributeRule:
     reason = (
         "it is absent on all annotated pages" if targets.judged else "no page was annotated for it"
     )
-    failures = targets.failures or [Failure(spec.name, "annotations", "", reason)]
+    failures = targets.failures or [LearningFailure(spec.name, "annotations", "", reason)]
     return AttributeRule(
         spec.name,
         spec.type,

@@ -26,7 +26,7 @@ from rules.algorithms.learning.features import (
     tags,
     tokens,
 )
-from rules.algorithms.learning.universe import Bits
+from rules.algorithms.learning.node_index import NodeSet
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import Weight
 
@@ -62,12 +62,16 @@ class Classifier:
             for feature, true, false in zip(self.features, self.if_true, self.if_false, strict=True)
         )
 
-    def choose(self, columns: Columns, candidates: Bits) -> Bits:
+    def choose(self, columns: Columns, candidates: NodeSet) -> NodeSet:
         return choose(columns, candidates, self.bias, self.weights())
 
 
 def learn_classifier(
-    columns: Columns, target: str, candidates: Bits, positives: Bits, judged: Sequence[Bits]
+    columns: Columns,
+    target: str,
+    candidates: NodeSet,
+    positives: NodeSet,
+    judged: Sequence[NodeSet],
 ) -> Classifier:
     """Return the classifier that chooses the positive of each judged page. Raises ClassifierUndecided."""
     seen = candidates & _union(judged)
@@ -82,7 +86,9 @@ def learn_classifier(
     return classifier
 
 
-def choose(columns: Columns, candidates: Bits, bias: float, weights: Sequence[Weight]) -> Bits:
+def choose(
+    columns: Columns, candidates: NodeSet, bias: float, weights: Sequence[Weight]
+) -> NodeSet:
     """Return the candidate with the highest score above 0, none where there is none."""
     tests = [(columns.bits(w.feature), float(w.if_true), float(w.if_false)) for w in weights]
     best, found = 0.0, 0
@@ -106,7 +112,7 @@ def relative(feature: Feature) -> Feature | None:
     return replace(feature, level=0, axis="ancestor") if feature.axis == "self" else None
 
 
-def _candidate_features(columns: Columns, target: str, seen: Bits) -> Iterator[Feature]:
+def _candidate_features(columns: Columns, target: str, seen: NodeSet) -> Iterator[Feature]:
     """Yield the features of the candidates that do not hold for all or none of them."""
     found: set[Feature] = set()
     for number in islice(numbers_of(seen), MOST_CANDIDATES):
@@ -117,7 +123,7 @@ def _candidate_features(columns: Columns, target: str, seen: Bits) -> Iterator[F
             yield feature
 
 
-def _information(bits: Bits, seen: Bits, positives: Bits) -> float:
+def _information(bits: NodeSet, seen: NodeSet, positives: NodeSet) -> float:
     """Return the mutual information of a feature with the labels + and -."""
     n = seen.bit_count()
     total = 0.0
@@ -130,7 +136,7 @@ def _information(bits: Bits, seen: Bits, positives: Bits) -> float:
 
 
 def _fit(
-    columns: Columns, features: tuple[Feature, ...], seen: Bits, positives: Bits
+    columns: Columns, features: tuple[Feature, ...], seen: NodeSet, positives: NodeSet
 ) -> Classifier:
     right, wrong = seen & positives, seen & ~positives
     n_right, n_wrong = right.bit_count(), wrong.bit_count()
@@ -145,7 +151,7 @@ def _fit(
     return Classifier(bias, features, tuple(true), tuple(false))
 
 
-def _union(sets: Sequence[Bits]) -> Bits:
+def _union(sets: Sequence[NodeSet]) -> NodeSet:
     found = 0
     for bits in sets:
         found |= bits

@@ -15,7 +15,7 @@ from collections.abc import Collection, Hashable, Sequence
 from typing import Final, Literal, NamedTuple
 
 from rules.algorithms.learning.naming import names_attribute
-from rules.algorithms.learning.universe import Bits, Universe
+from rules.algorithms.learning.node_index import NodeIndex, NodeSet
 
 FEWEST_PAGES: Final = 2
 PLACEHOLDER: Final = 3  # pages that must show the same text
@@ -38,7 +38,7 @@ class New(NamedTuple):
 
 
 def find_news(
-    universe: Universe, pages: Sequence[Bits], annotated: Sequence[bool]
+    universe: NodeIndex, pages: Sequence[NodeSet], annotated: Sequence[bool]
 ) -> list[list[New]]:
     """Return what is new on each page; nothing on annotated ones."""
     keys_by_page = [_keys_of(universe, bits) for bits in pages]
@@ -63,7 +63,7 @@ def find_news(
     ]
 
 
-def richest(universe: Universe, pages: Sequence[Bits], attributes: Collection[str] = ()) -> int:
+def richest(universe: NodeIndex, pages: Sequence[NodeSet], attributes: Collection[str] = ()) -> int:
     """Return the page to annotate first: it labels most attributes, and shows most of what many show."""
     keys_by_page = [_keys_of(universe, bits) for bits in pages]
     n_pages: dict[Hashable, int] = defaultdict(int)
@@ -102,7 +102,7 @@ def is_named(attribute: str, label: str) -> bool:
     return len(label.split()) <= WORDS and names_attribute(attribute, label)
 
 
-def _keys_of(universe: Universe, bits: Bits) -> dict[Hashable, int]:
+def _keys_of(universe: NodeIndex, bits: NodeSet) -> dict[Hashable, int]:
     """Return the kinds and labels of a page, each with the first text node that has it."""
     numbers = _range_of(bits)
     if not numbers:
@@ -112,7 +112,7 @@ def _keys_of(universe: Universe, bits: Bits) -> dict[Hashable, int]:
     return {key: page.first + number for key, number in counted.items()}
 
 
-def _read_keys(universe: Universe, numbers: range) -> dict[Hashable, int]:
+def _read_keys(universe: NodeIndex, numbers: range) -> dict[Hashable, int]:
     """Return the kinds and labels of a page, with their nodes counted from its first one."""
     found: dict[Hashable, int] = {}
     kinds: dict[int, tuple[str, ...] | None] = {}
@@ -136,18 +136,18 @@ def _read_keys(universe: Universe, numbers: range) -> dict[Hashable, int]:
     return {key: number - numbers[0] for key, number in found.items()}
 
 
-def _range_of(bits: Bits) -> range:
+def _range_of(bits: NodeSet) -> range:
     """Return the numbers of a page's nodes, which follow one another."""
     return range((bits & -bits).bit_length() - 1, bits.bit_length()) if bits else range(0)
 
 
-def _what(universe: Universe, key: Hashable, node: int) -> Literal["text", "label", "image"]:
+def _what(universe: NodeIndex, key: Hashable, node: int) -> Literal["text", "label", "image"]:
     if isinstance(key, str):
         return "label"
     return "text" if universe.nodes[node].text is not None else "image"
 
 
-def _kind(universe: Universe, number: int) -> tuple[str, ...]:
+def _kind(universe: NodeIndex, number: int) -> tuple[str, ...]:
     steps = []
     parent = universe.nodes[number].parent
     for _ in range(LEVELS):

@@ -15,8 +15,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from rules.algorithms.learning.columns import numbers_of
+from rules.algorithms.learning.node_index import NodeSet
 from rules.algorithms.learning.samples import Samples
-from rules.algorithms.learning.universe import Bits
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import TEXT_TARGET, Alternative, AttributeRule
 
@@ -50,7 +50,7 @@ def pin_alternative(samples: Samples, alternative: Alternative) -> Alternative:
     return replace(alternative, features=features)
 
 
-def _placed(samples: Samples, feature: Feature, bits: Bits) -> Feature:
+def _placed(samples: Samples, feature: Feature, bits: NodeSet) -> Feature:
     """Return the feature of a label with the tags that it stands in."""
     if feature.kind not in {"label", "before"} or feature.axis != "self" or feature.name:
         return feature
@@ -69,7 +69,7 @@ def _placed(samples: Samples, feature: Feature, bits: Bits) -> Feature:
 
 
 def _tag_of_scan(
-    samples: Samples, alternative: Alternative, features: Iterable[Feature], bits: Bits
+    samples: Samples, alternative: Alternative, features: Iterable[Feature], bits: NodeSet
 ) -> tuple[Feature, ...]:
     """Return the tag of the elements that a feature would be looked for in all elements for, if it is one."""
     scans = [one for one in features if one.kind in SCANNING and one.axis == "self"]
@@ -83,7 +83,7 @@ def _tag_of_scan(
     return (Feature("tag", level, tuple(tags)),) if len(tags) == 1 else ()
 
 
-def _at_level(samples: Samples, bits: Bits, level: int) -> set[int]:
+def _at_level(samples: Samples, bits: NodeSet, level: int) -> set[int]:
     """Return the nodes so many levels above those of a set."""
     parents = samples.universe.parents
     numbers = set(numbers_of(bits))

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rules.algorithms.learning.universe import Bits
+from rules.algorithms.learning.node_index import NodeSet
 
 MOST_POSITIONS = 10
 
 
-def learn_position(bits: Bits, positives: Bits, judged: Sequence[Bits]) -> int:
+def learn_position(bits: NodeSet, positives: NodeSet, judged: Sequence[NodeSet]) -> int:
     """Return the position at which each page has its positive, 0 where there is none.
 
     `judged` are the nodes of the pages about which the editor said something.
@@ -36,7 +36,7 @@ def learn_position(bits: Bits, positives: Bits, judged: Sequence[Bits]) -> int:
     return min(fitting, key=lambda place: (abs(place), -place), default=0)
 
 
-def nth(bits: Bits, position: int) -> Bits:
+def nth(bits: NodeSet, position: int) -> NodeSet:
     """Return the node at a position as a set, empty where the page has not so many."""
     n = bits.bit_count()
     if n < abs(position):
@@ -46,7 +46,7 @@ def nth(bits: Bits, position: int) -> Bits:
     return bits & -bits
 
 
-def _places(selected: Bits, positive: Bits) -> set[int]:
+def _places(selected: NodeSet, positive: NodeSet) -> set[int]:
     n = selected.bit_count()
     numbers = list(range(1, min(n, MOST_POSITIONS) + 1))
     return {

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rules.algorithms.learning.apriori import Learnt, learn_xpath
-from rules.algorithms.learning.candidates import Question
+from rules.algorithms.learning.apriori import LearntXPath, learn_xpath
 from rules.algorithms.learning.features import PUBLISHED, features_of
 from rules.algorithms.learning.naive_bayes import ClassifierUndecided, decimal, learn_classifier
 from rules.algorithms.learning.positional import learn_position
 from rules.algorithms.learning.range_pruner import learn_offsets
 from rules.algorithms.learning.samples import Samples, chosen, question_of
-from rules.algorithms.learning.targets import AttributeSpec, Mark, Targets, on_element
+from rules.algorithms.learning.search import SearchGoal
+from rules.algorithms.learning.targets import AttributeSpec, TargetNode, Targets, on_element
 from rules.algorithms.learning.text_selection import examples_of
 from rules.algorithms.rule.rule import (
     NAIVE_BAYES,
@@ -24,7 +24,7 @@ from rules.algorithms.rule.rule import (
     XPATH,
     Alternative,
     AttributeRule,
-    Failure,
+    LearningFailure,
     Numbers,
     Selection,
 )
@@ -50,13 +50,17 @@ def learn_as_published(samples: Samples, targets: Targets, spec: AttributeSpec) 
     failures = list(targets.failures)
     alternatives: list[Alternative] = []
     if not found:
-        failures.append(Failure(spec.name, "xpath", "", "the annotated nodes share no feature"))
+        failures.append(
+            LearningFailure(spec.name, "xpath", "", "the annotated nodes share no feature")
+        )
     else:
         try:
             alternatives = [_alternative(samples, targets, wanted, question, found[0], spec)]
         except ClassifierUndecided as error:
             url = samples.pages[targets.judged[error.page]].url
-            failures.append(Failure(spec.name, "classifier", url, f"no precise XPath; {error}"))
+            failures.append(
+                LearningFailure(spec.name, "classifier", url, f"no precise XPath; {error}")
+            )
     return AttributeRule(
         attribute=spec.name,
         type=spec.type,
@@ -71,9 +75,9 @@ def learn_as_published(samples: Samples, targets: Targets, spec: AttributeSpec) 
 def _alternative(
     samples: Samples,
     targets: Targets,
-    marks: list[Mark],
-    question: Question,
-    learnt: Learnt,
+    marks: list[TargetNode],
+    question: SearchGoal,
+    learnt: LearntXPath,
     spec: AttributeSpec,
 ) -> Alternative:
     """Return the pXPath, the rXPath with a position, or with a classifier. Raises ClassifierUndecided."""

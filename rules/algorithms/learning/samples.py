@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from lxml.etree import _Element
 
-from rules.algorithms.learning.candidates import Question
 from rules.algorithms.learning.columns import Columns, numbers_of, pack
-from rules.algorithms.learning.page_nodes import Walks
-from rules.algorithms.learning.targets import AnnotatedPage, Mark, Targets
-from rules.algorithms.learning.universe import Bits, Universe, number_nodes
+from rules.algorithms.learning.node_index import NodeIndex, NodeSet, number_nodes
+from rules.algorithms.learning.nodes import Walks
+from rules.algorithms.learning.search import SearchGoal
+from rules.algorithms.learning.targets import AnnotatedPage, TargetNode, Targets
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import TEXT_TARGET
 
@@ -26,7 +26,7 @@ class Samples:
     """Annotated pages, the first of the universe, and the others."""
 
     pages: tuple[AnnotatedPage, ...]
-    universe: Universe
+    universe: NodeIndex
     columns: Columns
 
     @property
@@ -45,13 +45,13 @@ def read_samples(
 def question_of(
     samples: Samples,
     targets: Targets,
-    marks: Sequence[Mark],
+    marks: Sequence[TargetNode],
     *,
     is_multi: bool,
     is_mandatory: bool = False,
     attribute: str = "",
-    claimed: Bits = 0,
-) -> Question:
+    claimed: NodeSet = 0,
+) -> SearchGoal:
     """Return what is looked for: the nodes of some marks, and of no other node where the editor looked."""
     target = marks[0].positive.target
     everything = samples.columns.targets(target)
@@ -64,7 +64,7 @@ def question_of(
     others = [
         bits for page, bits in enumerate(samples.universe.page_bits) if page not in targets.judged
     ]
-    return Question(
+    return SearchGoal(
         target=target,
         positives=positives,
         negatives=everything & judged & ~(positives | spared),
@@ -79,7 +79,7 @@ def question_of(
     )
 
 
-def _alike(samples: Samples, target: str, positives: Bits) -> Bits:
+def _alike(samples: Samples, target: str, positives: NodeSet) -> NodeSet:
     """Return the nodes whose tag and parent's tag are those of a positive."""
     nodes, columns, found = samples.universe.nodes, samples.columns, 0
     start = 1 if target == TEXT_TARGET else 0
@@ -96,7 +96,7 @@ def _alike(samples: Samples, target: str, positives: Bits) -> Bits:
     return found
 
 
-def _odd(samples: Samples, target: str, positives: Bits) -> Bits:
+def _odd(samples: Samples, target: str, positives: NodeSet) -> NodeSet:
     """Return the texts without a digit where the positives are numbers, and those of quite another length."""
     universe = samples.universe
     numbers = list(numbers_of(positives))
@@ -110,24 +110,26 @@ def _odd(samples: Samples, target: str, positives: Bits) -> Bits:
     return pack(odd) & samples.columns.targets(target)
 
 
-def chosen(marks: Sequence[Mark], *, is_multi: bool) -> list[Mark]:
+def chosen(marks: Sequence[TargetNode], *, is_multi: bool) -> list[TargetNode]:
     """Return the marks that a rule must find: of a single value's only the first of each page."""
     if is_multi:
         return list(marks)
-    first_by_page: dict[int, Mark] = {}
+    first_by_page: dict[int, TargetNode] = {}
     for mark in marks:
         first_by_page.setdefault(mark.positive.page, mark)
     return list(first_by_page.values())
 
 
-def nodes_of(marks: Iterable[Mark]) -> Bits:
+def nodes_of(marks: Iterable[TargetNode]) -> NodeSet:
     bits = 0
     for mark in marks:
         bits |= 1 << mark.positive.node
     return bits
 
 
-def _showing(samples: Samples, marks: Iterable[Mark], everything: Bits, *, is_multi: bool) -> Bits:
+def _showing(
+    samples: Samples, marks: Iterable[TargetNode], everything: NodeSet, *, is_multi: bool
+) -> NodeSet:
     """Return the nodes that show a value of a list's page: they are neither right nor wrong."""
     bits = 0
     if is_multi:
@@ -141,7 +143,7 @@ def _showing(samples: Samples, marks: Iterable[Mark], everything: Bits, *, is_mu
     return bits & everything
 
 
-def _union(sets: Iterable[Bits]) -> Bits:
+def _union(sets: Iterable[NodeSet]) -> NodeSet:
     found = 0
     for bits in sets:
         found |= bits

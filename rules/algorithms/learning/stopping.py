@@ -20,13 +20,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from annotation.algorithms.suggestions.suggestions_names import implied_type
-from annotation.algorithms.suggestions.suggestions_types import find_typed, has_pattern
+from annotation.algorithms.suggestions.names import implied_type
+from annotation.algorithms.suggestions.value_types import find_typed, has_pattern
 from rules.algorithms.learning.columns import Columns, numbers_of
 from rules.algorithms.learning.evaluating import selected_nodes, serving_alternative, values_on
 from rules.algorithms.learning.feature_prices import ANCHORS
+from rules.algorithms.learning.node_index import NodeSet
 from rules.algorithms.learning.novelty import New, find_news, find_placeholders, is_named
-from rules.algorithms.learning.universe import Bits
 from rules.algorithms.rule.rule import Alternative, AttributeRule, ClusterRule
 
 State = Literal["annotated", "wrong", "found", "absent", "missing", "several", "differs"]
@@ -40,7 +40,7 @@ WEAK_HINT: Final = 0.3  # confidence of a hint that counts where there is no rul
 LONGEST_NEW: Final = 200  # characters of a text that could be a value
 
 
-class Hint(NamedTuple):
+class SuggestedValues(NamedTuple):
     """A suggestion for an attribute on a page; no values say that the page has none."""
 
     values: tuple[str, ...]
@@ -52,11 +52,11 @@ class SamplePage:
     """A sample, with what its editor said and what is suggested."""
 
     url: str
-    bits: Bits
+    bits: NodeSet
     said: Mapping[str, tuple[str, ...]] | None = (
         None  # None: nobody annotated it; no values: absent
     )
-    hints: Mapping[str, Hint] = field(default_factory=dict)
+    hints: Mapping[str, SuggestedValues] = field(default_factory=dict)
     is_list: bool = False  # then its editor may have shown one record of several
 
 
@@ -71,7 +71,7 @@ class Rival(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class SampleCell:
     """An attribute on a sample."""
 
     attribute: str
@@ -91,12 +91,12 @@ class Cell:
 class Outlook:
     """What a rule makes of all samples."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[SampleCell, ...]
     n_pages: int
     n_annotated: int
 
     @property
-    def doubted(self) -> list[Cell]:
+    def doubted(self) -> list[SampleCell]:
         return [cell for cell in self.cells if cell.is_doubted]
 
     @property
@@ -128,7 +128,7 @@ class Outlook:
         verb = "is" if len(names) == 1 else "are"
         return f"{', '.join(names)} {verb} doubtful on {n_pages} of {n_left} other samples."
 
-    def of_attribute(self, name: str) -> list[Cell]:
+    def of_attribute(self, name: str) -> list[SampleCell]:
         return [cell for cell in self.cells if cell.attribute == name]
 
     def added_by(self, page: int) -> list[str]:
@@ -142,7 +142,7 @@ def look_at(rule: ClusterRule, columns: Columns, pages: Sequence[SamplePage]) ->
     news = find_news(
         columns.universe, [page.bits for page in pages], [page.said is not None for page in pages]
     )
-    cells: list[Cell] = []
+    cells: list[SampleCell] = []
     for one in rule.attributes:
         others = 0
         for name, bits in claimed.items():
@@ -152,7 +152,7 @@ def look_at(rule: ClusterRule, columns: Columns, pages: Sequence[SamplePage]) ->
     return Outlook(tuple(cells), len(pages), sum(page.said is not None for page in pages))
 
 
-def _claims(columns: Columns, rule: AttributeRule, pages: Sequence[SamplePage]) -> Bits:
+def _claims(columns: Columns, rule: AttributeRule, pages: Sequence[SamplePage]) -> NodeSet:
     """Return the nodes that a rule's values stand in, on all samples."""
     bits = 0
     for page in pages:
@@ -167,9 +167,9 @@ def _look_at_attribute(
     rule: AttributeRule,
     columns: Columns,
     pages: Sequence[SamplePage],
-    claimed: Bits,
+    claimed: NodeSet,
     news: Sequence[Sequence[New]],
-) -> list[Cell]:
+) -> list[SampleCell]:
     trusted = _trusts_hints(rule, pages)
     rivals = _rivals_of(rule)
     found = [tuple(values_on(columns, rule, page.bits)) for page in pages]
@@ -262,20 +262,20 @@ class _Look:
     number: int
     values: tuple[str, ...]
     trusts_hints: bool
-    claimed: Bits  # nodes of other attributes' values
+    claimed: NodeSet  # nodes of other attributes' values
     news: Sequence[New]  # on the page, not claimed
     repeated: frozenset[str]  # texts that may stand for no value
     finds_on: frozenset[int]  # samples
     misses_on: frozenset[int]  # samples nobody annotated
     shares: bool  # whether it shares nodes with another attribute where it is annotated
 
-    def cell(self, rivals: Sequence[AttributeRule]) -> Cell:
+    def cell(self, rivals: Sequence[AttributeRule]) -> SampleCell:
         name = self.rule.attribute
         if self.page.said is not None and name in self.page.said:
             return self._annotated(self.page.said[name])
         differing = tuple(one for rival in rivals if (one := self._rival(rival)) is not None)
         state, doubt, why = next(self._found(differing) if self.values else self._missed(differing))
-        return Cell(name, self.number, state, self.values, doubt, why, differing)
+        return SampleCell(name, self.number, state, self.values, doubt, why, differing)
 
     def _rival(self, rival: AttributeRule) -> Rival | None:
         """Return what a rival finds, where that is something else and no other attribute's value."""
@@ -289,16 +289,16 @@ class _Look:
             return None  # a rival that finds fewer says nothing of the others
         return Rival(rival.alternatives[0].xpath, values)
 
-    def _annotated(self, said: tuple[str, ...]) -> Cell:
+    def _annotated(self, said: tuple[str, ...]) -> SampleCell:
         wanted, found = compared(said), compared(self.values)
         is_right = wanted == found or (self.page.is_list and bool(wanted) and wanted <= found)
         if is_right:
-            return Cell(self.rule.attribute, self.number, "annotated", self.values)
+            return SampleCell(self.rule.attribute, self.number, "annotated", self.values)
         why = f"annotated is {_listed(said)}, the rule finds {_listed(self.values)}"
-        return Cell(self.rule.attribute, self.number, "wrong", self.values, 0.0, why)
+        return SampleCell(self.rule.attribute, self.number, "wrong", self.values, 0.0, why)
 
     @property
-    def hint(self) -> Hint | None:
+    def hint(self) -> SuggestedValues | None:
         hint = self.page.hints.get(self.rule.attribute)
         return hint if hint and hint.confidence >= SURE_HINT and self.trusts_hints else None
 
@@ -358,7 +358,7 @@ class _Look:
             )
         yield "absent", 0.0, "the page shows nothing that annotated pages do not"
 
-    def _is_free(self, hint: Hint) -> bool:
+    def _is_free(self, hint: SuggestedValues) -> bool:
         """Say whether a weak hint shows no value of another attribute, where there is no rule."""
         nodes = self.columns.universe.nodes
         wanted = compared(hint.values)

@@ -18,10 +18,10 @@ from lxml import etree
 from lxml.etree import _Element
 
 from rules.algorithms.learning.features import Positive
-from rules.algorithms.learning.page_nodes import ITSELF, TAIL, TEXT
+from rules.algorithms.learning.node_index import NodeIndex
+from rules.algorithms.learning.nodes import ITSELF, TAIL, TEXT
 from rules.algorithms.learning.range_pruner import find_word, word_places
-from rules.algorithms.learning.universe import Universe
-from rules.algorithms.rule.rule import ELEMENT_TARGET, HTML, TEXT_TARGET, Failure
+from rules.algorithms.rule.rule import ELEMENT_TARGET, HTML, TEXT_TARGET, LearningFailure
 from rules.algorithms.rule.xpaths import shown
 
 BOUNDARY = "record"  # what failures call the boundary of records
@@ -62,7 +62,7 @@ class AttributeSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class TargetNode:
     """An annotation found in the universe."""
 
     positive: Positive
@@ -75,13 +75,13 @@ class Mark:
 class Targets:
     """An attribute's marks, by the page, and what could not be used."""
 
-    marks: list[Mark] = field(default_factory=list)
+    marks: list[TargetNode] = field(default_factory=list)
     judged: list[int] = field(default_factory=list)  # pages on which the editor said something
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[LearningFailure] = field(default_factory=list)
 
 
 def find_targets(
-    universe: Universe, pages: Sequence[AnnotatedPage], spec: AttributeSpec
+    universe: NodeIndex, pages: Sequence[AnnotatedPage], spec: AttributeSpec
 ) -> Targets:
     """Return the marks of an attribute; what contradicts itself or is not found is told, not used."""
     targets = Targets()
@@ -90,13 +90,13 @@ def find_targets(
         if not marks and spec.name not in page.absent:
             continue
         if reason := _unusable(page, spec, marks):
-            targets.failures.append(Failure(spec.name, reason[0], page.url, reason[1]))
+            targets.failures.append(LearningFailure(spec.name, reason[0], page.url, reason[1]))
             continue
         try:
             targets.marks += [find_mark(universe, number, page, marked) for marked in marks]
             targets.judged.append(number)
         except NodeNotFound as error:
-            targets.failures.append(Failure(spec.name, "node", page.url, str(error)))
+            targets.failures.append(LearningFailure(spec.name, "node", page.url, str(error)))
     unified = unify_targets(targets)
     is_text = all(mark.is_whole and mark.positive.target == TEXT_TARGET for mark in unified.marks)
     if spec.type == HTML and is_text:
@@ -105,7 +105,7 @@ def find_targets(
     return unified
 
 
-def find_boundaries(universe: Universe, pages: Sequence[AnnotatedPage]) -> Targets:
+def find_boundaries(universe: NodeIndex, pages: Sequence[AnnotatedPage]) -> Targets:
     """Return the first element of each record that an editor marked."""
     targets = Targets()
     for number, page in enumerate(pages):
@@ -114,14 +114,16 @@ def find_boundaries(universe: Universe, pages: Sequence[AnnotatedPage]) -> Targe
             numbers = [universe.number_by_place[first, ITSELF] for first in firsts]
         except (NodeNotFound, KeyError) as error:
             targets.failures.append(
-                Failure(BOUNDARY, "node", page.url, f"no record begins there: {error}")
+                LearningFailure(BOUNDARY, "node", page.url, f"no record begins there: {error}")
             )
             continue
         if numbers:
             targets.judged.append(number)
         for node in numbers:
             positive = Positive(node, number, target=ELEMENT_TARGET)
-            targets.marks.append(Mark(positive, shown(universe.string(node)), node, is_whole=True))
+            targets.marks.append(
+                TargetNode(positive, shown(universe.string(node)), node, is_whole=True)
+            )
     return targets
 
 
@@ -146,7 +148,9 @@ class NodeNotFound(Exception):
     """An annotation names a node that the page has not, or a value that the node has not."""
 
 
-def find_mark(universe: Universe, number: int, page: AnnotatedPage, marked: MarkedNode) -> Mark:
+def find_mark(
+    universe: NodeIndex, number: int, page: AnnotatedPage, marked: MarkedNode
+) -> TargetNode:
     """Return a marked node as it stands in the universe. Raises NodeNotFound."""
     found = _node_at(page.tree, marked.node)
     if isinstance(found, etree._Element):
@@ -174,7 +178,9 @@ def _node_at(tree: _Element, node: Any) -> Any:
     return found[0]
 
 
-def _mark_of_element(universe: Universe, page: int, element: int, marked: MarkedNode) -> Mark:
+def _mark_of_element(
+    universe: NodeIndex, page: int, element: int, marked: MarkedNode
+) -> TargetNode:
     node = universe.nodes[element]
     texts = [n for n in range(element, node.end) if universe.nodes[n].text is not None]
     whole = _mark_of(page, element, universe.string(element), marked, ELEMENT_TARGET)
@@ -184,20 +190,22 @@ def _mark_of_element(universe: Universe, page: int, element: int, marked: Marked
             part = _part(universe.nodes[text].shown, whole.value, shown(marked.before))
             if part is not None:
                 positive = Positive(text, page, part[0].strip(), part[1].strip(), TEXT_TARGET)
-                return Mark(positive, whole.value, element, is_whole)
+                return TargetNode(positive, whole.value, element, is_whole)
     return replace(whole, element=element, is_whole=is_whole)
 
 
-def _mark_of_text(universe: Universe, page: int, text: int, marked: MarkedNode) -> Mark:
+def _mark_of_text(universe: NodeIndex, page: int, text: int, marked: MarkedNode) -> TargetNode:
     mark = _mark_of(page, text, universe.nodes[text].text or "", marked, TEXT_TARGET)
     parent = universe.nodes[text].parent
     is_whole = shown(universe.string(parent)) == mark.value
     if len(mark.value) > LONGEST_TEXT and is_whole:
-        return Mark(Positive(parent, page, "", "", ELEMENT_TARGET), mark.value, parent, is_whole)
+        return TargetNode(
+            Positive(parent, page, "", "", ELEMENT_TARGET), mark.value, parent, is_whole
+        )
     return replace(mark, element=parent, is_whole=is_whole)
 
 
-def _mark_of(page: int, node: int, string: str, marked: MarkedNode, target: str) -> Mark:
+def _mark_of(page: int, node: int, string: str, marked: MarkedNode, target: str) -> TargetNode:
     full = shown(string)
     if not full:
         raise NodeNotFound("the node shows nothing")
@@ -207,7 +215,7 @@ def _mark_of(page: int, node: int, string: str, marked: MarkedNode, target: str)
         raise NodeNotFound(f"the value {value[:60]!r} is not in the node's text {full[:60]!r}")
     left, right = part
     value = full[len(left) : len(full) - len(right)].strip()
-    return Mark(
+    return TargetNode(
         Positive(node, page, left.strip(), right.strip(), target), value, node, is_whole=False
     )
 
@@ -239,7 +247,7 @@ def unify_targets(targets: Targets) -> Targets:
     return targets
 
 
-def as_element(mark: Mark) -> Mark:
+def as_element(mark: TargetNode) -> TargetNode:
     """Return a mark whose target is the element."""
     positive = mark.positive
     if positive.target == ELEMENT_TARGET:
@@ -252,7 +260,7 @@ def as_element(mark: Mark) -> Mark:
     )
 
 
-def on_element(universe: Universe, mark: Mark) -> Mark:
+def on_element(universe: NodeIndex, mark: TargetNode) -> TargetNode:
     """Return a mark whose target is the element that holds the text node, and the rest of its text."""
     positive = mark.positive
     if positive.target != TEXT_TARGET:

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from clustering.values.typed_regexes import BadRegex, select
-from rules.algorithms.learning.candidates import Candidate
 from rules.algorithms.learning.columns import numbers_of
+from rules.algorithms.learning.node_index import NodeIndex
 from rules.algorithms.learning.range_pruner import Example, learn_selection
 from rules.algorithms.learning.samples import Samples
-from rules.algorithms.learning.targets import AttributeSpec, Mark
-from rules.algorithms.learning.universe import Universe
+from rules.algorithms.learning.search import Conjunction
+from rules.algorithms.learning.targets import AttributeSpec, TargetNode
 from rules.algorithms.rule.rule import Selection
 from rules.algorithms.rule.xpaths import COLONS, shown
 
@@ -35,7 +35,7 @@ class NoSelection(Exception):
 
 
 def learn_part(
-    samples: Samples, marks: Sequence[Mark], candidate: Candidate, spec: AttributeSpec
+    samples: Samples, marks: Sequence[TargetNode], candidate: Conjunction, spec: AttributeSpec
 ) -> Selection:
     """Return the part of the node's text that is the value. Raises NoSelection."""
     universe = samples.universe
@@ -56,7 +56,7 @@ def learn_part(
     )
 
 
-def _texts_elsewhere(samples: Samples, candidate: Candidate, target: str) -> list[str]:
+def _texts_elsewhere(samples: Samples, candidate: Conjunction, target: str) -> list[str]:
     """Return what the candidate's nodes on unannotated pages show."""
     if not samples.has_others:
         return []
@@ -65,8 +65,8 @@ def _texts_elsewhere(samples: Samples, candidate: Candidate, target: str) -> lis
     return [text_of(samples.universe, first + number, target) for number in numbers]
 
 
-def examples_of(universe: Universe, marks: Iterable[Mark]) -> list[Example]:
-    marks_by_node: dict[int, list[Mark]] = defaultdict(list)
+def examples_of(universe: NodeIndex, marks: Iterable[TargetNode]) -> list[Example]:
+    marks_by_node: dict[int, list[TargetNode]] = defaultdict(list)
     for mark in marks:
         marks_by_node[mark.positive.node].append(mark)
     return [
@@ -75,20 +75,20 @@ def examples_of(universe: Universe, marks: Iterable[Mark]) -> list[Example]:
     ]
 
 
-def text_of(universe: Universe, node: int, target: str) -> str:
+def text_of(universe: NodeIndex, node: int, target: str) -> str:
     """Return the shown text of a target."""
     if target.startswith("@"):
         return shown(universe.nodes[node].place[0].get(target[1:], ""))
     return shown(universe.string(node))
 
 
-def _example(text: str, marks: Iterable[Mark]) -> Example:
+def _example(text: str, marks: Iterable[TargetNode]) -> Example:
     """Return the text with its values in the order in which they stand there."""
     places = sorted((_start_of(text, mark), mark.value) for mark in marks)
     return Example(text, tuple(value for _, value in places), tuple(start for start, _ in places))
 
 
-def _start_of(text: str, mark: Mark) -> int:
+def _start_of(text: str, mark: TargetNode) -> int:
     """Return where a value begins: behind what stands before it, and a blank."""
     return text.find(mark.value, len(mark.positive.left))
 
@@ -100,7 +100,7 @@ def _regex_selects(regex: str, examples: Iterable[Example]) -> bool:
         return False
 
 
-def _cut_label(universe: Universe, candidate: Candidate, labels: Sequence[str]) -> Selection:
+def _cut_label(universe: NodeIndex, candidate: Conjunction, labels: Sequence[str]) -> Selection:
     """Return the selection that cuts a label off where a selected node begins with it."""
     openings = tuple(f"{label} " for label in labels)
     for number in islice(numbers_of(candidate.bits), N_LOOKED_AT):

@@ -17,7 +17,7 @@ KINDS: Final = (GAINED, LOST, CHANGED, SAME)
 RECORDS: Final = ""  # stands for a record as a whole where others stand for an attribute
 
 
-class Change(NamedTuple):
+class FieldChange(NamedTuple):
     """What became of one attribute of one record, or of the record itself."""
 
     attribute: str
@@ -28,7 +28,7 @@ class Change(NamedTuple):
 
 def changes_of_page(
     was: Iterable[Line], now: Iterable[Line], attributes: Sequence[str]
-) -> list[Change]:
+) -> list[FieldChange]:
     """Return what became of each record of a page and of each of its fields.
 
     >>> changes = changes_of_page([{"record": {"n": "1"}}], [{"record": {"n": "2"}}], ["n"])
@@ -37,13 +37,15 @@ def changes_of_page(
     """
     changes = []
     for before, after in _pairs(_records(was), _records(now)):
-        fields = [Change(name, *_compare(before.get(name), after.get(name))) for name in attributes]
+        fields = [
+            FieldChange(name, *_compare(before.get(name), after.get(name))) for name in attributes
+        ]
         fields = [change for change in fields if change.was is not None or change.now is not None]
         changes += [_of_record(before, after, fields), *fields]
     return changes
 
 
-def count_changes(changes: Iterable[Change]) -> dict[str, dict[str, int]]:
+def count_changes(changes: Iterable[FieldChange]) -> dict[str, dict[str, int]]:
     """Return for each attribute, and under a blank name for the records, how many of each kind there are."""
     counted = Counter((change.attribute, change.kind) for change in changes)
     names = dict.fromkeys(name for name, _ in counted)
@@ -91,10 +93,12 @@ def _compare(was: Any, now: Any) -> tuple[str, Any, Any]:
     return (SAME if was == now else CHANGED), was, now
 
 
-def _of_record(was: Mapping[str, Any], now: Mapping[str, Any], fields: Iterable[Change]) -> Change:
+def _of_record(
+    was: Mapping[str, Any], now: Mapping[str, Any], fields: Iterable[FieldChange]
+) -> FieldChange:
     if not was:
-        return Change(RECORDS, GAINED, None, dict(now))
+        return FieldChange(RECORDS, GAINED, None, dict(now))
     if not now:
-        return Change(RECORDS, LOST, dict(was), None)
+        return FieldChange(RECORDS, LOST, dict(was), None)
     is_same = all(change.kind == SAME for change in fields)
-    return Change(RECORDS, SAME if is_same else CHANGED, dict(was), dict(now))
+    return FieldChange(RECORDS, SAME if is_same else CHANGED, dict(was), dict(now))

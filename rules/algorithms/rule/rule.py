@@ -151,7 +151,7 @@ class Alternative:
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class LearningFailure:
     """Why an attribute has no rule, or a value was not used: at which step, on which page."""
 
     attribute: str
@@ -162,7 +162,7 @@ class Failure:
     def __str__(self) -> str:
         """Say at which step, why, and on which page.
 
-        >>> str(Failure("price", "node", "https://shop.example/1", "the node shows nothing"))
+        >>> str(LearningFailure("price", "node", "https://shop.example/1", "the node shows nothing"))
         'node: the node shows nothing (https://shop.example/1)'
         """
         return f"{self.step}: {self.reason}" + (f" ({self.page})" if self.page else "")
@@ -187,7 +187,7 @@ class AttributeRule:
         OF_RECORD  # "page": in a list, its values stand beside the records and each record has them
     )
     losers: tuple[Alternative, ...] = ()  # the best of the others, which vote for the confidence
-    failures: tuple[Failure, ...] = ()
+    failures: tuple[LearningFailure, ...] = ()
 
     @property
     def reason(self) -> str:
@@ -201,7 +201,7 @@ class AttributeRule:
             **plain,
             alternatives=tuple(Alternative.from_json(one) for one in form.get("alternatives", ())),
             losers=tuple(Alternative.from_json(one) for one in form.get("losers", ())),
-            failures=tuple(Failure(**failure) for failure in form.get("failures", ())),
+            failures=tuple(LearningFailure(**failure) for failure in form.get("failures", ())),
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -264,7 +264,7 @@ class ClusterRule:
     learner: str = "default"
     learnt_from: tuple[str, ...] = ()  # the URLs of the annotated samples
     n_unannotated: int = 0
-    failures: tuple[Failure, ...] = field(default=())  # of the cluster as a whole
+    failures: tuple[LearningFailure, ...] = field(default=())  # of the cluster as a whole
 
     @classmethod
     def from_json(cls, form: Mapping[str, Any]) -> Self:
@@ -275,7 +275,7 @@ class ClusterRule:
             learner=form.get("learner", "default"),
             learnt_from=tuple(form.get("learnt_from", ())),
             n_unannotated=form.get("n_unannotated", 0),
-            failures=tuple(Failure(**failure) for failure in form.get("failures", ())),
+            failures=tuple(LearningFailure(**failure) for failure in form.get("failures", ())),
         )
 
     def as_json(self) -> dict[str, Any]:

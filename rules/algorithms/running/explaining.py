@@ -20,7 +20,7 @@ LONGEST: Final = 20_000  # characters of an XPath
 _OPENING, _CLOSING, _QUOTES = "[(", "])", "'\""
 
 
-class Step(NamedTuple):
+class XPathStep(NamedTuple):
     """An XPath up to one of its steps, and what it selects."""
 
     xpath: str
@@ -31,11 +31,11 @@ class Step(NamedTuple):
 class Explanation(NamedTuple):
     """What each step of an XPath leaves on a page."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[XPathStep, ...]
     problem: str = ""  # why it could not be followed to its end
 
     @property
-    def emptied(self) -> Step | None:
+    def emptied(self) -> XPathStep | None:
         """The first step that leaves nothing, None where all leave something."""
         return next((step for step in self.steps if not step.n_nodes), None)
 
@@ -59,7 +59,7 @@ def explain_xpath(xpath: str, tree: _Element) -> Explanation:
     """Follow an XPath step by step on a page, up to the first step that leaves nothing."""
     if len(xpath) > LONGEST:
         return Explanation((), f"the XPath is longer than {LONGEST:,} characters")
-    steps: list[Step] = []
+    steps: list[XPathStep] = []
     before = ""
     for prefix in split_xpath(xpath):
         try:
@@ -67,7 +67,7 @@ def explain_xpath(xpath: str, tree: _Element) -> Explanation:
         except etree.XPathError as error:
             return Explanation(tuple(steps), f"{prefix} cannot be read: {error}")
         n_nodes = len(found) if isinstance(found, list) else int(bool(found))
-        steps.append(Step(prefix, prefix.removeprefix(before), n_nodes))
+        steps.append(XPathStep(prefix, prefix.removeprefix(before), n_nodes))
         if not n_nodes or len(steps) == MOST_STEPS:
             break
         before = prefix

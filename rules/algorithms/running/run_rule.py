@@ -21,7 +21,7 @@ from clustering.dom.page import PageTooLarge, parse_page
 from clustering.values.displayed import displayed
 from clustering.values.normalising import IMAGE, PageContext, normalise
 from clustering.values.typed_regexes import select
-from rules.algorithms.running.places import page_paths
+from rules.algorithms.running.node_paths_of_output import page_paths
 from rules.algorithms.running.record_keys import with_keys
 from rules.algorithms.running.records import (
     AttributeType,

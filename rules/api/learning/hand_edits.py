@@ -14,7 +14,7 @@ from rules.algorithms.by_hand.hand_edits import MOST_XPATHS
 from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, MAX_XPATH
 from rules.api.learning.rules import RuleRow
 from rules.models import Rule
-from rules.services.learning.trying import HandEdit, told, try_edit
+from rules.services.learning.trial_runs import HandEdit, told, try_edit
 from rules.services.review.hand_versions import NewerVersion, keep_version
 from rules.services.review.reviewing import LONGEST
 from vertex.core.api.endpoints import endpoint

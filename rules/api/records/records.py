@@ -20,7 +20,7 @@ from clustering.api.pages.incoming import AtSite
 from rules.models import Record, RecordQuerySet, RecordVersion
 from rules.services.records import record_exports
 from rules.services.records.record_exports import Format
-from rules.services.records.record_rows import NAMES, Wanted, narrowed, record_rows
+from rules.services.records.record_rows import NAMES, WantedRows, narrowed, record_rows
 from rules.services.records.record_schemas import record_schema
 from vertex.core.api.endpoints import ApiView, endpoint
 from vertex.core.api.formats import BytesRenderer, FastJSONRenderer
@@ -290,7 +290,7 @@ def _wanted(request: Request, query: dict[str, Any]) -> RecordQuerySet:
     gone = query.get("gone")
     asked = {name: query[name] for name in NARROWING if name in query}
     has_gone = "changed_since" in query if gone is None else gone
-    return narrowed(records, Wanted(site=site, has_gone=has_gone, **asked))
+    return narrowed(records, WantedRows(site=site, has_gone=has_gone, **asked))
 
 
 def _page_of(

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from clustering.models import Cluster
 from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET
-from rules.services.learning.trying import HandEdit, told, try_edit
+from rules.services.learning.trial_runs import HandEdit, told, try_edit
 from rules.services.review.hand_versions import keep_version
 from vertex.core.management.output import WorkCommand, open_input
 from vertex.core.models import Site

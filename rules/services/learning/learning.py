@@ -22,7 +22,6 @@ from rules.algorithms.running.records import Extracted, RunnableRule
 from rules.algorithms.running.run_rule import extract_tree
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from rules.models import Rule, RuleSample
-from rules.services.learning.kept_pages import WALKS, kept_tree
 from rules.services.learning.sample_pages import (
     SamplePages,
     annotated_page,
@@ -31,6 +30,7 @@ from rules.services.learning.sample_pages import (
     tree_of,
 )
 from rules.services.learning.schemas import runnable, schema_of, specs_of, types_of, vertical_of
+from rules.services.learning.tree_cache import WALKS, kept_tree
 from rules.services.review.publishing import publish_rule
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
@@ -109,7 +109,7 @@ def learn_rules(run: JobRun, report: Report | None = None) -> dict[str, Any]:
     return {"rules": len(clusters), "published": 0 if params["is_draft"] else len(clusters)}
 
 
-class Learnt(NamedTuple):
+class LearntRule(NamedTuple):
     """A rule just learnt, with all that it was learnt from."""
 
     cluster: Cluster
@@ -146,7 +146,7 @@ def learn_rule(*, cluster: Cluster, learner: str = "default", actor: User | None
     return rule
 
 
-def keep_draft(*, cluster: Cluster, actor: User | None = None) -> tuple[Rule, Learnt]:
+def keep_draft(*, cluster: Cluster, actor: User | None = None) -> tuple[Rule, LearntRule]:
     """Learn a cluster's rule anew and let the newest version be what was learnt, if it is a draft.
 
     Else that is a further version. Pages that were no samples are not looked at: `check_held_out` does that.
@@ -181,7 +181,9 @@ def check_held_out(*, rule: Rule) -> None:
     rule.save(update_fields=["validation"])
 
 
-def learn_samples(cluster: Cluster, learner: str = "default", *, is_kept: bool = False) -> Learnt:
+def learn_samples(
+    cluster: Cluster, learner: str = "default", *, is_kept: bool = False
+) -> LearntRule:
     """Learn from a cluster's samples and run what was learnt on them. Raises JobFailed.
 
     The pages are kept for the next time where it comes soon.
@@ -203,7 +205,7 @@ def learn_samples(cluster: Cluster, learner: str = "default", *, is_kept: bool =
         page.tree if (page := marked.get(s.pk)) is not None else others.get(s.pk)
         for s in pages.samples
     ]
-    learnt = Learnt(
+    learnt = LearntRule(
         cluster=cluster,
         vertical=vertical,
         schema=schema,
@@ -222,7 +224,7 @@ def learn_samples(cluster: Cluster, learner: str = "default", *, is_kept: bool =
     return learnt
 
 
-def _write(rule: Rule, learnt: Learnt, validation: dict[str, Any], actor: User | None) -> None:
+def _write(rule: Rule, learnt: LearntRule, validation: dict[str, Any], actor: User | None) -> None:
     """Let a version be what was learnt."""
     rule.vertical, rule.schema = learnt.vertical, learnt.schema
     rule.definition, rule.stylesheet = learnt.rule.as_json(), learnt.stylesheet
@@ -245,7 +247,7 @@ def _write(rule: Rule, learnt: Learnt, validation: dict[str, Any], actor: User |
     )
 
 
-def _told(learnt: Learnt) -> list[dict[str, Any]]:
+def _told(learnt: LearntRule) -> list[dict[str, Any]]:
     missing = [
         (snapshot.page.url, _missing_in(found, learnt.schema))
         for snapshot, found in zip(learnt.pages.samples, learnt.extracted, strict=True)

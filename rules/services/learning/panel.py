@@ -15,18 +15,24 @@ from annotation.models import Sample, Vertical
 from clustering.models import Cluster, Snapshot
 from rules.algorithms.learning.novelty import richest
 from rules.algorithms.learning.samples import Samples, read_samples
-from rules.algorithms.learning.stopping import Cell, Hint, Outlook, SamplePage, look_at
+from rules.algorithms.learning.stopping import (
+    Outlook,
+    SampleCell,
+    SamplePage,
+    SuggestedValues,
+    look_at,
+)
 from rules.algorithms.learning.targets import AnnotatedPage
 from rules.algorithms.rule.rule import AttributeRule, ClusterRule
 from rules.algorithms.running.explaining import explain_xpath
 from rules.algorithms.running.records import Extracted
 from rules.algorithms.running.run_rule import extract_tree
 from rules.models import Rule
-from rules.services.learning.hints import kept_hints, make_hints
-from rules.services.learning.kept_pages import WALKS, kept_tree
 from rules.services.learning.learning import keep_draft
 from rules.services.learning.sample_pages import annotated_page, said_on, sample_pages_of
 from rules.services.learning.schemas import runnable, vertical_of
+from rules.services.learning.suggestion_cache import kept_hints, make_hints
+from rules.services.learning.tree_cache import WALKS, kept_tree
 from vertex.core.models import User
 
 MOST_TOLD = 3  # steps that emptied a node set, of one attribute
@@ -47,7 +53,7 @@ class PanelCell:
     """An attribute on a sample."""
 
     page: PanelPage
-    cell: Cell
+    cell: SampleCell
     values: tuple[str, ...]  # as the stylesheet extracts them
     step: str = ""  # why the rule finds nothing there
 
@@ -204,7 +210,7 @@ class _Read:
     trees: Sequence[_Element | None]
     marked: Mapping[int, AnnotatedPage]
     samples: Samples
-    hints: Mapping[int, Mapping[str, Hint]]
+    hints: Mapping[int, Mapping[str, SuggestedValues]]
 
     def panel(
         self,

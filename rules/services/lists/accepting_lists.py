@@ -17,7 +17,8 @@ from annotation.algorithms.anchors.anchoring import anchor_node
 from annotation.algorithms.anchors.node_paths import AnchorProblem
 from annotation.algorithms.anchors.page_texts import PageTexts, read_texts
 from annotation.models import Annotation, Attribute, Vertical
-from annotation.services.annotations.annotating import Mark, annotate_page
+from annotation.services.annotations.annotating import annotate_page
+from annotation.services.annotations.stored_marks import AnnotatedValue
 from annotation.services.verticals.verticals import (
     AttributePlan,
     VerticalPlan,
@@ -41,7 +42,7 @@ from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobExists, JobFailed, JobRun
 from vertex.core.services.people import audit
 
-Marks = dict[Attribute | None, Sequence[Mark]]
+Marks = dict[Attribute | None, Sequence[AnnotatedValue]]
 
 TASK = "rules.accept_list"
 N_STEPS = 5
@@ -215,7 +216,7 @@ def _annotate(
     attributes = {attribute.name: attribute for attribute in vertical.attributes.live()}
     with run.kept_alive():
         marked = _Marked(read_texts(tree), table)
-        marks: Marks = {None: [Mark(record=record) for record in marked.records]}
+        marks: Marks = {None: [AnnotatedValue(record=record) for record in marked.records]}
         marks |= {attributes[one.name]: marked.column(one.column) for one in columns}
     with transaction.atomic():
         run.renew()
@@ -238,7 +239,7 @@ class _Marked:
         self._values = {column.name: column.values for column in table.columns}
         self._places = table.places()
 
-    def column(self, name: str) -> list[Mark]:
+    def column(self, name: str) -> list[AnnotatedValue]:
         """Return the marks of a column; a record without a value says that it has none."""
         marks = []
         for number, record in enumerate(self.records):
@@ -248,15 +249,15 @@ class _Marked:
                 for path, value in zip(paths, self._values[name][number], strict=True)
             ]
             marks += [mark for mark in found if mark is not None] or (
-                [] if paths else [Mark(record=record)]
+                [] if paths else [AnnotatedValue(record=record)]
             )
         return list(dict.fromkeys(marks))
 
-    def _mark(self, path: str, value: str, record: tuple[str, ...]) -> Mark | None:
+    def _mark(self, path: str, value: str, record: tuple[str, ...]) -> AnnotatedValue | None:
         """Return the mark of a value, of its whole node where its words do not stand there so."""
         for text in (value, ""):
             with suppress(AnchorProblem):
-                mark = Mark(anchor_node(self.page, path, text), record)
+                mark = AnnotatedValue(anchor_node(self.page, path, text), record)
                 self.n_values += 1
                 return mark
         self.n_left += 1

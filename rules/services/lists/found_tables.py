@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from django.core.cache import cache
 
-from clustering.algorithms.tables.record_cells import IMAGE, LINK
-from clustering.algorithms.tables.record_fields import Column
+from clustering.algorithms.tables.cells import IMAGE, LINK
+from clustering.algorithms.tables.fields import Column
 from clustering.dom.addresses import BadAddress, join_url
 from clustering.dom.links import find_base
 from clustering.dom.page import PageTooLarge, parse_page

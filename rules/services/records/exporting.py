@@ -16,7 +16,7 @@ from rules.bundle.bundle import Bundle, Fixture, write_bundle
 from rules.bundle.extraction import lines_of
 from rules.bundle.scrapy_export import page_text, spider_text
 from rules.models import GoldenRecord
-from rules.services.records.site_rules import RulesInForce, rules_in_force
+from rules.services.records.published_rules import PublishedRules, rules_in_force
 from vertex.core.models import Site, User
 from vertex.core.services.people import audit
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
@@ -63,7 +63,7 @@ def export_rules(
     return files
 
 
-def fixtures_of(force: RulesInForce) -> Iterator[Fixture]:
+def fixtures_of(force: PublishedRules) -> Iterator[Fixture]:
     """Yield some pages of each rule as they were when it was published, with what the rules find on them."""
     store = page_store()
     for rule in force.rule_by_cluster.values():

@@ -27,10 +27,10 @@ from rules.algorithms.running.record_lines import (
 )
 from rules.bundle.extraction import extract, lines_of
 from rules.models import Extraction, Record
-from rules.services.records.holding import believed
 from rules.services.records.page_clusters import settle_pages
-from rules.services.records.records import ServedPage, store_served
-from rules.services.records.site_rules import RulesInForce, rules_in_force
+from rules.services.records.published_rules import PublishedRules, rules_in_force
+from rules.services.records.record_guard import believed
+from rules.services.records.storing import ExtractedPage, store_served
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobRun
@@ -98,7 +98,7 @@ def due_pages(site: Site, mark: str) -> list[int]:
     return list(pages.filter(~Exists(seen)).order_by("pk").values_list("pk", flat=True))
 
 
-def serve_pages(pages: Sequence[StoredPage], force: RulesInForce) -> list[ServedPage]:
+def serve_pages(pages: Sequence[StoredPage], force: PublishedRules) -> list[ExtractedPage]:
     """Return what the rules in force make of some pages."""
     place = _memberships([page.pk for page in pages])
     served = []
@@ -108,7 +108,7 @@ def serve_pages(pages: Sequence[StoredPage], force: RulesInForce) -> list[Served
             lines = lines_by_hand(raw, cluster, force.rules)
         else:
             lines = lines_of(raw, force.rules, nodes=True)
-        served.append(ServedPage(page, lines, lines[0]["cluster"] == cluster))
+        served.append(ExtractedPage(page, lines, lines[0]["cluster"] == cluster))
     return served
 
 

@@ -9,8 +9,8 @@ from django.db.models import Q, QuerySet, TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
-from annotation.algorithms.suggestions.suggestions_evidence import Known
-from annotation.algorithms.suggestions.suggestions_names import meaning_of
+from annotation.algorithms.suggestions.evidence import KnownValue
+from annotation.algorithms.suggestions.names import meaning_of
 from annotation.models import Attribute
 from clustering.models import Page, Snapshot
 from rules.models import Record, RecordVersion
@@ -31,9 +31,9 @@ LONGEST_NAME = 1_000  # characters
 
 def known_from_records(
     snapshot: Snapshot, attributes: Sequence[Attribute], heading: str
-) -> dict[str, list[Known]]:
+) -> dict[str, list[KnownValue]]:
     """Return what records say of attributes: those of this page, of its address, of what has its name."""
-    found: dict[str, list[Known]] = {}
+    found: dict[str, list[KnownValue]] = {}
     names = [one.name for one in attributes]
     titles = {name for name in names if meaning_of(name).is_title}
     for values, known, without in _told(snapshot, attributes, titles, heading):
@@ -41,34 +41,34 @@ def known_from_records(
             if name in values and name not in without:
                 value = values[name]
                 texts = value if isinstance(value, list) else [value]
-                told = [Known(str(text), known.why, known.weight) for text in texts if text]
+                told = [KnownValue(str(text), known.why, known.weight) for text in texts if text]
                 found.setdefault(name, []).extend(told)
     return found
 
 
 def _told(
     snapshot: Snapshot, attributes: Sequence[Attribute], titles: set[str], heading: str
-) -> Iterator[tuple[Mapping[str, object], Known, set[str]]]:
+) -> Iterator[tuple[Mapping[str, object], KnownValue, set[str]]]:
     """Yield records, what to say of their values, and which of these say nothing here."""
     for record in _alone(Record.objects.filter(page=snapshot.page_id)):
-        yield record.values, Known("", "was extracted from this page before", EXTRACTED), set()
+        yield record.values, KnownValue("", "was extracted from this page before", EXTRACTED), set()
         for version in RecordVersion.objects.filter(record=record)[:MOST_RECORDS]:
             yield (
                 version.values,
-                Known("", "was extracted from this page long before", EARLIER),
+                KnownValue("", "was extracted from this page long before", EARLIER),
                 set(),
             )
     is_apart = keeps_sites_apart()
     for page in [] if is_apart else _pages_of_same_url(snapshot):
         for record in _alone(Record.objects.filter(page=page)):
             why = f"is known of the same address at {page.site.name}"
-            yield record.values, Known("", why, SAME_URL), set()
+            yield record.values, KnownValue("", why, SAME_URL), set()
     things = Record.objects.there()
     things = things.filter(site=snapshot.page.site_id) if is_apart else things
     for record in _of_same_thing(things, snapshot, attributes, titles, heading):
         yield (
             record.values,
-            Known("", f"is known of the same thing at {record.site.name}", SAME_THING),
+            KnownValue("", f"is known of the same thing at {record.site.name}", SAME_THING),
             titles,
         )
 

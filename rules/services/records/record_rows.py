@@ -57,7 +57,7 @@ COLUMNS: Final[dict[str, str | Combinable]] = {
 NAMES: Final = tuple(COLUMNS)
 
 
-class Wanted(NamedTuple):
+class WantedRows(NamedTuple):
     """Which records are asked for; None and blank do not narrow."""
 
     site: Site | None = None
@@ -70,7 +70,7 @@ class Wanted(NamedTuple):
     has_gone: bool = False  # also those that their pages no longer have
 
 
-def narrowed(records: RecordQuerySet, wanted: Wanted) -> RecordQuerySet:
+def narrowed(records: RecordQuerySet, wanted: WantedRows) -> RecordQuerySet:
     """Return the records that are asked for."""
     filters: dict[str, Any] = {
         "site": wanted.site,

@@ -23,7 +23,7 @@ from django.utils.crypto import salted_hmac
 
 from clustering.dom.addresses import BadAddress, normalise_url
 from clustering.fetching.client import Fetched, Fetcher, open_fetcher
-from clustering.fetching.refusals import Refused
+from clustering.fetching.refusals import FetchRefused
 from rules.models import Delivery, Record, Webhook
 from vertex.core.models import Site, User
 from vertex.core.services.people import audit
@@ -187,7 +187,7 @@ def _send(delivery: Delivery, client: Fetcher) -> bool:
         answer = post_signed(
             client, url=webhook.url, key=_key_of(webhook), message_id=message_id, at=now, body=body
         )
-    except Refused as error:
+    except FetchRefused as error:
         _write_failure(delivery, None, str(error))
         return False
     if answer.status not in GOOD:
@@ -200,7 +200,7 @@ def _send(delivery: Delivery, client: Fetcher) -> bool:
 def post_signed(
     client: Fetcher, *, url: str, key: bytes, message_id: str, at: datetime, body: bytes
 ) -> Fetched:
-    """Post a message as Standard Webhooks have it; redirects are not followed. Raises Refused."""
+    """Post a message as Standard Webhooks have it; redirects are not followed. Raises FetchRefused."""
     timestamp = int(at.timestamp())
     return client.fetch(
         url,

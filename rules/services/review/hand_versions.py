@@ -13,7 +13,7 @@ from rules.algorithms.by_hand.sandbox import read_stylesheet
 from rules.algorithms.by_hand.scoring import AttributeScore
 from rules.models import Rule
 from rules.services.learning.learning import next_version, store_samples
-from rules.services.learning.trying import HandEdit, Trial, root_of, try_edit
+from rules.services.learning.trial_runs import HandEdit, Trial, root_of, try_edit
 from rules.services.review.reviewing import LONGEST
 from vertex.core.models import User
 from vertex.core.services.people import audit

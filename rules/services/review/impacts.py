@@ -16,7 +16,7 @@ from rules.algorithms.review.impact import (
     CHANGED,
     LOST,
     SAME,
-    Change,
+    FieldChange,
     add_counts,
     changes_of_page,
     count_changes,
@@ -98,7 +98,7 @@ def _is_by_hand(impact: Impact) -> bool:
 
 def _changes_of(
     impact: Impact, pages: Sequence[StoredPage]
-) -> list[tuple[StoredPage, list[Change]]]:
+) -> list[tuple[StoredPage, list[FieldChange]]]:
     """Return what changes on each page."""
     new = runnable(impact.rule)
     old = runnable(impact.against) if impact.against else None
@@ -115,7 +115,7 @@ def _lines(page: RawPage, rule: RunnableRule) -> list[Line]:
     return lines_of_extracted(page.url, rule, extracted)
 
 
-def _take(impact: Impact, found: Iterable[tuple[StoredPage, list[Change]]]) -> None:
+def _take(impact: Impact, found: Iterable[tuple[StoredPage, list[FieldChange]]]) -> None:
     """Add what changes on some pages to an impact's figures and examples."""
     counts, n_pages = impact.figures.get("counts", {}), impact.figures.get("pages", 0)
     n_examples: dict[tuple[str, str], int] = {}
@@ -132,7 +132,7 @@ def _take(impact: Impact, found: Iterable[tuple[StoredPage, list[Change]]]) -> N
     impact.figures = {"pages": n_pages, "counts": counts}
 
 
-def _example(page: StoredPage, change: Change) -> dict[str, Any]:
+def _example(page: StoredPage, change: FieldChange) -> dict[str, Any]:
     return {
         "attribute": change.attribute,
         "kind": change.kind,

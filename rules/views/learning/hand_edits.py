@@ -15,11 +15,18 @@ from annotation.models import Sample
 from clustering.models import Cluster
 from clustering.views.clusters.cluster_rows import cluster_of
 from rules.algorithms.by_hand.hand_edits import HandWritten
-from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, Refused
+from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, StylesheetRefused
 from rules.algorithms.by_hand.scoring import AttributeScore
 from rules.models import Rule
 from rules.services.learning.schemas import schema_of, vertical_of
-from rules.services.learning.trying import HandEdit, Trial, compose, start_of, try_edit, xpaths_of
+from rules.services.learning.trial_runs import (
+    HandEdit,
+    Trial,
+    compose,
+    start_of,
+    try_edit,
+    xpaths_of,
+)
 from rules.services.review.hand_versions import NewerVersion, keep_version
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
@@ -142,7 +149,7 @@ def _as_stylesheet(request: HttpRequest, cluster: Cluster, edit: HandEdit) -> Ht
     vertical = vertical_of(cluster)
     try:
         text, _ = compose(cluster, edit, schema_of(vertical) if vertical else [])
-    except Refused as refused:
+    except StylesheetRefused as refused:
         return _page(request, cluster, edit, XPATHS, problems=[str(refused)])
     return _page(request, cluster, HandEdit(edit.base, text), STYLESHEET)
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Q
 
-from clustering.models import Cluster, Extent
+from clustering.models import Cluster, ClusterFigures
 from rules.models import Extraction, Record, Rule
 from vertex.core.models import Job, Site
 
@@ -76,7 +76,7 @@ def rule_lines(site: Site, clusters: Sequence[Cluster]) -> list[RuleLine]:
     versions = Rule.objects.filter(cluster__in=clusters).defer("definition", "stylesheet")
     for rule in versions.order_by("-version").select_related("cluster"):
         rules.setdefault(rule.cluster_id, []).append(rule)
-    extents = Extent.objects.filter(clustering__is_current=True, cluster__in=clusters)
+    extents = ClusterFigures.objects.filter(clustering__is_current=True, cluster__in=clusters)
     n_pages = dict(extents.values_list("cluster", "n_pages"))
     served = Extraction.objects.filter(site=site, n_records__gt=0, cluster__in=clusters)
     n_served = _counted(served.values_list("cluster").annotate(n=Count("pk")))

@@ -12,7 +12,7 @@ from clustering.models import Cluster
 from clustering.views.clusters.cluster_rows import cluster_of
 from rules.models import GoldenRecord, Record, Rule
 from rules.services.learning.schemas import vertical_of
-from rules.services.learning.trying import tells_where
+from rules.services.learning.trial_runs import tells_where
 from rules.services.review.reviewing import why_not
 from rules.services.review.rolling_back import rule_before
 from rules.views.learning.rule_rows import (

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from annotation.models import Attribute, Vertical
+from clustering.algorithms.tables.cells import IMAGE, LINK
 from clustering.algorithms.tables.column_names import kind_of
-from clustering.algorithms.tables.record_cells import IMAGE, LINK
 from clustering.models import Asset, Page, Snapshot
 from clustering.services.looks.frames import files_of
 from rules.services.lists.found_tables import FoundColumn, FoundTable

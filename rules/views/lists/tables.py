@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.models import Vertical
 from annotation.services import BadVertical
 from clustering.forms.sites import propose_name
-from clustering.models import Look, Page, Snapshot
+from clustering.models import Page, Snapshot, SnapshotAssets
 from clustering.services.looks.assets import request_assets, unfinished_job
 from rules.forms import AcceptForm, ColumnFormSet, PasteForm, WholeListForm
 from rules.services.lists import accepting_lists, pasted_lists
@@ -110,7 +110,7 @@ def page_table(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "images": images,
         "is_live": job is not None or images is not None,
         "has_images": table is not None and any(one.kind == "image" for one in table.columns),
-        "look": Look.objects.filter(snapshot=snapshot).first(),
+        "look": SnapshotAssets.objects.filter(snapshot=snapshot).first(),
         "last_crawl": pasted_lists.last_whole_crawl(page),
         "can_edit": user.has_role(Role.EDITOR, page.site),
         "can_operate": user.has_role(Role.OPERATOR, page.site),

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET
 from clustering.models import Cluster
 from rules.models import Extraction, Record, RecordQuerySet, Rule
 from rules.services.records import record_exports
-from rules.services.records.record_rows import Wanted, narrowed
+from rules.services.records.record_rows import WantedRows, narrowed
 from rules.views.learning.rules import allowed
 from vertex.core.models import Job, Role, Site
 from vertex.core.views.access import needs_role
@@ -195,8 +195,8 @@ def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[
     ]
 
 
-def _wanted(cluster: str, query: str, state: str) -> Wanted:
-    return Wanted(cluster=cluster, text=query, has_gone=state in {"gone", "all"})
+def _wanted(cluster: str, query: str, state: str) -> WantedRows:
+    return WantedRows(cluster=cluster, text=query, has_gone=state in {"gone", "all"})
 
 
 def _of_state(found: RecordQuerySet, state: str) -> RecordQuerySet:

@@ -13,7 +13,7 @@ from lxml import html
 from scipy import sparse
 
 from annotation.algorithms.sampling import (
-    Chosen,
+    ChosenSample,
     Incidence,
     SeenPage,
     UnknownScheme,
@@ -72,10 +72,10 @@ class TestPaper:
     def test_takes_the_heaviest_uncovered_page_each_time(self) -> None:
         pages = incidence([{0, 1}, {1, 2, 3}, {0}], [5.0, 4.0, 1.0, 1.0])
 
-        assert [Chosen(0, 9.0), Chosen(1, 2.0)] == weighted_greedy(pages)
+        assert [ChosenSample(0, 9.0), ChosenSample(1, 2.0)] == weighted_greedy(pages)
 
     def test_stops_when_all_xpaths_are_covered(self) -> None:
-        assert [Chosen(1, 3.0)] == weighted_greedy(incidence([{0}, {0, 1}, {1}], [1.0, 2.0]))
+        assert [ChosenSample(1, 3.0)] == weighted_greedy(incidence([{0}, {0, 1}, {1}], [1.0, 2.0]))
 
     def test_returns_no_more_than_k_pages(self) -> None:
         assert 3 == len(weighted_greedy(incidence([{n} for n in range(9)], [1.0] * 9), 3))

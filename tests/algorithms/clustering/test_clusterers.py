@@ -8,7 +8,7 @@ import random
 import pytest
 
 from clustering.algorithms.clusterers import CLUSTERERS, sentence_of
-from clustering.algorithms.grouping import Clusterer, Evidence, Grouping, RawPage, SiteLink
+from clustering.algorithms.grouping import Clusterer, ClusteringInputs, Grouping, RawPage, SiteLink
 from clustering.algorithms.published.derived_log import derive_clicks
 
 HOME = "http://shop.example/"
@@ -42,7 +42,7 @@ def shop() -> list[RawPage]:
     return [home, *products, *articles]
 
 
-def evidence_of(pages: list[RawPage]) -> Evidence:
+def evidence_of(pages: list[RawPage]) -> ClusteringInputs:
     links = [
         SiteLink(
             HOME,
@@ -53,12 +53,12 @@ def evidence_of(pages: list[RawPage]) -> Evidence:
         for n, page in enumerate(pages[1:], 1)
     ]
     tree_by_url = {page.url: page.tree for page in pages}
-    return Evidence(
+    return ClusteringInputs(
         links=links, clicks=derive_clicks(links), has_derived_clicks=True, read=tree_by_url.get
     )
 
 
-def grouped(clusterer: Clusterer, pages: list[RawPage], evidence: Evidence) -> Grouping:
+def grouped(clusterer: Clusterer, pages: list[RawPage], evidence: ClusteringInputs) -> Grouping:
     observations = [clusterer.observe(page) if clusterer.observe else None for page in pages]
     return clusterer.cluster_pages([page.url for page in pages], observations, evidence)
 
@@ -93,7 +93,9 @@ class TestEach:
 
     def test_a_site_without_pages_has_no_groups(self, clusterer: Clusterer) -> None:
         links = [SiteLink(HOME, "/html/body/a", f"{HOME}p/1", "boots")]
-        evidence = Evidence(links=links, clicks=derive_clicks(links), read=lambda _url: None)
+        evidence = ClusteringInputs(
+            links=links, clicks=derive_clicks(links), read=lambda _url: None
+        )
 
         assert list(clusterer.cluster_pages([], [], evidence).groups) == []
 

@@ -10,13 +10,13 @@ from monitoring.algorithms.error_pages import (
     signature_of,
     telling_ones,
 )
-from monitoring.algorithms.soft_errors import Shown, read_shown
+from monitoring.algorithms.soft_errors import PageText, read_shown
 
 MENU = "Obchod Novinky Kontakt Doprava Platba Registrace Podmínky Reklamace"
 URL = "https://shop.example/p/"
 
 
-def page(title: str, text: str) -> Shown:
+def page(title: str, text: str) -> PageText:
     return read_shown(
         document_fromstring(
             f"<html><head><title>{title}</title></head><body><nav>{MENU}</nav><h1>{title}</h1>{text}</body></html>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lxml.html import document_fromstring
 
 from monitoring.algorithms.repair import KnownPage, choose_pages, propose_annotations
-from monitoring.algorithms.value_places import ReadPage
+from monitoring.algorithms.value_places import ValueIndex
 from rules.algorithms.running.records import AttributeType
 
 NAME = AttributeType("name", is_constant=True, is_mandatory=True)
@@ -15,9 +15,9 @@ VIEWS = AttributeType("views", "number", is_mandatory=True)
 PRICE = AttributeType("price", "price", is_mandatory=True)
 
 
-def redesigned(n: int, *, views: int, price: str = "", code: bool = True) -> ReadPage:
+def redesigned(n: int, *, views: int, price: str = "", code: bool = True) -> ValueIndex:
     row = f"<dt>Code</dt><dd>AS-{n}</dd>" if code else ""
-    return ReadPage(
+    return ValueIndex(
         document_fromstring(
             f"<html><body><nav><a>Rope {n}</a> <i>{n}</i></nav><article><h2>Rope {n}</h2>"
             f"<span>seen <b>{views}</b> times</span><em>{price or f'€{n}.00'}</em><dl>{row}</dl>"
@@ -80,7 +80,7 @@ def test_a_cloud_of_all_tags_is_not_the_list_of_a_page() -> None:
         )
         return KnownPage(
             f"t{n}",
-            ReadPage(document_fromstring(f"<html><body>{lists}</body></html>")),
+            ValueIndex(document_fromstring(f"<html><body>{lists}</body></html>")),
             {"tags": mine},
         )
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from monitoring.algorithms.slots import (
-    Plan,
+    SlotPlan,
     count_slots,
     last_slot,
     next_slot,
@@ -33,11 +33,11 @@ def plan(
     end: time = MIDNIGHT,
     offset: float = 0.5,
     phase: int = 0,
-) -> Plan:
-    return Plan(every, hourly, ZoneInfo(zone), start, end, offset, phase)
+) -> SlotPlan:
+    return SlotPlan(every, hourly, ZoneInfo(zone), start, end, offset, phase)
 
 
-def slots(made: Plan, start: datetime, n: int) -> list[datetime]:
+def slots(made: SlotPlan, start: datetime, n: int) -> list[datetime]:
     found = [next_slot(made, start)]
     while len(found) < n:
         found.append(next_slot(made, found[-1]))

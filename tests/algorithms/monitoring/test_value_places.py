@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lxml.html import document_fromstring
 
-from monitoring.algorithms.value_places import ReadPage
+from monitoring.algorithms.value_places import ValueIndex
 
 PAGE = """<html><head><title>Rope 7 - Shop</title><meta property="og:title" content="Rope 7"></head><body>
 <h1>Rope 7</h1><img src="/img/7.svg?v=1" alt="Rope 7"><p class="price p-12">€1.299,00</p>
@@ -13,8 +13,8 @@ PAGE = """<html><head><title>Rope 7 - Shop</title><meta property="og:title" cont
 <p>Rope 7 is good, says Rope 71</p><i>26,280</i></body></html>"""
 
 
-def page() -> ReadPage:
-    return ReadPage(document_fromstring(PAGE))
+def page() -> ValueIndex:
+    return ValueIndex(document_fromstring(PAGE))
 
 
 def xpaths(kind: str, value: str) -> list[str]:

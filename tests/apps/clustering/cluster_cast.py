@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from clustering.dom.addresses import url_hash
-from clustering.models import Cluster, Clustering, Extent, Page, PageMembership
+from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
 from clustering.services.clusters.cluster_changes import apply_changes
 from tests.apps.clustering.api_cast import page_of, site_of
 from vertex.core.models import Site
@@ -56,7 +56,7 @@ def clustering_of(shop: Shop, found: Mapping[str | None, str] | Mapping[str, str
             for pk in pages
         )
         if cluster is not None:
-            Extent.objects.create(
+            ClusterFigures.objects.create(
                 clustering=clustering,
                 cluster=cluster,
                 group=str(name),

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from annotation.models import Attribute, Vertical
-from clustering.models import Cluster, Clustering, Extent, Page, PageMembership
+from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
 from rules.models import ChangeCounter, Record, Rule, RuleSample
 from rules.services.learning.schemas import schema_of
 from tests.apps.clustering.api_cast import page_of, site_of
@@ -112,7 +112,9 @@ def rule_of(site: Site, *, cluster: str = "products", **fields: Any) -> Rule:
         clustering, _ = Clustering.objects.get_or_create(
             site=site, is_current=True, algorithm="auto"
         )
-        Extent.objects.create(clustering=clustering, cluster=of_cluster, group="g", n_pages=1)
+        ClusterFigures.objects.create(
+            clustering=clustering, cluster=of_cluster, group="g", n_pages=1
+        )
     vertical = vertical_of()
     last = Rule.objects.filter(cluster=of_cluster).order_by("-version").first()
     fields = {

@@ -16,7 +16,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from vertex.core.models import Job
-from vertex.core.services.jobs.pulse import take_pulse
+from vertex.core.services.jobs.heartbeat import take_pulse
 
 register = Library()
 

@@ -14,7 +14,7 @@ from annotation.algorithms.anchors.picking import (
     MarkText,
     NoSuchPlace,
     NumberedPage,
-    Place,
+    PickedPlace,
     anchor_mark,
     anchor_place,
     anchor_text,
@@ -47,7 +47,7 @@ def test_elements_are_numbered_from_0_in_document_order() -> None:
 
 
 def test_a_click_means_the_whole_element() -> None:
-    anchor = anchor_place(numbered(), Place(4))
+    anchor = anchor_place(numbered(), PickedPlace(4))
     assert ("/html/body/h1", "Trail Runner 4", None, None) == (
         anchor.xpath,
         anchor.quote,
@@ -60,7 +60,7 @@ def test_a_drag_means_a_part_of_a_text_without_the_blanks_at_its_ends() -> None:
     page = numbered()
     raw = page.elements[6].text or ""
     start = raw.index(" 25")
-    anchor = anchor_place(page, Place(6, 0, start, raw.index("each")))
+    anchor = anchor_place(page, PickedPlace(6, 0, start, raw.index("each")))
     assert ("/html/body/p[1]/text()[1]", "25,00 EUR") == (anchor.xpath, anchor.quote)
     assert ("Our price: ", " each") == (anchor.prefix[-11:], anchor.suffix[:5])
     assert Drawing(6, (0, start + 1, start + 10)) == drawing_of(page, anchor)
@@ -68,7 +68,7 @@ def test_a_drag_means_a_part_of_a_text_without_the_blanks_at_its_ends() -> None:
 
 def test_a_drag_over_several_nodes_is_a_run() -> None:
     page = numbered()
-    anchor = anchor_place(page, Place(5, 0, 0, 2, 4, 1))
+    anchor = anchor_place(page, PickedPlace(5, 0, 0, 2, 4, 1))
     assert ("Runner 4", "/html/body/h1/i/text()[1]", "/html/body/h1/text()[2]") == (
         anchor.quote,
         anchor.xpath,
@@ -78,7 +78,7 @@ def test_a_drag_over_several_nodes_is_a_run() -> None:
 
 
 def test_a_drag_over_all_of_an_element_is_the_element() -> None:
-    assert "/html/body/p[2]/b[1]" == anchor_place(numbered(), Place(8, 0, 0, 1)).xpath
+    assert "/html/body/p[2]/b[1]" == anchor_place(numbered(), PickedPlace(8, 0, 0, 1)).xpath
 
 
 def test_a_part_of_what_an_element_displays_may_span_its_children() -> None:
@@ -88,15 +88,15 @@ def test_a_part_of_what_an_element_displays_may_span_its_children() -> None:
         anchor_text(page.texts, page.element(4), 3, 99)
 
 
-@pytest.mark.parametrize("place", [Place(11), Place(4, 7), Place(-1)])
-def test_places_that_the_page_lacks_are_refused(place: Place) -> None:
+@pytest.mark.parametrize("place", [PickedPlace(11), PickedPlace(4, 7), PickedPlace(-1)])
+def test_places_that_the_page_lacks_are_refused(place: PickedPlace) -> None:
     with pytest.raises(NoSuchPlace):
         anchor_place(numbered(), place)
 
 
 def test_a_blank_stretch_is_refused() -> None:
     with pytest.raises(AnchorProblem, match="no text is selected"):
-        anchor_place(numbered(), Place(3, 0, 0, 2))
+        anchor_place(numbered(), PickedPlace(3, 0, 0, 2))
 
 
 class TestProposedMarks:

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 from clustering.algorithms.automatic.auto import cluster_pages
 from clustering.algorithms.automatic.page_features import observe
 from clustering.algorithms.automatic.profile_model import assign
-from clustering.algorithms.grouping import Evidence, Grouping, RawPage, SiteLink, TooManyPages
+from clustering.algorithms.grouping import (
+    ClusteringInputs,
+    Grouping,
+    RawPage,
+    SiteLink,
+    TooManyPages,
+)
 from clustering.algorithms.measures import compare
 from clustering.dom.links import find_links
 from tests.algorithms.hold_out_sites import MadePage, make_jobs, make_museum
@@ -55,12 +61,14 @@ def pages(
     return made
 
 
-def clustered(site: list[Page], evidence: Evidence | None = None) -> Grouping:
+def clustered(site: list[Page], evidence: ClusteringInputs | None = None) -> Grouping:
     observations = [observe(RawPage(url, html.encode())) for url, html, _ in site]
-    return cluster_pages([url for url, _, _ in site], observations, evidence or Evidence())
+    return cluster_pages([url for url, _, _ in site], observations, evidence or ClusteringInputs())
 
 
-def types_by_group(site: list[Page], evidence: Evidence | None = None) -> list[dict[str, int]]:
+def types_by_group(
+    site: list[Page], evidence: ClusteringInputs | None = None
+) -> list[dict[str, int]]:
     return [
         dict(Counter(site[page][2] for page in group.members))
         for group in clustered(site, evidence).groups
@@ -143,7 +151,7 @@ class TestClaims:
         site += pages("article", ARTICLE, 9, "http://a.b/index.php?id={n}")
         links = [SiteLink(site[9][0], f"/html/body/ul/li[{n}]/a", site[n][0]) for n in range(9)]
 
-        assert "linked from" in clustered(site, Evidence(links=links)).why
+        assert "linked from" in clustered(site, ClusteringInputs(links=links)).why
         assert "linked from" not in clustered(site).why
 
     @pytest.mark.parametrize("name", sites.NAMES)
@@ -155,7 +163,7 @@ class TestClaims:
         ]
         observations = [observe(page) for page in raw]
         grouping = cluster_pages(
-            [page.url for page in raw], observations, Evidence(links=links_among(raw))
+            [page.url for page in raw], observations, ClusteringInputs(links=links_among(raw))
         )
         group_by_url = dict(zip((page.url for page in raw), grouping.labels(len(raw)), strict=True))
         truth = {site.default_url + page.path: page.type for page in site.pages.values()}
@@ -179,7 +187,7 @@ class TestHoldOutSites:
         grouping = cluster_pages(
             [page.url for page in raw],
             [observe(page) for page in raw],
-            Evidence(links=links_among(raw)),
+            ClusteringInputs(links=links_among(raw)),
         )
         group_by_url = dict(zip((page.url for page in raw), grouping.labels(len(raw)), strict=True))
 
@@ -195,7 +203,7 @@ class TestLaterPages:
         known = [n for n in range(len(raw)) if n % 5]
         observations = [observe(page) for page in raw]
         grouping = cluster_pages(
-            [raw[n].url for n in known], [observations[n] for n in known], Evidence()
+            [raw[n].url for n in known], [observations[n] for n in known], ClusteringInputs()
         )
         types: dict[str | None, Counter[str]] = {}
         for n, group in zip(known, grouping.labels(len(known)), strict=True):
@@ -326,4 +334,4 @@ class TestHostileSites:
         empty = observe(RawPage("http://a.b", b""))
 
         with pytest.raises(TooManyPages, match=r"5,001 pages.*at most 5,000"):
-            cluster_pages(["http://a.b"] * 5001, [empty] * 5001, Evidence())
+            cluster_pages(["http://a.b"] * 5001, [empty] * 5001, ClusteringInputs())

@@ -9,7 +9,7 @@ import pytest
 from clustering.algorithms.automatic import auto
 from clustering.algorithms.automatic.page_features import PageFeatures, observe
 from clustering.algorithms.automatic.profile_model import assign
-from clustering.algorithms.grouping import Evidence, Grouping, RawPage
+from clustering.algorithms.grouping import ClusteringInputs, Grouping, RawPage
 
 DETAIL = "<h1>Thing {n}</h1><b>Price:</b><i>{n}</i><b>Weight:</b><i>{n} kg</i><p>{n} things"
 LIST = "<h2>Things</h2><ul><li><a href=/{n}>{n}</a><li><a href=/x{n}>x{n}</a></ul><u>{n} found</u>"
@@ -26,7 +26,7 @@ def shop() -> Grouping:
     pages = [(f"http://a.b/p/{n}", (SET if n < 9 else DETAIL).format(n=n)) for n in range(60)]
     pages += [(f"http://a.b/list/{n}", LIST.format(n=n)) for n in range(20)]
     return auto.cluster_pages(
-        [url for url, _ in pages], [seen(html) for _, html in pages], Evidence()
+        [url for url, _ in pages], [seen(html) for _, html in pages], ClusteringInputs()
     )
 
 
@@ -68,7 +68,7 @@ def test_the_model_of_fifty_rich_groups_stays_below_two_megabytes() -> None:
         for n in range(4)
     ]
     grouping = auto.cluster_pages(
-        urls, [seen(page(kind, n)) for kind in range(50) for n in range(4)], Evidence()
+        urls, [seen(page(kind, n)) for kind in range(50) for n in range(4)], ClusteringInputs()
     )
 
     assert len(grouping.groups) == 50

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from clustering.algorithms.grouping import Evidence, Grouping, RawPage, TooManyPages
+from clustering.algorithms.grouping import ClusteringInputs, Grouping, RawPage, TooManyPages
 from clustering.algorithms.published.common_paths import (
     CLUSTERER,
     MAX_PAGES,
@@ -25,7 +25,7 @@ def page(markup: str, number: int = 0) -> RawPage:
 
 def cluster(markups: list[str]) -> Grouping:
     pages = [page(markup, number) for number, markup in enumerate(markups)]
-    return cluster_pages([p.url for p in pages], [observe(p) for p in pages], Evidence())
+    return cluster_pages([p.url for p in pages], [observe(p) for p in pages], ClusteringInputs())
 
 
 class TestPaper:
@@ -75,14 +75,14 @@ def test_hostile_sites_end_well(markups: list[str], sizes: list[int]) -> None:
 def test_empty_pages_are_in_no_group() -> None:
     empty = observe(RawPage("https://a.example/", b""))
 
-    assert cluster_pages(["https://a.example/"], [empty], Evidence()).unassigned == (0,)
+    assert cluster_pages(["https://a.example/"], [empty], ClusteringInputs()).unassigned == (0,)
 
 
 def test_too_many_pages_are_refused() -> None:
     observations = [np.empty(0, dtype=np.uint64)] * (MAX_PAGES + 1)
 
     with pytest.raises(TooManyPages, match="smaller sample"):
-        cluster_pages([""] * len(observations), observations, Evidence())
+        cluster_pages([""] * len(observations), observations, ClusteringInputs())
 
 
 def test_a_later_page_joins_what_it_is_like() -> None:

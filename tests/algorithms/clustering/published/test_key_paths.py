@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from clustering.algorithms.published.attributed_paths import hash_step, hash_terms, observe_tree
 from clustering.algorithms.published.key_paths import (
-    Asked,
+    QueryCount,
     Scores,
     borda,
     expected_scores,
@@ -37,7 +37,7 @@ CONTENTS = [
     {T: hash_terms("ice axe")},
     {R: hash_terms("fine")},
 ]
-ASKED = {0: Asked(hash_terms("half rope rope sale")), 1: Asked(hash_terms("twin rope"))}
+ASKED = {0: QueryCount(hash_terms("half rope rope sale")), 1: QueryCount(hash_terms("twin rope"))}
 
 
 class TestPaper:
@@ -51,7 +51,7 @@ class TestPaper:
 
     def test_a_path_of_no_queried_page_scores_nothing(self) -> None:
         assert {R: (0.0, 0.0)} == expected_scores(
-            [{}, {R: hash_terms("fine")}], {0: Asked(hash_terms("fine"))}
+            [{}, {R: hash_terms("fine")}], {0: QueryCount(hash_terms("fine"))}
         )
 
     def test_a_higher_exponent_favours_frequent_paths(self) -> None:
@@ -62,7 +62,7 @@ class TestPaper:
         )
 
     def test_clicks_may_weigh_the_pages(self) -> None:
-        weighted = {0: Asked(ASKED[0].terms, 3), 1: Asked(ASKED[1].terms, 1)}
+        weighted = {0: QueryCount(ASKED[0].terms, 3), 1: QueryCount(ASKED[1].terms, 1)}
         precision, _ = expected_scores(CONTENTS, weighted)[T]
 
         assert pytest.approx(1 / 2 * (3 * 2 / 2 + 2 / 4) / 4) == precision
@@ -175,7 +175,7 @@ def test_arrays_give_what_the_formulas_give(
     ]
     observed = [observe_tree(parse_page(body.encode()).tree) for body in bodies]
     asked = {
-        p: Asked(hash_terms(query), 1.0 + p)
+        p: QueryCount(hash_terms(query), 1.0 + p)
         for p, (*_, query) in enumerate(pages)
         if query is not None
     }
@@ -194,7 +194,9 @@ def test_arrays_give_what_the_formulas_give(
 def test_terms_of_templates_count_neither_as_content_nor_as_matches() -> None:
     page = observe_tree(parse_page(b"<p>rope menu rope</p>").tree)
     kept = {0: np.array([True, False, False])}
-    scores = score_paths([page], number_paths([page]), {0: Asked(hash_terms("rope menu"))}, kept)
+    scores = score_paths(
+        [page], number_paths([page]), {0: QueryCount(hash_terms("rope menu"))}, kept
+    )
 
     assert {(1.0, 0.5)} == set(zip(scores.precision.tolist(), scores.recall.tolist(), strict=True))
 
@@ -204,7 +206,7 @@ def test_matches_of_paths_that_a_page_has_or_has_not() -> None:
     path = hash_step(hash_step(hash_step(0, "html"), "body"), "p")
 
     assert [hash_terms("rope"), Counter()] == matches_of(
-        page, [path, 5], Asked(hash_terms("half rope"))
+        page, [path, 5], QueryCount(hash_terms("half rope"))
     )
 
 

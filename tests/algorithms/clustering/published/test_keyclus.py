@@ -11,7 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clustering.algorithms.grouping import Click, Evidence, EvidenceMissing, Grouping, RawPage
+from clustering.algorithms.grouping import (
+    Click,
+    ClusteringInputs,
+    EvidenceMissing,
+    Grouping,
+    RawPage,
+)
 from clustering.algorithms.measures import compare
 from clustering.algorithms.published.attributed_paths import hash_step, hash_terms
 from clustering.algorithms.published.keyclus import (
@@ -64,7 +70,7 @@ def clustered(
 ) -> Grouping:
     observations = [observe(page) for page in pages]
     return cluster_pages(
-        [page.url for page in pages], observations, Evidence(clicks=clicks), **parameters
+        [page.url for page in pages], observations, ClusteringInputs(clicks=clicks), **parameters
     )
 
 
@@ -179,7 +185,9 @@ def test_a_log_of_other_pages_is_none() -> None:
 def test_a_derived_log_is_named() -> None:
     observations = [observe(page) for page in SHOP]
     urls = [page.url for page in SHOP]
-    derived = cluster_pages(urls, observations, Evidence(clicks=LOG, has_derived_clicks=True))
+    derived = cluster_pages(
+        urls, observations, ClusteringInputs(clicks=LOG, has_derived_clicks=True)
+    )
 
     assert "derived log" in derived.why
     assert "derived log" not in clustered(SHOP).why

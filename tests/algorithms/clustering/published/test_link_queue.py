@@ -16,7 +16,7 @@ from clustering.algorithms.published.link_queue import (
     spread,
     worth_more,
 )
-from clustering.algorithms.published.page_classes import Candidate, PageClass, PageLinks
+from clustering.algorithms.published.page_classes import ClassCandidate, PageClass, PageLinks
 
 
 def page(url: str, collections: Mapping[str, Sequence[str]]) -> PageLinks:
@@ -33,8 +33,8 @@ def class_of(number: int, *pages: PageLinks) -> PageClass:
     return C
 
 
-def candidate(*pages: PageLinks) -> Candidate:
-    return Candidate(list(pages), frozenset().union(*(p.schema for p in pages)))
+def candidate(*pages: PageLinks) -> ClassCandidate:
+    return ClassCandidate(list(pages), frozenset().union(*(p.schema for p in pages)))
 
 
 def popped(queue: LinkQueue) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clustering.algorithms.grouping import Evidence
+from clustering.algorithms.grouping import ClusteringInputs
 from clustering.algorithms.path_sets import Hashes, min_hash
 from clustering.algorithms.published.masked_path_shingles import (
     assign,
@@ -52,15 +52,15 @@ def test_the_order_of_pages_does_not_matter(sets: list[Hashes], chance: random.R
     order = list(range(len(sets)))
     chance.shuffle(order)
     urls = [""] * len(sets)
-    here = cluster_pages(urls, sets, Evidence()).labels(len(sets))
-    there = cluster_pages(urls, [sets[i] for i in order], Evidence()).labels(len(sets))
+    here = cluster_pages(urls, sets, ClusteringInputs()).labels(len(sets))
+    there = cluster_pages(urls, [sets[i] for i in order], ClusteringInputs()).labels(len(sets))
 
     assert [here[i] for i in order] == there
 
 
 @given(SETS)
 def test_every_page_has_the_paths_of_its_group_in_its_shingle(sets: list[Hashes]) -> None:
-    labels = cluster_pages([""] * len(sets), sets, Evidence()).labels(len(sets))
+    labels = cluster_pages([""] * len(sets), sets, ClusteringInputs()).labels(len(sets))
 
     for s, name in zip(sets, labels, strict=True):
         paths = {int(path, 16) for path in name.split("-")} if name else set()
@@ -70,14 +70,14 @@ def test_every_page_has_the_paths_of_its_group_in_its_shingle(sets: list[Hashes]
 
 @given(SETS)
 def test_a_page_that_comes_again_joins_its_group(sets: list[Hashes]) -> None:
-    grouping = cluster_pages([""] * len(sets), sets, Evidence())
+    grouping = cluster_pages([""] * len(sets), sets, ClusteringInputs())
     names = set(grouping.labels(len(sets)))
 
     assert all(assign(grouping.model, s, "") in names for s in sets)
 
 
 def test_a_page_of_other_paths_joins_none() -> None:
-    grouping = cluster_pages([""], [np.arange(8, dtype=np.uint64)], Evidence())
+    grouping = cluster_pages([""], [np.arange(8, dtype=np.uint64)], ClusteringInputs())
 
     assert assign(grouping.model, np.arange(20, 28, dtype=np.uint64), "") is None
 
@@ -85,4 +85,4 @@ def test_a_page_of_other_paths_joins_none() -> None:
 def test_thousands_of_different_pages() -> None:
     sets = [np.arange(i * 10, i * 10 + 10, dtype=np.uint64) for i in range(3_000)]
 
-    assert len(cluster_pages([""] * 3_000, sets, Evidence()).groups) == 3_000
+    assert len(cluster_pages([""] * 3_000, sets, ClusteringInputs()).groups) == 3_000

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clustering.algorithms.published.page_classes import (
-    Candidate,
+    ClassCandidate,
     PageClass,
     PageLinks,
     classify,
@@ -42,8 +42,8 @@ def class_of(number: int, *pages: PageLinks) -> PageClass:
     return C
 
 
-def candidate(*pages: PageLinks) -> Candidate:
-    return Candidate(list(pages), frozenset().union(*(p.schema for p in pages)))
+def candidate(*pages: PageLinks) -> ClassCandidate:
+    return ClassCandidate(list(pages), frozenset().union(*(p.schema for p in pages)))
 
 
 class TestPaper:

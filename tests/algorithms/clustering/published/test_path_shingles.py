@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from clustering.algorithms.grouping import Evidence, RawPage
+from clustering.algorithms.grouping import ClusteringInputs, RawPage
 from clustering.algorithms.path_sets import min_hash
 from clustering.algorithms.published.attributed_paths import observe_tree
 from clustering.algorithms.published.keyclus import Profile, two_step_shingle
@@ -41,7 +41,7 @@ class TestPaper:
 
     def test_repetitions_of_a_path_do_not_count(self) -> None:
         grouping = cluster_pages(
-            ["a", "b", "c"], [observe(page(body)) for body in PAGES], Evidence(), k=8
+            ["a", "b", "c"], [observe(page(body)) for body in PAGES], ClusteringInputs(), k=8
         )
 
         assert [group.members for group in grouping.groups] == [(0, 1), (2,)]
@@ -56,15 +56,15 @@ def test_the_order_of_pages_does_not_matter() -> None:
     observations = [observe(page(body)) for body in PAGES * 4]
     order = list(range(12))
     random.Random(3).shuffle(order)
-    here = cluster_pages([""] * 12, observations, Evidence()).labels(12)
+    here = cluster_pages([""] * 12, observations, ClusteringInputs()).labels(12)
 
     assert [here[i] for i in order] == cluster_pages(
-        [""] * 12, [observations[i] for i in order], Evidence()
+        [""] * 12, [observations[i] for i in order], ClusteringInputs()
     ).labels(12)
 
 
 def test_a_later_page_joins_the_group_of_its_shingle() -> None:
-    grouping = cluster_pages(["a"], [observe(page(PAGES[0]))], Evidence(), k=8)
+    grouping = cluster_pages(["a"], [observe(page(PAGES[0]))], ClusteringInputs(), k=8)
 
     assert grouping.groups[0].name == assign(grouping.model, observe(page(PAGES[1])), "")
     assert assign(grouping.model, observe(page(PAGES[2])), "") is None
@@ -75,10 +75,10 @@ def test_hostile_sites_end_well() -> None:
     different = [observe(page(b"<p class=c%d>" % i)) for i in range(5_000)]
     huge = observe(page(b"<p " + b"a" * 1_000_000 + b">"))
 
-    assert cluster_pages([], [], Evidence()).groups == []
-    assert cluster_pages([""], [observe(page(b""))], Evidence()).unassigned == (0,)
-    assert len(cluster_pages([""] * 5_000, different, Evidence(), k=8).groups) == 5_000
-    assert len(cluster_pages([""] * 3, [huge] * 3, Evidence()).groups) == 1
+    assert cluster_pages([], [], ClusteringInputs()).groups == []
+    assert cluster_pages([""], [observe(page(b""))], ClusteringInputs()).unassigned == (0,)
+    assert len(cluster_pages([""] * 5_000, different, ClusteringInputs(), k=8).groups) == 5_000
+    assert len(cluster_pages([""] * 3, [huge] * 3, ClusteringInputs()).groups) == 1
 
 
 def test_an_observation_can_be_sent_to_another_process() -> None:

@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 from lxml import html
 
-from clustering.algorithms.grouping import Evidence, RawPage, TooManyPages
+from clustering.algorithms.grouping import ClusteringInputs, RawPage, TooManyPages
 from clustering.algorithms.published.pq_grams import (
     BY_SHINGLES,
     MAX_ELEMENTS,
@@ -111,9 +111,9 @@ def test_pages_are_grouped_by_threshold_unless_shingles_are_wanted() -> None:
     urls = [str(number) for number in range(len(profiles))]
 
     for grouping in (
-        cluster_pages(urls, profiles, Evidence()),
-        cluster_pages(urls, profiles, Evidence(), grouping="shingles", k=2),
-        BY_SHINGLES.cluster_pages(urls, profiles, Evidence()),
+        cluster_pages(urls, profiles, ClusteringInputs()),
+        cluster_pages(urls, profiles, ClusteringInputs(), grouping="shingles", k=2),
+        BY_SHINGLES.cluster_pages(urls, profiles, ClusteringInputs()),
     ):
         assert sorted(tuple(group.members) for group in grouping.groups) == [(0, 1), (2, 3)]
         assert grouping.labels(4)[0] == assign(grouping.model, profiles[1], "")
@@ -126,17 +126,17 @@ def test_the_order_of_pages_does_not_matter(way: str) -> None:
     order = list(range(len(profiles)))
     random.Random(2).shuffle(order)
     cluster = cluster_pages if way == "threshold" else cluster_by_shingles
-    here = cluster([""] * 12, profiles, Evidence()).labels(12)
+    here = cluster([""] * 12, profiles, ClusteringInputs()).labels(12)
 
     assert [here[i] for i in order] == cluster(
-        [""] * 12, [profiles[i] for i in order], Evidence()
+        [""] * 12, [profiles[i] for i in order], ClusteringInputs()
     ).labels(12)
 
 
 def test_the_seed_chooses_the_shingle() -> None:
     profiles = [observe(page(markup)) for markup in MARKUPS]
     names = {
-        cluster_by_shingles([""] * 4, profiles, Evidence(seed=seed)).groups[0].name
+        cluster_by_shingles([""] * 4, profiles, ClusteringInputs(seed=seed)).groups[0].name
         for seed in range(5)
     }
 
@@ -162,9 +162,9 @@ def test_of_a_large_page_the_beginning_is_looked_at() -> None:
 def test_no_pages_and_empty_pages() -> None:
     empty = observe(RawPage("https://a.example/", b""))
 
-    assert cluster_pages([], [], Evidence()).groups == []
-    assert cluster_pages(["", ""], [empty, empty], Evidence()).unassigned == (0, 1)
-    assert cluster_by_shingles(["", ""], [empty, empty], Evidence()).unassigned == (0, 1)
+    assert cluster_pages([], [], ClusteringInputs()).groups == []
+    assert cluster_pages(["", ""], [empty, empty], ClusteringInputs()).unassigned == (0, 1)
+    assert cluster_by_shingles(["", ""], [empty, empty], ClusteringInputs()).unassigned == (0, 1)
 
 
 def test_too_many_pages_are_refused_by_threshold_only() -> None:
@@ -172,8 +172,8 @@ def test_too_many_pages_are_refused_by_threshold_only() -> None:
     urls = [""] * len(profiles)
 
     with pytest.raises(TooManyPages, match="shingles"):
-        cluster_pages(urls, profiles, Evidence())
-    assert len(cluster_by_shingles(urls, profiles, Evidence()).groups) == 1
+        cluster_pages(urls, profiles, ClusteringInputs())
+    assert len(cluster_by_shingles(urls, profiles, ClusteringInputs()).groups) == 1
 
 
 def test_an_observation_can_be_sent_to_another_process() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clustering.algorithms.grouping import Evidence, RawPage
+from clustering.algorithms.grouping import ClusteringInputs, RawPage
 from clustering.algorithms.published import shingles
 from clustering.algorithms.published.shingles import (
     WILD,
@@ -189,7 +189,7 @@ def test_a_page_in_utf_16_has_the_signature_of_its_text() -> None:
 
 
 def test_a_page_without_tags_has_no_signature_and_no_group() -> None:
-    grouping = cluster_pages(["a"], [shingle_vector(b"words")], Evidence())
+    grouping = cluster_pages(["a"], [shingle_vector(b"words")], ClusteringInputs())
 
     assert (grouping.groups, grouping.unassigned) == ([], (0,))
 
@@ -197,7 +197,7 @@ def test_a_page_without_tags_has_no_signature_and_no_group() -> None:
 def test_a_later_page_goes_to_the_group_of_its_like() -> None:
     bodies = [b"<html>" + b"<p>" * 30, b"<html>" + b"<ul><li>" * 20]
     vectors = [shingles.observe(RawPage("u", body)) for body in bodies for _ in range(5)]
-    grouping = cluster_pages(["u"] * 10, vectors, Evidence())
+    grouping = cluster_pages(["u"] * 10, vectors, ClusteringInputs())
 
     assert [len(group.members) for group in grouping.groups] == [5, 5]
     assert assign(grouping.model, vectors[7], "new") == grouping.labels(10)[7]

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
-from clustering.algorithms.grouping import Evidence, RawPage, SiteLink
+from clustering.algorithms.grouping import ClusteringInputs, RawPage, SiteLink
 from clustering.algorithms.published.exploration import Progress
 from clustering.algorithms.published.link_queue import Strategy
 from clustering.algorithms.published.page_classes import (
-    Candidate,
+    ClassCandidate,
     Observation,
     PageClass,
     PageLinks,
@@ -44,8 +44,8 @@ def class_of(number: int, *pages: PageLinks) -> PageClass:
     return C
 
 
-def candidate(*pages: PageLinks) -> Candidate:
-    return Candidate(list(pages), frozenset().union(*(p.schema for p in pages)))
+def candidate(*pages: PageLinks) -> ClassCandidate:
+    return ClassCandidate(list(pages), frozenset().union(*(p.schema for p in pages)))
 
 
 def shop() -> dict[str, RawPage]:
@@ -171,7 +171,7 @@ def test_stored_pages_without_links_to_each_other_are_taken_from_every_folder() 
         url: RawPage(url, folders[kind(url)] + b"<a href=https://b.example/>x</a>") for url in urls
     }
 
-    assert 3 == len(cluster_pages(*stored(pages), Evidence()).groups)
+    assert 3 == len(cluster_pages(*stored(pages), ClusteringInputs()).groups)
 
 
 def stored(pages: dict[str, RawPage]) -> tuple[list[str], list[Observation]]:
@@ -180,7 +180,7 @@ def stored(pages: dict[str, RawPage]) -> tuple[list[str], list[Observation]]:
 
 def test_stored_pages_are_explored_and_the_rest_is_classified() -> None:
     urls, observations = stored(shop())
-    grouping = cluster_pages(urls, observations, Evidence())
+    grouping = cluster_pages(urls, observations, ClusteringInputs())
 
     assert [{"p"}, {"r"}, {"c"}, {""}] == [
         {kind(urls[m]) for m in group.members} for group in grouping.groups
@@ -192,7 +192,9 @@ def test_stored_pages_are_explored_and_the_rest_is_classified() -> None:
 def test_the_exploration_begins_where_the_crawl_began() -> None:
     urls, observations = stored(shop())
     begin = f"{HOME}c/1"
-    grouping = cluster_pages(urls, observations, Evidence(links=[SiteLink(begin, "/a", HOME)]))
+    grouping = cluster_pages(
+        urls, observations, ClusteringInputs(links=[SiteLink(begin, "/a", HOME)])
+    )
 
     assert begin in grouping.model["classes"][0]["members"]
 
@@ -201,8 +203,10 @@ def test_the_order_of_pages_does_not_matter() -> None:
     urls, observations = stored(shop())
     order = list(range(len(urls)))
     random.Random(6).shuffle(order)
-    here = cluster_pages(urls, observations, Evidence()).labels(len(urls))
-    there = cluster_pages([urls[i] for i in order], [observations[i] for i in order], Evidence())
+    here = cluster_pages(urls, observations, ClusteringInputs()).labels(len(urls))
+    there = cluster_pages(
+        [urls[i] for i in order], [observations[i] for i in order], ClusteringInputs()
+    )
 
     assert [here[i] for i in order] == there.labels(len(urls))
 
@@ -213,7 +217,7 @@ def test_pages_that_no_link_reaches_are_looked_at() -> None:
         for n in range(30)
     }
     urls, observations = stored(pages)
-    grouping = cluster_pages(urls, observations, Evidence())
+    grouping = cluster_pages(urls, observations, ClusteringInputs())
 
     assert sorted(tuple(range(start, 30, 3)) for start in range(3)) == sorted(
         tuple(g.members) for g in grouping.groups
@@ -235,7 +239,7 @@ def test_hostile_sites_end_well(bodies: list[bytes], n_groups: int) -> None:
         {f"{HOME}{n}": RawPage(f"{HOME}{n}", body) for n, body in enumerate(bodies)}
     )
 
-    assert n_groups == len(cluster_pages(urls, observations, Evidence()).groups)
+    assert n_groups == len(cluster_pages(urls, observations, ClusteringInputs()).groups)
 
 
 def test_a_thousand_templates_are_explored() -> None:
@@ -247,7 +251,7 @@ def test_a_thousand_templates_are_explored() -> None:
     }
     urls, observations = stored(pages)
 
-    assert cluster_pages(urls, observations, Evidence()).unassigned == ()
+    assert cluster_pages(urls, observations, ClusteringInputs()).unassigned == ()
 
 
 @pytest.mark.parametrize("name", sites.NAMES)

@@ -13,7 +13,7 @@ from clustering.algorithms.published.tree_edit import (
     n_matching_in_order,
     tree_of,
 )
-from tests.algorithms.clustering.records.test_record_page import model
+from tests.algorithms.clustering.records.test_page_model import model
 
 Nested = tuple[str, tuple["Nested", ...]]
 NESTED = st.recursive(

@@ -14,7 +14,7 @@ from clustering.algorithms.published.urest import (
     triplets,
 )
 from clustering.dom.page import parse_page
-from tests.algorithms.clustering.records.test_record_page import model
+from tests.algorithms.clustering.records.test_page_model import model
 
 SHOP = (
     b"<div id=nav><a href=/1>Home</a> <a href=/2>Shop</a> <a href=/3>Help</a></div><div id=list>"

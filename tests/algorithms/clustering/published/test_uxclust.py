@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from lxml.html import HtmlElement
 
-from clustering.algorithms.grouping import Evidence, EvidenceMissing, RawPage, SiteLink
+from clustering.algorithms.grouping import ClusteringInputs, EvidenceMissing, RawPage, SiteLink
 from clustering.algorithms.path_sets import hash_paths
 from clustering.algorithms.published.uxclust import (
     WITHOUT_POSITIONS,
@@ -54,14 +54,14 @@ class TestPaper:
         xpaths = ["/html/body/div[2]/a", "/html/body/div[2]/a", "/html/body/p[2]/center/a"]
         urls = [TECHNOLOGY, GARDEN, TOYS]
         links = [link(url, xpath) for url, xpath in zip(urls, xpaths, strict=True)]
-        groups = group_by_xpath(urls, Evidence(links=links))
+        groups = group_by_xpath(urls, ClusteringInputs(links=links))
 
         assert [(0, 1), (2,)] == [tuple(group.members) for group in groups]
 
     def test_the_menu_of_figure_4_is_merged_by_its_pages(self) -> None:
         urls = [TECHNOLOGY, GARDEN, TOYS]
         links = [link(url, f"/html/body/div[4]/ul/li[{n}]/a") for n, url in enumerate(urls, 1)]
-        evidence = Evidence(links=links, read=reader(dict.fromkeys(urls, CATEGORY)))
+        evidence = ClusteringInputs(links=links, read=reader(dict.fromkeys(urls, CATEGORY)))
 
         assert [(0, 1, 2)] == [group.members for group in cluster_pages(urls, [], evidence).groups]
 
@@ -94,14 +94,16 @@ class TestPaper:
     def test_groups_below_the_cut_off_are_dropped(self) -> None:
         urls = [f"https://a.example/{n}" for n in range(7)]
         links = [link(url, "/a" if n < 5 else "/b") for n, url in enumerate(urls)]
-        grouping = cluster_pages(urls, [], Evidence(links=links, read=reader({})), cut_off=3)
+        grouping = cluster_pages(
+            urls, [], ClusteringInputs(links=links, read=reader({})), cut_off=3
+        )
 
         assert ((0, 1, 2, 3, 4), (5, 6)) == (grouping.groups[0].members, grouping.unassigned)
 
     def test_five_pages_of_a_group_are_read_and_no_others(self) -> None:
         urls = [f"https://a.example/{n}" for n in range(100)]
         read: list[str] = []
-        evidence = Evidence(links=[link(url, "/a") for url in urls], read=reader({}, read))
+        evidence = ClusteringInputs(links=[link(url, "/a") for url in urls], read=reader({}, read))
         cluster_pages(urls, [], evidence)
 
         assert len(read) == len(set(read)) == 5
@@ -135,7 +137,7 @@ def test_redirected_pages_are_neither_counted_nor_sampled() -> None:
     urls = [TECHNOLOGY, GARDEN, TOYS]
     links = [link(url, "/a") for url in urls]
     read: list[str] = []
-    evidence = Evidence(links=links, read=reader({}, read), redirected=frozenset({TOYS}))
+    evidence = ClusteringInputs(links=links, read=reader({}, read), redirected=frozenset({TOYS}))
 
     assert (0, 1, 2) == cluster_pages(urls, [], evidence, cut_off=2).groups[0].members
     assert {TECHNOLOGY, GARDEN} == set(read)
@@ -145,13 +147,13 @@ def test_redirected_pages_are_neither_counted_nor_sampled() -> None:
 def test_without_positions_a_list_is_one_group() -> None:
     urls = [TECHNOLOGY, GARDEN, TOYS]
     links = [link(url, f"/html/body/ul/li[{n}]/a") for n, url in enumerate(urls, 1)]
-    evidence = Evidence(links=links, read=reader({}))
+    evidence = ClusteringInputs(links=links, read=reader({}))
 
     assert len(WITHOUT_POSITIONS.cluster_pages(urls, [], evidence).groups) == 1
     assert len(cluster_pages(urls, [], evidence).groups) == 3
 
 
-def shop() -> tuple[list[str], Evidence]:
+def shop() -> tuple[list[str], ClusteringInputs]:
     categories = [f"https://a.example/c{n}" for n in range(4)]
     products = [f"https://a.example/p{n}" for n in range(12)]
     links = [link(url, f"/html/body/ul/li[{n}]/a") for n, url in enumerate(categories, 1)]
@@ -160,7 +162,7 @@ def shop() -> tuple[list[str], Evidence]:
         for n, url in enumerate(products)
     ]
     bodies = dict.fromkeys(categories, CATEGORY) | dict.fromkeys(products, PRODUCT)
-    return [HOME, *categories, *products], Evidence(links=links, read=reader(bodies))
+    return [HOME, *categories, *products], ClusteringInputs(links=links, read=reader(bodies))
 
 
 def test_the_order_of_pages_does_not_matter() -> None:
@@ -188,9 +190,9 @@ def test_a_later_page_joins_the_group_of_its_inbound_link() -> None:
 
 def test_missing_evidence_is_told() -> None:
     with pytest.raises(EvidenceMissing, match="crawl the site"):
-        cluster_pages([HOME], [], Evidence(read=reader({})))
+        cluster_pages([HOME], [], ClusteringInputs(read=reader({})))
     with pytest.raises(EvidenceMissing, match="read sample pages"):
-        cluster_pages([HOME], [], Evidence(links=[link(TOYS, "/a")]))
+        cluster_pages([HOME], [], ClusteringInputs(links=[link(TOYS, "/a")]))
 
 
 def test_hostile_sites_end_well() -> None:
@@ -198,10 +200,15 @@ def test_hostile_sites_end_well() -> None:
     different = [link(url, f"/html/body/p[{n}]/a") for n, url in enumerate(urls)]
     equal = [link(url, "/a") for url in urls]
 
-    assert cluster_pages([], [], Evidence(links=equal, read=reader({}))).groups == []
-    assert cluster_pages([HOME], [], Evidence(links=equal, read=reader({}))).unassigned == (0,)
-    assert len(cluster_pages(urls, [], Evidence(links=equal, read=reader({}))).groups) == 1
+    assert cluster_pages([], [], ClusteringInputs(links=equal, read=reader({}))).groups == []
+    assert cluster_pages([HOME], [], ClusteringInputs(links=equal, read=reader({}))).unassigned == (
+        0,
+    )
+    assert len(cluster_pages(urls, [], ClusteringInputs(links=equal, read=reader({}))).groups) == 1
     every = cluster_pages(
-        urls, [], Evidence(links=different, read=reader(dict.fromkeys(urls, b""))), cut_off=1
+        urls,
+        [],
+        ClusteringInputs(links=different, read=reader(dict.fromkeys(urls, b""))),
+        cut_off=1,
     )
     assert len(every.groups) == 3_000

@@ -3,7 +3,7 @@
 import pytest
 
 from clustering.algorithms.records.mdr import distance, extract_region
-from tests.algorithms.clustering.records.test_record_page import model
+from tests.algorithms.clustering.records.test_page_model import model
 
 
 def records(body: bytes) -> list[str]:

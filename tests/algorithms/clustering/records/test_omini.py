@@ -1,7 +1,7 @@
 """Records by the tag that separates them."""
 
 from clustering.algorithms.records.omini import extract_objects, find_separator, object_rich_subtree
-from tests.algorithms.clustering.records.test_record_page import model
+from tests.algorithms.clustering.records.test_page_model import model
 
 ROWS = (
     b"<p>x</p><table>" + b"".join(b"<tr><td>%c<td>1" % letter for letter in b"abcdef") + b"</table>"

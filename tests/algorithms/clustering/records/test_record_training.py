@@ -7,8 +7,8 @@ from benchmarks.records.generated import LAYOUTS, MARK, made_pages
 from benchmarks.records.labelled import LabelledPage, generated
 from benchmarks.records.scoring import GOOD, f_score
 from benchmarks.train_urest import NO_LIST, best_least, measure, scores_of
-from clustering.algorithms.records.record_candidates import find_candidates
-from clustering.algorithms.records.record_ranker import load_ranker
+from clustering.algorithms.records.candidates import find_candidates
+from clustering.algorithms.records.ranker import load_ranker
 
 
 def first_of(layout: str) -> LabelledPage:

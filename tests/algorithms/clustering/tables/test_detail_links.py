@@ -3,7 +3,7 @@
 import pytest
 
 from clustering.algorithms.tables.detail_links import find_detail_links
-from clustering.algorithms.tables.record_fields import read_fields
+from clustering.algorithms.tables.fields import read_fields
 from clustering.dom.page import parse_page
 from vertex.demo import sites
 

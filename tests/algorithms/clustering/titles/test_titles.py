@@ -8,7 +8,7 @@ import time
 import pytest
 
 from clustering.algorithms.grouping import RawPage
-from clustering.algorithms.observing import observe_page
+from clustering.algorithms.observation import observe_page
 from clustering.algorithms.titles.page_kinds import read_kind
 from clustering.algorithms.titles.titles import MAX_TITLE, ClusterPages, title_clusters
 from clustering.dom.addresses import normalise_url

@@ -12,7 +12,7 @@ import pytest
 
 from clustering.algorithms.grouping import RawPage
 from clustering.algorithms.published.shingles import shingle_vector
-from clustering.services.pages.found_pages import FoundPage
+from clustering.services.pages.source_pages import SourcePage
 from rules.algorithms.running.matching import BY_SIGNATURE, ClusterProfile, Clusters
 from rules.algorithms.running.record_lines import SiteRules
 from rules.algorithms.running.records import AttributeType, RunnableRule
@@ -166,7 +166,7 @@ def test_memory_stays_flat_because_pages_are_read_one_by_one(folder: Path) -> No
     def pages() -> object:
         for number in range(100):
             asked.append(number)
-            yield FoundPage("x", "http://s.example/p/1", body(number))
+            yield SourcePage("x", "http://s.example/p/1", body(number))
 
     lines = read_bundle(folder).extract(pages())  # type: ignore[arg-type]  # a generator of pages
     next(lines)

@@ -9,10 +9,10 @@ import pytest
 from lxml import etree
 
 from clustering.dom.page import parse_page
-from rules.algorithms.by_hand.sandbox import Refused
-from rules.bundle.limits import Body, FoundNode, LimitedRuns, Stopped
+from rules.algorithms.by_hand.sandbox import StylesheetRefused
+from rules.bundle.limits import FoundNode, LimitedRuns, PageBody, RunStopped
 
-PAGE = Body(b"<html><body><p>a<b>b</b>c<!-- x -->d</p><img src='/i.png'></body></html>")
+PAGE = PageBody(b"<html><body><p>a<b>b</b>c<!-- x -->d</p><img src='/i.png'></body></html>")
 HEAD = '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">'
 
 
@@ -29,7 +29,7 @@ def test_an_xpath_finds_nodes_with_their_places(runs: LimitedRuns) -> None:
     assert ["a", "c", "d"] == [one.text for one in texts]
     assert ["a", "c", "d"] == [tree.xpath(one.path)[0] for one in texts]
     assert [[FoundNode("/html/body/img/@src", "/i.png")], []] == runs.find_nodes(
-        "//img/@src", [PAGE, Body(b"")]
+        "//img/@src", [PAGE, PageBody(b"")]
     )
 
 
@@ -41,15 +41,15 @@ def test_a_stylesheet_makes_records(runs: LimitedRuns) -> None:
 
 
 def test_what_runs_for_ever_is_stopped_and_the_next_is_answered(runs: LimitedRuns) -> None:
-    many = Body(b"<b>" * 200 + b"x")
-    with pytest.raises(Stopped, match="longer than"):
+    many = PageBody(b"<b>" * 200 + b"x")
+    with pytest.raises(RunStopped, match="longer than"):
         runs.find_nodes("count(//b[count(//b[count(//b[count(//b) > 1]) > 1]) > 1])", [many])
 
     assert [[FoundNode("/html/body/p/b", "b")]] == runs.find_nodes("//b", [PAGE])
 
 
 def test_what_is_refused_does_not_run(runs: LimitedRuns) -> None:
-    with pytest.raises(Refused, match="not nodes"):
+    with pytest.raises(StylesheetRefused, match="not nodes"):
         runs.find_nodes("count(//b)", [PAGE])
-    with pytest.raises(Refused, match="another file"):
+    with pytest.raises(StylesheetRefused, match="another file"):
         runs.find_nodes("document('x')", [PAGE])

@@ -18,7 +18,7 @@ from rules.algorithms.by_hand.hand_edits import (
     tells_places,
     within_record,
 )
-from rules.algorithms.by_hand.sandbox import Refused, read_stylesheet
+from rules.algorithms.by_hand.sandbox import StylesheetRefused, read_stylesheet
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import Alternative, AttributeRule, Boundary, ClusterRule, Selection
 from rules.algorithms.running.run_rule import run_stylesheet
@@ -118,7 +118,7 @@ class TestXPaths:
         records = run_stylesheet(text, tree_of_page(), nodes=True)
         assert ["One", "Two"] == [one.values["name"][0].text for one in records]
         for outside in ("//b", "b | //i", "(.//b)[1]"):
-            with pytest.raises(Refused, match="does not begin at the record"):
+            with pytest.raises(StylesheetRefused, match="does not begin at the record"):
                 with_xpaths(text, [written("name", outside)])
 
     @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ class TestXPaths:
     def test_what_is_no_xpath_of_a_rule_is_told_with_its_line(
         self, xpath: str, reason: str
     ) -> None:
-        with pytest.raises(Refused, match=reason):
+        with pytest.raises(StylesheetRefused, match=reason):
             with_xpaths(empty_stylesheet(["name"]), [written("name", "//h1", xpath)])
 
     def test_an_xpath_that_never_ends_is_stopped(self) -> None:
@@ -143,19 +143,19 @@ class TestXPaths:
         for _ in range(40):
             xpath = f"//self::node()[count({xpath})>0]"
         with pytest.raises(
-            Refused, match=r"name, line 1: .*was stopped: it ran longer than 5 seconds"
+            StylesheetRefused, match=r"name, line 1: .*was stopped: it ran longer than 5 seconds"
         ):
             with_xpaths(empty_stylesheet(["name"]), [written("name", xpath)])
 
     def test_a_text_that_is_split_needs_the_stylesheet(self) -> None:
-        with pytest.raises(Refused, match="splits the text at ','"):
+        with pytest.raises(StylesheetRefused, match="splits the text at ','"):
             with_xpaths(
                 empty_stylesheet(["name"]), [written("name", "//h1", cut=Selection(separator=","))]
             )
 
     def test_a_stylesheet_without_room_for_an_attribute_is_told(self) -> None:
         squeezed = IMPORTED.replace("\n", "")
-        with pytest.raises(Refused, match="no template attribute-id"):
+        with pytest.raises(StylesheetRefused, match="no template attribute-id"):
             with_xpaths(squeezed, [written("id", "//img")])
 
 
@@ -183,7 +183,7 @@ class TestTexts:
     def test_what_is_no_text_of_a_stylesheet_is_refused(
         self, given: bytes | str, reason: str
     ) -> None:
-        with pytest.raises(Refused, match=reason):
+        with pytest.raises(StylesheetRefused, match=reason):
             stylesheet_text(given)
 
     def test_comments_do_not_make_templates_differ(self) -> None:

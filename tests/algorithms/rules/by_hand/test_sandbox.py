@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from rules.algorithms.by_hand.sandbox import MAX_XPATH, Refused, check_xpath, read_stylesheet
+from rules.algorithms.by_hand.sandbox import (
+    MAX_XPATH,
+    StylesheetRefused,
+    check_xpath,
+    read_stylesheet,
+)
 
 HEAD = '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">'
 
@@ -48,7 +53,7 @@ def test_an_xpath_of_the_core_is_taken(xpath: str) -> None:
     ],
 )
 def test_anything_else_is_refused_with_its_reason(xpath: str, reason: str) -> None:
-    with pytest.raises(Refused, match=reason):
+    with pytest.raises(StylesheetRefused, match=reason):
         check_xpath(xpath)
 
 
@@ -95,5 +100,5 @@ def test_a_plain_stylesheet_is_taken(text: bytes) -> None:
     ],
 )
 def test_a_stylesheet_that_reaches_out_is_refused(text: bytes, reason: str) -> None:
-    with pytest.raises(Refused, match=reason):
+    with pytest.raises(StylesheetRefused, match=reason):
         read_stylesheet(text)

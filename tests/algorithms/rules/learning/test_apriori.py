@@ -3,10 +3,10 @@ import random
 
 from lxml import html
 
-from rules.algorithms.learning.apriori import Learnt, learn_xpath
-from rules.algorithms.learning.candidates import Question
+from rules.algorithms.learning.apriori import LearntXPath, learn_xpath
 from rules.algorithms.learning.columns import Columns
-from rules.algorithms.learning.universe import Universe, number_nodes
+from rules.algorithms.learning.node_index import NodeIndex, number_nodes
+from rules.algorithms.learning.search import SearchGoal
 from rules.algorithms.rule.feature import Feature
 
 A, B, C = Feature("class", 1, ("a",)), Feature("class", 1, ("b",)), Feature("tag", 2, ("td",))
@@ -14,7 +14,7 @@ FAR, NEAR = Feature("id", 5, ("far",)), Feature("id", 1, ("near",))
 
 
 def columns_of(bits_by_feature: dict[Feature, int], n: int = 16) -> Columns:
-    universe: Universe = number_nodes([html.document_fromstring("<p>x</p>")])
+    universe: NodeIndex = number_nodes([html.document_fromstring("<p>x</p>")])
     columns = Columns(universe, dict(bits_by_feature))
     columns.bits_by_target["element"] = (1 << n) - 1
     return columns
@@ -27,8 +27,8 @@ def ask(
     negatives: int = 0b1110,
     unannotated: tuple[int, ...] = (),
     is_multi: bool = False,
-) -> list[Learnt]:
-    question = Question("element", positives, negatives, unannotated, is_multi)
+) -> list[LearntXPath]:
+    question = SearchGoal("element", positives, negatives, unannotated, is_multi)
     return learn_xpath(columns_of(bits), question, bits)
 
 

@@ -6,8 +6,8 @@ from lxml import html
 
 from rules.algorithms.learning.columns import Columns, numbers_of
 from rules.algorithms.learning.features import GENERATORS, PUBLISHED, Positive, chain_of
-from rules.algorithms.learning.page_nodes import ITSELF, TAIL, TEXT
-from rules.algorithms.learning.universe import Universe, number_nodes
+from rules.algorithms.learning.node_index import NodeIndex, number_nodes
+from rules.algorithms.learning.nodes import ITSELF, TAIL, TEXT
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import ELEMENT_TARGET, TEXT_TARGET, Alternative
 
@@ -29,11 +29,11 @@ LABELS_IN_TAGS = {
 }
 
 
-def universe_of(*pages: str) -> Universe:
+def universe_of(*pages: str) -> NodeIndex:
     return number_nodes(html.document_fromstring(page) for page in pages)
 
 
-def numbers_by_xpath(universe: Universe, page: int, path: str) -> list[int]:
+def numbers_by_xpath(universe: NodeIndex, page: int, path: str) -> list[int]:
     """Return the universe's numbers of what lxml selects on a page."""
     root = universe.nodes[universe.page_starts[page]].place[0]
     found: Any = root.getroottree().xpath(path)
@@ -49,7 +49,7 @@ def numbers_by_xpath(universe: Universe, page: int, path: str) -> list[int]:
     return sorted(universe.number_by_place[place] for place in places)
 
 
-def features_anywhere(universe: Universe, target: str) -> set[Feature]:
+def features_anywhere(universe: NodeIndex, target: str) -> set[Feature]:
     columns = Columns(universe)
     found = set()
     for number in numbers_of(columns.targets(target)):

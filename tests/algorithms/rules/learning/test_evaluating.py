@@ -2,7 +2,7 @@ from lxml import html
 
 from rules.algorithms.learning.columns import Columns
 from rules.algorithms.learning.evaluating import serving_alternative, values_on
-from rules.algorithms.learning.universe import number_nodes
+from rules.algorithms.learning.node_index import number_nodes
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import (
     NAIVE_BAYES,

@@ -20,7 +20,7 @@ from rules.algorithms.learning.features import (
     weak_attributes,
     words_inside,
 )
-from rules.algorithms.learning.universe import Universe, number_nodes
+from rules.algorithms.learning.node_index import NodeIndex, number_nodes
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import ELEMENT_TARGET
 
@@ -28,12 +28,12 @@ PAGE = """<div id="main"><dl><dt>By</dt><dd>Ann</dd><dd class="a b" width="3" hr
 <p>Our Price: $25.99</p><p>5 reviews</p></div>"""
 
 
-def universe_of(*pages: str) -> Universe:
+def universe_of(*pages: str) -> NodeIndex:
     return number_nodes(html.document_fromstring(page) for page in pages)
 
 
 def positive(
-    universe: Universe, text: str, left: str = "", right: str = "", page: int = 0
+    universe: NodeIndex, text: str, left: str = "", right: str = "", page: int = 0
 ) -> Positive:
     found = [n for n, node in enumerate(universe.nodes) if node.shown == text and node.page == page]
     return Positive(found[0], page, left, right)

@@ -9,7 +9,7 @@ from rules.algorithms.learning.naive_bayes import (
     learn_classifier,
     relative,
 )
-from rules.algorithms.learning.universe import number_nodes
+from rules.algorithms.learning.node_index import number_nodes
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import ELEMENT_TARGET
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from rules.algorithms.learning.node_index import NodeIndex, number_nodes
 from rules.algorithms.learning.novelty import find_news, is_named, richest
-from rules.algorithms.learning.universe import Universe, number_nodes
 from tests.algorithms.annotation.suggestions.test_suggestions import tree_of
 
 PLAIN = "<h1>Rope</h1><p>9.50</p>"
 SALE = "<h1>Rope</h1><p class=sale>9.50</p><dl><dt>Was</dt><dd>12.00</dd></dl>"
 
 
-def universe_of(*pages: str) -> Universe:
+def universe_of(*pages: str) -> NodeIndex:
     return number_nodes([tree_of(page) for page in pages])
 
 

@@ -5,8 +5,8 @@ from lxml import html
 from rules.algorithms.learning.columns import Columns
 from rules.algorithms.learning.evaluating import values_on
 from rules.algorithms.learning.learner import learn_cluster
+from rules.algorithms.learning.node_index import number_nodes
 from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
-from rules.algorithms.learning.universe import number_nodes
 from rules.algorithms.rule.rule import NAIVE_BAYES, POSITIONAL, XPATH, AttributeRule, Selection
 
 

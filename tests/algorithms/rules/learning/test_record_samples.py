@@ -4,9 +4,9 @@ import pytest
 from lxml import html
 
 from rules.algorithms.learning.features import Positive, chain_of, places
+from rules.algorithms.learning.node_index import number_nodes
 from rules.algorithms.learning.record_samples import samples_of_records
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode, NodeNotFound
-from rules.algorithms.learning.universe import number_nodes
 
 PAGE = """<body class=shop><h1>Tents</h1><div class=list>
 <p class=head>One <b>1 EUR</b></p><p>cheap</p>

@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from rules.algorithms.learning.learner import learn_from
 from rules.algorithms.learning.samples import read_samples
-from rules.algorithms.learning.stopping import Cell, Hint, Outlook, SamplePage, look_at
+from rules.algorithms.learning.stopping import (
+    Outlook,
+    SampleCell,
+    SamplePage,
+    SuggestedValues,
+    look_at,
+)
 from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
 from tests.algorithms.annotation.suggestions.test_suggestions import tree_of
 
@@ -23,7 +29,7 @@ def look(
     pages: Sequence[str],
     said: Sequence[Mapping[str, str | None]],
     specs: Sequence[AttributeSpec],
-    hints: Mapping[int, Mapping[str, Hint]] | None = None,
+    hints: Mapping[int, Mapping[str, SuggestedValues]] | None = None,
 ) -> Outlook:
     """Learn from the first pages, of which it is told at which XPath a value is, and look at all."""
     trees = [tree_of(page) for page in pages]
@@ -96,7 +102,7 @@ class TestLooking:
 
     def test_a_suggestion_that_contradicts_counts_until_it_was_wrong(self) -> None:
         pages = pages_of("", "", "")
-        wrong = {"name": Hint(("Cord",), 0.9)}
+        wrong = {"name": SuggestedValues(("Cord",), 0.9)}
         doubted = look(pages, [SAID], [NAME, PRICE], {2: wrong})
         assert ["differs"] == [cell.state for cell in doubted.doubted]
         assert look(pages, [SAID], [NAME, PRICE], {0: wrong, 2: wrong}).is_enough
@@ -140,9 +146,9 @@ class TestLooking:
 class TestOutlook:
     def test_the_next_page_is_the_one_with_most_doubt(self) -> None:
         cells = (
-            Cell("a", 1, "missing", doubt=0.4),
-            Cell("a", 2, "missing", doubt=0.4),
-            Cell("b", 2, "differs", doubt=0.4),
+            SampleCell("a", 1, "missing", doubt=0.4),
+            SampleCell("a", 2, "missing", doubt=0.4),
+            SampleCell("b", 2, "differs", doubt=0.4),
         )
         outlook = Outlook(cells, 4, 1)
         assert 2 == outlook.next_page

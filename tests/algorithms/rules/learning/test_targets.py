@@ -1,5 +1,6 @@
 from lxml import html
 
+from rules.algorithms.learning.node_index import NodeIndex, number_nodes
 from rules.algorithms.learning.targets import (
     AnnotatedPage,
     AttributeSpec,
@@ -8,7 +9,6 @@ from rules.algorithms.learning.targets import (
     find_targets,
     on_element,
 )
-from rules.algorithms.learning.universe import Universe, number_nodes
 from rules.algorithms.rule.rule import ELEMENT_TARGET, TEXT_TARGET
 
 PAGE = """<p>Our Price: <b>$25.99</b></p><div>one <i>two</i> three</div><img src="/a.png"><p>By Ann today</p>
@@ -17,7 +17,7 @@ PAGE = """<p>Our Price: <b>$25.99</b></p><div>one <i>two</i> three</div><img src
 
 def read(
     *marks: MarkedNode, absent: bool = False, problem: str = "", is_multi: bool = False
-) -> tuple[Universe, Targets]:
+) -> tuple[NodeIndex, Targets]:
     tree = html.document_fromstring(PAGE)
     page = AnnotatedPage(
         "u", tree, {"a": marks} if marks else {}, frozenset({"a"} if absent else ()), problem

@@ -3,8 +3,8 @@ from collections.abc import Sequence
 import pytest
 from lxml import html
 
-from rules.algorithms.learning.candidates import Candidate
 from rules.algorithms.learning.samples import read_samples
+from rules.algorithms.learning.search import Conjunction
 from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode, find_targets
 from rules.algorithms.learning.text_selection import NoSelection, learn_part
 from rules.algorithms.rule.feature import Feature
@@ -29,7 +29,7 @@ def learn(
     samples = read_samples(annotated, [html.document_fromstring(page) for page in others])
     spec = AttributeSpec("a", regex=regex)
     marks = find_targets(samples.universe, samples.pages, spec).marks
-    candidate = Candidate((feature,), samples.columns.select(TEXT_TARGET, feature), 0.0)
+    candidate = Conjunction((feature,), samples.columns.select(TEXT_TARGET, feature), 0.0)
     return learn_part(samples, marks, candidate, spec)
 
 

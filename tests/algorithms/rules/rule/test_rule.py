@@ -11,7 +11,7 @@ from rules.algorithms.rule.rule import (
     AttributeRule,
     Boundary,
     ClusterRule,
-    Failure,
+    LearningFailure,
     Numbers,
     Selection,
     Weight,
@@ -33,7 +33,7 @@ GUESSED = Alternative(
 
 
 def test_a_rule_survives_json() -> None:
-    failures = (Failure("fax", "xpath", "https://example.org/1", "no precise XPath"),)
+    failures = (LearningFailure("fax", "xpath", "https://example.org/1", "no precise XPath"),)
     price = AttributeRule(
         "price", "price", is_mandatory=True, alternatives=(IN_CELL, SECOND), losers=(GUESSED,)
     )
@@ -59,7 +59,7 @@ def test_json_tells_the_xpath_for_readers() -> None:
 
 
 def test_a_rule_without_alternatives_says_why() -> None:
-    failure = Failure("fax", "xpath", "", "no precise XPath")
+    failure = LearningFailure("fax", "xpath", "", "no precise XPath")
     assert "xpath: no precise XPath" == AttributeRule("fax", failures=(failure, failure)).reason
     assert "" == AttributeRule("price", alternatives=(IN_CELL,), failures=(failure,)).reason
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from clustering.algorithms.clusterers import CLUSTERERS
-from clustering.algorithms.grouping import Evidence, RawPage
+from clustering.algorithms.grouping import ClusteringInputs, RawPage
 from clustering.algorithms.published.shingles import shingle_vector
 from rules.algorithms.running import matching
 from rules.algorithms.running.matching import (
@@ -58,7 +58,7 @@ def grouping(algorithm: str) -> GroupModel:
     clusterer = CLUSTERERS[algorithm]
     assert clusterer.observe is not None
     found = clusterer.cluster_pages(
-        [one.url for one in PAGES], [clusterer.observe(one) for one in PAGES], Evidence()
+        [one.url for one in PAGES], [clusterer.observe(one) for one in PAGES], ClusteringInputs()
     )
     product = found.labels(len(PAGES))[0]
     clusters = {

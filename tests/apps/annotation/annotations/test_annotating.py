@@ -11,23 +11,21 @@ from annotation.algorithms.anchors.anchoring import Anchor
 from annotation.models import Annotation
 from annotation.services import VerticalInUse, assign_vertical, delete_vertical
 from annotation.services.annotations import annotating
-from annotation.services.annotations.annotating import (
-    AnnotatedMeanwhile,
-    Mark,
-    NoSuchRevision,
-    annotate,
-)
+from annotation.services.annotations.annotating import AnnotatedMeanwhile, NoSuchRevision, annotate
+from annotation.services.annotations.stored_marks import AnnotatedValue
 from clustering.models import Page, Snapshot
-from clustering.services.sites import keeping
+from clustering.services.sites import retention
 from tests.apps.annotation.cast import attribute, product_page, said, shop
 from vertex.core.models import AuditEntry, Job, Site, User
 from vertex.core.services.jobs.jobs import run_job
 
 pytestmark = pytest.mark.django_db
 
-RED = Mark(Anchor("/html/body/b[1]", "red"))
-BLUE = Mark(Anchor("/html/body/b[2]", "blue", start=3, end=7, prefix="a", suffix="b", position=9))
-ABSENT = Mark()
+RED = AnnotatedValue(Anchor("/html/body/b[1]", "red"))
+BLUE = AnnotatedValue(
+    Anchor("/html/body/b[2]", "blue", start=3, end=7, prefix="a", suffix="b", position=9)
+)
+ABSENT = AnnotatedValue()
 
 
 @pytest.fixture
@@ -40,7 +38,7 @@ def page(site: Site) -> Page:
     return product_page(site, "p/1")
 
 
-def mark(page: Page, *marks: Mark, name: str = "colour", **options: object) -> int:
+def mark(page: Page, *marks: AnnotatedValue, name: str = "colour", **options: object) -> int:
     snapshot = page.latest_snapshot
     assert snapshot is not None
     options.setdefault("actor", None)
@@ -92,7 +90,10 @@ class TestRevisions:
         snapshot = page.latest_snapshot
         assert snapshot is not None
         annotate(
-            snapshot=snapshot, attribute=None, marks=[Mark(record=("/html/body/p",))], actor=None
+            snapshot=snapshot,
+            attribute=None,
+            marks=[AnnotatedValue(record=("/html/body/p",))],
+            actor=None,
         )
         mark(page, RED)
 
@@ -173,7 +174,7 @@ class TestKeeping:
     def test_annotations_go_with_their_site(self, site: Site, page: Page) -> None:
         mark(page, RED)
         run_job(
-            keeping.request_deletion(site=site, actor=None, rings=False).pk, keeping.delete_site
+            retention.request_deletion(site=site, actor=None, rings=False).pk, retention.delete_site
         )
 
         assert (0, 0) == (Annotation.objects.count(), Site.objects.count())
@@ -193,7 +194,7 @@ class TestKeeping:
             for _ in range(2)
         ]
         Site.objects.update(snapshots_kept=1)
-        job = run_job(keeping.request_sweep(rings=False).pk, keeping.sweep)
+        job = run_job(retention.request_sweep(rings=False).pk, retention.sweep)
 
         assert Job.State.DONE == job.state, job.error
         assert {annotated, later[1]} == set(Snapshot.objects.filter(page=page))

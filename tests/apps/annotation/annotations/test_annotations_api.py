@@ -9,7 +9,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.models import Annotation, Sample
-from annotation.services.annotations.annotating import Mark, annotate
+from annotation.services.annotations.annotating import annotate
+from annotation.services.annotations.stored_marks import AnnotatedValue
 from annotation.services.files import importing
 from annotation.services.samples import sampling
 from clustering.models import Page
@@ -41,7 +42,7 @@ def ada(site: Site) -> Caller:
 def mark(page: Page, name: str = "name") -> None:
     snapshot = page.latest_snapshot
     assert snapshot is not None
-    annotate(snapshot=snapshot, attribute=attribute(name), marks=[Mark()], actor=None)
+    annotate(snapshot=snapshot, attribute=attribute(name), marks=[AnnotatedValue()], actor=None)
 
 
 def listed(caller: Caller, address: str) -> list[dict[str, Any]]:

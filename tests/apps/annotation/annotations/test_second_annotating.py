@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from annotation.algorithms.anchors.anchoring import Anchor, anchor_node
 from annotation.algorithms.anchors.page_texts import read_texts
 from annotation.models import ReviewPolicy, SecondAnnotation
-from annotation.services.annotations.annotating import Mark, annotate
+from annotation.services.annotations.annotating import annotate
 from annotation.services.annotations.second_annotating import (
     agreement_at,
     annotate_again,
@@ -21,6 +21,7 @@ from annotation.services.annotations.second_annotating import (
     pages_to_annotate_again,
     resolve,
 )
+from annotation.services.annotations.stored_marks import AnnotatedValue
 from annotation.services.page.stored_trees import tree_of
 from annotation.services.verticals.policies import change_policy, policy_of
 from clustering.models import Page
@@ -44,7 +45,7 @@ def anchor(page: Page, xpath: str, text: str = "") -> Anchor:
 
 def first_says(page: Page, who: User, name: str, *xpaths: str) -> None:
     assert page.latest_snapshot is not None
-    marks = [Mark(anchor(page, xpath)) for xpath in xpaths] or [Mark()]
+    marks = [AnnotatedValue(anchor(page, xpath)) for xpath in xpaths] or [AnnotatedValue()]
     annotate(snapshot=page.latest_snapshot, attribute=attribute(name), marks=marks, actor=who)
 
 

@@ -8,7 +8,8 @@ from django.urls import reverse
 
 from annotation.algorithms.anchors.anchoring import Anchor
 from annotation.models import Assignment, Sample
-from annotation.services.annotations.annotating import Mark, annotate
+from annotation.services.annotations.annotating import annotate
+from annotation.services.annotations.stored_marks import AnnotatedValue
 from annotation.services.page.page_states import neighbours_of, share_covered
 from annotation.services.samples.next_samples import keep_next_sample
 from annotation.services.samples.queue import queue_of
@@ -67,7 +68,7 @@ def say(page: Page, name: str, xpath: str = "/html/body/h1", text: str = "Runner
     annotate(
         snapshot=page.latest_snapshot,
         attribute=attribute(name),
-        marks=[Mark(Anchor(xpath, text))],
+        marks=[AnnotatedValue(Anchor(xpath, text))],
         actor=None,
     )
 

@@ -10,12 +10,12 @@ from django.db import connection
 from django.test import Client
 from django.urls import reverse
 
-from annotation.algorithms.anchors.picking import Place
+from annotation.algorithms.anchors.picking import PickedPlace
 from annotation.models import Annotation
 from annotation.services.annotations.annotating import AnnotatedMeanwhile, current_revision
 from annotation.services.page import gestures
 from annotation.services.page.shown_pages import read_page
-from clustering.algorithms.records.record_finding import find_records
+from clustering.algorithms.records.finding import find_records
 from clustering.models import Page
 from tests.apps.annotation.cast import attribute, product_page, said, shop
 from vertex.core.models import Membership, Role, Site, User
@@ -354,7 +354,7 @@ def test_eight_editors_on_one_page_lose_nothing(page: Page) -> None:
     assert page.latest_snapshot is not None
     snapshot = page.latest_snapshot
     names = ["name", "price", "colour", "image"]
-    made: list[gestures.Change] = []
+    made: list[gestures.GestureChange] = []
 
     def edit(editor: int) -> None:
         shown = read_page(snapshot)
@@ -398,7 +398,7 @@ def test_values_that_many_editors_add_are_all_there(site: Site) -> None:
         shown = read_page(snapshot)
         subject = gestures.Subject(snapshot, shown, colour, None)
         for n in range(editor, 40, 4):
-            place = Place(first + n)
+            place = PickedPlace(first + n)
             gestures.take(
                 subject=subject, anchor=gestures.anchor_clicked(subject, place), revision=0
             )

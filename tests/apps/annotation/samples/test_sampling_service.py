@@ -9,7 +9,7 @@ from django.db.models import RestrictedError
 from annotation.models import Sample
 from annotation.services.samples import sampling
 from clustering.models import Cluster, Snapshot
-from clustering.services.sites import keeping
+from clustering.services.sites import retention
 from tests.apps.annotation.cast import cluster_of, product_page, shop
 from tests.apps.core.test_commands import call, fail
 from vertex.core.models import AuditEntry, Job, Site
@@ -132,7 +132,7 @@ class TestKeeping:
     def test_samples_go_with_their_site(self, site: Site, products: Cluster) -> None:
         draw(site)
         run_job(
-            keeping.request_deletion(site=site, actor=None, rings=False).pk, keeping.delete_site
+            retention.request_deletion(site=site, actor=None, rings=False).pk, retention.delete_site
         )
 
         assert (0, 0) == (Sample.objects.count(), Site.objects.count())

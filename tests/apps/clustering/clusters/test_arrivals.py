@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from clustering.models import Cluster, Clustering, Extent, Page, PageMembership
+from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
 from clustering.services.clusters import cluster_changes
 from clustering.services.clusters.arrivals import (
     assign_arrivals,
@@ -44,7 +44,9 @@ def test_new_pages_join_the_cluster_of_their_kind() -> None:
     assert 2 == assign_arrivals(site=site)
     assert name_at(clustering, "/p/1") == name_at(clustering, "/p/77")
     assert name_at(clustering, "/news/1") == name_at(clustering, "/news/78")
-    assert [7, 7] == [extent.n_pages for extent in Extent.objects.filter(clustering=clustering)]
+    assert [7, 7] == [
+        extent.n_pages for extent in ClusterFigures.objects.filter(clustering=clustering)
+    ]
     assert PageMembership.objects.filter(page__url__endswith="/p/77", distance__lt=0.2).exists()
 
 

@@ -9,7 +9,14 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.db import connection
 
-from clustering.models import Cluster, ClusterChange, Clustering, Extent, Page, PageMembership
+from clustering.models import (
+    Cluster,
+    ClusterChange,
+    ClusterFigures,
+    Clustering,
+    Page,
+    PageMembership,
+)
 from clustering.services.clusters.cluster_changes import (
     apply_changes,
     merge_clusters,
@@ -205,20 +212,20 @@ class TestUndoing:
         )
         keep = ("n_pages", "url_pattern", "cohesion", "signature")
         apply_changes(clustering=shop.clustering)
-        Extent.objects.all().delete()
+        ClusterFigures.objects.all().delete()
         apply_changes(clustering=shop.clustering)
-        before = list(Extent.objects.order_by("cluster__name").values(*keep))
+        before = list(ClusterFigures.objects.order_by("cluster__name").values(*keep))
         change = merge_clusters(
             cluster=shop.clusters["books"], into=shop.clusters["news"], actor=None
         )
-        merged = Extent.objects.get(cluster__name="news")
+        merged = ClusterFigures.objects.get(cluster__name="news")
         assert 5 == merged.n_pages
         assert before[1]["cohesion"] is not None
         assert merged.cohesion is not None
         assert before[1]["cohesion"] > merged.cohesion
         undo_change(change=change, actor=None)
 
-        assert before == list(Extent.objects.order_by("cluster__name").values(*keep))
+        assert before == list(ClusterFigures.objects.order_by("cluster__name").values(*keep))
 
 
 class TestRenaming:
@@ -270,10 +277,10 @@ class TestRepeating:
 
     def test_applying_twice_changes_nothing_more(self, shop: Shop) -> None:
         move_pages(site=shop.site, pages=shop.pks("ab"), to=shop.clusters["news"], actor=None)
-        before = list(Extent.objects.order_by("pk").values())
+        before = list(ClusterFigures.objects.order_by("pk").values())
         apply_changes(clustering=shop.clustering)
 
-        assert before == list(Extent.objects.order_by("pk").values())
+        assert before == list(ClusterFigures.objects.order_by("pk").values())
 
     @pytest.mark.parametrize("seed", range(6))
     def test_any_changes_with_undoing_are_what_the_surviving_ones_say_from_scratch(
@@ -337,7 +344,7 @@ def replayed(shop: Shop, found: dict[str, str]) -> dict[str, str]:
 
 
 def n_by_extent(shop: Shop, clustering: Clustering | None = None) -> dict[str, int]:
-    extents = Extent.objects.filter(clustering=clustering or shop.clustering)
+    extents = ClusterFigures.objects.filter(clustering=clustering or shop.clustering)
     return dict(extents.values_list("cluster__name", "n_pages"))
 
 

@@ -11,9 +11,9 @@ from django.db import IntegrityError, transaction
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.models import (
     Cluster,
+    ClusterFigures,
     Clustering,
     ClusterVerdict,
-    Extent,
     Page,
     PageMembership,
     SearchClick,
@@ -67,7 +67,7 @@ def test_a_demo_site_is_clustered_by_type() -> None:
 class TestWhatIsKept:
     def test_each_cluster_has_its_figures(self) -> None:
         clustering = cluster(shop())
-        extents = Extent.objects.filter(clustering=clustering)
+        extents = ClusterFigures.objects.filter(clustering=clustering)
 
         assert [6, 6] == [extent.n_pages for extent in extents]
         assert {"https://shop.example/p/(.*)", "https://shop.example/news/(.*)"} == {
@@ -151,7 +151,9 @@ class TestWhatGoesOn:
 
         assert clustering != again
         assert articles_.name == clusters_of(again)[moved.url]
-        assert [7, 5] == [extent.n_pages for extent in Extent.objects.filter(clustering=again)]
+        assert [7, 5] == [
+            extent.n_pages for extent in ClusterFigures.objects.filter(clustering=again)
+        ]
 
     def test_a_cluster_that_was_merged_by_hand_stays_merged(self) -> None:
         site = shop()
@@ -382,7 +384,7 @@ class TestHostileSites:
         site = site_of("tiny")
         store(site, details([1]))
 
-        assert 1 == Extent.objects.get(clustering=cluster(site)).n_pages
+        assert 1 == ClusterFigures.objects.get(clustering=cluster(site)).n_pages
 
     @pytest.mark.parametrize("algorithm", ["auto", "shingles", "site_model"])
     def test_a_site_of_empty_pages(self, algorithm: str) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from clustering.services.clusters import observing
-from clustering.services.clusters.observing import ObserverEnded, observe_stored
+from clustering.services.clusters import observer_processes
+from clustering.services.clusters.observer_processes import ObserverEnded, observe_stored
 from clustering.services.pages.stored_pages import sample_pages, sample_size, stored_pages
 from tests.apps.clustering.demo_sites import shop
 
@@ -24,7 +24,7 @@ def test_processes_observe_what_one_does() -> None:
 
 
 def test_a_process_that_ends_in_the_middle_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observing, "PROGRAM", "raise SystemExit(9)")
+    monkeypatch.setattr(observer_processes, "PROGRAM", "raise SystemExit(9)")
 
     with pytest.raises(ObserverEnded, match="memory"):
         list(observe_stored(stored_pages(shop(n=2)), "auto", 2))

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ValidationError
 
-from clustering.models import Cluster, ClusterChange, Extent, Page, PageMembership
+from clustering.models import Cluster, ClusterChange, ClusterFigures, Page, PageMembership
 from clustering.services.clusters import split_parts
 from clustering.services.clusters.cluster_changes import (
     apply_changes,
@@ -73,7 +73,7 @@ def test_its_types_become_clusters_and_the_larger_keeps_the_name(shop: Shop) -> 
     assert (Job.State.DONE, "") == (job.state, job.error)
     assert {"mixed": "abcdef", "recipes": "ABC", "news": "xy"} == shown(shop)
     assert ["mixed", "recipes"] == (job.result or {})["parts"]
-    recipes = Extent.objects.get(cluster__name="recipes")
+    recipes = ClusterFigures.objects.get(cluster__name="recipes")
     assert (3, "Recipes", True) == (
         recipes.n_pages,
         recipes.cluster.title,
@@ -93,7 +93,7 @@ def test_undoing_and_redoing_it(shop: Shop) -> None:
     change = ClusterChange.objects.get()
     undo_change(change=change, actor=None)
     assert {"mixed": "ABCabcdef", "news": "xy"} == shown(shop)
-    assert 0 == Extent.objects.get(cluster__name="recipes").n_pages
+    assert 0 == ClusterFigures.objects.get(cluster__name="recipes").n_pages
 
     redo_change(change=change, actor=None)
     assert {"mixed": "abcdef", "recipes": "ABC", "news": "xy"} == shown(shop)
@@ -144,7 +144,7 @@ def test_many_later_pages_are_left_to_a_job(shop: Shop, monkeypatch: pytest.Monk
     job = run_job(Job.objects.get(task="clustering.judge_split_pages").pk, judge_split_pages)
     assert (Job.State.DONE, {"pages": 3}) == (job.state, job.result)
     assert {"mixed": "abcdefg", "recipes": "ABCGHI", "news": "xy"} == shown(shop)
-    assert 6 == Extent.objects.get(cluster__name="recipes").n_pages
+    assert 6 == ClusterFigures.objects.get(cluster__name="recipes").n_pages
 
 
 def test_pages_beyond_the_sample_are_assigned(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:

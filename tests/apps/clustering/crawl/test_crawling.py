@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from clustering.fetching.client import Fetcher, open_fetcher
 from clustering.models import Host, Link, Page, Snapshot
-from clustering.services.crawl import crawling, hosts, lanes
-from clustering.services.crawl.answers import Line
+from clustering.services.crawl import crawling, host_queue, hosts
+from clustering.services.crawl.crawl_results import Line
 from clustering.services.crawl.crawler import Report
 from clustering.services.crawl.frontier import MAX_DEPTH
 from tests.apps.clustering.fake_host import (
@@ -264,7 +264,7 @@ def test_redirects_that_leave_the_site_or_never_end_are_refused() -> None:
 
 
 def test_a_page_that_fails_is_tried_again_and_then_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "back_off", lambda *_args, **_options: 0.05)
+    monkeypatch.setattr(host_queue, "back_off", lambda *_args, **_options: 0.05)
     told: list[Line] = []
     answers = [Answer(b"", 500), page(text="at last")]
     routes: dict[str, Any] = {
@@ -439,7 +439,7 @@ def test_robots_txt_is_read_once_a_day() -> None:
 
 
 def test_nothing_is_fetched_while_robots_txt_is_in_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lanes, "back_off", lambda *_args, **_options: 0.05)
+    monkeypatch.setattr(host_queue, "back_off", lambda *_args, **_options: 0.05)
     with FakeHost({"/robots.txt": Answer(b"", 503), "/": page()}) as host:
         site = site_of(host)
         job = crawl(site)
@@ -484,7 +484,7 @@ def test_a_delay_that_is_given_replaces_that_of_the_site_but_not_that_of_robots_
 
 def test_a_host_that_asks_for_a_very_long_delay_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clustering.services.crawl.crawler.MAX_CRAWL_DELAY", 0.1)
-    monkeypatch.setattr(lanes, "MAX_CRAWL_DELAY", 0.1)
+    monkeypatch.setattr(host_queue, "MAX_CRAWL_DELAY", 0.1)
     with FakeHost(tree(3) | {"/robots.txt": Answer(b"User-agent: *\nCrawl-delay: 86400")}) as host:
         site = site_of(host)
         crawl(site)
@@ -531,7 +531,7 @@ def impatient_fetcher(stop: threading.Event) -> Fetcher:
 
 def test_a_host_that_hangs_holds_up_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clustering.services.crawl.crawler.open_fetcher", impatient_fetcher)
-    monkeypatch.setattr(lanes, "GIVE_UP_EARLY", 1)
+    monkeypatch.setattr(host_queue, "GIVE_UP_EARLY", 1)
     with FakeHost({f"/{n}": Answer(raw=hang) for n in range(20)}) as stuck:
         links = [f"{stuck.url}/{n}" for n in range(20)]
         routes = tree(60)
@@ -632,7 +632,7 @@ def test_an_interrupted_crawl_goes_on_and_ends_like_an_undisturbed_one() -> None
     pages = Page.objects.order_by("depth", "id").values_list(*columns)
     assert list(pages.filter(site=site)) == list(pages.filter(site=calm))
     assert Snapshot.objects.filter(page__site=site).count() == 120
-    assert len(host.paths) - n_calm < 120 + 2 * lanes.WINDOW
+    assert len(host.paths) - n_calm < 120 + 2 * host_queue.WINDOW
 
 
 def test_what_was_told_before_an_interruption_can_be_told_again() -> None:

@@ -17,7 +17,7 @@ from clustering.fetching.connections import HostSilent, TlsFailed
 from clustering.fetching.deadlines import DeadlinePassed
 from clustering.fetching.decoding import EncodingRefused, TooLarge
 from clustering.fetching.guard import Guard, UrlRefused, networks
-from clustering.fetching.refusals import Refused, Stopped
+from clustering.fetching.refusals import FetchRefused, FetchStopped
 from tests.apps.clustering.fake_host import Answer, Asked, FakeHost, drip, hang, moved, page, say
 
 AGENT = "Vertex/test"
@@ -180,7 +180,7 @@ def test_a_host_that_hangs_is_left_after_its_silence(fetcher: Fetcher) -> None:
 )
 def test_a_host_that_drips_is_left_at_the_deadline(fetcher: Fetcher, head: bytes) -> None:
     with FakeHost({"/": raw(drip(b"x", 0.05, head))}) as host:
-        assert 0.9 < seconds_of(lambda: fetcher.fetch(host.url, seconds=1), Refused) < 3
+        assert 0.9 < seconds_of(lambda: fetcher.fetch(host.url, seconds=1), FetchRefused) < 3
 
 
 def test_a_host_that_sends_for_ever_is_left_at_the_bound_or_the_deadline(fetcher: Fetcher) -> None:
@@ -193,7 +193,7 @@ def test_a_host_that_sends_for_ever_is_left_at_the_bound_or_the_deadline(fetcher
 
 def test_endless_interim_answers_end_at_the_deadline(fetcher: Fetcher) -> None:
     with FakeHost({"/": raw(drip(b"HTTP/1.1 103 Early Hints\r\n\r\n", 0.01))}) as host:
-        assert seconds_of(lambda: fetcher.fetch(host.url, seconds=1), Refused) < 3
+        assert seconds_of(lambda: fetcher.fetch(host.url, seconds=1), FetchRefused) < 3
 
 
 def test_a_deadline_holds_for_all_redirects_together(fetcher: Fetcher) -> None:
@@ -220,7 +220,7 @@ def test_called_off_requests_end_at_once() -> None:
     stop = threading.Event()
     with FakeHost({"/": raw(hang)}) as host, Fetcher(AGENT, GUARD, stop) as fetcher:
         threading.Timer(0.3, stop.set).start()
-        assert seconds_of(lambda: fetcher.fetch(host.url), Stopped) < 2
+        assert seconds_of(lambda: fetcher.fetch(host.url), FetchStopped) < 2
 
 
 # Size and form
@@ -361,7 +361,7 @@ def test_a_certificate_of_nobody_or_of_another_name_is_refused(shop: FakeHost) -
 
 
 def test_a_host_that_speaks_no_encryption_is_refused(fetcher: Fetcher) -> None:
-    with FakeHost({"/": page()}) as host, pytest.raises(Refused) as refused:
+    with FakeHost({"/": page()}) as host, pytest.raises(FetchRefused) as refused:
         fetcher.fetch(f"https://127.0.0.1:{host.server_port}/")
 
     assert refused.value.code == "tls"

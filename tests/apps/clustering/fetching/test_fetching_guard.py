@@ -26,7 +26,7 @@ from clustering.fetching.guard import (
     networks,
     read_url,
 )
-from clustering.fetching.refusals import Refused
+from clustering.fetching.refusals import FetchRefused
 from tests.apps.clustering.fake_host import Canary, FakeHost, canary, moved
 
 AGENT = "Vertex/test"
@@ -122,7 +122,7 @@ def fetcher_of(**guard: object) -> Fetcher:
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_no_spelling_of_this_machine_is_connected_to(bird: Canary, spelling: str) -> None:
-    with fetcher_of() as fetcher, pytest.raises(Refused):
+    with fetcher_of() as fetcher, pytest.raises(FetchRefused):
         fetcher.fetch(spelling.format(bird.port))
 
     time.sleep(0.03)
@@ -262,7 +262,7 @@ def test_a_redirect_is_checked_like_any_address(bird: Canary, target: str) -> No
     with (
         FakeHost({"/": moved(target.format(bird.port))}) as host,
         fetcher_of(allowed_networks=networks(["127.0.0.1/32"])) as fetcher,
-        pytest.raises(Refused),
+        pytest.raises(FetchRefused),
     ):
         fetcher.fetch(host.url)
 
@@ -315,7 +315,7 @@ def test_a_name_without_an_address_is_told_from_a_name_server_that_is_down() -> 
 def test_a_name_server_that_hangs_is_not_waited_for() -> None:
     is_over = threading.Event()
     begun = time.monotonic()
-    with pytest.raises(Refused):
+    with pytest.raises(FetchRefused):
         Guard(resolve=lambda _host, _port: [str(is_over.wait(10))]).checked_addresses(
             "a.test", 80, Deadline(0.5)
         )

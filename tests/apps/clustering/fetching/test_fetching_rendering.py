@@ -19,10 +19,10 @@ from clustering.fetching.browser.proxy import Proxy
 from clustering.fetching.browser.rendering import Renderer
 from clustering.fetching.deadlines import Deadline
 from clustering.fetching.guard import AddressRefused, Guard, networks
-from clustering.fetching.refusals import Refused
+from clustering.fetching.refusals import FetchRefused
 from clustering.models import Page
 from clustering.services.crawl import crawling
-from clustering.services.crawl.answers import takes_page
+from clustering.services.crawl.crawl_results import takes_page
 from tests.apps.clustering.fake_host import Answer, FakeHost, canary, hang, moved, page
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
@@ -220,7 +220,7 @@ def test_a_page_that_hangs_is_left_at_the_deadline(
 ) -> None:
     with FakeHost({"/": answer}) as host:
         begun = time.monotonic()
-        with pytest.raises(Refused):
+        with pytest.raises(FetchRefused):
             renderer.render(host.url, takes=takes_page, seconds=6)
 
     assert time.monotonic() - begun < 15
@@ -230,7 +230,7 @@ def test_a_page_that_hangs_is_left_at_the_deadline(
 def test_a_host_that_is_not_there_is_told(renderer: Renderer) -> None:
     with FakeHost({}) as host:
         pass
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(FetchRefused) as refused:
         renderer.render(host.url, takes=takes_page)
 
     assert refused.value.is_transient
@@ -241,7 +241,7 @@ def test_called_off_rendering_ends_at_once(renderer: Renderer) -> None:
     with FakeHost({"/": Answer(raw=hang)}) as host:
         threading.Timer(2, renderer.stop.set).start()
         begun = time.monotonic()
-        with pytest.raises(Refused):
+        with pytest.raises(FetchRefused):
             renderer.render(host.url, takes=takes_page)
 
     assert time.monotonic() - begun < 8

@@ -13,14 +13,14 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from clustering.fetching.guard import networks
-from clustering.models import Asset, Look, Page, Snapshot
+from clustering.models import Asset, Page, Snapshot, SnapshotAssets
 from clustering.services.looks import assets
 from clustering.services.looks.frames import files_of
 from clustering.services.pages import importing
 from clustering.services.pages.archives import read_pages
-from clustering.services.pages.found_pages import Skipped
 from clustering.services.pages.pages import Visit, prepare_visits, store_visits
-from clustering.services.sites import keeping
+from clustering.services.pages.source_pages import Skipped
+from clustering.services.sites import retention
 from tests.apps.clustering.fake_host import Answer, FakeHost, moved
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
@@ -78,7 +78,7 @@ def fetch(*snapshots: Snapshot, again: bool = False) -> Job:
 
 def look_of(snapshot: Snapshot) -> dict[str, str]:
     """Return the path of each file that a snapshot is drawn with, and what is wrong with it."""
-    rows = Asset.objects.filter(pk__in=Look.objects.get(snapshot=snapshot).assets)
+    rows = Asset.objects.filter(pk__in=SnapshotAssets.objects.get(snapshot=snapshot).assets)
     return {asset.url.rpartition("/")[2]: asset.problem for asset in rows}
 
 
@@ -213,13 +213,13 @@ class TestTime:
 
 class TestKeeping:
     def run_sweep(self) -> None:
-        job = jobs.run_job(keeping.request_sweep(rings=False).pk, keeping.sweep)
+        job = jobs.run_job(retention.request_sweep(rings=False).pk, retention.sweep)
         assert Job.State.DONE == job.state, job.error
 
     def test_a_sweep_keeps_what_a_page_is_drawn_with(
         self, site: Site, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(keeping, "MIN_AGE_OF_SWEPT_BODY", timedelta(0))
+        monkeypatch.setattr(retention, "MIN_AGE_OF_SWEPT_BODY", timedelta(0))
         snapshot = stored(site)
         fetch(snapshot)
         self.run_sweep()
@@ -235,16 +235,16 @@ class TestKeeping:
         fetch(old)
         Page.objects.update(latest_snapshot=None)
 
-        assert not Snapshot.objects.filter(keeping.is_referred_to()).exists()
+        assert not Snapshot.objects.filter(retention.is_referred_to()).exists()
 
     def test_all_goes_with_its_site(self, site: Site) -> None:
         fetch(stored(site))
         job = jobs.run_job(
-            keeping.request_deletion(site=site, actor=None, rings=False).pk, keeping.delete_site
+            retention.request_deletion(site=site, actor=None, rings=False).pk, retention.delete_site
         )
 
         assert Job.State.DONE == job.state, job.error
-        assert (0, 0) == (Asset.objects.count(), Look.objects.count())
+        assert (0, 0) == (Asset.objects.count(), SnapshotAssets.objects.count())
 
 
 class TestArchives:

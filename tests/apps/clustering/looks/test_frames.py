@@ -11,7 +11,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from clustering.dom.addresses import url_hash
-from clustering.models import Asset, Look, Snapshot
+from clustering.models import Asset, Snapshot, SnapshotAssets
 from clustering.services.looks import frames
 from clustering.services.pages.pages import Visit, prepare_visits, store_visits
 from vertex.core.models import Job, Role, Site
@@ -45,7 +45,7 @@ def asset(snapshot: Snapshot) -> Asset:
         site=snapshot.page.site, url=url, url_hash=url_hash(url), kind="image", body=body,
         content_type="image/png", fetched_at=NOON,
     )  # fmt: skip
-    Look.objects.create(snapshot=snapshot, assets=[asset.pk], fetched_at=NOON)
+    SnapshotAssets.objects.create(snapshot=snapshot, assets=[asset.pk], fetched_at=NOON)
     return asset
 
 

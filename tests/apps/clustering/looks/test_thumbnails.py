@@ -17,7 +17,7 @@ from clustering import tasks
 from clustering.dom.addresses import url_hash
 from clustering.fetching.browser.chromium import BrowserFailed
 from clustering.fetching.browser.picturing import PNG, Camera
-from clustering.models import Asset, Look, Page, Snapshot
+from clustering.models import Asset, Page, Snapshot, SnapshotAssets
 from clustering.services.clusters.clusterings import cluster_site, request_clustering
 from clustering.services.looks.thumbnails import (
     draw_thumbnails,
@@ -126,7 +126,7 @@ def test_a_page_is_drawn_again_with_the_files_that_came_later(shop: Shop, settin
         "i.svg": ("image", "image/svg+xml", SVG),
     }
     assets = [file_of(snapshot, name, *told) for name, told in files.items()]
-    Look.objects.create(
+    SnapshotAssets.objects.create(
         snapshot=snapshot, assets=assets, fetched_at=timezone.now() + timedelta(minutes=1)
     )
 

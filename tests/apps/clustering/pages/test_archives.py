@@ -20,7 +20,7 @@ import zstandard
 
 from clustering.services.pages import archives
 from clustering.services.pages.archives import MAX_ENTRIES, open_source, read_pages
-from clustering.services.pages.found_pages import MAX_BODY, FoundPage, Item, NotTaken, Skipped
+from clustering.services.pages.source_pages import MAX_BODY, Item, NotTaken, Skipped, SourcePage
 from vertex.core.services.files.files import UnreadableFile
 
 HTML = b"<html><body>Trail Runner 4</body></html>"
@@ -32,7 +32,7 @@ def read(source: Path) -> list[Item]:
 
 
 def pages(source: Path) -> dict[str, bytes]:
-    return {item.url: item.body for item in read(source) if isinstance(item, FoundPage)}
+    return {item.url: item.body for item in read(source) if isinstance(item, SourcePage)}
 
 
 def refusals(source: Path) -> list[tuple[str, str]]:
@@ -90,7 +90,7 @@ class TestManifest:
             "crawler": {"ignored": True},
         }
         [page] = read(manifest(shop, line))
-        expected = FoundPage(
+        expected = SourcePage(
             place="manifest.jsonl:1",
             url="http://shop.example/p/1",
             body=HTML,
@@ -104,12 +104,12 @@ class TestManifest:
         [page] = read(
             manifest(shop, GOOD | {"status": None, "fetched_at": None, "content_type": None})
         )
-        assert isinstance(page, FoundPage)
+        assert isinstance(page, SourcePage)
         assert (200, None, "") == (page.status, page.fetched_at, page.content_type)
 
     def test_a_time_without_a_zone_is_utc(self, shop: Path) -> None:
         [page] = read(manifest(shop, GOOD | {"fetched_at": "2024-05-01T14:00:00"}))
-        assert isinstance(page, FoundPage)
+        assert isinstance(page, SourcePage)
         assert datetime(2024, 5, 1, 14, tzinfo=UTC) == page.fetched_at
 
     @pytest.mark.parametrize("pack", [gzip.compress, zstandard.ZstdCompressor().compress])
@@ -178,7 +178,7 @@ class TestManifest:
         path = manifest(shop, GOOD, b'{"url": "' + b"x" * 9_000_000, GOOD)
         assert [("manifest.jsonl:2", "bad_line")] == refusals(path)
         assert "longer than 4,194,304 bytes" == reason(path)
-        assert 2 == len([item for item in read(path) if isinstance(item, FoundPage)])
+        assert 2 == len([item for item in read(path) if isinstance(item, SourcePage)])
 
     @pytest.mark.parametrize("garbage", [b"\x00\x01\x02", b"no JSON at all", b"\xff\xfe{\x00"])
     def test_a_first_line_of_garbage_does_not_hide_the_rest(
@@ -208,7 +208,7 @@ class TestManifest:
     def test_pages_of_one_address_come_in_the_order_of_the_lines(self, shop: Path) -> None:
         (shop / "2.html").write_bytes(HTML + b"2")
         found = read(manifest(shop, GOOD, GOOD | {"file": "2.html"}))
-        assert [HTML, HTML + b"2"] == [item.body for item in found if isinstance(item, FoundPage)]
+        assert [HTML, HTML + b"2"] == [item.body for item in found if isinstance(item, SourcePage)]
 
     def test_an_empty_one_is_told(self, shop: Path) -> None:
         path = shop / "manifest.jsonl"
@@ -576,7 +576,7 @@ class TestWarc:
     def test_gives_its_responses(self, tmp_path: Path) -> None:
         block = answer(HTML, status="404 Not Found", content_type="text/html; charset=utf-8")
         [page] = read(warc(tmp_path / "x.warc", record("http://shop.example/p/1", block)))
-        expected = FoundPage(
+        expected = SourcePage(
             place="x.warc:0",
             url="http://shop.example/p/1",
             body=HTML,
@@ -726,7 +726,7 @@ class TestWarc:
                 record("http://shop.example/p/1", answer(HTML), **{"WARC-Date": moment}),
             )
         )
-        assert isinstance(page, FoundPage)
+        assert isinstance(page, SourcePage)
         assert page.fetched_at is None
 
     def test_a_header_without_end_is_told(self, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from clustering.models import Link, Page, SearchClick, Snapshot
-from clustering.services.sites import keeping
+from clustering.services.sites import retention
 from vertex.core.models import Job, Refusal, Site
 from vertex.core.services.jobs import jobs
 from vertex.core.storage import PageStore, page_store
@@ -58,7 +58,7 @@ def page_of(site: Site, path: str, *, days: int) -> Page:
 
 
 def swept() -> dict[str, int]:
-    job = jobs.run_job(keeping.request_sweep(rings=False).pk, keeping.sweep)
+    job = jobs.run_job(retention.request_sweep(rings=False).pk, retention.sweep)
     assert job.state == Job.State.DONE, job.error
     return job.result or {}
 
@@ -132,9 +132,9 @@ def test_a_deleted_site_takes_all_it_owns_and_leaves_the_others(shop: Site) -> N
     other = Site.objects.create(name="other", root_url="http://other.example/")
     page_of(other, "kept", days=1)
 
-    job = keeping.request_deletion(site=shop, actor=None, rings=False)
+    job = retention.request_deletion(site=shop, actor=None, rings=False)
     assert not Site.objects.filter(pk=shop.pk, deletion_requested_at=None).exists()
-    done = jobs.run_job(job.pk, keeping.delete_site)
+    done = jobs.run_job(job.pk, retention.delete_site)
 
     assert (done.state, done.result) == (Job.State.DONE, {"pages": 1})
     assert [site.name for site in Site.objects.all()] == ["other"]
@@ -147,7 +147,7 @@ def test_deleting_a_site_ends_its_jobs(shop: Site) -> None:
         task="x.y", queue=Job.Queue.FETCH, title="Crawl shop", site=shop, rings=False
     )
 
-    keeping.request_deletion(site=shop, actor=None, rings=False)
+    retention.request_deletion(site=shop, actor=None, rings=False)
 
     crawl.refresh_from_db()
     assert crawl.state == Job.State.CANCELLED
@@ -157,7 +157,7 @@ def test_a_sweep_that_waits_for_a_backup_keeps_its_lease(
     shop: Site, store: PageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "LEASE", timedelta(seconds=0.5))
-    job = keeping.request_sweep(rings=False)
+    job = retention.request_sweep(rings=False)
     is_held = threading.Event()
     seconds_left: list[float] = []
 
@@ -172,7 +172,7 @@ def test_a_sweep_that_waits_for_a_backup_keeps_its_lease(
     backup = threading.Thread(target=hold)
     backup.start()
     assert is_held.wait(5)
-    done = jobs.run_job(job.pk, keeping.sweep)
+    done = jobs.run_job(job.pk, retention.sweep)
     backup.join()
 
     assert done.state == Job.State.DONE, done.error

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from annotation.models import Annotation, Comment, Sample
-from clustering.models import Cluster, ClusterChange, Clustering, Extent
+from clustering.models import Cluster, ClusterChange, ClusterFigures, Clustering
 from monitoring.models import Alert, Channel, Check, Proposal, Schedule, SiteChange
 from rules.models import Webhook
 from tests.apps.clustering.api_cast import Caller, caller, page_of, site_of
@@ -76,7 +76,7 @@ def places() -> dict[str, Any]:
     assert page.latest_snapshot is not None
     clustering = Clustering.objects.create(site=site, algorithm="auto", is_current=True)
     cluster = Cluster.objects.create(site=site, name="products", title="Products")
-    Extent.objects.create(clustering=clustering, cluster=cluster, n_pages=1)
+    ClusterFigures.objects.create(clustering=clustering, cluster=cluster, n_pages=1)
     of_page = {"page": page, "snapshot": page.latest_snapshot}
     Sample.objects.create(cluster=cluster, rank=1, gain=1.0, scheme="greedy", **of_page)
     name = product.attributes.get(name="name")

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from vertex.core.models import Heartbeat, Job, Membership, Refusal, Role, Site, User
-from vertex.core.services.jobs.pulse import CLOCK
+from vertex.core.services.jobs.heartbeat import CLOCK
 
 pytestmark = pytest.mark.django_db
 

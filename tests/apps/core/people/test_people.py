@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from vertex.core.models import AuditEntry, Membership, Role, Site, User
 from vertex.core.services.people import people, tokens
-from vertex.core.services.people.logging_in import Origin, check_log_in
+from vertex.core.services.people.passwords import Origin, check_log_in
 
 PASSWORD = "seven quiet lanterns"
 

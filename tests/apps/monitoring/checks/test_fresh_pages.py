@@ -9,7 +9,7 @@ import pytest
 from django.conf import LazySettings
 
 from clustering.fetching.guard import networks
-from monitoring.services.checks.fresh_pages import FreshPage, Visitor, pages_of_source
+from monitoring.services.checks.fresh_pages import FreshPage, PageFetcher, pages_of_source
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.fake_host import Answer, FakeHost, page
 from vertex.core.models import Job, Site
@@ -68,7 +68,7 @@ class TestNetwork:
         ) as host:
             site = site_of(crawl_delay=0.0)
             urls = [f"{host.url}/a", f"{host.url}/gone", f"{host.url}/private"]
-            with Visitor(site, run_at(site)) as visitor:
+            with PageFetcher(site, run_at(site)) as visitor:
                 found = [visitor.visit(url) for url in urls]
 
         assert [200, 404, "robots"] == [
@@ -79,7 +79,7 @@ class TestNetwork:
     def test_a_private_address_is_not_asked(self, settings: LazySettings) -> None:
         settings.ALLOWED_NETWORKS = []
         site = site_of(crawl_delay=0.0)
-        with FakeHost({"/a": page(text="a")}) as host, Visitor(site, run_at(site)) as visitor:
+        with FakeHost({"/a": page(text="a")}) as host, PageFetcher(site, run_at(site)) as visitor:
             found = visitor.visit(f"{host.url}/a")
 
         assert isinstance(found, str)

@@ -45,11 +45,11 @@ class TestKilled:
     ) -> None:
         site = shop.open()
         job = request_checks(site=site)
-        visit = fresh_pages.Visitor.visit
+        visit = fresh_pages.PageFetcher.visit
         n_visited = 0
 
         def die_in_the_middle(
-            visitor: fresh_pages.Visitor, url: str
+            visitor: fresh_pages.PageFetcher, url: str
         ) -> fresh_pages.FreshPage | str:
             nonlocal n_visited
             n_visited += 1
@@ -58,7 +58,7 @@ class TestKilled:
             return visit(visitor, url)
 
         with monkeypatch.context() as patched:
-            patched.setattr(fresh_pages.Visitor, "visit", die_in_the_middle)
+            patched.setattr(fresh_pages.PageFetcher, "visit", die_in_the_middle)
             with pytest.raises(SystemExit):
                 run_job(job.pk, run_checks)
         assert 5 == FetchedPage.objects.count()
@@ -90,15 +90,15 @@ class TestTurns:
         crawl = claim_job(create_job(task="tests.crawl", queue=Job.Queue.FETCH, title="Crawl").pk)
         host = hosts.find_host(origin=shop.host.url)
         leased = []
-        visit = fresh_pages.Visitor._ask
+        visit = fresh_pages.PageFetcher._ask
 
-        def look(visitor: fresh_pages.Visitor, url: str, origin: str) -> Any:
+        def look(visitor: fresh_pages.PageFetcher, url: str, origin: str) -> Any:
             page = visit(visitor, url, origin)
             leased.append(hosts.lease_host(host=host, job=crawl.job))
             return page
 
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(fresh_pages.Visitor, "_ask", look)
+            patched.setattr(fresh_pages.PageFetcher, "_ask", look)
             check_as_worker(site)
 
         assert [False] * N == leased

@@ -21,7 +21,7 @@ from rules.bundle.parallel import extract_bundle
 from rules.models import JudgedPage, Record, Rule
 from rules.services.learning.learning import learn_rule
 from rules.services.learning.panel import panel_of
-from rules.services.learning.trying import HandEdit, Trial, try_edit
+from rules.services.learning.trial_runs import HandEdit, Trial, try_edit
 from rules.services.records.exporting import export_rules
 from rules.services.review.hand_versions import NewerVersion, keep_version
 from rules.services.review.publishing import publish_rule

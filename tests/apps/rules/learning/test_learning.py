@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 
 from annotation.models import Annotation, Assignment
 from clustering.models import Page, Snapshot
-from clustering.services.sites.keeping import request_sweep, sweep
+from clustering.services.sites.retention import request_sweep, sweep
 from rules.models import Bellwether, GoldenRecord, Record, Rule, RuleSample
 from rules.services.learning.learning import learn_rule, learn_rules, request_learning
 from rules.services.review.publishing import publish_rule

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clustering.models import Page
-from clustering.services.sites import keeping
+from clustering.services.sites import retention
 from rules.models import JudgedPage, Rule, RuleSample
 from tests.apps.rules.review_cast import proposed, shop_with_draft
 from vertex.core.models import Job, Site
@@ -15,13 +15,13 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_site_with_rules_and_reviews_is_deleted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keeping, "AT_ONCE", 10)  # more pages than one step takes
+    monkeypatch.setattr(retention, "AT_ONCE", 10)  # more pages than one step takes
     rule = shop_with_draft()
     proposed(rule)
     assert JudgedPage.objects.exists()
     assert RuleSample.objects.exists()
-    request = keeping.request_deletion(site=rule.cluster.site, actor=None, rings=False)
-    job = run_job(request.pk, keeping.delete_site)
+    request = retention.request_deletion(site=rule.cluster.site, actor=None, rings=False)
+    job = run_job(request.pk, retention.delete_site)
 
     assert (Job.State.DONE, "") == (job.state, job.error)
     assert [] == [

@@ -10,8 +10,8 @@ from clustering.services.pages.stored_pages import stored_pages
 from rules.models import Extraction, Record, RecordVersion, Rule
 from rules.services.learning.learning import learn_rule
 from rules.services.records.extracting import extract_records, request_extraction, stored_lines
-from rules.services.records.records import ServedPage, store_served
-from rules.services.records.site_rules import rules_in_force
+from rules.services.records.published_rules import rules_in_force
+from rules.services.records.storing import ExtractedPage, store_served
 from rules.services.review.publishing import publish_rule
 from tests.apps.clustering.demo_sites import articles, store
 from tests.apps.rules.shop_cast import extract, learnt_shop, product, products_of, shop
@@ -83,7 +83,7 @@ class TestRecords:
             "why": "slow",
         }
         store_served(
-            [ServedPage(next(iter(stored_pages(site, [page.pk]))), [stopped], agrees=True)],
+            [ExtractedPage(next(iter(stored_pages(site, [page.pk]))), [stopped], agrees=True)],
             site_id=site.pk,
             rule_by_cluster={rule.cluster.name: rule},
             mark=rules_in_force(site).mark,

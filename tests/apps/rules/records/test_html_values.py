@@ -19,7 +19,7 @@ from rules.algorithms.running.run_rule import transform
 from rules.bundle.parallel import extract_bundle
 from rules.models import Record
 from rules.services.learning.learning import learn_rule
-from rules.services.learning.trying import HandEdit, try_edit
+from rules.services.learning.trial_runs import HandEdit, try_edit
 from rules.services.records.exporting import export_rules
 from rules.services.review.publishing import publish_rule
 from tests.algorithms.rules.stylesheet.test_stylesheet import by_xsltproc, values_in

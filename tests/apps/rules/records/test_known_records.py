@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.algorithms.suggestions.suggestions_evidence import Known
+from annotation.algorithms.suggestions.evidence import KnownValue
 from annotation.models import Attribute
 from clustering.models import Page
 from rules.models import Record, RecordVersion
@@ -17,7 +17,7 @@ from vertex.core.services.people import people
 pytestmark = pytest.mark.django_db
 
 
-def known(page: Page, heading: str = "") -> dict[str, list[Known]]:
+def known(page: Page, heading: str = "") -> dict[str, list[KnownValue]]:
     assert page.latest_snapshot is not None
     attributes = list(Attribute.objects.order_by("position"))
     return known_from_records(page.latest_snapshot, attributes, heading)

@@ -22,7 +22,7 @@ from vertex.core.models import Job, Role, Site, User
 from vertex.core.services.people import people
 from vertex.demo import demo, sites
 from vertex.demo.sites.server import LOOPBACK, DemoServer, free_ports, is_served
-from vertex.demo.tour import Step
+from vertex.demo.tour import TourStep
 
 pytestmark = pytest.mark.xdist_group("demo sites")
 
@@ -110,7 +110,7 @@ class TestTour:
 class TestPeople:
     @pytest.fixture(autouse=True)
     def only_people(self, installation: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(demo, "STEPS", [Step("People", demo.let_people_in)])
+        monkeypatch.setattr(demo, "STEPS", [TourStep("People", demo.let_people_in)])
 
     def test_there_is_one_of_each_role_who_can_log_in(self) -> None:
         told = take_tour()

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from vertex.core.models import Heartbeat, Job
-from vertex.core.services.jobs import pulse
+from vertex.core.services.jobs import heartbeat
 from vertex.running import health
 
 pytestmark = pytest.mark.django_db
@@ -37,7 +37,7 @@ def using_broker(url: str) -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def all_is_well(settings: Any) -> None:
     """Let the clock tick and a worker serve each queue; what fails in a test is of its own making."""
-    for name in [pulse.CLOCK, *Job.Queue.values]:
+    for name in [heartbeat.CLOCK, *Job.Queue.values]:
         Heartbeat.objects.create(name=name, at=timezone.now())
     (settings.VAR_DIR / "broker").mkdir(parents=True, exist_ok=True)
 
@@ -114,7 +114,7 @@ def test_a_database_that_is_gone_is_told_without_its_address(
     def fail() -> str:
         raise OperationalError("connection to postgresql://vertex:swordfish@db.internal failed")
 
-    monkeypatch.setattr(health, "CHECKS", (health.Check("database", fail),))
+    monkeypatch.setattr(health, "CHECKS", (health.Probe("database", fail),))
     status, told = checks()
 
     assert (503, False) == (status, told["database"]["ok"])
@@ -133,7 +133,7 @@ def test_overdue_jobs_are_counted() -> None:
         task="t",
         queue=Job.Queue.FETCH,
         title="Late",
-        due_at=timezone.now() - pulse.OVERDUE_AFTER * 2,
+        due_at=timezone.now() - heartbeat.OVERDUE_AFTER * 2,
     )
     _, told = checks()
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from vertex.core.forms.people import AccountForm, LogInForm, PasswordForm
 from vertex.core.models import User
-from vertex.core.services.people import logging_in, people
+from vertex.core.services.people import passwords, people
 from vertex.core.views.access import needs_log_in, user_of
 from vertex.core.views.toasts import tell
 
@@ -33,11 +33,11 @@ def log_in(request: HttpRequest) -> HttpResponse:
     username, password = form.cleaned_data["username"], form.cleaned_data["password"]
     origin = _origin_of(request, username)
     try:
-        user = logging_in.check_log_in(username=username, password=password, origin=origin)
-    except logging_in.WrongPassword as error:
+        user = passwords.check_log_in(username=username, password=password, origin=origin)
+    except passwords.WrongPassword as error:
         form.add_error(None, str(error))
         return _log_in_page(request, form)
-    except logging_in.TooManyAttempts as error:
+    except passwords.TooManyAttempts as error:
         form.add_error(None, str(error))
         return _log_in_page(request, form, wait=error.seconds)
     login(request, user)
@@ -87,12 +87,12 @@ def _is_current_password_right(request: HttpRequest, form: PasswordForm) -> bool
     username = user_of(request).username
     origin = _origin_of(request, username)
     try:
-        logging_in.check_log_in(
+        passwords.check_log_in(
             username=username, password=form.cleaned_data["current"], origin=origin
         )
-    except logging_in.WrongPassword:
+    except passwords.WrongPassword:
         form.add_error("current", "This is not your current password.")
-    except logging_in.TooManyAttempts as error:
+    except passwords.TooManyAttempts as error:
         form.add_error("current", str(error))
     else:
         return True
@@ -120,17 +120,17 @@ def _safe_next(request: HttpRequest) -> str:
     return wanted if is_safe else resolve_url(settings.LOGIN_REDIRECT_URL)
 
 
-def _origin_of(request: HttpRequest, username: str) -> logging_in.Origin:
-    device = logging_in.known_device(request.COOKIES.get(DEVICE_COOKIE, ""), username)
-    address = logging_in.network_of(request.META.get("REMOTE_ADDR", ""))
-    return logging_in.Origin(address=address, device=device)
+def _origin_of(request: HttpRequest, username: str) -> passwords.Origin:
+    device = passwords.known_device(request.COOKIES.get(DEVICE_COOKIE, ""), username)
+    address = passwords.network_of(request.META.get("REMOTE_ADDR", ""))
+    return passwords.Origin(address=address, device=device)
 
 
 def _remember_device(response: HttpResponse, user: User) -> HttpResponse:
     response.set_cookie(
         DEVICE_COOKIE,
-        logging_in.name_device(user),
-        max_age=logging_in.DEVICE_KNOWN_FOR,
+        passwords.name_device(user),
+        max_age=passwords.DEVICE_KNOWN_FOR,
         secure=settings.SESSION_COOKIE_SECURE,
         httponly=True,
         samesite="Lax",

@@ -1,0 +1,200 @@
+"""Read what a page declares about its thing: JSON-LD, microdata, RDFa, meta tags.
+
+Notation:   A declaration is the path of a property from the thing ("offers.price"), its value as text, and
+            the node that holds it.
+Readings:   Of several things in JSON-LD those come first that pages are about; organisations, sites and
+            lists of crumbs come last. The thing around the first h1 is what a page with microdata is about.
+            A list of texts joined by commas under `keywords` is several values.
+Cost:       Linear in the declarations, of which MOST count.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+from lxml.etree import _Element
+
+from annotation.algorithms.anchors.node_paths import PageNode
+from annotation.algorithms.anchors.page_texts import displayed
+from clustering.algorithms.titles.schema_types import LIST_TYPES, is_beside
+
+MOST: Final = 1_500  # declarations of one page
+MAX_JSON: Final = 300_000
+MAX_DEPTH: Final = 6
+LONGEST: Final = 4_000  # characters of a value
+_JSON_TYPE = re.compile(r"\s*application/ld\+json\s*(?:;|$)", re.IGNORECASE)
+_ENUMERATION = re.compile(r"https?://schema\.org/([A-Z][A-Za-z]+)$")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_EMPTY: Final = frozenset(
+    {"WebSite", "WebPage", "BreadcrumbList", "ListItem", "SearchAction", "ItemPage"}
+)
+_ADDRESS_OF: Final = {
+    **dict.fromkeys(("a", "area", "link"), "href"),
+    **dict.fromkeys(("img", "audio", "embed", "iframe", "source", "track", "video"), "src"),
+    **dict.fromkeys(("meta",), "content"),
+    **dict.fromkeys(("data", "meter"), "value"),
+    "object": "data",
+    "time": "datetime",
+}
+JSON_LD: Final = "json-ld"
+MICRODATA: Final = "microdata"
+META: Final = "meta"
+
+
+class Declared(NamedTuple):
+    """One value that a page declares."""
+
+    path: str  # "offers.price"; of the thing that the page is about
+    value: str
+    source: str
+    node: PageNode
+    weight: float  # how sure it is that it speaks of what the page is about, up to 1
+
+
+def read_declared(tree: _Element) -> list[Declared]:
+    """Return all that a page declares, in the order in which it stands there."""
+    found: list[Declared] = []
+    for reader in (_json_values, _element_values, _meta_values):
+        for one in reader(tree):
+            value = displayed(one.value[:LONGEST])
+            if value:
+                found.append(Declared(one.path, value, one.source, one.node, one.weight))
+            if len(found) >= MOST:
+                return found
+    return found
+
+
+def _json_values(tree: _Element) -> Iterator[Declared]:
+    for script in tree.iter("script"):
+        if (
+            script.text
+            and len(script.text) <= MAX_JSON
+            and _JSON_TYPE.match(script.get("type") or "")
+        ):
+            try:
+                told = json.loads(script.text)
+            except (ValueError, RecursionError):  # pages with broken declarations are many
+                continue
+            node = PageNode(script)
+            for thing in _things(told):
+                weight = _weight(thing.get("@type"))
+                for path, value in _flatten(thing, "", 0):
+                    yield Declared(path, value, JSON_LD, node, weight)
+
+
+def _things(told: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
+    if isinstance(told, list) and depth < MAX_DEPTH:
+        for one in told[:100]:
+            yield from _things(one, depth + 1)
+    elif isinstance(told, dict):
+        yield told
+        if depth < MAX_DEPTH:
+            for key in ("@graph", "mainEntity"):
+                yield from _things(told.get(key), depth + 1)
+
+
+def _weight(written: object) -> float:
+    names = [str(one) for one in (written if isinstance(written, list) else [written])]
+    name = re.split(r"[/#:]", names[0])[-1] if names else ""
+    if name in _EMPTY or name in LIST_TYPES:
+        return 0.3
+    return 0.6 if is_beside(name) and name not in {"LocalBusiness", "VideoObject"} else 1.0
+
+
+def _flatten(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict) and depth < MAX_DEPTH:
+        for key, inner in value.items():
+            if str(key) not in {"@graph", "mainEntity", "@context", "@type", "@id"}:
+                yield from _flatten(inner, f"{path}.{key}" if path else str(key), depth + 1)
+    elif isinstance(value, list) and depth < MAX_DEPTH:
+        for inner in value[:200]:
+            yield from _flatten(inner, path, depth + 1)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        for text in _texts(path, str(value)):
+            yield path, text
+
+
+def _texts(path: str, text: str) -> list[str]:
+    if found := _ENUMERATION.match(text):
+        return [_CAMEL.sub(" ", found[1])]
+    return (
+        [part for part in text.split(",") if part.strip()] if path.endswith("keywords") else [text]
+    )
+
+
+def _element_values(tree: _Element) -> Iterator[Declared]:
+    """Yield microdata and RDFa: the property's path goes over the properties around the element."""
+    is_main = _things_around_heading(tree)
+    for element in tree.iter("*"):
+        names = (
+            element.get("itemprop")
+            or (element.get("property") if element.tag != "meta" else "")
+            or ""
+        )
+        if not names or element.get("itemscope") is not None or element.get("typeof") is not None:
+            continue
+        above, thing = _path_above(element)
+        weight = 1.0 if thing is None or thing in is_main or not is_main else 0.6
+        for name in names.split()[:3]:
+            path = ".".join([*above, re.split(r"[/#:]", name)[-1]])
+            for text in _texts(path, _value_of(element)):
+                yield Declared(path, text, MICRODATA, _node_of(element), weight)
+
+
+def _path_above(element: _Element) -> tuple[list[str], _Element | None]:
+    steps: list[str] = []
+    thing = None
+    for one in element.iterancestors():
+        if one.get("itemscope") is not None or one.get("typeof") is not None:
+            thing = one
+            names = (one.get("itemprop") or one.get("property") or "").split()
+            if not names or names[0] in {"mainEntity", "itemListElement"}:
+                break
+            steps.insert(0, re.split(r"[/#:]", names[0])[-1])
+    return steps[-MAX_DEPTH:], thing
+
+
+def _things_around_heading(tree: _Element) -> set[_Element]:
+    heading = next(tree.iter("h1"), None)
+    around = heading.iterancestors() if heading is not None else ()
+    return {one for one in around if one.get("itemtype") or one.get("typeof")}
+
+
+def _value_of(element: _Element) -> str:
+    if element.get("content") is not None:
+        return element.get("content") or ""
+    name = _ADDRESS_OF.get(str(element.tag), "")
+    if name in {"href", "datetime"} and element.text and element.text.strip():
+        return "".join(map(str, element.itertext()))
+    if name and element.get(name):
+        return element.get(name) or ""
+    return "".join(map(str, element.itertext()))
+
+
+def _node_of(element: _Element) -> PageNode:
+    if element.get("content") is not None:
+        return PageNode(element, name="content")
+    name = _ADDRESS_OF.get(str(element.tag), "")
+    shows = any(text.strip() for text in map(str, element.itertext()))
+    return (
+        PageNode(element, name=name)
+        if name and element.get(name) and not shows
+        else PageNode(element)
+    )
+
+
+def _meta_values(tree: _Element) -> Iterator[Declared]:
+    for meta in tree.iter("meta"):
+        name = (meta.get("property") or meta.get("name") or "").strip()
+        content = meta.get("content") or ""
+        if name and content and not meta.get("itemprop"):
+            for text in _texts(name.lower(), content):
+                yield Declared(name.lower(), text, META, PageNode(meta, name="content"), 1.0)
+    for link in tree.iter("link"):
+        if link.get("rel") == "image_src" and link.get("href"):
+            yield Declared(
+                "og:image", link.get("href") or "", META, PageNode(link, name="href"), 1.0
+            )

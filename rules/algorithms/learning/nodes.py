@@ -1,0 +1,309 @@
+"""Number the nodes of one page, and keep the walks over pages that are asked for again.
+
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.2: the
+            nodes of P+ and P- and those of the unannotated pages.
+Readings:   As in `universe`, of which a page is a part.
+Cost:       One walk over a page; a page that is known costs nothing at its old place, and a copy of its nodes
+            where other pages come before it now.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from lxml import etree
+from lxml.etree import _Element
+from numpy.typing import NDArray
+
+from rules.algorithms.rule.xpaths import label_of, shown
+
+Numbers: TypeAlias = NDArray[np.int32]
+
+LONGEST_ANCHOR = 60  # characters
+OPENING = 4 * LONGEST_ANCHOR  # raw characters that may hold an element's label
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+_DIGIT = re.compile(r"\d")
+
+ITSELF, TEXT, TAIL = "element", "text", "tail"
+Place: TypeAlias = "tuple[_Element, str]"  # an element, and what of it is meant
+
+
+@dataclass(slots=True)
+class IndexedNode:
+    """A node as it was met."""
+
+    page: int
+    parent: int
+    place: Place
+    text: str | None  # of a text node
+    shown: str = ""  # the text as it is shown
+    end: int = 0  # the number after its last descendant
+    start_of_text: int = 0  # where its string begins in the page's text
+    end_of_text: int = 0
+    before: int = -1  # the element before it in its parent
+    n_before: int = 0  # elements before it in its parent
+    n_children: int = 0  # elements in it
+
+
+@dataclass
+class PageNodes:
+    """The nodes of one page, as a walk over it found them, numbered from some number on."""
+
+    page: int
+    first: int  # the number of its first node
+    nodes: list[IndexedNode] = field(default_factory=list)
+    text: str = ""
+    by_tag: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    by_name: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    by_attribute: dict[tuple[str, str], list[int]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    by_token: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    known: dict[str, Any] = field(default_factory=dict)  # what does not depend on the numbers
+
+    def at(self, page: int, first: int) -> PageNodes:
+        """Return the same nodes as another page that begins with another number."""
+        if (page, first) == (self.page, self.first):
+            return self
+        by = first - self.first
+        nodes = [_moved(node, page, by) for node in self.nodes]
+        return PageNodes(
+            page,
+            first,
+            nodes,
+            self.text,
+            _shifted(self.by_tag, by),
+            _shifted(self.by_name, by),
+            _shifted(self.by_attribute, by),
+            _shifted(self.by_token, by),
+            self.known,
+        )
+
+    def once(self, name: str, make: Callable[[], Value]) -> Value:
+        """Return what is known of the page wherever it stands; make it where it is not known yet."""
+        if name not in self.known:
+            self.known[name] = make()
+        found: Value = self.known[name]
+        return found
+
+    @property
+    def labels(self) -> list[str]:
+        """Per node its text as an anchor; empty where there is none or it is too long for one."""
+        return self.once("labels", self._labels)
+
+    def _labels(self) -> list[str]:
+        labels = (label_of(node.shown) if len(node.shown) <= OPENING else "" for node in self.nodes)
+        return [label if len(label) <= LONGEST_ANCHOR else "" for label in labels]
+
+    @property
+    def openings(self) -> list[str]:
+        """Per text node the beginning of its text, as a label."""
+        return self.once("openings", self._openings)
+
+    def _openings(self) -> list[str]:
+        labels = zip(self.labels, self.nodes, strict=True)
+        return [label or label_of(node.shown[:OPENING]) for label, node in labels]
+
+    @property
+    def parents(self) -> Numbers:
+        """Per node its parent, counted from the page's first node; -1 for none."""
+        return self.once("parents", lambda: self._counted([node.parent for node in self.nodes]))
+
+    @property
+    def ends(self) -> Numbers:
+        return self.once("ends", lambda: self._counted([node.end for node in self.nodes]))
+
+    @property
+    def befores(self) -> Numbers:
+        """Per node the element before it in its parent."""
+        return self.once("befores", lambda: self._counted([node.before for node in self.nodes]))
+
+    @property
+    def afters(self) -> Numbers:
+        """Per node the element after it in its parent."""
+        return self.once("afters", self._afters)
+
+    def _afters(self) -> Numbers:
+        found = []
+        next_in: dict[int, int] = {}
+        for number in range(len(self.nodes) - 1, -1, -1):
+            node = self.nodes[number]
+            found.append(next_in.get(node.parent, -1) if node.parent >= 0 else -1)
+            if node.parent >= 0 and node.text is None:
+                next_in[node.parent] = number
+        return np.array(found[::-1], dtype=np.int32)
+
+    @property
+    def n_befores(self) -> Numbers:
+        return self.once("n_befores", lambda: _array([node.n_before for node in self.nodes]))
+
+    @property
+    def text_lengths(self) -> Numbers:
+        return self.once("text_lengths", lambda: _array([len(node.shown) for node in self.nodes]))
+
+    @property
+    def n_digits(self) -> Numbers:
+        return self.once(
+            "n_digits", lambda: _array([len(_DIGIT.findall(node.shown)) for node in self.nodes])
+        )
+
+    @property
+    def is_text(self) -> NDArray[np.bool_]:
+        return self.once(
+            "is_text", lambda: np.array([n.text is not None for n in self.nodes], dtype=np.bool_)
+        )
+
+    @property
+    def labelled_elements(self) -> list[tuple[int, str]]:
+        """The elements whose whole text is short enough for an anchor, counted from the first node."""
+        return self.once("labelled_elements", self._labelled_elements)
+
+    def _labelled_elements(self) -> list[tuple[int, str]]:
+        sums = np.cumsum([0, *self.text_lengths])
+        lengths = sums[self.ends] - sums[:-1]
+        texts = np.where(self.is_text, np.arange(len(self.nodes)), len(self.nodes))
+        first_text = np.minimum.accumulate(texts[::-1])[
+            ::-1
+        ]  # in the element, as it shows something
+        found = []
+        for number in np.flatnonzero((lengths > 0) & (lengths <= OPENING) & ~self.is_text).tolist():
+            node, first = self.nodes[number], int(first_text[number])
+            is_alone = len(self.nodes[first].shown) == lengths[number]
+            label = (
+                self.labels[first]
+                if is_alone
+                else label_of(self.text[node.start_of_text : node.end_of_text])
+            )
+            if label and len(label) <= LONGEST_ANCHOR:
+                found.append((number, label))
+        return found
+
+    def _counted(self, numbers: Sequence[int]) -> Numbers:
+        found = _array(numbers)
+        return np.where(found < 0, -1, found - self.first).astype(np.int32)
+
+
+def _array(numbers: Sequence[int]) -> Numbers:
+    return np.array(numbers, dtype=np.int32)
+
+
+def _shifted(table: dict[Key, list[int]], by: int) -> dict[Key, list[int]]:
+    return {key: [number + by for number in numbers] for key, numbers in table.items()}
+
+
+def _moved(node: IndexedNode, page: int, by: int) -> IndexedNode:
+    return IndexedNode(
+        page,
+        node.parent + by if node.parent >= 0 else -1,
+        node.place,
+        node.text,
+        node.shown,
+        node.end + by,
+        node.start_of_text,
+        node.end_of_text,
+        node.before + by if node.before >= 0 else -1,
+        node.n_before,
+        node.n_children,
+    )
+
+
+class Walks:
+    """The walks over some trees, kept for the next universe with one of them; the trees must not change."""
+
+    def __init__(self, most_nodes: int) -> None:
+        self._most_nodes = most_nodes
+        self._by_tree: dict[_Element, PageNodes] = {}
+        self._lock = Lock()
+
+    def nodes_of(self, tree: _Element, page: int, first: int) -> PageNodes:
+        with self._lock:
+            known = self._by_tree.pop(tree, None)
+        found = walk(tree, page, first) if known is None else known.at(page, first)
+        with self._lock:
+            self._by_tree[tree] = found
+            n_kept = sum(len(one.nodes) for one in self._by_tree.values())
+            while n_kept > self._most_nodes:  # those go that nobody asked for the longest
+                n_kept -= len(self._by_tree.pop(next(iter(self._by_tree))).nodes)
+        return found
+
+
+def walk(tree: _Element, page: int, first: int) -> PageNodes:
+    """Return the nodes of a page, numbered from `first` on."""
+    found = PageNodes(page, first)
+    _PageWalk(found).walk(tree)
+    return found
+
+
+def _as_text(pair: tuple[str | bytes, str | bytes]) -> tuple[str, str]:
+    return pair  # type: ignore[return-value]  # lxml gives str here; its types allow for bytes
+
+
+class _PageWalk:
+    """One walk over a page in document order, which adds its nodes."""
+
+    def __init__(self, page: PageNodes) -> None:
+        self.page = page
+        self.nodes = page.nodes
+        self.open: list[int] = []  # the elements that the walk is in
+        self.last: list[tuple[int, int]] = [
+            (-1, 0)
+        ]  # per open element: its last child, and how many
+        self.texts: list[str] = []
+        self.length = 0
+
+    def walk(self, tree: _Element) -> None:
+        for event, element in etree.iterwalk(tree, events=("start", "end", "comment", "pi")):
+            if event == "start":
+                self.begin(element)
+                self.add_text(element, TEXT, element.text)
+                continue
+            if event == "end":
+                self.finish()
+            if element is not tree:
+                self.add_text(element, TAIL, element.tail)
+        self.page.text = "".join(self.texts)
+
+    def add(self, place: Place, text: str | None) -> IndexedNode:
+        before, n_before = self.last[-1]
+        node = IndexedNode(self.page.page, self.open[-1] if self.open else -1, place, text)
+        node.before, node.n_before, node.start_of_text = before, n_before, self.length
+        self.nodes.append(node)
+        return node
+
+    def add_text(self, element: _Element, part: str, text: str | None) -> None:
+        if not text:
+            return
+        if not text.isspace() and (as_shown := shown(text)):
+            node = self.add((element, part), text)
+            node.shown, node.end = as_shown, self.page.first + len(self.nodes)
+        self.texts.append(text)
+        self.length += len(text)
+
+    def begin(self, element: _Element) -> None:
+        node = self.add((element, ITSELF), None)
+        number = self.page.first + len(self.nodes) - 1
+        self.last[-1] = (number, node.n_before + 1)
+        self.open.append(number)
+        self.last.append((-1, 0))
+        page = self.page
+        page.by_tag[str(element.tag)].append(number)
+        for name, value in map(_as_text, element.items()):
+            page.by_name[name].append(number)
+            page.by_attribute[name, value].append(number)
+            if name == "class":
+                for token in set(value.split()):
+                    page.by_token[token].append(number)
+
+    def finish(self) -> None:
+        node = self.nodes[self.open.pop() - self.page.first]
+        node.end, node.end_of_text = self.page.first + len(self.nodes), self.length
+        node.n_children = self.last.pop()[1]

@@ -1,0 +1,197 @@
+"""What annotating a site costs: measured so far, and what the rest will take at that pace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from django.db.models import Count, Q, QuerySet, Sum
+
+from annotation.models import Annotation, Effort
+from clustering.models import Cluster, ClusterFigures, PageMembership
+from rules.models import Rule
+from vertex.core.models import Site
+
+USUAL_PAGES = 2.0  # of a cluster, before anything was measured
+
+
+class FieldCost(NamedTuple):
+    """What one attribute took."""
+
+    name: str
+    n_pages: int
+    seconds: float
+    n_actions: int
+
+    @property
+    def seconds_a_page(self) -> float:
+        return self.seconds / self.n_pages if self.n_pages else 0.0
+
+
+class ClusterCost(NamedTuple):
+    """What the pages of a cluster took."""
+
+    cluster: Cluster
+    n_pages: int  # that somebody annotated or worked on
+    n_people: int
+    seconds: float
+    n_keys: int
+    n_clicks: int
+    n_accepted: int
+    n_corrected: int
+    has_rule: bool
+    fields: Sequence[FieldCost]
+
+    @property
+    def seconds_a_page(self) -> float:
+        return self.seconds / self.n_pages if self.n_pages else 0.0
+
+    @property
+    def actions_a_page(self) -> float:
+        return (self.n_keys + self.n_clicks) / self.n_pages if self.n_pages else 0.0
+
+    @property
+    def accepted_share(self) -> float | None:
+        """Return how many suggestions were taken as they were."""
+        n_shown = self.n_accepted + self.n_corrected
+        return self.n_accepted / n_shown if n_shown else None
+
+
+class Forecast(NamedTuple):
+    """What is left to do at a site."""
+
+    n_clusters: int  # without a published rule
+    pages: float
+    seconds: float | None  # None: nothing was measured yet
+    pages_a_cluster: float
+
+
+class Economics(NamedTuple):
+    """What a site took, and what it will take."""
+
+    clusters: Sequence[ClusterCost]
+    forecast: Forecast
+
+    @property
+    def n_pages(self) -> int:
+        return sum(one.n_pages for one in self.clusters)
+
+    @property
+    def seconds(self) -> float:
+        return sum(one.seconds for one in self.clusters)
+
+    @property
+    def n_actions(self) -> int:
+        return sum(one.n_keys + one.n_clicks for one in self.clusters)
+
+    @property
+    def n_accepted(self) -> int:
+        return sum(one.n_accepted for one in self.clusters)
+
+    @property
+    def n_suggested(self) -> int:
+        return sum(one.n_accepted + one.n_corrected for one in self.clusters)
+
+
+def economics_of(site: Site) -> Economics:
+    """Return what annotating a site took, cluster by cluster, and a forecast."""
+    extents = ClusterFigures.objects.filter(
+        clustering__site=site, clustering__is_current=True, n_pages__gt=0
+    )
+    clusters = [extent.cluster for extent in extents.select_related("cluster").order_by("-n_pages")]
+    ruled = set(Rule.objects.published().of_site(site).values_list("cluster", flat=True))
+    annotated = _annotated_pages(site)
+    fields = _fields(site)
+    whole = _sums(site)
+    costs = [
+        _cost(
+            cluster,
+            whole.get(cluster.pk),
+            annotated.get(cluster.pk, 0),
+            fields.get(cluster.pk, []),
+            ruled,
+        )
+        for cluster in clusters
+    ]
+    return Economics([cost for cost in costs if cost.n_pages], _forecast(costs))
+
+
+def _cost(
+    cluster: Cluster,
+    sums: Mapping[str, Any] | None,
+    n_annotated: int,
+    fields: list[FieldCost],
+    ruled: set[int],
+) -> ClusterCost:
+    got = sums or {}
+    return ClusterCost(
+        cluster=cluster,
+        n_pages=max(n_annotated, int(got.get("n_pages") or 0)),
+        n_people=int(got.get("n_people") or 0),
+        seconds=got.get("total_seconds") or 0.0,
+        n_keys=int(got.get("keys") or 0),
+        n_clicks=int(got.get("clicks") or 0),
+        n_accepted=int(got.get("accepted") or 0),
+        n_corrected=int(got.get("corrected") or 0),
+        has_rule=cluster.pk in ruled,
+        fields=fields,
+    )
+
+
+def _efforts(site: Site) -> QuerySet[Effort]:
+    return Effort.objects.filter(site=site, cluster__isnull=False)
+
+
+def _sums(site: Site) -> dict[int, Mapping[str, Any]]:
+    """Return the sums over the pages of each cluster."""
+    rows = _efforts(site).filter(attribute=None).values("cluster")
+    summed = rows.annotate(
+        n_pages=Count("page", distinct=True, filter=Q(n_done__gt=0)),
+        n_people=Count("person", distinct=True),
+        total_seconds=Sum("seconds"),
+        keys=Sum("n_keys"),
+        clicks=Sum("n_clicks"),
+        accepted=Sum("n_accepted"),
+        corrected=Sum("n_corrected"),
+    )
+    return {row["cluster"]: row for row in summed}
+
+
+def _fields(site: Site) -> dict[int, list[FieldCost]]:
+    """Return the costs of attributes by cluster, the dearest first."""
+    rows = _efforts(site).filter(attribute__isnull=False).values("cluster", "attribute__name")
+    summed = rows.annotate(
+        n_pages=Count("page", distinct=True),
+        total=Sum("seconds"),
+        keys=Sum("n_keys"),
+        clicks=Sum("n_clicks"),
+    )
+    found: dict[int, list[FieldCost]] = {}
+    for row in summed.order_by("cluster", "-total"):
+        cost = FieldCost(
+            row["attribute__name"], row["n_pages"], row["total"], row["keys"] + row["clicks"]
+        )
+        found.setdefault(row["cluster"], []).append(cost)
+    return found
+
+
+def _annotated_pages(site: Site) -> dict[int, int]:
+    """Return how many pages of each cluster are annotated."""
+    live = Annotation.objects.live().filter(page__site=site, attribute__isnull=False)
+    members = PageMembership.objects.current().filter(
+        page__in=live.values("page"), cluster__isnull=False
+    )
+    counted = members.order_by().values("cluster").annotate(n=Count("page", distinct=True))
+    return {row["cluster"]: row["n"] for row in counted}
+
+
+def _forecast(costs: Sequence[ClusterCost]) -> Forecast:
+    """Return what the clusters without a rule will take, at the pace of those that have one."""
+    done = [cost for cost in costs if cost.n_pages and cost.has_rule]
+    pace = [cost for cost in costs if cost.seconds]
+    pages_each = sum(cost.n_pages for cost in done) / len(done) if done else USUAL_PAGES
+    left = [cost for cost in costs if not cost.has_rule]
+    pages = sum(max(0.0, pages_each - cost.n_pages) for cost in left)
+    n_paced = sum(cost.n_pages for cost in pace)
+    seconds = sum(cost.seconds for cost in pace) / n_paced * pages if n_paced else None
+    return Forecast(len(left), pages, seconds, pages_each)

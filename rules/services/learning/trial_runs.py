@@ -1,0 +1,293 @@
+"""Check a stylesheet that somebody wrote and score it on the samples of its cluster; nothing is stored.
+
+What the sandbox refuses does not run. The rest runs page by page in a process that can be stopped, until all
+samples are done, one of them came to the limits, or the time for an answer is over.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from lxml.etree import _Element
+
+from annotation.models import Vertical
+from clustering.models import Cluster, Snapshot
+from rules.algorithms.by_hand.hand_edits import (
+    HandWritten,
+    empty_stylesheet,
+    stylesheet_text,
+    tells_places,
+    ways_of,
+    with_xpaths,
+    within_record,
+)
+from rules.algorithms.by_hand.sandbox import StylesheetRefused, read_stylesheet
+from rules.algorithms.by_hand.scoring import (
+    AttributeScore,
+    ScoredPage,
+    Values,
+    score_pages,
+    values_found,
+)
+from rules.algorithms.running.records import Extracted, RunnableRule
+from rules.algorithms.running.run_rule import STOPPED, STYLESHEET_FAILED
+from rules.bundle.extraction import extract_in_child
+from rules.bundle.limits import LimitedRuns, borrowed_runs
+from rules.bundle.xpath_checks import check_xpaths
+from rules.models import Rule
+from rules.services.learning.sample_pages import (
+    SamplePages,
+    annotated_page,
+    sample_pages_of,
+    seen_on,
+)
+from rules.services.learning.schemas import schema_of, types_of, vertical_of
+from vertex.core.storage import BodyDamaged, BodyMissing, page_store
+
+MOST_SECONDS = 20.0  # for all samples; people wait
+NOT_RUN = "not_run"
+
+
+class HandEdit(NamedTuple):
+    """What somebody wrote: a whole stylesheet, or XPaths of some attributes of the version it is based on."""
+
+    base: Rule | None = None
+    stylesheet: str | bytes | None = None
+    xpaths: Mapping[str, Sequence[str]] = {}
+    whole: frozenset[str] = frozenset()  # attributes of which the whole text is the value
+
+    @property
+    def is_import(self) -> bool:
+        return self.base is None and self.stylesheet is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a stylesheet came to on the samples of a cluster."""
+
+    cluster: Cluster
+    vertical: Vertical | None
+    schema: Sequence[dict[str, Any]]
+    stylesheet: str = ""  # as it would be kept
+    refused: str = ""  # why it may not run, or cannot
+    has_places: bool = False  # whether it tells where values stand
+    samples: SamplePages | None = None
+    runs: Sequence[Run] = ()  # in the order of the samples
+    scores: Sequence[AttributeScore] = ()
+    seconds: float = 0.0
+    xpaths: Mapping[str, HandWritten] = field(default_factory=dict)  # those that somebody wrote
+
+    @property
+    def is_runnable(self) -> bool:
+        return not self.refused
+
+    @property
+    def stopped(self) -> Run | None:
+        """The sample on which it came to its limits."""
+        return next((run for run in self.runs if run.reason == STOPPED), None)
+
+    @property
+    def n_run(self) -> int:
+        return sum(run.found is not None for run in self.runs)
+
+    @property
+    def n_not_run(self) -> int:
+        return sum(run.reason == NOT_RUN for run in self.runs)
+
+    @property
+    def n_annotated(self) -> int:
+        return sum(run.said is not None for run in self.runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What came of one sample."""
+
+    snapshot: Snapshot
+    said: Mapping[str, Values] | None
+    found: Mapping[str, Values] | None = None
+    reason: str = ""
+    why: str = ""
+
+
+def try_edit(cluster: Cluster, edit: HandEdit, *, runs: LimitedRuns | None = None) -> Trial:
+    """Return what somebody's edit of a cluster's rule comes to on the samples."""
+    vertical = vertical_of(cluster)
+    schema = schema_of(vertical) if vertical else []
+    if vertical is None:
+        why = (
+            f"Nobody has said what the pages of {cluster.title} describe; choose a vertical first."
+        )
+        return Trial(cluster, None, [], refused=why)
+    try:
+        text, written = compose(cluster, edit, schema)
+        root = read_stylesheet(text.encode())
+    except StylesheetRefused as refused:
+        return Trial(cluster, vertical, schema, _text_of(edit), refused=str(refused))
+    samples = sample_pages_of(cluster)
+    rule = RunnableRule(cluster.name, 0, text, types_of(schema), is_by_hand=True)
+    started = time.monotonic()
+    with nullcontext(runs) if runs else borrowed_runs() as limited:
+        tried = _run(rule, samples, started + MOST_SECONDS, limited)
+    pages = [ScoredPage(run.said, run.found) for run in tried]
+    return Trial(
+        cluster=cluster,
+        vertical=vertical,
+        schema=schema,
+        stylesheet=text,
+        refused=_why_none_ran(tried),
+        has_places=tells_places(root),
+        samples=samples,
+        runs=tried,
+        scores=score_pages(rule.attributes, pages),
+        seconds=time.monotonic() - started,
+        xpaths=written,
+    )
+
+
+def compose(
+    cluster: Cluster, edit: HandEdit, schema: Sequence[dict[str, Any]]
+) -> tuple[str, dict[str, HandWritten]]:
+    """Return the stylesheet that an edit makes, and the XPaths that it changes. Raises StylesheetRefused."""
+    if edit.stylesheet is not None:
+        return stylesheet_text(edit.stylesheet), {}
+    before = xpaths_of(edit.base, schema)
+    is_multi = {one["name"]: one["is_multi"] for one in schema}
+    unknown = [name for name in edit.xpaths if name not in before]
+    if unknown:
+        known = ", ".join(before)
+        raise StylesheetRefused(f"{unknown[0]} is no attribute of the vertical; it has: {known}")
+    base = start_of(cluster, edit.base, schema)
+    within = within_record(read_stylesheet(base.encode()), list(before))
+    written = {}
+    for name, xpaths in edit.xpaths.items():
+        lines = tuple(line.strip() for line in xpaths if line.strip())
+        was = before[name]
+        is_whole = name in edit.whole and any(not one.is_whole for one in was.selections)
+        if lines != was.xpaths or is_whole:
+            selections = () if name in edit.whole else was.selections
+            written[name] = HandWritten(name, lines, is_multi[name], selections)
+            check_xpaths(written[name], is_within_record=name in within)
+    return (
+        with_xpaths(base, list(written.values()), check=check_xpaths) if written else base
+    ), written
+
+
+def xpaths_of(rule: Rule | None, schema: Sequence[dict[str, Any]]) -> dict[str, HandWritten]:
+    """Return the XPaths by which a version finds each attribute of a vertical, as far as they are known."""
+    figures = {one["attribute"]: one for one in rule.figures} if rule else {}
+    learnt = (
+        {one["attribute"]: one for one in rule.definition.get("attributes", [])} if rule else {}
+    )
+    names = [attribute["name"] for attribute in schema]
+    root = root_of(rule) if rule else None
+    within = set() if root is None else within_record(root, names)
+    found = {}
+    for attribute in schema:
+        name = attribute["name"]
+        ways = ways_of(figures.get(name, {}), learnt.get(name, {}))
+        dot = "." if name in within else ""  # a learnt XPath is printed as of the whole page
+        xpaths = [f"{dot}{xpath}" if xpath.startswith("/") else xpath for xpath, _ in ways]
+        selections = [selection for _, selection in ways]
+        found[name] = HandWritten(name, tuple(xpaths), attribute["is_multi"], tuple(selections))
+    return found
+
+
+def start_of(cluster: Cluster, base: Rule | None, schema: Sequence[dict[str, Any]]) -> str:
+    """Return the stylesheet that is changed: a version's, or one that finds nothing yet."""
+    names = [one["name"] for one in schema]
+    return base.stylesheet if base else empty_stylesheet(names, title=cluster.title)
+
+
+def root_of(rule: Rule) -> _Element | None:
+    """Return the root of a version's stylesheet; None where the sandbox refuses it."""
+    try:
+        return read_stylesheet(rule.stylesheet.encode())
+    except StylesheetRefused:
+        return None
+
+
+def tells_where(rule: Rule) -> bool:
+    """Say whether a version tells where its values stand, as all that are learnt do."""
+    root = root_of(rule) if rule.is_by_hand else None
+    return not rule.is_by_hand or (root is not None and tells_places(root))
+
+
+def _text_of(edit: HandEdit) -> str:
+    given = edit.stylesheet
+    return given.decode("utf-8", "replace") if isinstance(given, bytes) else given or ""
+
+
+def _run(rule: RunnableRule, samples: SamplePages, until: float, limited: LimitedRuns) -> list[Run]:
+    """Run a rule on the samples, one by one, as long as there is time."""
+    runs: list[Run] = []
+    annotated = {snapshot.pk for snapshot in samples.annotated}
+    is_over = False
+    for snapshot in samples.samples:
+        page = annotated_page(snapshot) if snapshot.pk in annotated else None
+        said = seen_on(page) if page else None
+        is_over = is_over or time.monotonic() > until
+        if is_over:
+            runs.append(Run(snapshot, said, None, NOT_RUN, "there was no time left for it"))
+            continue
+        extracted = _extracted(snapshot, rule, limited)
+        if extracted is None:
+            runs.append(Run(snapshot, said, None, "gone", "its bytes are gone"))
+            continue
+        found = None if extracted.reason else values_found(extracted)
+        runs.append(Run(snapshot, said, found, extracted.reason, extracted.detail))
+        is_over = extracted.reason in {STOPPED, STYLESHEET_FAILED}
+    return runs
+
+
+def _extracted(snapshot: Snapshot, rule: RunnableRule, runs: LimitedRuns) -> Extracted | None:
+    try:
+        body = page_store().read(snapshot.body)
+    except (BodyMissing, BodyDamaged):
+        return None
+    url = snapshot.page.url
+    return extract_in_child(body, snapshot.content_type, url, rule, nodes=True, runs=runs)
+
+
+def _why_none_ran(runs: Sequence[Run]) -> str:
+    """Say why a stylesheet cannot run at all; blank where it ran, was stopped, or there is no page."""
+    failed = next((run for run in runs if run.reason == STYLESHEET_FAILED), None)
+    return failed.why if failed and not any(run.found is not None for run in runs) else ""
+
+
+def told(trial: Trial) -> dict[str, Any]:
+    """Return what a trial came to as plain values, for programs."""
+    stopped = trial.stopped
+    return {
+        "refused": trial.refused,
+        "stopped": f"{stopped.snapshot.page.url}: {stopped.why}" if stopped else "",
+        "samples": len(trial.runs),
+        "run": trial.n_run,
+        "seconds": round(trial.seconds, 3),
+        "tells_places": trial.has_places,
+        "attributes": [_told_score(trial, score) for score in trial.scores],
+    }
+
+
+def _told_score(trial: Trial, score: AttributeScore) -> dict[str, Any]:
+    first = score.examples[0] if score.examples else None
+    return {
+        "attribute": score.name,
+        "right": score.n_right,
+        "wrong": score.n_wrong,
+        "missed": score.n_missed,
+        "unwanted": score.n_unwanted,
+        "absent": score.n_absent,
+        "found": score.n_found,
+        "others": score.n_others,
+        "first_wrong": first
+        and {
+            "url": trial.runs[first.page].snapshot.page.url,
+            "expected": list(first.expected),
+            "got": list(first.got),
+        },
+    }

@@ -1,0 +1,71 @@
+"""A site's published rules with what decides between them, as every kind of run takes them."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import NamedTuple
+
+import orjson
+
+from clustering.models import ClusterChange, ClusterFigures, Clustering
+from rules.algorithms.running.matching import ClusterProfile, Clusters, GroupModel
+from rules.algorithms.running.record_lines import SiteRules
+from rules.models import Rule
+from rules.services.learning.schemas import runnable
+from vertex.core.models import Site
+
+
+class PublishedRules(NamedTuple):
+    """The rules of a site at one moment."""
+
+    rules: SiteRules
+    rule_by_cluster: dict[str, Rule]  # by the cluster's name
+    mark: str  # changes whenever a page might be served otherwise
+
+    @property
+    def has_rules_by_hand(self) -> bool:
+        return any(rule.is_by_hand for rule in self.rules.rules.values())
+
+
+def rules_in_force(site: Site) -> PublishedRules:
+    """Return a site's published rules and its clusters."""
+    published = Rule.objects.published().of_site(site).select_related("cluster")
+    rule_by_cluster = {rule.cluster.name: rule for rule in published.order_by("cluster__name")}
+    clustering = Clustering.objects.current().filter(site=site).first()
+    clusters = clusters_of(clustering) if clustering else Clusters()
+    rules = SiteRules(clusters, {name: runnable(rule) for name, rule in rule_by_cluster.items()})
+    changes = ClusterChange.objects.filter(site=site).in_force().values_list("pk", flat=True)
+    told = [
+        sorted(rule.pk for rule in rule_by_cluster.values()),
+        clustering and clustering.pk,
+        list(changes),
+    ]
+    return PublishedRules(rules, rule_by_cluster, sha256(orjson.dumps(told)).hexdigest())
+
+
+def clusters_of(clustering: Clustering) -> Clusters:
+    """Return the clusters of a clustering, after what people merged."""
+    survivors = survivor_by_cluster(clustering.site)
+    clusters_by_group: dict[str, list[str]] = {}
+    profiles = {}
+    for extent in ClusterFigures.objects.filter(clustering=clustering).select_related("cluster"):
+        name = survivors.get(extent.cluster.name, extent.cluster.name)
+        if extent.group:
+            clusters_by_group.setdefault(extent.group, []).append(name)
+        profiles[extent.cluster.name] = ClusterProfile(
+            extent.cluster.name, extent.url_pattern, extent.signature, extent.importance
+        )
+    return Clusters(
+        profiles=tuple(profiles.values()),
+        grouping=GroupModel(clustering.algorithm, clustering.model, clusters_by_group),
+    )
+
+
+def survivor_by_cluster(site: Site) -> dict[str, str]:
+    """Return the name of the cluster into which each merged cluster went in the end."""
+    merges = ClusterChange.objects.filter(site=site, kind=ClusterChange.Kind.MERGE).in_force()
+    survivors: dict[str, str] = {}
+    for merged, into in merges.values_list("cluster__name", "into__name"):
+        survivors |= {name: into for name, survivor in survivors.items() if survivor == merged}
+        survivors[merged] = into
+    return survivors

@@ -1,0 +1,30 @@
+"""Text comes out of XML as it went in, but for what XML cannot hold."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import etree
+
+from clustering.dom.frame.xml_text import attributes, escaped, is_local
+
+
+@given(st.text(), st.text())
+def test_text_and_attributes_keep_their_length(text: str, value: str) -> None:
+    read = etree.fromstring(f"<p{attributes({'a': value})}>{escaped(text)}</p>".encode())
+
+    assert (len(text), len(value)) == (len(read.text or ""), len(read.get("a", "")))
+
+
+def test_what_leads_out_of_a_drawing_is_seen() -> None:
+    assert [True, True, True, False, False, False] == [
+        is_local(value)
+        for value in (
+            "red",
+            "url(#a) none",
+            "rotate(4) scale(2,3)",
+            "url(//x)",
+            "u\\72l(x)",
+            "f(url(x))",
+        )
+    ]
