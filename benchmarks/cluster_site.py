@@ -20,7 +20,7 @@ N_PAGES = 2_000
 
 
 def run(_data: Path | None) -> str:
-    """Return the section of docs/benchmarks.md."""
+    """Return the body of this benchmark's page."""
     with tempfile.TemporaryDirectory() as folder:
         manifest, n_bytes = write_pages(Path(folder))
         environment = {**os.environ, "VERTEX_VAR": f"{folder}/var"}

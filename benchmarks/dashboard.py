@@ -38,7 +38,7 @@ PATHS = {
 
 
 def run(_data: Path | None) -> str:
-    """Return the section of docs/benchmarks.md."""
+    """Return the body of this benchmark's page."""
     with postgres() as url:
         environment = {**os.environ, "DATABASE_URL": url}
         command = [sys.executable, "-m", "benchmarks.dashboard"]

@@ -52,7 +52,7 @@ FIELDS = {
 
 
 def run(_data: Path | None) -> str:
-    """Return the section of docs/benchmarks.md."""
+    """Return the body of this benchmark's page."""
     numbers = random.Random(1)
     bodies = [made_page(numbers, number) for number in range(N_PAGES)]
     learnt_rule(bodies)  # what is imported and compiled once

@@ -49,7 +49,7 @@ class Plain(serializers.ModelSerializer[Record]):
 
 
 def run(_data: Path | None) -> str:
-    """Return the section of docs/benchmarks.md."""
+    """Return the body of this benchmark's page."""
     if connection.vendor != "postgresql":
         return (
             "Left out: COPY needs PostgreSQL. Run it under `python -m tests.servers --postgres --`."

@@ -35,7 +35,7 @@ N_ROUNDS = 3
 
 
 def run(_data: Path | None) -> str:
-    """Return the section of docs/benchmarks.md."""
+    """Return the body of this benchmark's page."""
     rows: list[list[object]] = [
         [
             "Pages a second, site of 1,000 pages of 10 KB, no delay, SQLite",

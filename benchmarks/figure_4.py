@@ -48,7 +48,7 @@ class Validated:
 
 
 def run(data: Path | None) -> str:
-    """Return the section of docs/benchmarks.md."""
+    """Return the body of this benchmark's page."""
     clusters = list(demo_clusters())
     if data is not None and (data / "swde").is_dir():
         clusters += list(swde_clusters(data / "swde"))

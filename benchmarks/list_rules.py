@@ -132,7 +132,7 @@ def table_of(title: str, clusters: Iterable[ListCluster]) -> str:
     n_good = sum(one >= BAR for one in means[0])
     last = f"Mean F1 {told[0]:.3f}, with fields dropped {told[1]:.3f}; {n_good} of {len(rows)} reach {BAR}; "
     return (
-        f"### {title}\n\n{markdown_table(header, rows)}\n\n{last}misaligned records: {misaligned}."
+        f"## {title}\n\n{markdown_table(header, rows)}\n\n{last}misaligned records: {misaligned}."
     )
 
 

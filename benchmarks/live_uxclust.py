@@ -82,7 +82,7 @@ class Crawl:
 
 
 def run(_data: Path | None) -> str:
-    """Return the section of docs/benchmarks.md."""
+    """Return the body of this benchmark's page."""
     rows: list[list[object]] = []
     drawn: dict[str, list[float]] = {}
     for name in sites.NAMES:

@@ -33,7 +33,7 @@ Line = dict[str, Any]
 
 
 def run(_data: Path | None) -> str:
-    """Return the section of docs/benchmarks.md."""
+    """Return the body of this benchmark's page."""
     if shutil.which("xsltproc") is None:
         return "Left out: xsltproc is not installed."
     rows, totals = [], Counter[str]()

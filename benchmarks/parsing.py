@@ -39,7 +39,7 @@ HOSTILE = {
 
 
 def run(data: Path | None) -> str:
-    """Return the section of docs/benchmarks.md."""
+    """Return the body of this benchmark's page."""
     numbers = random.Random(1)
     sets = {"made here": [made_page(numbers, number).encode() for number in range(N_PAGES)]}
     if data:

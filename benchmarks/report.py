@@ -1,30 +1,18 @@
-"""Keep docs/benchmarks.md: each benchmark owns one section of it."""
+"""Write docs/benchmarks: a page for each benchmark, with tables and charts."""
 
 from __future__ import annotations
 
 import os
 import platform
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
-OPENING = """# Benchmarks
-
-Each section is written by the command that stands in it. Times vary by machine; compare ratios of one run.
-"""
+PAGES = Path(__file__).resolve().parent.parent / "docs" / "benchmarks"
 
 
-def write_section(title: str, markdown: str, *, page: Path = PAGE) -> None:
-    """Replace the section of this title, or add it at the end."""
-    text = page.read_text() if page.exists() else OPENING
-    section = f"## {title}\n\n{markdown.strip()}\n"
-    pattern = re.compile(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-    if pattern.search(text):
-        text = pattern.sub(lambda _: section + "\n", text)
-    else:
-        text = f"{text.rstrip()}\n\n{section}"
-    page.write_text(text.rstrip() + "\n")
+def write_page(name: str, title: str, markdown: str) -> None:
+    """Write the page of a benchmark, named after its module."""
+    (PAGES / f"{name}.md").write_text(f"# {title}\n\n{markdown.strip()}\n")
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

@@ -77,9 +77,9 @@ def run(data: Path | None = None) -> str:
     if data is not None and (data / "wien_kushmerick").is_dir():
         groups["WIEN"] = list(wien_clusters(data / "wien_kushmerick"))
     for name, clusters in groups.items():
-        parts.append(f"### {name}\n\n" + table_of(clusters))
-    parts.append(f"### Samples as `draw_samples` chooses them\n\n{DRAWN}\n\n{drawn_table(groups)}")
-    parts.append("### As an editor works, demo sites\n\n" + editor_table(groups["demo sites"]))
+        parts.append(f"## {name}\n\n" + table_of(clusters))
+    parts.append(f"## Samples as `draw_samples` chooses them\n\n{DRAWN}\n\n{drawn_table(groups)}")
+    parts.append("## As an editor works, demo sites\n\n" + editor_table(groups["demo sites"]))
     if len(groups) == 1:
         parts.append("SWDE and WIEN: left out, their pages are not in the folder.")
     return INTRODUCTION + "\n\n".join(parts)

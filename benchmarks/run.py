@@ -1,6 +1,6 @@
-"""Run benchmarks by name and write their sections: `python -m benchmarks.run [NAME …] [--data DIR]`.
+"""Run benchmarks by name and write their pages: `python -m benchmarks.run [NAME …] [--data DIR]`.
 
-A benchmark is a module of this package with a TITLE and `run(data)`, which returns its section in Markdown.
+A benchmark is a module of this package with a TITLE and `run(data)`, which returns the body of its page in Markdown.
 `data` is a folder of real pages, or None; a benchmark leaves out what it does not find there and says so.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 import django
 
 import benchmarks
-from benchmarks.report import machine, write_section
+from benchmarks.report import machine, write_page
 
 NOT_BENCHMARKS = {"run", "report"}
 
@@ -43,8 +43,8 @@ def main(arguments: list[str]) -> int:
         module = importlib.import_module(f"benchmarks.{name}")
         section = module.run(Path(options.data) if options.data else None)
         how = f"`python -m benchmarks.run {name}` on {machine()}."
-        write_section(module.TITLE, f"{how}\n\n{section}")
-        print(f"## {module.TITLE}\n\n{section}\n", flush=True)
+        write_page(name, module.TITLE, f"{how}\n\n{section}")
+        print(f"# {module.TITLE}\n\n{section}\n", flush=True)
     return 0
 
 

@@ -73,7 +73,7 @@ class Exploration:
 
 
 def run(_data: Path | None) -> str:
-    """Return the section of docs/benchmarks.md."""
+    """Return the body of this benchmark's page."""
     rows: list[list[object]] = []
     charts: list[str] = []
     for name in sites.NAMES:

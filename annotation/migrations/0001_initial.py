@@ -8,193 +8,637 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('clustering', '0001_initial'),
-        ('core', '0001_initial'),
+        ("clustering", "0001_initial"),
+        ("core", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Vertical',
+            name="Vertical",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=63, unique=True, validators=[django.core.validators.RegexValidator('^[A-Za-z_][A-Za-z0-9_.-]{0,62}\\Z', 'Use 1 to 63 letters, digits, dots, hyphens and underscores, beginning with a letter or underscore.')])),
-                ('description', models.CharField(blank=True, max_length=300)),
-                ('version', models.PositiveIntegerField(default=1)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        max_length=63,
+                        unique=True,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[A-Za-z_][A-Za-z0-9_.-]{0,62}\\Z",
+                                "Use 1 to 63 letters, digits, dots, hyphens and underscores, beginning with a letter or underscore.",
+                            )
+                        ],
+                    ),
+                ),
+                ("description", models.CharField(blank=True, max_length=300)),
+                ("version", models.PositiveIntegerField(default=1)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='ChosenKeys',
+            name="ChosenKeys",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('keys', models.JSONField(default=dict)),
-                ('person', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='chosen_keys', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("keys", models.JSONField(default=dict)),
+                (
+                    "person",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="chosen_keys",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ReviewPolicy',
+            name="ReviewPolicy",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('publishing', models.CharField(choices=[('where_possible', 'A second person, if there is one who may publish'), ('second', 'A second person'), ('anybody', 'Anybody who may publish, also who made it')], default='where_possible', max_length=20)),
-                ('second_share', models.PositiveSmallIntegerField(default=10)),
-                ('site', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='review_policy', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "publishing",
+                    models.CharField(
+                        choices=[
+                            ("where_possible", "A second person, if there is one who may publish"),
+                            ("second", "A second person"),
+                            ("anybody", "Anybody who may publish, also who made it"),
+                        ],
+                        default="where_possible",
+                        max_length=20,
+                    ),
+                ),
+                ("second_share", models.PositiveSmallIntegerField(default=10)),
+                (
+                    "site",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="review_policy",
+                        to="core.site",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Attribute',
+            name="Attribute",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=63, validators=[django.core.validators.RegexValidator('^[A-Za-z_][A-Za-z0-9_.-]{0,62}\\Z', 'Use 1 to 63 letters, digits, dots, hyphens and underscores, beginning with a letter or underscore.')])),
-                ('type', models.CharField(choices=[('text', 'Text'), ('price', 'Price'), ('number', 'Number'), ('rating', 'Rating'), ('phone', 'Phone'), ('zip', 'ZIP code'), ('date', 'Date'), ('url', 'URL'), ('image', 'Image'), ('html', 'HTML')], default='text', max_length=10)),
-                ('is_constant', models.BooleanField(default=False)),
-                ('is_mandatory', models.BooleanField(default=False)),
-                ('is_multi', models.BooleanField(default=False)),
-                ('regex', models.CharField(blank=True, max_length=512)),
-                ('position', models.PositiveSmallIntegerField()),
-                ('dropped_at', models.DateTimeField(blank=True, null=True)),
-                ('vertical', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='attributes', to='annotation.vertical')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        max_length=63,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[A-Za-z_][A-Za-z0-9_.-]{0,62}\\Z",
+                                "Use 1 to 63 letters, digits, dots, hyphens and underscores, beginning with a letter or underscore.",
+                            )
+                        ],
+                    ),
+                ),
+                (
+                    "type",
+                    models.CharField(
+                        choices=[
+                            ("text", "Text"),
+                            ("price", "Price"),
+                            ("number", "Number"),
+                            ("rating", "Rating"),
+                            ("phone", "Phone"),
+                            ("zip", "ZIP code"),
+                            ("date", "Date"),
+                            ("url", "URL"),
+                            ("image", "Image"),
+                            ("html", "HTML"),
+                        ],
+                        default="text",
+                        max_length=10,
+                    ),
+                ),
+                ("is_constant", models.BooleanField(default=False)),
+                ("is_mandatory", models.BooleanField(default=False)),
+                ("is_multi", models.BooleanField(default=False)),
+                ("regex", models.CharField(blank=True, max_length=512)),
+                ("position", models.PositiveSmallIntegerField()),
+                ("dropped_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "vertical",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="attributes",
+                        to="annotation.vertical",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['position'],
+                "ordering": ["position"],
             },
         ),
         migrations.CreateModel(
-            name='Assignment',
+            name="Assignment",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('assigned_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('cluster', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='clustering.cluster')),
-                ('site', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='assignments', to='core.site')),
-                ('vertical', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='assignments', to='annotation.vertical')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("assigned_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="assignments",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="assignments",
+                        to="core.site",
+                    ),
+                ),
+                (
+                    "vertical",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="assignments",
+                        to="annotation.vertical",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Annotation',
+            name="Annotation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('value', 'Value'), ('absent', 'Not on this page'), ('record', 'Record'), ('cleared', 'Cleared')], default='value', max_length=10)),
-                ('position', models.PositiveIntegerField(default=0)),
-                ('xpath', models.TextField(blank=True)),
-                ('end_xpath', models.TextField(blank=True)),
-                ('text', models.TextField(blank=True)),
-                ('start', models.PositiveIntegerField(blank=True, null=True)),
-                ('end', models.PositiveIntegerField(blank=True, null=True)),
-                ('prefix', models.CharField(blank=True, max_length=64)),
-                ('suffix', models.CharField(blank=True, max_length=64)),
-                ('text_position', models.PositiveIntegerField(blank=True, null=True)),
-                ('record', models.JSONField(blank=True, default=list)),
-                ('source', models.CharField(choices=[('hand', 'By hand'), ('file', 'From a file'), ('suggestion', 'An accepted suggestion')], default='hand', max_length=10)),
-                ('revision', models.PositiveIntegerField(default=1)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('superseded_at', models.DateTimeField(blank=True, null=True)),
-                ('author', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('page', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='annotations', to='clustering.page')),
-                ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='annotations', to='clustering.snapshot')),
-                ('attribute', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='annotations', to='annotation.attribute')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("value", "Value"),
+                            ("absent", "Not on this page"),
+                            ("record", "Record"),
+                            ("cleared", "Cleared"),
+                        ],
+                        default="value",
+                        max_length=10,
+                    ),
+                ),
+                ("position", models.PositiveIntegerField(default=0)),
+                ("xpath", models.TextField(blank=True)),
+                ("end_xpath", models.TextField(blank=True)),
+                ("text", models.TextField(blank=True)),
+                ("start", models.PositiveIntegerField(blank=True, null=True)),
+                ("end", models.PositiveIntegerField(blank=True, null=True)),
+                ("prefix", models.CharField(blank=True, max_length=64)),
+                ("suffix", models.CharField(blank=True, max_length=64)),
+                ("text_position", models.PositiveIntegerField(blank=True, null=True)),
+                ("record", models.JSONField(blank=True, default=list)),
+                (
+                    "source",
+                    models.CharField(
+                        choices=[
+                            ("hand", "By hand"),
+                            ("file", "From a file"),
+                            ("suggestion", "An accepted suggestion"),
+                        ],
+                        default="hand",
+                        max_length=10,
+                    ),
+                ),
+                ("revision", models.PositiveIntegerField(default=1)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("superseded_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "author",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "page",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="annotations",
+                        to="clustering.page",
+                    ),
+                ),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="annotations",
+                        to="clustering.snapshot",
+                    ),
+                ),
+                (
+                    "attribute",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="annotations",
+                        to="annotation.attribute",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['page', 'attribute', 'position'],
-                'indexes': [models.Index(fields=['page', 'attribute', 'revision'], name='annotation_by_page')],
-                'constraints': [models.UniqueConstraint(condition=models.Q(('superseded_at__isnull', True)), fields=('page', 'attribute', 'position'), name='annotation_value_once'), models.UniqueConstraint(condition=models.Q(('attribute__isnull', True), ('superseded_at__isnull', True)), fields=('page', 'position'), name='annotation_record_once'), models.CheckConstraint(condition=models.Q(models.Q(('attribute__isnull', True), ('kind', 'record')), models.Q(('attribute__isnull', False), ('kind__in', ['value', 'absent'])), models.Q(('kind', 'cleared'), ('superseded_at__isnull', False)), _connector='OR'), name='annotation_has_attribute')],
+                "ordering": ["page", "attribute", "position"],
+                "indexes": [
+                    models.Index(
+                        fields=["page", "attribute", "revision"], name="annotation_by_page"
+                    )
+                ],
+                "constraints": [
+                    models.UniqueConstraint(
+                        condition=models.Q(("superseded_at__isnull", True)),
+                        fields=("page", "attribute", "position"),
+                        name="annotation_value_once",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(
+                            ("attribute__isnull", True), ("superseded_at__isnull", True)
+                        ),
+                        fields=("page", "position"),
+                        name="annotation_record_once",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            models.Q(("attribute__isnull", True), ("kind", "record")),
+                            models.Q(
+                                ("attribute__isnull", False), ("kind__in", ["value", "absent"])
+                            ),
+                            models.Q(("kind", "cleared"), ("superseded_at__isnull", False)),
+                            _connector="OR",
+                        ),
+                        name="annotation_has_attribute",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Comment',
+            name="Comment",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('xpath', models.TextField(blank=True)),
-                ('text', models.TextField()),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('resolved_at', models.DateTimeField(blank=True, null=True)),
-                ('attribute', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='annotation.attribute')),
-                ('author', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('page', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='comments', to='clustering.page')),
-                ('resolved_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='clustering.snapshot')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("xpath", models.TextField(blank=True)),
+                ("text", models.TextField()),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("resolved_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "attribute",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="annotation.attribute",
+                    ),
+                ),
+                (
+                    "author",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "page",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="comments",
+                        to="clustering.page",
+                    ),
+                ),
+                (
+                    "resolved_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="+",
+                        to="clustering.snapshot",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
-                'indexes': [models.Index(fields=['page', 'resolved_at'], name='comment_by_page')],
+                "ordering": ["id"],
+                "indexes": [models.Index(fields=["page", "resolved_at"], name="comment_by_page")],
             },
         ),
         migrations.CreateModel(
-            name='Effort',
+            name="Effort",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('seconds', models.FloatField(default=0.0)),
-                ('n_keys', models.PositiveIntegerField(default=0)),
-                ('n_clicks', models.PositiveIntegerField(default=0)),
-                ('n_accepted', models.PositiveIntegerField(default=0)),
-                ('n_corrected', models.PositiveIntegerField(default=0)),
-                ('n_undone', models.PositiveIntegerField(default=0)),
-                ('n_done', models.PositiveIntegerField(default=0)),
-                ('last_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('attribute', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='annotation.attribute')),
-                ('cluster', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='efforts', to='clustering.cluster')),
-                ('page', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='efforts', to='clustering.page')),
-                ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('site', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='efforts', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("seconds", models.FloatField(default=0.0)),
+                ("n_keys", models.PositiveIntegerField(default=0)),
+                ("n_clicks", models.PositiveIntegerField(default=0)),
+                ("n_accepted", models.PositiveIntegerField(default=0)),
+                ("n_corrected", models.PositiveIntegerField(default=0)),
+                ("n_undone", models.PositiveIntegerField(default=0)),
+                ("n_done", models.PositiveIntegerField(default=0)),
+                ("last_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "attribute",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="annotation.attribute",
+                    ),
+                ),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="efforts",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "page",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="efforts",
+                        to="clustering.page",
+                    ),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="efforts",
+                        to="core.site",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('page', 'attribute', 'person'), name='effort_once'), models.UniqueConstraint(condition=models.Q(('attribute', None)), fields=('page', 'person'), name='effort_once_for_the_page')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("page", "attribute", "person"), name="effort_once"
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("attribute", None)),
+                        fields=("page", "person"),
+                        name="effort_once_for_the_page",
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Sample',
+            name="Sample",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('rank', models.PositiveIntegerField()),
-                ('gain', models.FloatField()),
-                ('scheme', models.CharField(choices=[('weighted', 'Weighted greedy'), ('greedy', 'Greedy'), ('random', 'Random')], max_length=10)),
-                ('drawn_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('cluster', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='samples', to='clustering.cluster')),
-                ('page', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='samples', to='clustering.page')),
-                ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='samples', to='clustering.snapshot')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("rank", models.PositiveIntegerField()),
+                ("gain", models.FloatField()),
+                (
+                    "scheme",
+                    models.CharField(
+                        choices=[
+                            ("weighted", "Weighted greedy"),
+                            ("greedy", "Greedy"),
+                            ("random", "Random"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("drawn_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="samples",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "page",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="samples",
+                        to="clustering.page",
+                    ),
+                ),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="samples",
+                        to="clustering.snapshot",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['rank'],
-                'constraints': [models.UniqueConstraint(fields=('cluster', 'rank'), name='sample_rank_once_per_cluster'), models.UniqueConstraint(fields=('cluster', 'page'), name='sample_page_once_per_cluster')],
+                "ordering": ["rank"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("cluster", "rank"), name="sample_rank_once_per_cluster"
+                    ),
+                    models.UniqueConstraint(
+                        fields=("cluster", "page"), name="sample_page_once_per_cluster"
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='SecondAnnotation',
+            name="SecondAnnotation",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('marks', models.JSONField(default=list)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('agreement', models.CharField(blank=True, choices=[('', 'Not compared'), ('same', 'Same node'), ('part', 'Same node, another part of its text'), ('text', 'Same text at another node'), ('other', 'Another node'), ('absence', 'One says that it is not on the page')], default='', max_length=10)),
-                ('first_revision', models.PositiveIntegerField(default=0)),
-                ('resolution', models.CharField(blank=True, choices=[('', 'Open'), ('first', 'The first annotation stays'), ('second', 'The second annotation is taken')], default='', max_length=10)),
-                ('resolved_at', models.DateTimeField(blank=True, null=True)),
-                ('attribute', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='annotation.attribute')),
-                ('author', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('page', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='second_annotations', to='clustering.page')),
-                ('resolved_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='clustering.snapshot')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("marks", models.JSONField(default=list)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "agreement",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("", "Not compared"),
+                            ("same", "Same node"),
+                            ("part", "Same node, another part of its text"),
+                            ("text", "Same text at another node"),
+                            ("other", "Another node"),
+                            ("absence", "One says that it is not on the page"),
+                        ],
+                        default="",
+                        max_length=10,
+                    ),
+                ),
+                ("first_revision", models.PositiveIntegerField(default=0)),
+                (
+                    "resolution",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("", "Open"),
+                            ("first", "The first annotation stays"),
+                            ("second", "The second annotation is taken"),
+                        ],
+                        default="",
+                        max_length=10,
+                    ),
+                ),
+                ("resolved_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "attribute",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="annotation.attribute",
+                    ),
+                ),
+                (
+                    "author",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "page",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="second_annotations",
+                        to="clustering.page",
+                    ),
+                ),
+                (
+                    "resolved_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="+",
+                        to="clustering.snapshot",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['page', 'attribute'],
-                'constraints': [models.UniqueConstraint(fields=('page', 'attribute'), name='second_annotation_once'), models.CheckConstraint(condition=models.Q(('resolution', ''), ('resolved_at__isnull', False), _connector='OR'), name='resolution_has_time')],
+                "ordering": ["page", "attribute"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("page", "attribute"), name="second_annotation_once"
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(
+                            ("resolution", ""), ("resolved_at__isnull", False), _connector="OR"
+                        ),
+                        name="resolution_has_time",
+                    ),
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='attribute',
-            constraint=models.UniqueConstraint(fields=('vertical', 'name'), name='attribute_once_per_vertical'),
+            model_name="attribute",
+            constraint=models.UniqueConstraint(
+                fields=("vertical", "name"), name="attribute_once_per_vertical"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.UniqueConstraint(condition=models.Q(('cluster__isnull', True)), fields=('site',), name='one_default_vertical_per_site'),
+            model_name="assignment",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("cluster__isnull", True)),
+                fields=("site",),
+                name="one_default_vertical_per_site",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='assignment',
-            constraint=models.UniqueConstraint(fields=('cluster',), name='one_vertical_per_cluster'),
+            model_name="assignment",
+            constraint=models.UniqueConstraint(
+                fields=("cluster",), name="one_vertical_per_cluster"
+            ),
         ),
     ]

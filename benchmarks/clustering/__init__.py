@@ -58,7 +58,7 @@ def scores(figures: Figures, algorithms: list[str]) -> str:
     rows.append(["**mean**", "", "", *(_mean(figures, algorithm) for algorithm in algorithms)])
     rows.append(["**least**", "", "", *(_least(figures, algorithm) for algorithm in algorithms)])
     return (
-        "### Adjusted Rand\n\nBar for `auto`: mean 0.95, none below 0.85, and no single algorithm better on "
+        "## Adjusted Rand\n\nBar for `auto`: mean 0.95, none below 0.85, and no single algorithm better on "
         "average. A dash: the algorithm needs what the site does not offer; it does not count in the mean. "
         "A log made from the texts of links is called a derived log. Of the papers' own figures only those "
         "in their texts can be compared: KeyClus above 0.9 on 5 of 10 sites and 59 % better than path "
@@ -80,7 +80,7 @@ def pairs(figures: Figures, algorithms: list[str]) -> str:
         ]
         for name, by in figures.items()
     ]
-    return "### Pair precision / pair recall / clusters\n\n" + markdown_table(
+    return "## Pair precision / pair recall / clusters\n\n" + markdown_table(
         ["site", *algorithms], rows
     )
 
@@ -101,7 +101,7 @@ def costs(figures: Figures, algorithms: list[str]) -> str:
         for algorithm in algorithms
     ]
     return (
-        "### Seconds and memory\n\nProcessor time to observe and group, memory above that of the pages.\n\n"
+        "## Seconds and memory\n\nProcessor time to observe and group, memory above that of the pages.\n\n"
         + markdown_table(["algorithm", *largest], rows)
     )
 
@@ -133,7 +133,7 @@ def growth() -> str:
         for algorithm, cells in grown.items()
     }
     return (
-        "### Growth\n\nSeconds to observe + to group, and memory, for sites of pages of 2 KB; "
+        "## Growth\n\nSeconds to observe + to group, and memory, for sites of pages of 2 KB; "
         "100,000 pages with VERTEX_FULL=1.\n\n"
         + markdown_table(["algorithm", *(f"{n:,} pages" for n in SIZES)], rows)
         + "\n\n"
@@ -150,7 +150,7 @@ def figure_3(names: list[str], data: Path | None) -> str:
         if figures[0] is not None:
             rows.append([name, *(f"{figure:.3f}" for figure in figures if figure is not None)])
     return (
-        "### Coverage against sample size (Figure 3)\n\nShare of the large clusters' pages that the masked "
+        "## Coverage against sample size (Figure 3)\n\nShare of the large clusters' pages that the masked "
         f"signatures of a sample cover, mean of {coverage.N_DRAWS} draws. The paper, with samples of 20 % of "
         "sites of more than 10,000 pages: mostly above 0.95, large sites above 0.993.\n\n"
         + markdown_table(["site", *(f"{share:.0%}" for share in SHARES)], rows)
@@ -171,7 +171,7 @@ def steady(data: Path | None) -> str:
                 ]
             )
     return (
-        f"### Steadiness\n\nAdjusted Rand over {coverage.N_SEEDS} random choices of four fifths of "
+        f"## Steadiness\n\nAdjusted Rand over {coverage.N_SEEDS} random choices of four fifths of "
         "the pages, in random order.\n\n"
         + markdown_table(["site, algorithm", "mean", "deviation", "least"], rows)
     )

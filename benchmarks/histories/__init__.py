@@ -27,7 +27,7 @@ SAID = ("changed", "suspicious", "nothing")
 
 
 def run(_data: Path | None) -> str:
-    """Return the section of docs/benchmarks.md."""
+    """Return the body of this benchmark's page."""
     weeks = play(N_HISTORIES, N_WEEKS)
     counts = Counter((week["kind"], said(week)) for week in weeks)
     rows = [[kind, *(counts[kind, one] for one in SAID)] for kind in WEEKS]

@@ -12,7 +12,7 @@ TITLE = "Rules on other kinds of sites"
 
 
 def run(_data: Path | None) -> str:
-    """Return the section of docs/benchmarks.md."""
+    """Return the body of this benchmark's page."""
     rows: list[list[object]] = []
     sums = {learner: [0.0] * (len(KS) + 1) for learner in LEARNERS}
     told = [(cluster.name, Judge(cluster)) for cluster in clusters()]

@@ -40,7 +40,7 @@ of one true record and of no other. The ceiling takes the best candidate."""
 
 
 def run(data: Path | None) -> str:
-    """Return the section of docs/benchmarks.md."""
+    """Return the body of this benchmark's page."""
     pages = [
         one for page in labelled.read_all(data) if (one := train_urest.measure(page)).candidates
     ]

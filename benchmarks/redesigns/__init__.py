@@ -34,7 +34,7 @@ COUNTED = ("given", "right", "there", "proposed", "proposed right")
 
 
 def run(data: Path | None) -> str:
-    """Return the section of docs/benchmarks.md."""
+    """Return the body of this benchmark's page."""
     played = play(data)
     parts = [
         str(__doc__).split("\n\n", 1)[1].strip(),

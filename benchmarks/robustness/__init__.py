@@ -114,7 +114,7 @@ def any_edit(tree: HtmlElement, chance: random.Random) -> None:
 
 
 def run(_data: Path | None) -> str:
-    """Return the section of docs/benchmarks.md."""
+    """Return the body of this benchmark's page."""
     clusters = [EditedCluster(Judge(cluster)) for cluster in demo_clusters()]
     kinds = [
         [f"{name}, {N_OF_KIND} times", *shares([one.survive(edit, N_OF_KIND) for one in clusters])]

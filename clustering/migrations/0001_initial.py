@@ -9,306 +9,672 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('core', '0001_initial'),
+        ("core", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Host',
+            name="Host",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=270, unique=True)),
-                ('leased_until', models.DateTimeField(blank=True, null=True)),
-                ('leased_by', models.CharField(blank=True, max_length=100)),
-                ('next_fetch_at', models.DateTimeField(blank=True, null=True)),
-                ('retry_after', models.DateTimeField(blank=True, null=True)),
-                ('robots_text', models.TextField(blank=True)),
-                ('robots_status', models.PositiveIntegerField(blank=True, null=True)),
-                ('robots_fetched_at', models.DateTimeField(blank=True, null=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=270, unique=True)),
+                ("leased_until", models.DateTimeField(blank=True, null=True)),
+                ("leased_by", models.CharField(blank=True, max_length=100)),
+                ("next_fetch_at", models.DateTimeField(blank=True, null=True)),
+                ("retry_after", models.DateTimeField(blank=True, null=True)),
+                ("robots_text", models.TextField(blank=True)),
+                ("robots_status", models.PositiveIntegerField(blank=True, null=True)),
+                ("robots_fetched_at", models.DateTimeField(blank=True, null=True)),
             ],
         ),
         migrations.CreateModel(
-            name='Cluster',
+            name="Cluster",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=61, validators=[django.core.validators.RegexValidator('^[a-z0-9][a-z0-9-]{0,60}\\Z', 'Use 1 to 61 small letters, digits and hyphens, beginning with a letter or digit.')])),
-                ('title', models.CharField(max_length=200)),
-                ('has_own_title', models.BooleanField(default=False)),
-                ('is_hand_made', models.BooleanField(default=False)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('site', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='clusters', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        max_length=61,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[a-z0-9][a-z0-9-]{0,60}\\Z",
+                                "Use 1 to 61 small letters, digits and hyphens, beginning with a letter or digit.",
+                            )
+                        ],
+                    ),
+                ),
+                ("title", models.CharField(max_length=200)),
+                ("has_own_title", models.BooleanField(default=False)),
+                ("is_hand_made", models.BooleanField(default=False)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "site",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="clusters",
+                        to="core.site",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='ClusterChange',
+            name="ClusterChange",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('move', 'Move pages'), ('merge', 'Merge'), ('split', 'Split')], max_length=10)),
-                ('detail', models.JSONField(default=dict)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('undone_at', models.DateTimeField(blank=True, null=True)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='changes', to='clustering.cluster')),
-                ('into', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clustering.cluster')),
-                ('made_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('site', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='cluster_changes', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("move", "Move pages"), ("merge", "Merge"), ("split", "Split")],
+                        max_length=10,
+                    ),
+                ),
+                ("detail", models.JSONField(default=dict)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("undone_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="changes",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "into",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "made_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="cluster_changes",
+                        to="core.site",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='Clustering',
+            name="Clustering",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('algorithm', models.CharField(max_length=40)),
-                ('params', models.JSONField(default=dict)),
-                ('why', models.TextField(blank=True)),
-                ('evidence', models.JSONField(default=dict)),
-                ('measures', models.JSONField(default=dict)),
-                ('model', models.JSONField(default=dict)),
-                ('map', models.JSONField(default=list)),
-                ('is_current', models.BooleanField(default=False)),
-                ('n_pages', models.PositiveIntegerField(default=0)),
-                ('n_sampled', models.PositiveIntegerField(default=0)),
-                ('n_unassigned', models.PositiveIntegerField(default=0)),
-                ('seconds', models.FloatField(default=0.0)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('assigned_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('job', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='core.job')),
-                ('made_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('site', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='clusterings', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("algorithm", models.CharField(max_length=40)),
+                ("params", models.JSONField(default=dict)),
+                ("why", models.TextField(blank=True)),
+                ("evidence", models.JSONField(default=dict)),
+                ("measures", models.JSONField(default=dict)),
+                ("model", models.JSONField(default=dict)),
+                ("map", models.JSONField(default=list)),
+                ("is_current", models.BooleanField(default=False)),
+                ("n_pages", models.PositiveIntegerField(default=0)),
+                ("n_sampled", models.PositiveIntegerField(default=0)),
+                ("n_unassigned", models.PositiveIntegerField(default=0)),
+                ("seconds", models.FloatField(default=0.0)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("assigned_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "job",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="core.job",
+                    ),
+                ),
+                (
+                    "made_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="clusterings",
+                        to="core.site",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='ClusterFigures',
+            name="ClusterFigures",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('group', models.CharField(blank=True, max_length=100)),
-                ('n_pages', models.PositiveIntegerField(default=0)),
-                ('signature', models.CharField(blank=True, max_length=40)),
-                ('importance', models.FloatField(default=0.0)),
-                ('url_pattern', models.TextField(blank=True)),
-                ('cohesion', models.FloatField(blank=True, null=True)),
-                ('why', models.TextField(blank=True)),
-                ('examples', models.JSONField(default=list)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='extents', to='clustering.cluster')),
-                ('clustering', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='extents', to='clustering.clustering')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("group", models.CharField(blank=True, max_length=100)),
+                ("n_pages", models.PositiveIntegerField(default=0)),
+                ("signature", models.CharField(blank=True, max_length=40)),
+                ("importance", models.FloatField(default=0.0)),
+                ("url_pattern", models.TextField(blank=True)),
+                ("cohesion", models.FloatField(blank=True, null=True)),
+                ("why", models.TextField(blank=True)),
+                ("examples", models.JSONField(default=list)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="extents",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "clustering",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="extents",
+                        to="clustering.clustering",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-n_pages', 'cluster__name'],
+                "ordering": ["-n_pages", "cluster__name"],
             },
         ),
         migrations.CreateModel(
-            name='ClusterVerdict',
+            name="ClusterVerdict",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('verdict', models.CharField(choices=[('one_type', 'One type'), ('mixed', 'Several types')], max_length=10)),
-                ('pages', models.JSONField(default=list)),
-                ('strangers', models.JSONField(default=list)),
-                ('comment', models.TextField(blank=True)),
-                ('given_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='verdicts', to='clustering.cluster')),
-                ('clustering', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='verdicts', to='clustering.clustering')),
-                ('given_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "verdict",
+                    models.CharField(
+                        choices=[("one_type", "One type"), ("mixed", "Several types")],
+                        max_length=10,
+                    ),
+                ),
+                ("pages", models.JSONField(default=list)),
+                ("strangers", models.JSONField(default=list)),
+                ("comment", models.TextField(blank=True)),
+                ("given_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="verdicts",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "clustering",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="verdicts",
+                        to="clustering.clustering",
+                    ),
+                ),
+                (
+                    "given_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='Page',
+            name="Page",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('url', models.TextField()),
-                ('url_hash', models.BinaryField(max_length=16)),
-                ('written_url', models.TextField()),
-                ('state', models.CharField(choices=[('due', 'Due'), ('stored', 'Stored'), ('redirected', 'Redirected'), ('skipped', 'Skipped'), ('refused', 'Refused'), ('failed', 'Failed')], default='due', max_length=10)),
-                ('status', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('reason', models.CharField(blank=True, max_length=300)),
-                ('depth', models.PositiveIntegerField(default=0)),
-                ('n_tries', models.PositiveSmallIntegerField(default=0)),
-                ('first_seen_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('visited_at', models.DateTimeField(blank=True, null=True)),
-                ('crawl', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='core.job')),
-                ('host', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='clustering.host')),
-                ('redirects_to', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='clustering.page')),
-                ('site', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='pages', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("url", models.TextField()),
+                ("url_hash", models.BinaryField(max_length=16)),
+                ("written_url", models.TextField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("due", "Due"),
+                            ("stored", "Stored"),
+                            ("redirected", "Redirected"),
+                            ("skipped", "Skipped"),
+                            ("refused", "Refused"),
+                            ("failed", "Failed"),
+                        ],
+                        default="due",
+                        max_length=10,
+                    ),
+                ),
+                ("status", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("reason", models.CharField(blank=True, max_length=300)),
+                ("depth", models.PositiveIntegerField(default=0)),
+                ("n_tries", models.PositiveSmallIntegerField(default=0)),
+                ("first_seen_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("visited_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "crawl",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="core.job",
+                    ),
+                ),
+                (
+                    "host",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="clustering.host",
+                    ),
+                ),
+                (
+                    "redirects_to",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="clustering.page",
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="pages",
+                        to="core.site",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Link',
+            name="Link",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('position', models.PositiveIntegerField()),
-                ('xpath', models.TextField()),
-                ('url', models.TextField()),
-                ('url_hash', models.BinaryField(max_length=16)),
-                ('text', models.CharField(blank=True, max_length=200)),
-                ('page', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='links', to='clustering.page')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("position", models.PositiveIntegerField()),
+                ("xpath", models.TextField()),
+                ("url", models.TextField()),
+                ("url_hash", models.BinaryField(max_length=16)),
+                ("text", models.CharField(blank=True, max_length=200)),
+                (
+                    "page",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="links",
+                        to="clustering.page",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='PageMembership',
+            name="PageMembership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('distance', models.FloatField(blank=True, null=True)),
-                ('snapshot_seen', models.PositiveBigIntegerField(blank=True, null=True)),
-                ('cluster', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='clustering.cluster')),
-                ('clustering', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='clustering.clustering')),
-                ('found', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clustering.cluster')),
-                ('page', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='clustering.page')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("distance", models.FloatField(blank=True, null=True)),
+                ("snapshot_seen", models.PositiveBigIntegerField(blank=True, null=True)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "clustering",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="clustering.clustering",
+                    ),
+                ),
+                (
+                    "found",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "page",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="clustering.page",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='SearchClick',
+            name="SearchClick",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('query', models.CharField(max_length=500)),
-                ('url', models.TextField()),
-                ('url_hash', models.BinaryField(max_length=16)),
-                ('clicks', models.PositiveIntegerField()),
-                ('site', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='search_clicks', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("query", models.CharField(max_length=500)),
+                ("url", models.TextField()),
+                ("url_hash", models.BinaryField(max_length=16)),
+                ("clicks", models.PositiveIntegerField()),
+                (
+                    "site",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="search_clicks",
+                        to="core.site",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Snapshot',
+            name="Snapshot",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('body', vertex.core.models.bodies.BodyField(db_index=True, max_length=64)),
-                ('n_bytes', models.PositiveIntegerField()),
-                ('status', models.PositiveSmallIntegerField(default=200)),
-                ('content_type', models.CharField(blank=True, max_length=200)),
-                ('encoding', models.CharField(blank=True, max_length=40)),
-                ('requested_url', models.TextField()),
-                ('final_url', models.TextField()),
-                ('problem', models.CharField(blank=True, choices=[('', 'None'), ('truncated', 'Truncated'), ('empty', 'Empty'), ('too_many_attributes', 'Too many attributes')], default='', max_length=20)),
-                ('is_rendered', models.BooleanField(default=False)),
-                ('fetched_at', models.DateTimeField()),
-                ('seen_at', models.DateTimeField()),
-                ('page', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='snapshots', to='clustering.page')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("body", vertex.core.models.bodies.BodyField(db_index=True, max_length=64)),
+                ("n_bytes", models.PositiveIntegerField()),
+                ("status", models.PositiveSmallIntegerField(default=200)),
+                ("content_type", models.CharField(blank=True, max_length=200)),
+                ("encoding", models.CharField(blank=True, max_length=40)),
+                ("requested_url", models.TextField()),
+                ("final_url", models.TextField()),
+                (
+                    "problem",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("", "None"),
+                            ("truncated", "Truncated"),
+                            ("empty", "Empty"),
+                            ("too_many_attributes", "Too many attributes"),
+                        ],
+                        default="",
+                        max_length=20,
+                    ),
+                ),
+                ("is_rendered", models.BooleanField(default=False)),
+                ("fetched_at", models.DateTimeField()),
+                ("seen_at", models.DateTimeField()),
+                (
+                    "page",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="snapshots",
+                        to="clustering.page",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='page',
-            name='latest_snapshot',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='clustering.snapshot'),
+            model_name="page",
+            name="latest_snapshot",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="+",
+                to="clustering.snapshot",
+            ),
         ),
         migrations.CreateModel(
-            name='SnapshotAssets',
+            name="SnapshotAssets",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('assets', models.JSONField(default=list)),
-                ('n_missing', models.PositiveIntegerField(default=0)),
-                ('n_left_out', models.PositiveIntegerField(default=0)),
-                ('n_bytes', models.PositiveBigIntegerField(default=0)),
-                ('fetched_at', models.DateTimeField()),
-                ('snapshot', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='look', to='clustering.snapshot')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("assets", models.JSONField(default=list)),
+                ("n_missing", models.PositiveIntegerField(default=0)),
+                ("n_left_out", models.PositiveIntegerField(default=0)),
+                ("n_bytes", models.PositiveBigIntegerField(default=0)),
+                ("fetched_at", models.DateTimeField()),
+                (
+                    "snapshot",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="look",
+                        to="clustering.snapshot",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Asset',
+            name="Asset",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('url', models.TextField()),
-                ('url_hash', models.BinaryField(max_length=16)),
-                ('kind', models.CharField(choices=[('sheet', 'Style sheet'), ('image', 'Image'), ('font', 'Font')], max_length=5)),
-                ('body', vertex.core.models.bodies.BodyField(blank=True, db_index=True, max_length=64)),
-                ('n_bytes', models.PositiveIntegerField(default=0)),
-                ('content_type', models.CharField(blank=True, max_length=100)),
-                ('problem', models.CharField(blank=True, max_length=300)),
-                ('is_from_archive', models.BooleanField(default=False)),
-                ('fetched_at', models.DateTimeField()),
-                ('site', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='assets', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("url", models.TextField()),
+                ("url_hash", models.BinaryField(max_length=16)),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[("sheet", "Style sheet"), ("image", "Image"), ("font", "Font")],
+                        max_length=5,
+                    ),
+                ),
+                (
+                    "body",
+                    vertex.core.models.bodies.BodyField(blank=True, db_index=True, max_length=64),
+                ),
+                ("n_bytes", models.PositiveIntegerField(default=0)),
+                ("content_type", models.CharField(blank=True, max_length=100)),
+                ("problem", models.CharField(blank=True, max_length=300)),
+                ("is_from_archive", models.BooleanField(default=False)),
+                ("fetched_at", models.DateTimeField()),
+                (
+                    "site",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="assets",
+                        to="core.site",
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('site', 'url_hash', 'body'), name='asset_once_per_site')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("site", "url_hash", "body"), name="asset_once_per_site"
+                    )
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='cluster',
-            constraint=models.UniqueConstraint(fields=('site', 'name'), name='cluster_name_once_per_site'),
+            model_name="cluster",
+            constraint=models.UniqueConstraint(
+                fields=("site", "name"), name="cluster_name_once_per_site"
+            ),
         ),
         migrations.AddIndex(
-            model_name='clusterchange',
-            index=models.Index(fields=['site', '-id'], name='cluster_change_by_site'),
+            model_name="clusterchange",
+            index=models.Index(fields=["site", "-id"], name="cluster_change_by_site"),
         ),
         migrations.AddIndex(
-            model_name='clustering',
-            index=models.Index(fields=['site', '-id'], name='clustering_by_site'),
+            model_name="clustering",
+            index=models.Index(fields=["site", "-id"], name="clustering_by_site"),
         ),
         migrations.AddConstraint(
-            model_name='clustering',
-            constraint=models.UniqueConstraint(condition=models.Q(('is_current', True)), fields=('site',), name='one_current_clustering_per_site'),
+            model_name="clustering",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("is_current", True)),
+                fields=("site",),
+                name="one_current_clustering_per_site",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='clusterfigures',
-            constraint=models.UniqueConstraint(fields=('clustering', 'cluster'), name='extent_once_per_clustering'),
+            model_name="clusterfigures",
+            constraint=models.UniqueConstraint(
+                fields=("clustering", "cluster"), name="extent_once_per_clustering"
+            ),
         ),
         migrations.AddIndex(
-            model_name='link',
-            index=models.Index(fields=['url_hash'], name='link_by_target'),
+            model_name="link",
+            index=models.Index(fields=["url_hash"], name="link_by_target"),
         ),
         migrations.AddConstraint(
-            model_name='link',
-            constraint=models.UniqueConstraint(fields=('page', 'position'), name='link_once_per_place'),
+            model_name="link",
+            constraint=models.UniqueConstraint(
+                fields=("page", "position"), name="link_once_per_place"
+            ),
         ),
         migrations.AddIndex(
-            model_name='pagemembership',
-            index=models.Index(fields=['clustering', 'cluster', 'page'], name='membership_by_cluster'),
+            model_name="pagemembership",
+            index=models.Index(
+                fields=["clustering", "cluster", "page"], name="membership_by_cluster"
+            ),
         ),
         migrations.AddIndex(
-            model_name='pagemembership',
-            index=models.Index(fields=['clustering', 'cluster', 'distance'], name='membership_by_distance'),
+            model_name="pagemembership",
+            index=models.Index(
+                fields=["clustering", "cluster", "distance"], name="membership_by_distance"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='pagemembership',
-            constraint=models.UniqueConstraint(fields=('clustering', 'page'), name='page_once_per_clustering'),
+            model_name="pagemembership",
+            constraint=models.UniqueConstraint(
+                fields=("clustering", "page"), name="page_once_per_clustering"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='searchclick',
-            constraint=models.UniqueConstraint(fields=('site', 'query', 'url_hash'), name='click_once_per_query'),
+            model_name="searchclick",
+            constraint=models.UniqueConstraint(
+                fields=("site", "query", "url_hash"), name="click_once_per_query"
+            ),
         ),
         migrations.AddIndex(
-            model_name='snapshot',
-            index=models.Index(fields=['page', '-id'], name='snapshot_by_page'),
+            model_name="snapshot",
+            index=models.Index(fields=["page", "-id"], name="snapshot_by_page"),
         ),
         migrations.AddIndex(
-            model_name='snapshot',
-            index=models.Index(fields=['fetched_at'], name='snapshot_by_time'),
+            model_name="snapshot",
+            index=models.Index(fields=["fetched_at"], name="snapshot_by_time"),
         ),
         migrations.AddIndex(
-            model_name='page',
-            index=models.Index(fields=['crawl', 'host', 'state', 'depth', 'id'], name='page_frontier'),
+            model_name="page",
+            index=models.Index(
+                fields=["crawl", "host", "state", "depth", "id"], name="page_frontier"
+            ),
         ),
         migrations.AddIndex(
-            model_name='page',
-            index=models.Index(fields=['site', 'state', 'id'], name='page_by_state'),
+            model_name="page",
+            index=models.Index(fields=["site", "state", "id"], name="page_by_state"),
         ),
         migrations.AddIndex(
-            model_name='page',
-            index=models.Index(fields=['site', 'status', 'id'], name='page_by_status'),
+            model_name="page",
+            index=models.Index(fields=["site", "status", "id"], name="page_by_status"),
         ),
         migrations.AddIndex(
-            model_name='page',
-            index=models.Index(fields=['site', '-id'], name='page_by_site'),
+            model_name="page",
+            index=models.Index(fields=["site", "-id"], name="page_by_site"),
         ),
         migrations.AddIndex(
-            model_name='page',
-            index=models.Index(fields=['visited_at'], name='page_by_visit'),
+            model_name="page",
+            index=models.Index(fields=["visited_at"], name="page_by_visit"),
         ),
         migrations.AddConstraint(
-            model_name='page',
-            constraint=models.UniqueConstraint(fields=('site', 'url_hash'), name='page_once_per_site'),
+            model_name="page",
+            constraint=models.UniqueConstraint(
+                fields=("site", "url_hash"), name="page_once_per_site"
+            ),
         ),
     ]

@@ -10,386 +10,1030 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('clustering', '0001_initial'),
-        ('core', '0001_initial'),
-        ('rules', '0001_initial'),
+        ("clustering", "0001_initial"),
+        ("core", "0001_initial"),
+        ("rules", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Channel',
+            name="Channel",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('email', 'E-mail'), ('webhook', 'Webhook'), ('apprise', 'Chat or pager service')], max_length=7)),
-                ('target', models.CharField(max_length=2048)),
-                ('alert_kinds', models.JSONField(default=list)),
-                ('secret', models.CharField(blank=True, max_length=100)),
-                ('is_active', models.BooleanField(default=True)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('made_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('site', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='channels', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("email", "E-mail"),
+                            ("webhook", "Webhook"),
+                            ("apprise", "Chat or pager service"),
+                        ],
+                        max_length=7,
+                    ),
+                ),
+                ("target", models.CharField(max_length=2048)),
+                ("alert_kinds", models.JSONField(default=list)),
+                ("secret", models.CharField(blank=True, max_length=100)),
+                ("is_active", models.BooleanField(default=True)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "made_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="channels",
+                        to="core.site",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='Check',
+            name="Check",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('state', models.CharField(choices=[('running', 'Running'), ('done', 'Done')], default='done', max_length=7)),
-                ('source', models.CharField(blank=True, max_length=500)),
-                ('started_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('n_rounds', models.PositiveSmallIntegerField(default=1)),
-                ('site_changed', models.BooleanField(default=False)),
-                ('paper_verdict', models.BooleanField(default=False)),
-                ('broken', models.JSONField(default=list)),
-                ('rules_share', models.FloatField(default=0.0)),
-                ('reason', models.TextField(blank=True)),
-                ('warnings', models.JSONField(default=list)),
-                ('clusters', models.JSONField(default=list)),
-                ('thresholds', models.JSONField(default=dict)),
-                ('n_pages', models.PositiveIntegerField(default=0)),
-                ('n_reachable', models.PositiveIntegerField(default=0)),
-                ('job', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='core.job')),
-                ('site', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='checks', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("running", "Running"), ("done", "Done")],
+                        default="done",
+                        max_length=7,
+                    ),
+                ),
+                ("source", models.CharField(blank=True, max_length=500)),
+                ("started_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("n_rounds", models.PositiveSmallIntegerField(default=1)),
+                ("site_changed", models.BooleanField(default=False)),
+                ("paper_verdict", models.BooleanField(default=False)),
+                ("broken", models.JSONField(default=list)),
+                ("rules_share", models.FloatField(default=0.0)),
+                ("reason", models.TextField(blank=True)),
+                ("warnings", models.JSONField(default=list)),
+                ("clusters", models.JSONField(default=list)),
+                ("thresholds", models.JSONField(default=dict)),
+                ("n_pages", models.PositiveIntegerField(default=0)),
+                ("n_reachable", models.PositiveIntegerField(default=0)),
+                (
+                    "job",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="core.job",
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="checks",
+                        to="core.site",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='Alert',
+            name="Alert",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(choices=[('site_changed', 'Site changed'), ('implausible', 'Values look wrong'), ('warning', 'Warning'), ('unreachable', 'Unreachable'), ('coverage', 'Coverage fell'), ('drift', 'Values drift'), ('overdue', 'Checks overdue'), ('held', 'Values held back')], max_length=14)),
-                ('text', models.TextField()),
-                ('clusters', models.JSONField(default=list)),
-                ('raised_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('seen_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('n_seen', models.PositiveIntegerField(default=1)),
-                ('acknowledged_at', models.DateTimeField(blank=True, null=True)),
-                ('snoozed_until', models.DateTimeField(blank=True, null=True)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('acknowledged_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('site', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='alerts', to='core.site')),
-                ('snoozed_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('check_run', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='alerts', to='monitoring.check')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "kind",
+                    models.CharField(
+                        choices=[
+                            ("site_changed", "Site changed"),
+                            ("implausible", "Values look wrong"),
+                            ("warning", "Warning"),
+                            ("unreachable", "Unreachable"),
+                            ("coverage", "Coverage fell"),
+                            ("drift", "Values drift"),
+                            ("overdue", "Checks overdue"),
+                            ("held", "Values held back"),
+                        ],
+                        max_length=14,
+                    ),
+                ),
+                ("text", models.TextField()),
+                ("clusters", models.JSONField(default=list)),
+                ("raised_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("seen_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("n_seen", models.PositiveIntegerField(default=1)),
+                ("acknowledged_at", models.DateTimeField(blank=True, null=True)),
+                ("snoozed_until", models.DateTimeField(blank=True, null=True)),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "acknowledged_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="alerts",
+                        to="core.site",
+                    ),
+                ),
+                (
+                    "snoozed_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "check_run",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="alerts",
+                        to="monitoring.check",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='CheckedPage',
+            name="CheckedPage",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('outcome', models.CharField(choices=[('ok', 'As it was'), ('changed', 'Changed'), ('unreachable', 'Unreachable')], max_length=12)),
-                ('why', models.CharField(blank=True, max_length=40)),
-                ('status', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('n_tries', models.PositiveSmallIntegerField(default=1)),
-                ('shingle_test', models.BooleanField(blank=True, null=True)),
-                ('field_test', models.BooleanField(blank=True, null=True)),
-                ('structure_test', models.BooleanField(blank=True, null=True)),
-                ('failed', models.JSONField(default=list)),
-                ('signs', models.JSONField(default=dict)),
-                ('check_run', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='pages', to='monitoring.check')),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clustering.cluster')),
-                ('page', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='checked', to='clustering.page')),
-                ('snapshot', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='clustering.snapshot')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "outcome",
+                    models.CharField(
+                        choices=[
+                            ("ok", "As it was"),
+                            ("changed", "Changed"),
+                            ("unreachable", "Unreachable"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                ("why", models.CharField(blank=True, max_length=40)),
+                ("status", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("n_tries", models.PositiveSmallIntegerField(default=1)),
+                ("shingle_test", models.BooleanField(blank=True, null=True)),
+                ("field_test", models.BooleanField(blank=True, null=True)),
+                ("structure_test", models.BooleanField(blank=True, null=True)),
+                ("failed", models.JSONField(default=list)),
+                ("signs", models.JSONField(default=dict)),
+                (
+                    "check_run",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="pages",
+                        to="monitoring.check",
+                    ),
+                ),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "page",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="checked",
+                        to="clustering.page",
+                    ),
+                ),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="clustering.snapshot",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['id'],
+                "ordering": ["id"],
             },
         ),
         migrations.CreateModel(
-            name='Coverage',
+            name="Coverage",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('day', models.DateField()),
-                ('n_pages', models.PositiveIntegerField(default=0)),
-                ('n_served', models.PositiveIntegerField(default=0)),
-                ('n_records', models.PositiveIntegerField(default=0)),
-                ('fields', models.JSONField(default=dict)),
-                ('rule', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='rules.rule')),
-                ('site', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='coverage', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("day", models.DateField()),
+                ("n_pages", models.PositiveIntegerField(default=0)),
+                ("n_served", models.PositiveIntegerField(default=0)),
+                ("n_records", models.PositiveIntegerField(default=0)),
+                ("fields", models.JSONField(default=dict)),
+                (
+                    "rule",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="rules.rule",
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="coverage",
+                        to="core.site",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='CoverageMark',
+            name="CoverageMark",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('extraction_seen', models.PositiveBigIntegerField(default=0)),
-                ('drops', models.JSONField(default=list)),
-                ('measured_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('site', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='coverage_mark', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("extraction_seen", models.PositiveBigIntegerField(default=0)),
+                ("drops", models.JSONField(default=list)),
+                ("measured_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "site",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="coverage_mark",
+                        to="core.site",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='ErrorPage',
+            name="ErrorPage",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('kind', models.CharField(max_length=20)),
-                ('source', models.CharField(choices=[('asked', 'Asked for a random address'), ('seen', 'Seen in place of a page')], max_length=5)),
-                ('url', models.TextField(blank=True)),
-                ('heading', models.CharField(blank=True, max_length=300)),
-                ('words', models.JSONField(default=list)),
-                ('digest', models.CharField(max_length=64)),
-                ('learnt_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('seen_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('site', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='error_pages', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("kind", models.CharField(max_length=20)),
+                (
+                    "source",
+                    models.CharField(
+                        choices=[
+                            ("asked", "Asked for a random address"),
+                            ("seen", "Seen in place of a page"),
+                        ],
+                        max_length=5,
+                    ),
+                ),
+                ("url", models.TextField(blank=True)),
+                ("heading", models.CharField(blank=True, max_length=300)),
+                ("words", models.JSONField(default=list)),
+                ("digest", models.CharField(max_length=64)),
+                ("learnt_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("seen_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "site",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="error_pages",
+                        to="core.site",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='FetchedPage',
+            name="FetchedPage",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('body', models.CharField(blank=True, max_length=64)),
-                ('status', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('content_type', models.CharField(blank=True, max_length=200)),
-                ('final_url', models.TextField(blank=True)),
-                ('why', models.CharField(blank=True, max_length=40)),
-                ('n_tries', models.PositiveSmallIntegerField(default=1)),
-                ('fetched_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('check_run', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='fetched', to='monitoring.check')),
-                ('job', models.ForeignKey(blank=True, db_index=False, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='core.job')),
-                ('page', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clustering.page')),
-                ('snapshot', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='clustering.snapshot')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("body", models.CharField(blank=True, max_length=64)),
+                ("status", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("content_type", models.CharField(blank=True, max_length=200)),
+                ("final_url", models.TextField(blank=True)),
+                ("why", models.CharField(blank=True, max_length=40)),
+                ("n_tries", models.PositiveSmallIntegerField(default=1)),
+                ("fetched_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "check_run",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="fetched",
+                        to="monitoring.check",
+                    ),
+                ),
+                (
+                    "job",
+                    models.ForeignKey(
+                        blank=True,
+                        db_index=False,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="core.job",
+                    ),
+                ),
+                (
+                    "page",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clustering.page",
+                    ),
+                ),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="clustering.snapshot",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Notice',
+            name="Notice",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('event', models.CharField(choices=[('raised', 'Raised'), ('reminder', 'Still there'), ('recovered', 'Recovered')], max_length=9)),
-                ('occasion', models.CharField(blank=True, max_length=40)),
-                ('state', models.CharField(choices=[('due', 'Waiting'), ('delivered', 'Delivered'), ('failed', 'Failed'), ('dropped', 'Not needed any more')], default='due', max_length=9)),
-                ('message_id', models.CharField(blank=True, max_length=60)),
-                ('n_tries', models.PositiveSmallIntegerField(default=0)),
-                ('next_try_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('status', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('error', models.CharField(blank=True, max_length=300)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('alert', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='notices', to='monitoring.alert')),
-                ('channel', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='notices', to='monitoring.channel')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "event",
+                    models.CharField(
+                        choices=[
+                            ("raised", "Raised"),
+                            ("reminder", "Still there"),
+                            ("recovered", "Recovered"),
+                        ],
+                        max_length=9,
+                    ),
+                ),
+                ("occasion", models.CharField(blank=True, max_length=40)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("due", "Waiting"),
+                            ("delivered", "Delivered"),
+                            ("failed", "Failed"),
+                            ("dropped", "Not needed any more"),
+                        ],
+                        default="due",
+                        max_length=9,
+                    ),
+                ),
+                ("message_id", models.CharField(blank=True, max_length=60)),
+                ("n_tries", models.PositiveSmallIntegerField(default=0)),
+                ("next_try_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("status", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("error", models.CharField(blank=True, max_length=300)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "alert",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="notices",
+                        to="monitoring.alert",
+                    ),
+                ),
+                (
+                    "channel",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="notices",
+                        to="monitoring.channel",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='Proposal',
+            name="Proposal",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=61)),
-                ('decision', models.CharField(choices=[('reused', 'Reused'), ('proposed', 'Proposed'), ('needs_annotation', 'Needs annotation')], max_length=16)),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('accepted', 'Accepted'), ('rejected', 'Rejected'), ('replaced', 'Replaced')], default='waiting', max_length=10)),
-                ('why', models.TextField(blank=True)),
-                ('url_share', models.FloatField(default=0.0)),
-                ('n_urls', models.PositiveIntegerField(default=0)),
-                ('field_test', models.BooleanField(blank=True, null=True)),
-                ('attributes', models.JSONField(default=dict)),
-                ('evidence', models.JSONField(default=dict)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('accepted_at', models.DateTimeField(blank=True, null=True)),
-                ('rejected_at', models.DateTimeField(blank=True, null=True)),
-                ('comment', models.CharField(blank=True, max_length=500)),
-                ('accepted_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('cluster', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='proposals', to='clustering.cluster')),
-                ('from_cluster', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='clustering.cluster')),
-                ('job', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='core.job')),
-                ('rejected_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('rule', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='rules.rule')),
-                ('site', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='proposals', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=61)),
+                (
+                    "decision",
+                    models.CharField(
+                        choices=[
+                            ("reused", "Reused"),
+                            ("proposed", "Proposed"),
+                            ("needs_annotation", "Needs annotation"),
+                        ],
+                        max_length=16,
+                    ),
+                ),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("waiting", "Waiting"),
+                            ("accepted", "Accepted"),
+                            ("rejected", "Rejected"),
+                            ("replaced", "Replaced"),
+                        ],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("why", models.TextField(blank=True)),
+                ("url_share", models.FloatField(default=0.0)),
+                ("n_urls", models.PositiveIntegerField(default=0)),
+                ("field_test", models.BooleanField(blank=True, null=True)),
+                ("attributes", models.JSONField(default=dict)),
+                ("evidence", models.JSONField(default=dict)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("accepted_at", models.DateTimeField(blank=True, null=True)),
+                ("rejected_at", models.DateTimeField(blank=True, null=True)),
+                ("comment", models.CharField(blank=True, max_length=500)),
+                (
+                    "accepted_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="proposals",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "from_cluster",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "job",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="core.job",
+                    ),
+                ),
+                (
+                    "rejected_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "rule",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="rules.rule",
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="proposals",
+                        to="core.site",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='Schedule',
+            name="Schedule",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('every', models.PositiveSmallIntegerField(default=1)),
-                ('unit', models.CharField(choices=[('hours', 'Hours'), ('days', 'Days')], default='days', max_length=5)),
-                ('time_zone', models.CharField(default='UTC', max_length=50, validators=[monitoring.models.schedules.check_time_zone])),
-                ('window_start', models.TimeField(default=datetime.time(0, 0))),
-                ('window_end', models.TimeField(default=datetime.time(0, 0))),
-                ('repair', models.CharField(choices=[('nothing', 'Do nothing'), ('propose', 'Propose rules'), ('accept', 'Accept what passes the field test on every page'), ('alone', 'Accept it also where a second person is asked for')], default='propose', max_length=7)),
-                ('is_active', models.BooleanField(default=True)),
-                ('next_at', models.DateTimeField(blank=True, null=True)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('changed_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('made_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('site', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='schedule', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("every", models.PositiveSmallIntegerField(default=1)),
+                (
+                    "unit",
+                    models.CharField(
+                        choices=[("hours", "Hours"), ("days", "Days")], default="days", max_length=5
+                    ),
+                ),
+                (
+                    "time_zone",
+                    models.CharField(
+                        default="UTC",
+                        max_length=50,
+                        validators=[monitoring.models.schedules.check_time_zone],
+                    ),
+                ),
+                ("window_start", models.TimeField(default=datetime.time(0, 0))),
+                ("window_end", models.TimeField(default=datetime.time(0, 0))),
+                (
+                    "repair",
+                    models.CharField(
+                        choices=[
+                            ("nothing", "Do nothing"),
+                            ("propose", "Propose rules"),
+                            ("accept", "Accept what passes the field test on every page"),
+                            ("alone", "Accept it also where a second person is asked for"),
+                        ],
+                        default="propose",
+                        max_length=7,
+                    ),
+                ),
+                ("is_active", models.BooleanField(default=True)),
+                ("next_at", models.DateTimeField(blank=True, null=True)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("changed_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "made_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "site",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="schedule",
+                        to="core.site",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['site'],
+                "ordering": ["site"],
             },
         ),
         migrations.CreateModel(
-            name='SiteChange',
+            name="SiteChange",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('reason', models.TextField(blank=True)),
-                ('evidence', models.JSONField(default=dict)),
-                ('last_good_at', models.DateTimeField(blank=True, null=True)),
-                ('found_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('end', models.CharField(blank=True, choices=[('repaired', 'Repaired'), ('recovered', 'As it was again'), ('dismissed', 'No change, said a person')], max_length=10)),
-                ('n_held', models.PositiveIntegerField(default=0)),
-                ('report', models.JSONField(default=dict)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='site_changes', to='clustering.cluster')),
-                ('ended_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('found_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='changes', to='monitoring.check')),
-                ('site', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='site_changes', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                ("evidence", models.JSONField(default=dict)),
+                ("last_good_at", models.DateTimeField(blank=True, null=True)),
+                ("found_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "end",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("repaired", "Repaired"),
+                            ("recovered", "As it was again"),
+                            ("dismissed", "No change, said a person"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("n_held", models.PositiveIntegerField(default=0)),
+                ("report", models.JSONField(default=dict)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="site_changes",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "ended_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "found_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="changes",
+                        to="monitoring.check",
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="site_changes",
+                        to="core.site",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='SiteThresholds',
+            name="SiteThresholds",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('pages', models.FloatField(default=0.5, validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)])),
-                ('quorum', models.FloatField(default=0.1, validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)])),
-                ('coverage_drop', models.FloatField(default=0.1, validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)])),
-                ('reachable', models.FloatField(default=0.5, validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)])),
-                ('rules', models.FloatField(default=0.1, validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)])),
-                ('crawl_drop', models.FloatField(default=0.2, validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)])),
-                ('changed_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('changed_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('site', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='thresholds', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "pages",
+                    models.FloatField(
+                        default=0.5,
+                        validators=[
+                            django.core.validators.MinValueValidator(0.0),
+                            django.core.validators.MaxValueValidator(1.0),
+                        ],
+                    ),
+                ),
+                (
+                    "quorum",
+                    models.FloatField(
+                        default=0.1,
+                        validators=[
+                            django.core.validators.MinValueValidator(0.0),
+                            django.core.validators.MaxValueValidator(1.0),
+                        ],
+                    ),
+                ),
+                (
+                    "coverage_drop",
+                    models.FloatField(
+                        default=0.1,
+                        validators=[
+                            django.core.validators.MinValueValidator(0.0),
+                            django.core.validators.MaxValueValidator(1.0),
+                        ],
+                    ),
+                ),
+                (
+                    "reachable",
+                    models.FloatField(
+                        default=0.5,
+                        validators=[
+                            django.core.validators.MinValueValidator(0.0),
+                            django.core.validators.MaxValueValidator(1.0),
+                        ],
+                    ),
+                ),
+                (
+                    "rules",
+                    models.FloatField(
+                        default=0.1,
+                        validators=[
+                            django.core.validators.MinValueValidator(0.0),
+                            django.core.validators.MaxValueValidator(1.0),
+                        ],
+                    ),
+                ),
+                (
+                    "crawl_drop",
+                    models.FloatField(
+                        default=0.2,
+                        validators=[
+                            django.core.validators.MinValueValidator(0.0),
+                            django.core.validators.MaxValueValidator(1.0),
+                        ],
+                    ),
+                ),
+                ("changed_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "changed_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "site",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="thresholds",
+                        to="core.site",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Slot',
+            name="Slot",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.DateTimeField()),
-                ('state', models.CharField(choices=[('started', 'Started'), ('done', 'Done'), ('failed', 'Failed'), ('skipped', 'Skipped')], default='started', max_length=7)),
-                ('n_missed', models.PositiveIntegerField(default=0)),
-                ('why', models.CharField(blank=True, max_length=300)),
-                ('planned_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('job', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='core.job')),
-                ('schedule', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='slots', to='monitoring.schedule')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.DateTimeField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("started", "Started"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("skipped", "Skipped"),
+                        ],
+                        default="started",
+                        max_length=7,
+                    ),
+                ),
+                ("n_missed", models.PositiveIntegerField(default=0)),
+                ("why", models.CharField(blank=True, max_length=300)),
+                ("planned_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "job",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="core.job",
+                    ),
+                ),
+                (
+                    "schedule",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="slots",
+                        to="monitoring.schedule",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-at'],
+                "ordering": ["-at"],
             },
         ),
         migrations.AddField(
-            model_name='check',
-            name='slot',
-            field=models.OneToOneField(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='check_run', to='monitoring.slot'),
+            model_name="check",
+            name="slot",
+            field=models.OneToOneField(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="check_run",
+                to="monitoring.slot",
+            ),
         ),
         migrations.AddIndex(
-            model_name='alert',
-            index=models.Index(fields=['site', '-id'], name='alert_by_site'),
+            model_name="alert",
+            index=models.Index(fields=["site", "-id"], name="alert_by_site"),
         ),
         migrations.AddIndex(
-            model_name='alert',
-            index=models.Index(fields=['ended_at', '-id'], name='alert_by_end'),
+            model_name="alert",
+            index=models.Index(fields=["ended_at", "-id"], name="alert_by_end"),
         ),
         migrations.AddConstraint(
-            model_name='alert',
-            constraint=models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('site', 'kind'), name='one_open_alert_per_kind'),
+            model_name="alert",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("ended_at", None)),
+                fields=("site", "kind"),
+                name="one_open_alert_per_kind",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='checkedpage',
-            constraint=models.UniqueConstraint(fields=('check_run', 'cluster', 'page'), name='page_once_per_check_and_cluster'),
+            model_name="checkedpage",
+            constraint=models.UniqueConstraint(
+                fields=("check_run", "cluster", "page"), name="page_once_per_check_and_cluster"
+            ),
         ),
         migrations.AddIndex(
-            model_name='coverage',
-            index=models.Index(fields=['rule', 'day'], name='coverage_by_rule'),
+            model_name="coverage",
+            index=models.Index(fields=["rule", "day"], name="coverage_by_rule"),
         ),
         migrations.AddConstraint(
-            model_name='coverage',
-            constraint=models.UniqueConstraint(fields=('site', 'rule', 'day'), name='coverage_once_per_rule_and_day'),
+            model_name="coverage",
+            constraint=models.UniqueConstraint(
+                fields=("site", "rule", "day"), name="coverage_once_per_rule_and_day"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='coverage',
-            constraint=models.UniqueConstraint(condition=models.Q(('rule', None)), fields=('site', 'day'), name='coverage_once_without_rule'),
+            model_name="coverage",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("rule", None)),
+                fields=("site", "day"),
+                name="coverage_once_without_rule",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='errorpage',
-            constraint=models.UniqueConstraint(fields=('site', 'digest'), name='error_page_once_per_site'),
+            model_name="errorpage",
+            constraint=models.UniqueConstraint(
+                fields=("site", "digest"), name="error_page_once_per_site"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='fetchedpage',
-            constraint=models.UniqueConstraint(fields=('check_run', 'page'), name='fetched_once_per_check'),
+            model_name="fetchedpage",
+            constraint=models.UniqueConstraint(
+                fields=("check_run", "page"), name="fetched_once_per_check"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='fetchedpage',
-            constraint=models.UniqueConstraint(fields=('job', 'page'), name='fetched_once_per_repair'),
+            model_name="fetchedpage",
+            constraint=models.UniqueConstraint(
+                fields=("job", "page"), name="fetched_once_per_repair"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='fetchedpage',
-            constraint=models.CheckConstraint(condition=models.Q(('check_run__isnull', False), ('job__isnull', False), _connector='OR'), name='fetched_for_something'),
+            model_name="fetchedpage",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    ("check_run__isnull", False), ("job__isnull", False), _connector="OR"
+                ),
+                name="fetched_for_something",
+            ),
         ),
         migrations.AddIndex(
-            model_name='notice',
-            index=models.Index(fields=['state', 'next_try_at'], name='notice_by_time'),
+            model_name="notice",
+            index=models.Index(fields=["state", "next_try_at"], name="notice_by_time"),
         ),
         migrations.AddConstraint(
-            model_name='notice',
-            constraint=models.UniqueConstraint(fields=('alert', 'channel', 'event', 'occasion'), name='notice_once_per_event'),
+            model_name="notice",
+            constraint=models.UniqueConstraint(
+                fields=("alert", "channel", "event", "occasion"), name="notice_once_per_event"
+            ),
         ),
         migrations.AddIndex(
-            model_name='proposal',
-            index=models.Index(fields=['site', 'state', '-id'], name='proposal_by_state'),
+            model_name="proposal",
+            index=models.Index(fields=["site", "state", "-id"], name="proposal_by_state"),
         ),
         migrations.AddIndex(
-            model_name='schedule',
-            index=models.Index(fields=['is_active', 'next_at'], name='schedule_by_time'),
+            model_name="schedule",
+            index=models.Index(fields=["is_active", "next_at"], name="schedule_by_time"),
         ),
         migrations.AddConstraint(
-            model_name='schedule',
-            constraint=models.CheckConstraint(condition=models.Q(('every__gte', 1)), name='schedule_every_at_least_one'),
+            model_name="schedule",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("every__gte", 1)), name="schedule_every_at_least_one"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='schedule',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('unit', 'hours'), _negated=True), ('every__lte', 24), _connector='OR'), name='schedule_hours_within_a_day'),
+            model_name="schedule",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("unit", "hours"), _negated=True), ("every__lte", 24), _connector="OR"
+                ),
+                name="schedule_hours_within_a_day",
+            ),
         ),
         migrations.AddIndex(
-            model_name='sitechange',
-            index=models.Index(fields=['site', '-id'], name='site_change_by_site'),
+            model_name="sitechange",
+            index=models.Index(fields=["site", "-id"], name="site_change_by_site"),
         ),
         migrations.AddConstraint(
-            model_name='sitechange',
-            constraint=models.UniqueConstraint(condition=models.Q(('ended_at', None)), fields=('cluster',), name='one_open_change_per_cluster'),
+            model_name="sitechange",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("ended_at", None)),
+                fields=("cluster",),
+                name="one_open_change_per_cluster",
+            ),
         ),
         migrations.AddIndex(
-            model_name='slot',
-            index=models.Index(fields=['at'], name='slot_by_time'),
+            model_name="slot",
+            index=models.Index(fields=["at"], name="slot_by_time"),
         ),
         migrations.AddIndex(
-            model_name='slot',
-            index=models.Index(condition=models.Q(('state', 'started')), fields=['state'], name='slot_open'),
+            model_name="slot",
+            index=models.Index(
+                condition=models.Q(("state", "started")), fields=["state"], name="slot_open"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='slot',
-            constraint=models.UniqueConstraint(fields=('schedule', 'at'), name='slot_once_per_schedule'),
+            model_name="slot",
+            constraint=models.UniqueConstraint(
+                fields=("schedule", "at"), name="slot_once_per_schedule"
+            ),
         ),
         migrations.AddIndex(
-            model_name='check',
-            index=models.Index(fields=['site', '-id'], name='check_by_site'),
+            model_name="check",
+            index=models.Index(fields=["site", "-id"], name="check_by_site"),
         ),
         migrations.AddIndex(
-            model_name='check',
-            index=models.Index(fields=['made_at'], name='check_by_time'),
+            model_name="check",
+            index=models.Index(fields=["made_at"], name="check_by_time"),
         ),
         migrations.AddConstraint(
-            model_name='check',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'running')), fields=('job',), name='one_running_check_per_job'),
+            model_name="check",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "running")),
+                fields=("job",),
+                name="one_running_check_per_job",
+            ),
         ),
     ]

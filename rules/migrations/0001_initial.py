@@ -7,276 +7,702 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('annotation', '0001_initial'),
-        ('clustering', '0001_initial'),
-        ('core', '0001_initial'),
+        ("annotation", "0001_initial"),
+        ("clustering", "0001_initial"),
+        ("core", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='ChangeCounter',
+            name="ChangeCounter",
             fields=[
-                ('name', models.CharField(max_length=20, primary_key=True, serialize=False)),
-                ('value', models.PositiveBigIntegerField(default=0)),
+                ("name", models.CharField(max_length=20, primary_key=True, serialize=False)),
+                ("value", models.PositiveBigIntegerField(default=0)),
             ],
         ),
         migrations.CreateModel(
-            name='Record',
+            name="Record",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('key', models.CharField(blank=True, max_length=200)),
-                ('index', models.PositiveIntegerField(default=0)),
-                ('values', models.JSONField(default=dict)),
-                ('raw', models.JSONField(default=dict)),
-                ('normalized', models.JSONField(default=dict)),
-                ('missing', models.JSONField(default=list)),
-                ('failed', models.JSONField(default=dict)),
-                ('confidence', models.JSONField(default=dict)),
-                ('nodes', models.JSONField(default=dict)),
-                ('least_confidence', models.FloatField(default=1.0)),
-                ('change_number', models.PositiveBigIntegerField(unique=True)),
-                ('first_seen_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('changed_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('gone_at', models.DateTimeField(blank=True, null=True)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='records', to='clustering.cluster')),
-                ('page', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='records', to='clustering.page')),
-                ('site', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='records', to='core.site')),
-                ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='clustering.snapshot')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("key", models.CharField(blank=True, max_length=200)),
+                ("index", models.PositiveIntegerField(default=0)),
+                ("values", models.JSONField(default=dict)),
+                ("raw", models.JSONField(default=dict)),
+                ("normalized", models.JSONField(default=dict)),
+                ("missing", models.JSONField(default=list)),
+                ("failed", models.JSONField(default=dict)),
+                ("confidence", models.JSONField(default=dict)),
+                ("nodes", models.JSONField(default=dict)),
+                ("least_confidence", models.FloatField(default=1.0)),
+                ("change_number", models.PositiveBigIntegerField(unique=True)),
+                ("first_seen_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("changed_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("gone_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="records",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "page",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="records",
+                        to="clustering.page",
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="records",
+                        to="core.site",
+                    ),
+                ),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="+",
+                        to="clustering.snapshot",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Rule',
+            name="Rule",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('version', models.PositiveIntegerField()),
-                ('state', models.CharField(choices=[('draft', 'Draft'), ('proposed', 'Proposed'), ('published', 'Published'), ('retired', 'Retired')], default='draft', max_length=10)),
-                ('schema', models.JSONField(default=list)),
-                ('definition', models.JSONField(default=dict)),
-                ('stylesheet', models.TextField()),
-                ('figures', models.JSONField(default=list)),
-                ('validation', models.JSONField(default=dict)),
-                ('learner', models.CharField(default='default', max_length=20)),
-                ('origin', models.CharField(choices=[('learnt', 'Learnt from annotations'), ('edited', 'Edited by hand'), ('imported', 'Imported')], default='learnt', max_length=10)),
-                ('edited_from', models.PositiveIntegerField(blank=True, null=True)),
-                ('comment', models.TextField(blank=True)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('published_at', models.DateTimeField(blank=True, null=True)),
-                ('retired_at', models.DateTimeField(blank=True, null=True)),
-                ('cluster', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='rules', to='clustering.cluster')),
-                ('made_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('published_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('vertical', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='rules', to='annotation.vertical')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("version", models.PositiveIntegerField()),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("draft", "Draft"),
+                            ("proposed", "Proposed"),
+                            ("published", "Published"),
+                            ("retired", "Retired"),
+                        ],
+                        default="draft",
+                        max_length=10,
+                    ),
+                ),
+                ("schema", models.JSONField(default=list)),
+                ("definition", models.JSONField(default=dict)),
+                ("stylesheet", models.TextField()),
+                ("figures", models.JSONField(default=list)),
+                ("validation", models.JSONField(default=dict)),
+                ("learner", models.CharField(default="default", max_length=20)),
+                (
+                    "origin",
+                    models.CharField(
+                        choices=[
+                            ("learnt", "Learnt from annotations"),
+                            ("edited", "Edited by hand"),
+                            ("imported", "Imported"),
+                        ],
+                        default="learnt",
+                        max_length=10,
+                    ),
+                ),
+                ("edited_from", models.PositiveIntegerField(blank=True, null=True)),
+                ("comment", models.TextField(blank=True)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("published_at", models.DateTimeField(blank=True, null=True)),
+                ("retired_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="rules",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "made_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "published_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "vertical",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="rules",
+                        to="annotation.vertical",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['cluster', '-version'],
+                "ordering": ["cluster", "-version"],
             },
         ),
         migrations.CreateModel(
-            name='Review',
+            name="Review",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('comment', models.TextField(blank=True)),
-                ('proposed_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('outcome', models.CharField(blank=True, choices=[('', 'Waiting'), ('published', 'Published'), ('sent_back', 'Sent back'), ('withdrawn', 'Withdrawn'), ('replaced', 'Replaced by a newer proposal')], default='', max_length=10)),
-                ('reason', models.TextField(blank=True)),
-                ('decided_at', models.DateTimeField(blank=True, null=True)),
-                ('stylesheet_hash', models.CharField(max_length=64)),
-                ('decided_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('proposed_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('rule', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='reviews', to='rules.rule')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("comment", models.TextField(blank=True)),
+                ("proposed_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "outcome",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("", "Waiting"),
+                            ("published", "Published"),
+                            ("sent_back", "Sent back"),
+                            ("withdrawn", "Withdrawn"),
+                            ("replaced", "Replaced by a newer proposal"),
+                        ],
+                        default="",
+                        max_length=10,
+                    ),
+                ),
+                ("reason", models.TextField(blank=True)),
+                ("decided_at", models.DateTimeField(blank=True, null=True)),
+                ("stylesheet_hash", models.CharField(max_length=64)),
+                (
+                    "decided_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "proposed_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "rule",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="reviews",
+                        to="rules.rule",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='RecordVersion',
+            name="RecordVersion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('values', models.JSONField(default=dict)),
-                ('was_gone', models.BooleanField(default=False)),
-                ('since', models.DateTimeField()),
-                ('until', models.DateTimeField(default=django.utils.timezone.now)),
-                ('record', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='versions', to='rules.record')),
-                ('rule', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='rules.rule')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("values", models.JSONField(default=dict)),
+                ("was_gone", models.BooleanField(default=False)),
+                ("since", models.DateTimeField()),
+                ("until", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "record",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="versions",
+                        to="rules.record",
+                    ),
+                ),
+                (
+                    "rule",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="rules.rule",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.AddField(
-            model_name='record',
-            name='rule',
-            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='records', to='rules.rule'),
+            model_name="record",
+            name="rule",
+            field=models.ForeignKey(
+                null=True,
+                on_delete=django.db.models.deletion.SET_NULL,
+                related_name="records",
+                to="rules.rule",
+            ),
         ),
         migrations.CreateModel(
-            name='Impact',
+            name="Impact",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('against_version', models.PositiveIntegerField(blank=True, null=True)),
-                ('stylesheet_hash', models.CharField(max_length=64)),
-                ('figures', models.JSONField(default=dict)),
-                ('examples', models.JSONField(default=list)),
-                ('last_page', models.PositiveBigIntegerField(default=0)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('job', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='core.job')),
-                ('against', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='rules.rule')),
-                ('rule', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='impacts', to='rules.rule')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("against_version", models.PositiveIntegerField(blank=True, null=True)),
+                ("stylesheet_hash", models.CharField(max_length=64)),
+                ("figures", models.JSONField(default=dict)),
+                ("examples", models.JSONField(default=list)),
+                ("last_page", models.PositiveBigIntegerField(default=0)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "job",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="core.job",
+                    ),
+                ),
+                (
+                    "against",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="rules.rule",
+                    ),
+                ),
+                (
+                    "rule",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="impacts",
+                        to="rules.rule",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='GoldenRecord',
+            name="GoldenRecord",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('records', models.JSONField(default=list)),
-                ('page', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clustering.page')),
-                ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='clustering.snapshot')),
-                ('rule', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='golden_records', to='rules.rule')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("records", models.JSONField(default=list)),
+                (
+                    "page",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clustering.page",
+                    ),
+                ),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="+",
+                        to="clustering.snapshot",
+                    ),
+                ),
+                (
+                    "rule",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="golden_records",
+                        to="rules.rule",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Extraction',
+            name="Extraction",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('snapshot_seen', models.PositiveBigIntegerField()),
-                ('rules_seen', models.CharField(max_length=64)),
-                ('reason', models.CharField(blank=True, max_length=40)),
-                ('why', models.CharField(blank=True, max_length=500)),
-                ('agrees', models.BooleanField(default=True)),
-                ('n_records', models.PositiveIntegerField(default=0)),
-                ('extracted_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('cluster', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='clustering.cluster')),
-                ('page', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='extraction', to='clustering.page')),
-                ('site', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='extractions', to='core.site')),
-                ('rule', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='rules.rule')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("snapshot_seen", models.PositiveBigIntegerField()),
+                ("rules_seen", models.CharField(max_length=64)),
+                ("reason", models.CharField(blank=True, max_length=40)),
+                ("why", models.CharField(blank=True, max_length=500)),
+                ("agrees", models.BooleanField(default=True)),
+                ("n_records", models.PositiveIntegerField(default=0)),
+                ("extracted_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "page",
+                    models.OneToOneField(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="extraction",
+                        to="clustering.page",
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="extractions",
+                        to="core.site",
+                    ),
+                ),
+                (
+                    "rule",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="rules.rule",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='RuleSample',
+            name="RuleSample",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('use', models.CharField(choices=[('annotated', 'Annotated'), ('unannotated', 'Not annotated'), ('held_out', 'Held out')], max_length=12)),
-                ('rule', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='samples', to='rules.rule')),
-                ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='clustering.snapshot')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "use",
+                    models.CharField(
+                        choices=[
+                            ("annotated", "Annotated"),
+                            ("unannotated", "Not annotated"),
+                            ("held_out", "Held out"),
+                        ],
+                        max_length=12,
+                    ),
+                ),
+                (
+                    "rule",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="samples",
+                        to="rules.rule",
+                    ),
+                ),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="+",
+                        to="clustering.snapshot",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Webhook',
+            name="Webhook",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('url', models.CharField(max_length=2048)),
-                ('secret', models.CharField(max_length=100)),
-                ('is_active', models.BooleanField(default=True)),
-                ('told_up_to', models.PositiveBigIntegerField(default=0)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('made_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('site', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='webhooks', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("url", models.CharField(max_length=2048)),
+                ("secret", models.CharField(max_length=100)),
+                ("is_active", models.BooleanField(default=True)),
+                ("told_up_to", models.PositiveBigIntegerField(default=0)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "made_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="webhooks",
+                        to="core.site",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Delivery',
+            name="Delivery",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('first_change', models.PositiveBigIntegerField()),
-                ('last_change', models.PositiveBigIntegerField()),
-                ('n_records', models.PositiveIntegerField(default=0)),
-                ('state', models.CharField(choices=[('due', 'Waiting'), ('delivered', 'Delivered'), ('failed', 'Failed')], default='due', max_length=10)),
-                ('n_tries', models.PositiveSmallIntegerField(default=0)),
-                ('next_try_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('status', models.PositiveSmallIntegerField(blank=True, null=True)),
-                ('error', models.CharField(blank=True, max_length=300)),
-                ('made_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('job', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='core.job')),
-                ('webhook', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='rules.webhook')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("first_change", models.PositiveBigIntegerField()),
+                ("last_change", models.PositiveBigIntegerField()),
+                ("n_records", models.PositiveIntegerField(default=0)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("due", "Waiting"),
+                            ("delivered", "Delivered"),
+                            ("failed", "Failed"),
+                        ],
+                        default="due",
+                        max_length=10,
+                    ),
+                ),
+                ("n_tries", models.PositiveSmallIntegerField(default=0)),
+                ("next_try_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("status", models.PositiveSmallIntegerField(blank=True, null=True)),
+                ("error", models.CharField(blank=True, max_length=300)),
+                ("made_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "job",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="core.job",
+                    ),
+                ),
+                (
+                    "webhook",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="deliveries",
+                        to="rules.webhook",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='Bellwether',
+            name="Bellwether",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('rank', models.PositiveSmallIntegerField()),
-                ('chosen_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='bellwethers', to='clustering.cluster')),
-                ('page', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='clustering.page')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("rank", models.PositiveSmallIntegerField()),
+                ("chosen_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "cluster",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="bellwethers",
+                        to="clustering.cluster",
+                    ),
+                ),
+                (
+                    "page",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="clustering.page",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['rank'],
-                'constraints': [models.UniqueConstraint(fields=('cluster', 'page'), name='bellwether_once_per_cluster')],
+                "ordering": ["rank"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("cluster", "page"), name="bellwether_once_per_cluster"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='JudgedPage',
+            name="JudgedPage",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('rank', models.PositiveSmallIntegerField()),
-                ('records', models.JSONField(default=list)),
-                ('verdict', models.CharField(blank=True, choices=[('', 'Not judged'), ('right', 'Right'), ('wrong', 'Wrong'), ('skipped', 'Skipped')], default='', max_length=10)),
-                ('marked', models.JSONField(default=list)),
-                ('judged_at', models.DateTimeField(blank=True, null=True)),
-                ('judged_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('snapshot', models.ForeignKey(on_delete=django.db.models.deletion.RESTRICT, related_name='+', to='clustering.snapshot')),
-                ('review', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='pages', to='rules.review')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("rank", models.PositiveSmallIntegerField()),
+                ("records", models.JSONField(default=list)),
+                (
+                    "verdict",
+                    models.CharField(
+                        blank=True,
+                        choices=[
+                            ("", "Not judged"),
+                            ("right", "Right"),
+                            ("wrong", "Wrong"),
+                            ("skipped", "Skipped"),
+                        ],
+                        default="",
+                        max_length=10,
+                    ),
+                ),
+                ("marked", models.JSONField(default=list)),
+                ("judged_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "judged_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "snapshot",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.RESTRICT,
+                        related_name="+",
+                        to="clustering.snapshot",
+                    ),
+                ),
+                (
+                    "review",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="pages",
+                        to="rules.review",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['rank'],
-                'constraints': [models.UniqueConstraint(fields=('review', 'rank'), name='judged_page_rank_once'), models.UniqueConstraint(fields=('review', 'snapshot'), name='judged_page_once')],
+                "ordering": ["rank"],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("review", "rank"), name="judged_page_rank_once"
+                    ),
+                    models.UniqueConstraint(fields=("review", "snapshot"), name="judged_page_once"),
+                ],
             },
         ),
         migrations.AddConstraint(
-            model_name='rule',
-            constraint=models.UniqueConstraint(fields=('cluster', 'version'), name='rule_version_once_per_cluster'),
+            model_name="rule",
+            constraint=models.UniqueConstraint(
+                fields=("cluster", "version"), name="rule_version_once_per_cluster"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='rule',
-            constraint=models.UniqueConstraint(condition=models.Q(('state', 'published')), fields=('cluster',), name='one_published_rule_per_cluster'),
+            model_name="rule",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("state", "published")),
+                fields=("cluster",),
+                name="one_published_rule_per_cluster",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='review',
-            constraint=models.UniqueConstraint(condition=models.Q(('outcome', '')), fields=('rule',), name='one_open_review_per_rule'),
+            model_name="review",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("outcome", "")),
+                fields=("rule",),
+                name="one_open_review_per_rule",
+            ),
         ),
         migrations.AddIndex(
-            model_name='record',
-            index=models.Index(fields=['site', 'change_number'], name='record_by_site'),
+            model_name="record",
+            index=models.Index(fields=["site", "change_number"], name="record_by_site"),
         ),
         migrations.AddIndex(
-            model_name='record',
-            index=models.Index(fields=['cluster', 'change_number'], name='record_by_cluster'),
+            model_name="record",
+            index=models.Index(fields=["cluster", "change_number"], name="record_by_cluster"),
         ),
         migrations.AddConstraint(
-            model_name='record',
-            constraint=models.UniqueConstraint(fields=('page', 'key'), name='record_key_once_per_page'),
+            model_name="record",
+            constraint=models.UniqueConstraint(
+                fields=("page", "key"), name="record_key_once_per_page"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='goldenrecord',
-            constraint=models.UniqueConstraint(fields=('rule', 'page'), name='golden_record_once_per_page'),
+            model_name="goldenrecord",
+            constraint=models.UniqueConstraint(
+                fields=("rule", "page"), name="golden_record_once_per_page"
+            ),
         ),
         migrations.AddIndex(
-            model_name='extraction',
-            index=models.Index(fields=['site', 'reason'], name='extraction_by_reason'),
+            model_name="extraction",
+            index=models.Index(fields=["site", "reason"], name="extraction_by_reason"),
         ),
         migrations.AddIndex(
-            model_name='extraction',
-            index=models.Index(fields=['site', 'rule'], name='extraction_by_rule'),
+            model_name="extraction",
+            index=models.Index(fields=["site", "rule"], name="extraction_by_rule"),
         ),
         migrations.AddConstraint(
-            model_name='rulesample',
-            constraint=models.UniqueConstraint(fields=('rule', 'snapshot'), name='sample_once_per_rule'),
+            model_name="rulesample",
+            constraint=models.UniqueConstraint(
+                fields=("rule", "snapshot"), name="sample_once_per_rule"
+            ),
         ),
         migrations.AddIndex(
-            model_name='delivery',
-            index=models.Index(fields=['state', 'next_try_at'], name='delivery_by_time'),
+            model_name="delivery",
+            index=models.Index(fields=["state", "next_try_at"], name="delivery_by_time"),
         ),
     ]

@@ -11,237 +11,530 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
-        ('auth', '0012_alter_user_first_name_max_length'),
+        ("auth", "0012_alter_user_first_name_max_length"),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Heartbeat',
+            name="Heartbeat",
             fields=[
-                ('name', models.CharField(max_length=20, primary_key=True, serialize=False)),
-                ('at', models.DateTimeField()),
+                ("name", models.CharField(max_length=20, primary_key=True, serialize=False)),
+                ("at", models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name='User',
+            name="User",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('password', models.CharField(max_length=128, verbose_name='password')),
-                ('last_login', models.DateTimeField(blank=True, null=True, verbose_name='last login')),
-                ('is_superuser', models.BooleanField(default=False, help_text='Designates that this user has all permissions without explicitly assigning them.', verbose_name='superuser status')),
-                ('username', models.CharField(error_messages={'unique': 'A user with that username already exists.'}, help_text='Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.', max_length=150, unique=True, validators=[django.contrib.auth.validators.UnicodeUsernameValidator()], verbose_name='username')),
-                ('first_name', models.CharField(blank=True, max_length=150, verbose_name='first name')),
-                ('last_name', models.CharField(blank=True, max_length=150, verbose_name='last name')),
-                ('email', models.EmailField(blank=True, max_length=254, verbose_name='email address')),
-                ('is_staff', models.BooleanField(default=False, help_text='Designates whether the user can log into this admin site.', verbose_name='staff status')),
-                ('is_active', models.BooleanField(default=True, help_text='Designates whether this user should be treated as active. Unselect this instead of deleting accounts.', verbose_name='active')),
-                ('date_joined', models.DateTimeField(default=django.utils.timezone.now, verbose_name='date joined')),
-                ('time_zone', models.CharField(blank=True, max_length=50)),
-                ('is_service', models.BooleanField(default=False)),
-                ('must_change_password', models.BooleanField(default=False)),
-                ('closed_at', models.DateTimeField(blank=True, null=True)),
-                ('groups', models.ManyToManyField(blank=True, help_text='The groups this user belongs to. A user will get all permissions granted to each of their groups.', related_name='user_set', related_query_name='user', to='auth.group', verbose_name='groups')),
-                ('user_permissions', models.ManyToManyField(blank=True, help_text='Specific permissions for this user.', related_name='user_set', related_query_name='user', to='auth.permission', verbose_name='user permissions')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("password", models.CharField(max_length=128, verbose_name="password")),
+                (
+                    "last_login",
+                    models.DateTimeField(blank=True, null=True, verbose_name="last login"),
+                ),
+                (
+                    "is_superuser",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates that this user has all permissions without explicitly assigning them.",
+                        verbose_name="superuser status",
+                    ),
+                ),
+                (
+                    "username",
+                    models.CharField(
+                        error_messages={"unique": "A user with that username already exists."},
+                        help_text="Required. 150 characters or fewer. Letters, digits and @/./+/-/_ only.",
+                        max_length=150,
+                        unique=True,
+                        validators=[django.contrib.auth.validators.UnicodeUsernameValidator()],
+                        verbose_name="username",
+                    ),
+                ),
+                (
+                    "first_name",
+                    models.CharField(blank=True, max_length=150, verbose_name="first name"),
+                ),
+                (
+                    "last_name",
+                    models.CharField(blank=True, max_length=150, verbose_name="last name"),
+                ),
+                (
+                    "email",
+                    models.EmailField(blank=True, max_length=254, verbose_name="email address"),
+                ),
+                (
+                    "is_staff",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Designates whether the user can log into this admin site.",
+                        verbose_name="staff status",
+                    ),
+                ),
+                (
+                    "is_active",
+                    models.BooleanField(
+                        default=True,
+                        help_text="Designates whether this user should be treated as active. Unselect this instead of deleting accounts.",
+                        verbose_name="active",
+                    ),
+                ),
+                (
+                    "date_joined",
+                    models.DateTimeField(
+                        default=django.utils.timezone.now, verbose_name="date joined"
+                    ),
+                ),
+                ("time_zone", models.CharField(blank=True, max_length=50)),
+                ("is_service", models.BooleanField(default=False)),
+                ("must_change_password", models.BooleanField(default=False)),
+                ("closed_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "groups",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="The groups this user belongs to. A user will get all permissions granted to each of their groups.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.group",
+                        verbose_name="groups",
+                    ),
+                ),
+                (
+                    "user_permissions",
+                    models.ManyToManyField(
+                        blank=True,
+                        help_text="Specific permissions for this user.",
+                        related_name="user_set",
+                        related_query_name="user",
+                        to="auth.permission",
+                        verbose_name="user permissions",
+                    ),
+                ),
             ],
             options={
-                'verbose_name': 'user',
-                'verbose_name_plural': 'users',
-                'ordering': ['username'],
-                'abstract': False,
+                "verbose_name": "user",
+                "verbose_name_plural": "users",
+                "ordering": ["username"],
+                "abstract": False,
             },
             managers=[
-                ('objects', vertex.core.models.people.Users()),
+                ("objects", vertex.core.models.people.Users()),
             ],
         ),
         migrations.CreateModel(
-            name='Job',
+            name="Job",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('task', models.CharField(max_length=100)),
-                ('queue', models.CharField(choices=[('fetch', 'Fetch'), ('learn', 'Learn'), ('extract', 'Extract'), ('check', 'Check'), ('keep', 'Keep')], max_length=10)),
-                ('title', models.CharField(max_length=200)),
-                ('params', models.JSONField(default=dict)),
-                ('key', models.CharField(blank=True, max_length=200)),
-                ('state', models.CharField(choices=[('due', 'Waiting'), ('running', 'Running'), ('done', 'Done'), ('failed', 'Failed'), ('cancelled', 'Cancelled')], default='due', max_length=10)),
-                ('due_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('rung_at', models.DateTimeField(blank=True, null=True)),
-                ('n_done', models.PositiveBigIntegerField(default=0)),
-                ('n_done_before', models.PositiveBigIntegerField(default=0)),
-                ('n_total', models.PositiveBigIntegerField(blank=True, null=True)),
-                ('message', models.CharField(blank=True, max_length=300)),
-                ('result', models.JSONField(blank=True, null=True)),
-                ('error', models.TextField(blank=True)),
-                ('n_tries', models.PositiveSmallIntegerField(default=0)),
-                ('max_tries', models.PositiveSmallIntegerField(default=5)),
-                ('lease', models.CharField(blank=True, max_length=64)),
-                ('leased_by', models.CharField(blank=True, max_length=200)),
-                ('leased_until', models.DateTimeField(blank=True, null=True)),
-                ('cancel_requested_at', models.DateTimeField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('started_at', models.DateTimeField(blank=True, null=True)),
-                ('claimed_at', models.DateTimeField(blank=True, null=True)),
-                ('finished_at', models.DateTimeField(blank=True, null=True)),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("task", models.CharField(max_length=100)),
+                (
+                    "queue",
+                    models.CharField(
+                        choices=[
+                            ("fetch", "Fetch"),
+                            ("learn", "Learn"),
+                            ("extract", "Extract"),
+                            ("check", "Check"),
+                            ("keep", "Keep"),
+                        ],
+                        max_length=10,
+                    ),
+                ),
+                ("title", models.CharField(max_length=200)),
+                ("params", models.JSONField(default=dict)),
+                ("key", models.CharField(blank=True, max_length=200)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[
+                            ("due", "Waiting"),
+                            ("running", "Running"),
+                            ("done", "Done"),
+                            ("failed", "Failed"),
+                            ("cancelled", "Cancelled"),
+                        ],
+                        default="due",
+                        max_length=10,
+                    ),
+                ),
+                ("due_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("rung_at", models.DateTimeField(blank=True, null=True)),
+                ("n_done", models.PositiveBigIntegerField(default=0)),
+                ("n_done_before", models.PositiveBigIntegerField(default=0)),
+                ("n_total", models.PositiveBigIntegerField(blank=True, null=True)),
+                ("message", models.CharField(blank=True, max_length=300)),
+                ("result", models.JSONField(blank=True, null=True)),
+                ("error", models.TextField(blank=True)),
+                ("n_tries", models.PositiveSmallIntegerField(default=0)),
+                ("max_tries", models.PositiveSmallIntegerField(default=5)),
+                ("lease", models.CharField(blank=True, max_length=64)),
+                ("leased_by", models.CharField(blank=True, max_length=200)),
+                ("leased_until", models.DateTimeField(blank=True, null=True)),
+                ("cancel_requested_at", models.DateTimeField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("started_at", models.DateTimeField(blank=True, null=True)),
+                ("claimed_at", models.DateTimeField(blank=True, null=True)),
+                ("finished_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='LogInAttempt',
+            name="LogInAttempt",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('username', models.CharField(max_length=150)),
-                ('address', models.CharField(blank=True, max_length=45)),
-                ('device', models.CharField(blank=True, max_length=32)),
-                ('attempted_at', models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("username", models.CharField(max_length=150)),
+                ("address", models.CharField(blank=True, max_length=45)),
+                ("device", models.CharField(blank=True, max_length=32)),
+                ("attempted_at", models.DateTimeField(default=django.utils.timezone.now)),
             ],
             options={
-                'indexes': [models.Index(fields=['username', 'attempted_at'], name='attempt_by_username'), models.Index(fields=['address', 'attempted_at'], name='attempt_by_address'), models.Index(fields=['attempted_at'], name='attempt_by_time')],
+                "indexes": [
+                    models.Index(fields=["username", "attempted_at"], name="attempt_by_username"),
+                    models.Index(fields=["address", "attempted_at"], name="attempt_by_address"),
+                    models.Index(fields=["attempted_at"], name="attempt_by_time"),
+                ],
             },
         ),
         migrations.CreateModel(
-            name='Site',
+            name="Site",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=63, unique=True, validators=[django.core.validators.RegexValidator('^[A-Za-z0-9][A-Za-z0-9._-]{0,62}\\Z', 'Use 1 to 63 letters, digits, dots, hyphens and underscores, beginning with a letter or digit.')])),
-                ('title', models.CharField(blank=True, max_length=200)),
-                ('root_url', models.CharField(max_length=2048)),
-                ('extra_hosts', models.JSONField(blank=True, default=list)),
-                ('crawl_delay', models.FloatField(default=1.0, validators=[django.core.validators.MinValueValidator(0.0)])),
-                ('obey_robots', models.BooleanField(default=True)),
-                ('render', models.BooleanField(default=False)),
-                ('snapshots_kept', models.PositiveIntegerField(blank=True, null=True)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('n_pages', models.PositiveIntegerField(default=0)),
-                ('last_snapshot_at', models.DateTimeField(blank=True, null=True)),
-                ('deletion_requested_at', models.DateTimeField(blank=True, null=True)),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "name",
+                    models.CharField(
+                        max_length=63,
+                        unique=True,
+                        validators=[
+                            django.core.validators.RegexValidator(
+                                "^[A-Za-z0-9][A-Za-z0-9._-]{0,62}\\Z",
+                                "Use 1 to 63 letters, digits, dots, hyphens and underscores, beginning with a letter or digit.",
+                            )
+                        ],
+                    ),
+                ),
+                ("title", models.CharField(blank=True, max_length=200)),
+                ("root_url", models.CharField(max_length=2048)),
+                ("extra_hosts", models.JSONField(blank=True, default=list)),
+                (
+                    "crawl_delay",
+                    models.FloatField(
+                        default=1.0, validators=[django.core.validators.MinValueValidator(0.0)]
+                    ),
+                ),
+                ("obey_robots", models.BooleanField(default=True)),
+                ("render", models.BooleanField(default=False)),
+                ("snapshots_kept", models.PositiveIntegerField(blank=True, null=True)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("n_pages", models.PositiveIntegerField(default=0)),
+                ("last_snapshot_at", models.DateTimeField(blank=True, null=True)),
+                ("deletion_requested_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['name'],
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='Refusal',
+            name="Refusal",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('subject', models.TextField()),
-                ('code', models.CharField(max_length=40)),
-                ('reason', models.CharField(max_length=500)),
-                ('refused_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('job', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='refusals', to='core.job')),
-                ('site', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='refusals', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("subject", models.TextField()),
+                ("code", models.CharField(max_length=40)),
+                ("reason", models.CharField(max_length=500)),
+                ("refused_at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "job",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="refusals",
+                        to="core.job",
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="refusals",
+                        to="core.site",
+                    ),
+                ),
             ],
         ),
         migrations.CreateModel(
-            name='Membership',
+            name="Membership",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('role', models.CharField(choices=[('viewer', 'Viewer'), ('editor', 'Editor'), ('reviewer', 'Reviewer'), ('operator', 'Operator'), ('administrator', 'Administrator')], max_length=15)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to=settings.AUTH_USER_MODEL)),
-                ('site', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='memberships', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "role",
+                    models.CharField(
+                        choices=[
+                            ("viewer", "Viewer"),
+                            ("editor", "Editor"),
+                            ("reviewer", "Reviewer"),
+                            ("operator", "Operator"),
+                            ("administrator", "Administrator"),
+                        ],
+                        max_length=15,
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="memberships",
+                        to="core.site",
+                    ),
+                ),
             ],
         ),
         migrations.AddField(
-            model_name='job',
-            name='site',
-            field=models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='jobs', to='core.site'),
+            model_name="job",
+            name="site",
+            field=models.ForeignKey(
+                blank=True,
+                null=True,
+                on_delete=django.db.models.deletion.CASCADE,
+                related_name="jobs",
+                to="core.site",
+            ),
         ),
         migrations.CreateModel(
-            name='AuditEntry',
+            name="AuditEntry",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('actor_name', models.CharField(max_length=150)),
-                ('action', models.CharField(max_length=60, validators=[django.core.validators.RegexValidator('^[a-z_]+\\.[a-z_]+$')])),
-                ('subject', models.CharField(max_length=300)),
-                ('detail', models.JSONField(default=dict)),
-                ('request_id', models.CharField(blank=True, max_length=64)),
-                ('at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('actor', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('site', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='core.site')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("actor_name", models.CharField(max_length=150)),
+                (
+                    "action",
+                    models.CharField(
+                        max_length=60,
+                        validators=[django.core.validators.RegexValidator("^[a-z_]+\\.[a-z_]+$")],
+                    ),
+                ),
+                ("subject", models.CharField(max_length=300)),
+                ("detail", models.JSONField(default=dict)),
+                ("request_id", models.CharField(blank=True, max_length=64)),
+                ("at", models.DateTimeField(default=django.utils.timezone.now)),
+                (
+                    "actor",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "site",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="core.site",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.CreateModel(
-            name='Token',
+            name="Token",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=100)),
-                ('prefix', models.CharField(max_length=12)),
-                ('key_hash', models.CharField(max_length=64, unique=True)),
-                ('scopes', models.JSONField(default=list)),
-                ('created_at', models.DateTimeField(default=django.utils.timezone.now)),
-                ('expires_at', models.DateTimeField()),
-                ('last_used_at', models.DateTimeField(blank=True, null=True)),
-                ('revoked_at', models.DateTimeField(blank=True, null=True)),
-                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('user', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=100)),
+                ("prefix", models.CharField(max_length=12)),
+                ("key_hash", models.CharField(max_length=64, unique=True)),
+                ("scopes", models.JSONField(default=list)),
+                ("created_at", models.DateTimeField(default=django.utils.timezone.now)),
+                ("expires_at", models.DateTimeField()),
+                ("last_used_at", models.DateTimeField(blank=True, null=True)),
+                ("revoked_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "user",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="tokens",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'ordering': ['-id'],
+                "ordering": ["-id"],
             },
         ),
         migrations.AddConstraint(
-            model_name='user',
-            constraint=models.UniqueConstraint(django.db.models.functions.text.Upper('username'), name='username_once_in_any_case'),
+            model_name="user",
+            constraint=models.UniqueConstraint(
+                django.db.models.functions.text.Upper("username"), name="username_once_in_any_case"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='user',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('closed_at__isnull', True), ('is_active', True)), models.Q(('closed_at__isnull', False), ('is_active', False)), _connector='OR'), name='closed_user_has_time'),
+            model_name="user",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("closed_at__isnull", True), ("is_active", True)),
+                    models.Q(("closed_at__isnull", False), ("is_active", False)),
+                    _connector="OR",
+                ),
+                name="closed_user_has_time",
+            ),
         ),
         migrations.AddIndex(
-            model_name='refusal',
-            index=models.Index(fields=['site', '-id'], name='refusal_by_site'),
+            model_name="refusal",
+            index=models.Index(fields=["site", "-id"], name="refusal_by_site"),
         ),
         migrations.AddConstraint(
-            model_name='refusal',
-            constraint=models.CheckConstraint(condition=models.Q(('code', ''), _negated=True), name='refusal_has_code'),
+            model_name="refusal",
+            constraint=models.CheckConstraint(
+                condition=models.Q(("code", ""), _negated=True), name="refusal_has_code"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(fields=('user', 'site'), name='one_role_per_site'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(fields=("user", "site"), name="one_role_per_site"),
         ),
         migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.UniqueConstraint(condition=models.Q(('site__isnull', True)), fields=('user',), name='one_role_everywhere'),
+            model_name="membership",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("site__isnull", True)),
+                fields=("user",),
+                name="one_role_everywhere",
+            ),
         ),
         migrations.AddIndex(
-            model_name='job',
-            index=models.Index(fields=['state', 'due_at'], name='job_by_state'),
+            model_name="job",
+            index=models.Index(fields=["state", "due_at"], name="job_by_state"),
         ),
         migrations.AddIndex(
-            model_name='job',
-            index=models.Index(fields=['finished_at'], name='job_by_end'),
+            model_name="job",
+            index=models.Index(fields=["finished_at"], name="job_by_end"),
         ),
         migrations.AddIndex(
-            model_name='job',
-            index=models.Index(fields=['site', '-id'], name='job_by_site'),
+            model_name="job",
+            index=models.Index(fields=["site", "-id"], name="job_by_site"),
         ),
         migrations.AddConstraint(
-            model_name='job',
-            constraint=models.UniqueConstraint(condition=models.Q(('state__in', ['due', 'running']), models.Q(('key', ''), _negated=True)), fields=('key',), name='one_unfinished_job_per_key'),
+            model_name="job",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(
+                    ("state__in", ["due", "running"]), models.Q(("key", ""), _negated=True)
+                ),
+                fields=("key",),
+                name="one_unfinished_job_per_key",
+            ),
         ),
         migrations.AddConstraint(
-            model_name='job',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('state', 'running'), _negated=True), models.Q(('leased_until__isnull', False), models.Q(('lease', ''), _negated=True)), _connector='OR'), name='running_job_has_lease'),
+            model_name="job",
+            constraint=models.CheckConstraint(
+                condition=models.Q(
+                    models.Q(("state", "running"), _negated=True),
+                    models.Q(
+                        ("leased_until__isnull", False), models.Q(("lease", ""), _negated=True)
+                    ),
+                    _connector="OR",
+                ),
+                name="running_job_has_lease",
+            ),
         ),
         migrations.AddIndex(
-            model_name='auditentry',
-            index=models.Index(fields=['site', '-id'], name='audit_by_site'),
+            model_name="auditentry",
+            index=models.Index(fields=["site", "-id"], name="audit_by_site"),
         ),
         migrations.AddIndex(
-            model_name='auditentry',
-            index=models.Index(fields=['actor_name', '-id'], name='audit_by_actor'),
+            model_name="auditentry",
+            index=models.Index(fields=["actor_name", "-id"], name="audit_by_actor"),
         ),
         migrations.AddIndex(
-            model_name='auditentry',
-            index=models.Index(fields=['action', '-id'], name='audit_by_action'),
+            model_name="auditentry",
+            index=models.Index(fields=["action", "-id"], name="audit_by_action"),
         ),
     ]
