@@ -17,10 +17,10 @@ from lxml import etree
 
 from benchmarks.report import markdown_table
 from benchmarks.rule_learning import DETAIL_TYPES
+from benchmarks.tree_as_xml import tree_as_xml
 from clustering.dom.page import parse_page
 from rules.algorithms.running.records import RawRecord
 from rules.algorithms.running.run_rule import read_result, transform
-from rules.algorithms.stylesheet.tree_as_xml import tree_as_xml
 from vertex.demo import sites
 from vertex.demo.sites import DemoSite
 

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import train_urest
-from benchmarks.records import labelled, published
+from benchmarks.records import labelled, mdr, omini, published
 from benchmarks.records.scoring import GOOD, f_score
 from benchmarks.report import markdown_table
 from benchmarks.train_urest import Measured
@@ -22,7 +22,6 @@ from clustering.algorithms.published.urest import (
     largest_coverage,
     psi_features,
 )
-from clustering.algorithms.records import mdr, omini
 from clustering.algorithms.records.finding import find_records
 from clustering.algorithms.records.page_model import Region
 from clustering.algorithms.records.ranker import Ranker

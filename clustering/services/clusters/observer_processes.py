@@ -25,7 +25,7 @@ from clustering.services.pages.stored_pages import StoredPage, read_pages
 Observe = Callable[[list[RawPage]], list[ObservedPage]]
 
 AT_ONCE = 50  # pages
-PROGRAM = "from clustering.algorithms.observation import answer_batches; answer_batches()"
+COMMAND = [sys.executable, "-m", "clustering.services.clusters.observer_child"]
 FEW = 300  # pages that are observed before a process has started
 
 
@@ -85,7 +85,7 @@ def _observers(algorithm: str, n: int) -> Iterator[Observe]:
 @contextmanager
 def _observer() -> Iterator[subprocess.Popen[bytes]]:
     process = subprocess.Popen(  # noqa: S603 - our own program
-        [sys.executable, "-c", PROGRAM],
+        COMMAND,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         cwd=settings.BASE_DIR,

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from lxml import etree
 
+from benchmarks.tree_as_xml import tree_as_xml
 from clustering.dom.page import parse_page
 from rules.algorithms.by_hand.sandbox import read_stylesheet
 from rules.algorithms.rule.feature import Feature
@@ -18,7 +19,6 @@ from rules.algorithms.rule.rule import Alternative, AttributeRule, Boundary, Clu
 from rules.algorithms.running.node_paths_of_output import page_paths
 from rules.algorithms.running.run_rule import read_result, run_stylesheet, transform
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
-from rules.algorithms.stylesheet.tree_as_xml import tree_as_xml
 from tests.algorithms import generated_rules as made
 
 PAGE = """<html><body><h1 class="title">Oak <b>desk</b> <i>XL</i></h1>

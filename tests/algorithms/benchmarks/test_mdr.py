@@ -2,7 +2,7 @@
 
 import pytest
 
-from clustering.algorithms.records.mdr import distance, extract_region
+from benchmarks.records.mdr import distance, extract_region
 from tests.algorithms.clustering.records.test_page_model import model
 
 

@@ -26,7 +26,7 @@ def tree_as_xml(tree: _Element) -> bytes:
     written = copy.deepcopy(tree)
     for node in written.iter():
         if isinstance(node, etree._Comment):  # lxml has no public name for the class
-            node.text = "".join("- " if one == "-" else one for one in node.text or "")
+            node.text = (node.text or "").replace("-", "- ")
             continue
         for name in list(node.attrib) if isinstance(node.tag, str) else []:
             if not _NAME.fullmatch(str(name)) or str(name).startswith("xmlns"):

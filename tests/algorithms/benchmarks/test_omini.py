@@ -1,6 +1,6 @@
 """Records by the tag that separates them."""
 
-from clustering.algorithms.records.omini import extract_objects, find_separator, object_rich_subtree
+from benchmarks.records.omini import extract_objects, find_separator, object_rich_subtree
 from tests.algorithms.clustering.records.test_page_model import model
 
 ROWS = (

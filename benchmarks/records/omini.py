@@ -21,8 +21,8 @@ from itertools import pairwise
 from clustering.algorithms.records.features import spread
 from clustering.algorithms.records.page_model import PageModel, Region
 
-_USUAL = "tr table p li hr dt ul div font b a h3 h4 dl blockquote article section span td pre"
-USUAL = _USUAL.split()
+_SEPARATORS = "tr table p li hr dt ul div font b a h3 h4 dl blockquote article section span td pre"
+USUAL_SEPARATORS = _SEPARATORS.split()
 
 
 def extract_objects(page: PageModel) -> list[Region]:
@@ -32,9 +32,8 @@ def extract_objects(page: PageModel) -> list[Region]:
     tag = find_separator(page, family)
     if tag is None:
         return []
-    places = [place for place, element in enumerate(family) if page.tags[element] == tag]
-    bounds = [*places, len(family)]
-    runs = [family[place:after] for place, after in zip(places, bounds[1:], strict=True)]
+    starts = [index for index, element in enumerate(family) if page.tags[element] == tag]
+    runs = [family[start:end] for start, end in pairwise([*starts, len(family)])]
     return [(run[0], run[-1]) for run in runs if page.length((run[0], run[-1])) > 0]
 
 
@@ -54,10 +53,10 @@ def find_separator(page: PageModel, family: list[int]) -> str | None:
     tags = [tag for tag, count in counts.items() if count > 1]
     if not tags:
         return None
-    pairs = Counter((page.tags[one], page.tags[after]) for one, after in pairwise(family))
+    pairs = Counter((page.tags[child], page.tags[after]) for child, after in pairwise(family))
     inside = Counter(page.tags[family[0] : page.ends[family[-1]]])
     rules = [
-        {tag: float(USUAL.index(tag)) if tag in USUAL else len(USUAL) for tag in tags},
+        {tag: _usual_rank(tag) for tag in tags},
         {tag: -float(counts[tag]) for tag in tags},
         {tag: _spread_between(page, family, tag) for tag in tags},
         {
@@ -69,6 +68,10 @@ def find_separator(page: PageModel, family: list[int]) -> str | None:
     return min(tags, key=lambda tag: sum(sorted(rule.values()).index(rule[tag]) for rule in rules))
 
 
+def _usual_rank(tag: str) -> float:
+    return float(USUAL_SEPARATORS.index(tag) if tag in USUAL_SEPARATORS else len(USUAL_SEPARATORS))
+
+
 def _spread_between(page: PageModel, family: list[int], tag: str) -> float:
     starts = [page.starts[element] for element in family if page.tags[element] == tag]
-    return spread([float(after - one) for one, after in pairwise(starts)])
+    return spread([float(after - start) for start, after in pairwise(starts)])

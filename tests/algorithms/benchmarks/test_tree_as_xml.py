@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from lxml import etree
 
+from benchmarks.tree_as_xml import tree_as_xml
 from clustering.dom.page import parse_page
-from rules.algorithms.stylesheet.tree_as_xml import tree_as_xml
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from functools import lru_cache
 from clustering.algorithms.published.tree_edit import n_matching_in_order
 from clustering.algorithms.records.page_model import PageModel, Region
 
-MOST_DISTANT = 0.3
+MAX_DISTANCE = 0.3
 MAX_K = 5
 MAX_TAGS = 60
 MAX_CHILDREN = 1000
@@ -27,26 +27,28 @@ MAX_CHILDREN = 1000
 
 def extract_region(page: PageModel) -> list[Region]:
     """Return the records of the data region with most text, none where nothing repeats."""
-    regions = [
-        region
-        for family in page.children
-        if len(shown := [one for one in family[:MAX_CHILDREN] if page.has_text(one)]) > 1
-        for region in [find_region(page, shown)]
-        if region
-    ]
-    return max(regions, key=lambda records: sum(page.length(one) for one in records), default=[])
+    regions = []
+    for family in page.children:
+        shown = [child for child in family[:MAX_CHILDREN] if page.has_text(child)]
+        if len(shown) > 1:
+            regions.append(find_region(page, shown))
+    return max(
+        regions,
+        key=lambda records: sum(page.length(record) for record in records),
+        default=[],
+    )
 
 
 def find_region(page: PageModel, family: list[int]) -> list[Region]:
     """Return the largest data region among siblings (IdentDRs)."""
     best: list[Region] = []
     n_covered = 0
-    for K in range(1, min(MAX_K, len(family) // 2) + 1):
-        for start in range(K):
-            nodes = [tuple(family[at : at + K]) for at in range(start, len(family) - K + 1, K)]
+    for k in range(1, min(MAX_K, len(family) // 2) + 1):
+        for start in range(k):
+            nodes = [tuple(family[at : at + k]) for at in range(start, len(family) - k + 1, k)]
             for stretch in _stretches(page, nodes):
-                if len(stretch) * K > n_covered:
-                    n_covered = len(stretch) * K
+                if len(stretch) * k > n_covered:
+                    n_covered = len(stretch) * k
                     best = [(node[0], node[-1]) for node in stretch]
     return best
 
@@ -56,15 +58,13 @@ def _stretches(page: PageModel, nodes: list[tuple[int, ...]]) -> list[list[tuple
     strings = [
         tuple(tag for element in node for tag in tag_string(page, element)) for node in nodes
     ]
-    found: list[list[tuple[int, ...]]] = []
-    stretch = nodes[:1]
-    for place in range(1, len(nodes)):
-        if distance(strings[place - 1], strings[place]) <= MOST_DISTANT:
-            stretch.append(nodes[place])
+    stretches = [nodes[:1]]
+    for index in range(1, len(nodes)):
+        if distance(strings[index - 1], strings[index]) <= MAX_DISTANCE:
+            stretches[-1].append(nodes[index])
         else:
-            found.append(stretch)
-            stretch = [nodes[place]]
-    return [one for one in [*found, stretch] if len(one) > 1]
+            stretches.append([nodes[index]])
+    return [stretch for stretch in stretches if len(stretch) > 1]
 
 
 def tag_string(page: PageModel, element: int) -> tuple[str, ...]:
@@ -73,9 +73,9 @@ def tag_string(page: PageModel, element: int) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=20_000)
-def distance(one: tuple[str, ...], other: tuple[str, ...]) -> float:
+def distance(a: tuple[str, ...], b: tuple[str, ...]) -> float:
     """Return the edit distance of two tag strings by their mean length."""
-    if one == other:
+    if a == b:
         return 0.0
-    n_edits = len(one) + len(other) - 2 * n_matching_in_order(one, other)
-    return n_edits / (len(one) + len(other))
+    n_edits = len(a) + len(b) - 2 * n_matching_in_order(a, b)
+    return n_edits / (len(a) + len(b))

@@ -1,0 +1,28 @@
+"""The process that observes pages for its parent: batches come in on one stream, answers go out on another.
+
+It knows nothing of Django, so that it starts in a moment. It ends with its input, which ends when the parent
+is gone.
+"""
+
+from __future__ import annotations
+
+import pickle
+import sys
+from typing import BinaryIO
+
+from clustering.algorithms.observation import observe_pages
+
+
+def answer_batches(requests: BinaryIO, answers: BinaryIO) -> None:
+    """Observe batches of pages, each an algorithm's name with its pages, until there are no more."""
+    while True:
+        try:
+            algorithm, pages = pickle.load(requests)  # noqa: S301 - written by the process that started this one
+        except (EOFError, pickle.UnpicklingError):
+            return  # the parent is gone, perhaps in the middle of a batch
+        pickle.dump(observe_pages(algorithm, pages), answers, pickle.HIGHEST_PROTOCOL)
+        answers.flush()
+
+
+if __name__ == "__main__":
+    answer_batches(sys.stdin.buffer, sys.stdout.buffer)

@@ -1,0 +1,47 @@
+"""The process that observes pages for its parent."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import subprocess
+import sys
+
+from django.conf import settings
+
+from clustering.algorithms.grouping import RawPage
+from clustering.services.clusters.observer_child import answer_batches
+
+ROPE = RawPage("https://shop.example/p/1", b"<html><body><h1>Rope</h1><p>Price</p></body></html>")
+EMPTY = RawPage("https://shop.example/p/2", b"")
+
+
+def test_batches_are_answered_until_there_are_no_more() -> None:
+    requests, answers = io.BytesIO(), io.BytesIO()
+    for batch in ([ROPE], [EMPTY, ROPE]):
+        pickle.dump(("shingles", [RawPage(page.url, page.body) for page in batch]), requests)
+    requests.seek(0)
+
+    answer_batches(requests, answers)
+
+    answers.seek(0)
+    assert [1, 2] == [len(pickle.load(answers)), len(pickle.load(answers))]
+    assert b"" == answers.read()
+
+
+def test_a_parent_that_is_gone_in_the_middle_of_a_batch_ends_the_program() -> None:
+    batch = pickle.dumps(("shingles", [RawPage(ROPE.url, ROPE.body)]))
+    answers = io.BytesIO()
+
+    answer_batches(io.BytesIO(batch[: len(batch) // 2]), answers)
+
+    assert b"" == answers.getvalue()
+
+
+def test_it_starts_without_django() -> None:
+    program = "import sys; sys.modules['django'] = None; import clustering.services.clusters.observer_child"
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=settings.BASE_DIR, capture_output=True, check=False
+    )
+
+    assert (0, b"") == (done.returncode, done.stderr)
