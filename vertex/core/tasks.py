@@ -1,17 +1,24 @@
-"""What workers do when rung: each task claims its job's row and calls one service."""
+"""What workers do when rung: a task for each kind of job, and the ticks of the clock."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
-from typing import Any
 
 from celery import shared_task
 
 from vertex.core.services.jobs import heartbeat, jobs, sweeping
+from vertex.core.services.jobs.requests import JobKind
 
 
-def answer(job_id: int, work: Callable[[jobs.JobRun], dict[str, Any] | None]) -> None:
+def register(kind: JobKind) -> None:
+    """Register the Celery task that does the jobs of a kind."""
+
+    @shared_task(name=kind.task)
+    def do_job(job_id: int) -> None:
+        answer(job_id, kind.work)
+
+
+def answer(job_id: int, work: jobs.Work) -> None:
     """Do the job that was rung for; somebody may have rung twice, or another worker been faster."""
     with contextlib.suppress(jobs.JobNotClaimed):
         jobs.run_job(job_id, work)
@@ -20,7 +27,7 @@ def answer(job_id: int, work: Callable[[jobs.JobRun], dict[str, Any] | None]) ->
 @shared_task(name="clustering.sweep_jobs")
 def sweep_jobs() -> None:
     sweeping.sweep_jobs()
-    heartbeat.show_life(heartbeat.CLOCK)
+    heartbeat.record_heartbeat(heartbeat.CLOCK)
 
 
 @shared_task(name="clustering.drop_old_jobs")
@@ -30,4 +37,4 @@ def drop_old_jobs() -> None:
 
 @shared_task(name="clustering.show_life")
 def show_life(queue: str) -> None:
-    heartbeat.show_life(queue)
+    heartbeat.record_heartbeat(queue)

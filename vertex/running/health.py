@@ -17,7 +17,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from kombu.exceptions import OperationalError
 
-from vertex.core.services.jobs.heartbeat import take_pulse
+from vertex.core.services.jobs.heartbeat import read_machine_health
 
 BROKER_WITHIN = 2  # seconds
 
@@ -115,14 +115,14 @@ def _folder_broker() -> str:
 
 
 def _workers() -> str:
-    pulse = take_pulse()
-    if pulse.problems:
-        raise NotReady(" ".join(pulse.problems))
+    health = read_machine_health()
+    if health.problems:
+        raise NotReady(" ".join(health.problems))
     return "The clock ticks, and every queue has a worker."
 
 
 def _overdue_jobs() -> str:
-    if n_overdue := take_pulse().n_overdue:
+    if n_overdue := read_machine_health().n_overdue:
         raise NotReady(f"{n_overdue:,} jobs are overdue.")
     return "None."
 

@@ -22,7 +22,7 @@ from monitoring.models import Check, SiteChange, Slot
 from monitoring.services.checks import error_pages, fetched_pages
 from monitoring.services.checks.changes import keep_check
 from monitoring.services.checks.fresh_pages import FreshPage, pages_of_source
-from monitoring.services.checks.host_leases import puts_off
+from monitoring.services.checks.host_leases import postpones
 from monitoring.services.checks.plausibility import suspicions_of_check
 from monitoring.services.checks.testing import TestedCluster, test_cluster, triage_of
 from monitoring.services.checks.thresholds import thresholds_of
@@ -81,7 +81,7 @@ def request_checks(
     return job
 
 
-@puts_off
+@postpones
 def run_checks(run: JobRun, report: Report | None = None) -> dict[str, Any]:
     """Check a job's site; the line of each bellwether is told, then that of the site.
 

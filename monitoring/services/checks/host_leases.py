@@ -108,7 +108,7 @@ def patience_of(run: JobRun) -> float:
     return 0.0 if run.job.params.get("is_patient", True) else AT_MOST.total_seconds()
 
 
-def puts_off(
+def postpones(
     work: Callable[Concatenate[JobRun, P], dict[str, Any]],
 ) -> Callable[Concatenate[JobRun, P], dict[str, Any]]:
     """Let work be due again later where it raises HostTaken."""
@@ -118,12 +118,12 @@ def puts_off(
         try:
             return work(run, *args, **options)
         except HostTaken as taken:
-            return _put_off(run, taken)
+            return _postpone(run, taken)
 
     return patient_work
 
 
-def _put_off(run: JobRun, taken: HostTaken) -> dict[str, Any]:
+def _postpone(run: JobRun, taken: HostTaken) -> dict[str, Any]:
     """Let the job be due again later; what it fetched until now is kept. Raises JobFailed, JobCancelled."""
     waited = timezone.now() - run.job.created_at
     if waited > AT_MOST:

@@ -14,7 +14,7 @@ from monitoring.algorithms.rule_reuse import NewCluster, OldCluster, Versions, f
 from monitoring.models import FetchedPage, Proposal
 from monitoring.services.checks import fetched_pages
 from monitoring.services.checks.fresh_pages import FreshPage, pages_of_source
-from monitoring.services.checks.host_leases import puts_off
+from monitoring.services.checks.host_leases import postpones
 from monitoring.services.checks.tested_pages import lines_with, read_body
 from monitoring.services.repair.accepting import accept_plans
 from monitoring.services.repair.fresh_clusters import cluster_fresh
@@ -84,7 +84,7 @@ def request_healing(
     return job
 
 
-@puts_off
+@postpones
 def heal_site(run: JobRun, report: Report | None = None) -> dict[str, Any]:
     """RepairPlan the rules of a job's site as it is now, and apply them if it says so. Raises JobFailed."""
     site = run.job.site

@@ -36,7 +36,8 @@ from vertex.core.services.files.files import (
     read_json_lines,
     why,
 )
-from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs import jobs, requests
+from vertex.core.services.jobs.requests import JobRequest
 
 __all__ = [
     "STANDARD",
@@ -159,25 +160,29 @@ class WorkCommand(BaseCommand):
             )
         return found
 
-    def run_job(
-        self, job: Job, work: Callable[[jobs.JobRun], dict[str, Any] | None]
+    def run_here(
+        self, request: JobRequest, *, report: jobs.Report = jobs.report_to_nobody
     ) -> dict[str, Any]:
-        """Do a job's work in this process and return its result; what ended it early is told as an error."""
+        """Do a job in this process and return its result; one that a killed run left is continued."""
+        job = requests.claim_or_create(request)
+        return self.finish_here(job, request.kind.work, report=report)
+
+    def finish_here(
+        self, job: Job, work: jobs.Work, *, report: jobs.Report = jobs.report_to_nobody
+    ) -> dict[str, Any]:
+        """Do the work of a job in this process and return its result."""
         try:
-            job = jobs.run_job(job.pk, work)
+            done = requests.finish_here(job, work, report=report)
         except jobs.JobNotClaimed:
             raise CommandError(
                 f"“{job.title}” (job {job.pk}) is already being done by another process"
             ) from None
-        if (
-            job.state == Job.State.DUE
-        ):  # it would be tried again by a worker, unseen by whoever started it here
-            jobs.cancel_job(job=job, actor=None)
-        if job.state != Job.State.DONE:
-            raise CommandError(
-                job.error or f"“{job.title}” (job {job.pk}) was {job.get_state_display().lower()}"
-            )
-        return job.result or {}
+        return done.result or {}
+
+    def run_job(
+        self, job: Job, work: Callable[[jobs.JobRun], dict[str, Any] | None]
+    ) -> dict[str, Any]:
+        return self.finish_here(job, work)
 
     @contextmanager
     def progress(self, title: str, n_total: int | None = None) -> Iterator[Callable[[], None]]:

@@ -132,8 +132,8 @@ class Job(models.Model):
         return self.state in {self.State.DONE, self.State.FAILED, self.State.CANCELLED}
 
     @property
-    def is_put_off(self) -> bool:
-        """Say whether it is due only later."""
+    def is_postponed(self) -> bool:
+        """Return whether it is due only later."""
         return self.state == self.State.DUE and self.due_at > timezone.now()
 
     @property

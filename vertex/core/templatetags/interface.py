@@ -16,7 +16,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from vertex.core.models import Job
-from vertex.core.services.jobs.heartbeat import take_pulse
+from vertex.core.services.jobs.heartbeat import read_machine_health
 
 register = Library()
 
@@ -194,7 +194,7 @@ def progress(job: Job, size: str = "") -> dict[str, Any]:
 @register.inclusion_tag("components/machinery.html")
 def machinery() -> dict[str, Any]:
     """Say so where no worker or clock is alive."""
-    return {"problems": take_pulse().problems}
+    return {"problems": read_machine_health().problems}
 
 
 @register.filter

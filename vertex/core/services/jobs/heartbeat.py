@@ -1,4 +1,4 @@
-"""Say whether the machinery behind the jobs is alive: the clock, and a worker for each queue."""
+"""Whether the machinery behind the jobs is alive: the clock, and a worker for each queue."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ OVERDUE_AFTER = timedelta(minutes=2)
 
 
 @dataclass(frozen=True)
-class Pulse:
-    """What is known of the clock and the workers at one moment."""
+class MachineHealth:
+    """The state of the clock and the workers at one moment."""
 
     n_overdue: int
     swept_at: datetime | None  # the clock's last tick that a worker answered
-    seen_at: Mapping[str, datetime] = field(default_factory=dict)  # last sign of life by queue
+    heartbeat_at: Mapping[str, datetime] = field(default_factory=dict)  # the last one, by queue
     problems: tuple[str, ...] = ()  # sentences for an operator
 
     @property
@@ -30,37 +30,41 @@ class Pulse:
         return not self.problems
 
 
-def show_life(name: str, *, now: datetime | None = None) -> None:
-    """Write down that the clock or a queue's worker is alive."""
+def record_heartbeat(name: str, *, now: datetime | None = None) -> None:
+    """Record that the clock or a queue's worker is alive."""
     Heartbeat.objects.update_or_create(name=name, defaults={"at": now or timezone.now()})
 
 
-def take_pulse(*, now: datetime | None = None) -> Pulse:
-    """Look at the signs of life of the clock and of each queue's workers."""
+def read_machine_health(*, now: datetime | None = None) -> MachineHealth:
+    """Return whether the clock and the workers of each queue are alive, with what an operator should do."""
     now = now or timezone.now()
-    beats = dict(Heartbeat.objects.values_list("name", "at"))
+    beat_at_by_name = dict(Heartbeat.objects.values_list("name", "at"))
+    heartbeat_at = {
+        queue: beat_at_by_name[queue] for queue in Job.Queue.values if queue in beat_at_by_name
+    }
     # A worker that is busy with a long job answers no tick, but it keeps its lease.
-    busy = Job.objects.filter(state=Job.State.RUNNING, leased_until__gte=now).values_list(
-        "queue", flat=True
-    )
-    seen = {queue: beats[queue] for queue in Job.Queue.values if queue in beats} | dict.fromkeys(
-        busy, now
-    )
-    swept_at = beats.get(CLOCK)
-    return Pulse(
+    held = Job.objects.filter(state=Job.State.RUNNING, leased_until__gte=now)
+    for queue in held.values_list("queue", flat=True):
+        heartbeat_at[queue] = now
+    swept_at = beat_at_by_name.get(CLOCK)
+    return MachineHealth(
         n_overdue=Job.objects.overdue(now, OVERDUE_AFTER).count(),
         swept_at=swept_at,
-        seen_at=seen,
-        problems=tuple(_problems(seen, swept_at, now)),
+        heartbeat_at=heartbeat_at,
+        problems=tuple(_problems(heartbeat_at, swept_at, now)),
     )
 
 
-def _problems(seen: Mapping[str, datetime], swept_at: datetime | None, now: datetime) -> list[str]:
-    silent = [queue for queue in Job.Queue.values if not _is_recent(seen.get(queue), now)]
+def _problems(
+    heartbeat_at: Mapping[str, datetime], swept_at: datetime | None, now: datetime
+) -> list[str]:
+    """Return a sentence for each part that is not alive, with the way out."""
+    silent = [queue for queue in Job.Queue.values if not _is_recent(heartbeat_at.get(queue), now)]
     problems = []
     if not _is_recent(swept_at, now):
         problems.append(
-            f"The clock stands still ({_when(swept_at, now)}): start beat and a worker for the queue {CLOCK}."
+            f"The clock stands still ({_when(swept_at, now)}): "
+            f"start beat and a worker for the queue {CLOCK}."
         )
     if len(silent) == len(Job.Queue):
         problems.append("No worker is running: jobs wait until one is started.")

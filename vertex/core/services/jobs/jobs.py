@@ -37,6 +37,13 @@ ERROR_LENGTH = 2000
 
 log = structlog.get_logger(__name__)
 
+Work = Callable[["JobRun"], dict[str, Any] | None]
+Report = Callable[[Any], None]
+
+
+def report_to_nobody(_line: Any) -> None:
+    """Drop what a job reports while it runs: nobody is looking."""
+
 
 class JobExists(AlreadyExists):
     """A job of the same key is not finished yet."""
@@ -70,6 +77,14 @@ class JobRun:
 
     job: Job
     lease: str
+    report: Report = report_to_nobody  # called by the work for each line of its results
+
+    @property
+    def site(self) -> Site:
+        """The site that the job works on. Raises JobFailed where it is gone."""
+        if self.job.site is None:
+            raise JobFailed("the site was deleted meanwhile")
+        return self.job.site
 
     @property
     def held(self) -> JobQuerySet:
@@ -172,17 +187,17 @@ def ring(job: Job) -> bool:
     return True
 
 
-def run_job(job_id: int, work: Callable[[JobRun], dict[str, Any] | None]) -> Job:
-    """Claim the job, do its work and write down how it ended.
+def run_job(job_id: int, work: Work, *, report: Report = report_to_nobody) -> Job:
+    """Claim the job, do its work and store how it ended.
 
     Raises JobNotClaimed where there is nothing to do. What the work raises becomes the row's error.
     """
     run = claim_job(job_id)
+    run.report = report
     try:
         result = work(run)
-        _end(
-            run, Job.State.DONE, result=result or {}
-        )  # no change where the work has finished the job
+        # Changes nothing where the work has finished the job itself.
+        _end(run, Job.State.DONE, result=result or {})
     except JobCancelled:
         _end(run, Job.State.CANCELLED)
     except LeaseLost:

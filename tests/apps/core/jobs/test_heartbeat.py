@@ -16,20 +16,20 @@ MINUTE = timedelta(minutes=1)
 
 def all_alive() -> None:
     for name in (heartbeat.CLOCK, *Job.Queue.values):
-        heartbeat.show_life(name)
+        heartbeat.record_heartbeat(name)
 
 
 def test_all_is_well_when_the_clock_and_every_queue_showed_life() -> None:
     all_alive()
 
-    seen = heartbeat.take_pulse()
+    seen = heartbeat.read_machine_health()
 
-    assert (seen.problems, seen.n_overdue, set(seen.seen_at)) == ((), 0, set(Job.Queue.values))
+    assert (seen.problems, seen.n_overdue, set(seen.heartbeat_at)) == ((), 0, set(Job.Queue.values))
     assert seen.is_well
 
 
 def test_a_new_installation_without_workers_says_so() -> None:
-    clock, workers = heartbeat.take_pulse().problems
+    clock, workers = heartbeat.read_machine_health().problems
 
     assert clock.startswith("The clock stands still (it has never ticked)")
     assert workers.startswith("No worker is running")
@@ -39,7 +39,7 @@ def test_a_queue_without_a_worker_is_named() -> None:
     all_alive()
     Heartbeat.objects.filter(name="fetch").update(at=timezone.now() - 3 * MINUTE)
 
-    assert heartbeat.take_pulse().problems == (
+    assert heartbeat.read_machine_health().problems == (
         "No worker serves the queue fetch: its jobs wait until one is started.",
     )
 
@@ -50,7 +50,7 @@ def test_a_worker_that_is_busy_with_a_long_job_counts_as_alive() -> None:
     job = jobs.create_job(task="tests.nothing", queue=Job.Queue.FETCH, title="Crawl", rings=False)
     jobs.claim_job(job.pk)
 
-    assert heartbeat.take_pulse().problems == ()
+    assert heartbeat.read_machine_health().problems == ()
 
 
 def test_jobs_that_nobody_works_on_are_overdue() -> None:
@@ -61,12 +61,12 @@ def test_jobs_that_nobody_works_on_are_overdue() -> None:
     jobs.claim_job(left.pk)
     Job.objects.filter(pk=left.pk).update(leased_until=long_ago)
 
-    assert heartbeat.take_pulse().n_overdue == 2
+    assert heartbeat.read_machine_health().n_overdue == 2
 
 
 def test_showing_life_again_moves_the_time() -> None:
     first = timezone.now() - MINUTE
-    heartbeat.show_life("fetch", now=first)
-    heartbeat.show_life("fetch")
+    heartbeat.record_heartbeat("fetch", now=first)
+    heartbeat.record_heartbeat("fetch")
 
     assert Heartbeat.objects.get(name="fetch").at > first
