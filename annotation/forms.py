@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from django.forms.formsets import BaseFormSet, formset_factory
 
 from annotation import services
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import ATTRIBUTE_NAME, Attribute, Vertical
-from annotation.services import AttributePlan
 
 PLAIN = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
 MAX_FILE = 1024 * 1024
@@ -84,10 +84,10 @@ class AttributeForm(forms.Form):
         return cleaned
 
     @property
-    def plan(self) -> AttributePlan:
+    def plan(self) -> AttributeType:
         """Return the attribute as it is to be."""
         names = ("name", "type", "is_constant", "is_mandatory", "is_multi", "regex")
-        return AttributePlan(**{name: self.cleaned_data[name] for name in names})
+        return AttributeType(**{name: self.cleaned_data[name] for name in names})
 
 
 class AttributeRows(BaseFormSet):  # type: ignore[type-arg]  # generic in the stubs only
@@ -118,7 +118,7 @@ class AttributeRows(BaseFormSet):  # type: ignore[type-arg]  # generic in the st
         )
 
     @property
-    def plans(self) -> list[AttributePlan]:
+    def plans(self) -> list[AttributeType]:
         """Return the attributes as they are to be."""
         return [form.plan for form in self.kept_forms]
 

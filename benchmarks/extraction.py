@@ -17,15 +17,16 @@ from lxml import etree, html
 from lxml.etree import _Element
 from lxml.html import HtmlElement
 
+from annotation.algorithms.attribute_types import AttributeType
 from benchmarks.report import markdown_table
 from clustering.algorithms.grouping import RawPage
 from clustering.algorithms.published.shingles import shingle_vector
 from clustering.dom.page import parse_page
 from rules.algorithms.learning.learner import learn_cluster
-from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
+from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
 from rules.algorithms.rule.rule import ClusterRule
 from rules.algorithms.running.matching import BY_SIGNATURE, ClusterProfile, Clusters, match_page
-from rules.algorithms.running.records import AttributeType, RunnableRule
+from rules.algorithms.running.records import RunnableRule
 from rules.algorithms.running.run_rule import transform
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from rules.bundle.extraction import extract
@@ -121,7 +122,7 @@ def learnt_rule(bodies: list[bytes]) -> ClusterRule:
         )
         for number, tree in enumerate(trees[:N_ANNOTATED])
     ]
-    return learn_cluster(pages, trees[N_ANNOTATED:], [AttributeSpec(name) for name in FIELDS])
+    return learn_cluster(pages, trees[N_ANNOTATED:], [AttributeType(name) for name in FIELDS])
 
 
 def find(tree: _Element, xpath: str) -> list[Any]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from lxml.html import HtmlElement
 
+from annotation.algorithms.attribute_types import AttributeType
 from benchmarks.report import markdown_table
 from benchmarks.rule_learning import texts_at
 from clustering.dom.page import parse_page
@@ -22,9 +23,9 @@ from rules.algorithms.learning.list_learner import learn_list
 from rules.algorithms.learning.node_index import number_nodes
 from rules.algorithms.learning.record_samples import owner_of
 from rules.algorithms.learning.samples import read_samples
-from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
+from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
 from rules.algorithms.rule.xpaths import shown
-from rules.algorithms.running.records import AttributeType, RunnableRule
+from rules.algorithms.running.records import RunnableRule
 from rules.algorithms.running.run_rule import extract_tree
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from vertex.demo import sites
@@ -154,7 +155,7 @@ def judge(cluster: ListCluster) -> tuple[Score, Score]:
     )
     samples = read_samples([annotated], [page.tree for page in others[:N_UNANNOTATED]])
     rule = learn_list(
-        samples, [AttributeSpec(name, is_multi=name in cluster.multi) for name in names]
+        samples, [AttributeType(name, is_multi=name in cluster.multi) for name in names]
     )
     types = [AttributeType(name, is_multi=name in cluster.multi) for name in names]
     ready = RunnableRule(cluster.name, 1, stylesheet_of(rule), types)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.algorithms.sampling import draw, observe
 from annotation.algorithms.suggestions.declared import read_declared
 from annotation.algorithms.suggestions.evidence import WantedAttribute
@@ -20,7 +21,6 @@ from benchmarks.suggestions import types_of
 from rules.algorithms.learning.learner import learn_cluster
 from rules.algorithms.learning.novelty import richest
 from rules.algorithms.learning.stopping import SamplePage, SuggestedValues, look_at
-from rules.algorithms.learning.targets import AttributeSpec
 from rules.algorithms.rule.rule import ClusterRule
 from vertex.demo import sites
 
@@ -111,7 +111,7 @@ class Desk:
         self.hints = self._hints() if hints else {page: {} for page in self.samples}
 
     @property
-    def specs(self) -> list[AttributeSpec]:
+    def specs(self) -> list[AttributeType]:
         name = self.cluster.name.split(" ")[0]
         known = sites.load(name).vertical["attributes"] if name in sites.NAMES else []
         mandatory = {one["name"] for one in known if one.get("mandatory")}

@@ -14,6 +14,7 @@ from typing import Any
 
 from lxml.etree import _Element
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.algorithms.sampling import draw, observe
 from benchmarks.report import markdown_table
 from clustering.dom.page import parse_page
@@ -22,7 +23,7 @@ from rules.algorithms.learning.evaluating import values_on
 from rules.algorithms.learning.learner import learn_cluster
 from rules.algorithms.learning.node_index import NodeIndex, number_nodes
 from rules.algorithms.learning.nodes import ITSELF, TAIL, IndexedNode
-from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
+from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
 from rules.algorithms.rule.rule import ClusterRule
 from rules.algorithms.rule.xpaths import shown
 from vertex.demo import sites
@@ -59,8 +60,8 @@ class LabelledCluster:
         return sorted({name for values in self.truth.values() for name in values})
 
     @property
-    def specs(self) -> list[AttributeSpec]:
-        return [AttributeSpec(name, is_multi=name in self.multi) for name in self.attributes]
+    def specs(self) -> list[AttributeType]:
+        return [AttributeType(name, is_multi=name in self.multi) for name in self.attributes]
 
     def annotated(self, page: str) -> AnnotatedPage:
         marks = {name: found for name, found in self.marks[page].items() if found}

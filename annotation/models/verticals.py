@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.models import Cluster
 from vertex.core.models import Site
 from vertex.core.texts import storable
@@ -59,6 +60,10 @@ class Vertical(models.Model):
     def __str__(self) -> str:
         return self.name
 
+    def attribute_types(self) -> list[AttributeType]:
+        """Return the attributes that are still in the vertical, as the algorithms take them."""
+        return [attribute.as_type() for attribute in self.attributes.live()]
+
 
 class AttributeQuerySet(models.QuerySet["Attribute"]):
     def live(self) -> AttributeQuerySet:
@@ -105,6 +110,17 @@ class Attribute(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    def as_type(self) -> AttributeType:
+        """Return the attribute as the algorithms take it."""
+        return AttributeType(
+            name=self.name,
+            type=self.type,
+            is_constant=self.is_constant,
+            is_mandatory=self.is_mandatory,
+            is_multi=self.is_multi,
+            regex=self.regex,
+        )
 
 
 class AssignmentQuerySet(models.QuerySet["Assignment"]):

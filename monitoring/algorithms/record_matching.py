@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 
 from lxml.etree import _Element
 
+from annotation.algorithms.attribute_types import AttributeType
 from monitoring.algorithms.known_values import ADDRESSES, form_of, plain
-from rules.algorithms.running.records import AttributeType
 
 Values = Mapping[str, Any]
 

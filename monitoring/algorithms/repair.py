@@ -27,8 +27,8 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Final, NamedTuple
 
+from annotation.algorithms.attribute_types import AttributeType
 from monitoring.algorithms.value_places import ValueIndex, ValuePlace
-from rules.algorithms.running.records import AttributeType
 
 EXACT, NEARLY = 2, 1  # what a page counts for, by whether it shows the value or a number near it
 ENOUGH: Final = 0.5  # score from which a place is proposed

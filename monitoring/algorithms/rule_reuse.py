@@ -21,11 +21,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from annotation.algorithms.attribute_types import AttributeType
 from monitoring.algorithms.known_values import plain
 from monitoring.algorithms.site_change import NULL_EXTRACTION, FailedField, field_test
 from rules.algorithms.running.matching import read_signature
 from rules.algorithms.running.record_lines import Line
-from rules.algorithms.running.records import AttributeType
 
 CLUSTER_MATCH: Final = "cluster_match"
 PAGE_MATCH: Final = "page_match"

@@ -23,11 +23,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.published.shingles import masked_vectors
 from monitoring.algorithms.known_values import same_value
 from rules.algorithms.running.matching import read_signature
 from rules.algorithms.running.record_lines import Line
-from rules.algorithms.running.records import AttributeType
 
 Kind = Literal["null_extraction", "incorrect_extraction"]
 

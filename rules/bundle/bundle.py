@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.grouping import RawPage
 from clustering.services.pages.archives import read_pages
 from clustering.services.pages.source_pages import Item, NotTaken, SourcePage
@@ -27,7 +28,7 @@ from clustering.values.typed_regexes import BadRegex, check_regex
 from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, StylesheetRefused, read_stylesheet
 from rules.algorithms.running.matching import clusters_from_json, clusters_to_json
 from rules.algorithms.running.record_lines import Line, SiteRules, line_not_taken
-from rules.algorithms.running.records import AttributeType, RunnableRule
+from rules.algorithms.running.records import RunnableRule
 from rules.algorithms.running.run_rule import StylesheetFailed, compile_stylesheet
 from rules.bundle.extraction import lines_of
 from vertex.core.services.files.files import UnreadableFile, read_whole
@@ -108,7 +109,7 @@ def _bundle_to_json(bundle: Bundle) -> dict[str, Any]:
                 "cluster": rule.cluster,
                 "version": rule.version,
                 "stylesheet": f"{rule.cluster}.xsl",
-                "attributes": [asdict(attribute) for attribute in rule.attributes],
+                "attributes": [attribute.as_json() for attribute in rule.attributes],
                 "trust": dict(rule.trust),
                 "by_hand": rule.is_by_hand,
                 "learnt": bundle.learnt.get(rule.cluster),
@@ -161,7 +162,7 @@ def _read_rule(folder: Path, form: Mapping[str, Any]) -> RunnableRule:
     cluster = str(form["cluster"])
     if not _CLUSTER.fullmatch(cluster):
         raise BadBundle(f"{cluster!r} is no name of a cluster")
-    attributes = tuple(AttributeType(**one) for one in form["attributes"])
+    attributes = tuple(AttributeType.from_json(entry) for entry in form["attributes"])
     file = folder / f"{cluster}.xsl"
     try:
         text = read_whole(file, MAX_STYLESHEET)

@@ -18,10 +18,11 @@ from lxml import etree
 from lxml.etree import _Element
 from lxml.html import HtmlElement
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.dom.paths import element_paths
 from rules.algorithms.by_hand.sandbox import StylesheetRefused, check_xpath, read_stylesheet
-from rules.algorithms.running.records import AttributeType, Extracted, RunnableRule
+from rules.algorithms.running.records import Extracted, RunnableRule
 from rules.algorithms.running.run_rule import StylesheetFailed, extract_here, transform
 from rules.bundle.limits import MOST_ANSWER, PageBody, read_message, write_message
 
@@ -130,7 +131,7 @@ def _run_stylesheet(question: Mapping[str, Any], page: PageBody) -> str:
 def _extract(question: Mapping[str, Any], page: PageBody) -> Extracted:
     """Return the records of a page by a rule that somebody wrote."""
     form = question["rule"]
-    attributes = [AttributeType(**one) for one in form["attributes"]]
+    attributes = [AttributeType.from_json(entry) for entry in form["attributes"]]
     rule = RunnableRule(**form | {"attributes": attributes, "is_by_hand": False})
     _check(rule.stylesheet)
     return extract_here(

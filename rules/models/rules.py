@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Vertical
 from clustering.models import Cluster, Page, Snapshot
 from vertex.core.models import Site, User
@@ -83,6 +84,11 @@ class Rule(models.Model):
 
     def __str__(self) -> str:
         return f"{self.cluster.name}@{self.version}"
+
+    @property
+    def attributes(self) -> list[AttributeType]:
+        """Return the attributes that the vertical had when the rule was learnt."""
+        return [AttributeType.from_json(entry) for entry in self.schema]
 
     @property
     def is_by_hand(self) -> bool:

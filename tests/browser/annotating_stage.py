@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Attribute, Sample, Vertical
-from annotation.services import AttributePlan, assign_vertical, save_vertical
+from annotation.services import assign_vertical, save_vertical
 from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
 from tests.apps.clustering.api_cast import page_of, site_of
 from vertex.core.models import Site
@@ -66,7 +67,7 @@ def _describe(site: Site, vertical: dict[str, object], n_attributes: int) -> Ver
     listed = vertical["attributes"]
     assert isinstance(listed, list)
     plans = [
-        AttributePlan(
+        AttributeType(
             one["name"], one.get("type", Attribute.Type.TEXT), is_multi=bool(one.get("multi"))
         )
         for one in listed[:n_attributes]

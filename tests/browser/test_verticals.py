@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Vertical
-from annotation.services import AttributePlan, save_vertical
+from annotation.services import save_vertical
 from tests.browser.conftest import NARROW, OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -19,7 +20,7 @@ def live() -> list[str]:
 def save_product() -> None:
     save_vertical(
         name="product",
-        attributes=[AttributePlan(name) for name in ("name", "price", "brand")],
+        attributes=[AttributeType(name) for name in ("name", "price", "brand")],
         actor=None,
     )
 

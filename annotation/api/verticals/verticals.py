@@ -11,6 +11,7 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 
 from annotation import services
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import ATTRIBUTE_NAME, Assignment, Attribute, Vertical
 from vertex.core.api.endpoints import ApiView, endpoint
 from vertex.core.api.errors import Conflict
@@ -200,7 +201,7 @@ class SiteVertical(ApiView):
 def _save(name: str, body: dict[str, Any], request: Request) -> dict[str, Any]:
     """Save a vertical and return it as it is then."""
     plans = [
-        services.AttributePlan(
+        AttributeType(
             name=entry["name"],
             type=entry["type"],
             is_constant=entry["constant"],

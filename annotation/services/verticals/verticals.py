@@ -15,6 +15,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import ATTRIBUTE_NAME, Annotation, Assignment, Attribute, Vertical
 from clustering.models import Cluster
 from vertex.core.models import Site, User
@@ -60,23 +61,11 @@ class VerticalInUse(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class AttributePlan:
-    """An attribute as it is to be."""
-
-    name: str
-    type: str = Attribute.Type.TEXT
-    is_constant: bool = False
-    is_mandatory: bool = False
-    is_multi: bool = False
-    regex: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class VerticalPlan:
     """A vertical as it is to be."""
 
     name: str
-    attributes: tuple[AttributePlan, ...]
+    attributes: tuple[AttributeType, ...]
     description: str | None = None  # None: as it is
 
 
@@ -100,12 +89,12 @@ def read_vertical(text: bytes) -> VerticalPlan:
     return VerticalPlan(name.strip(), plans, description if "description" in document else None)
 
 
-def _read_attribute(place: str, entry: object, problems: list[str]) -> AttributePlan:
+def _read_attribute(place: str, entry: object, problems: list[str]) -> AttributeType:
     if not isinstance(entry, dict):
         problems.append(f"{place} is not a JSON object")
-        return AttributePlan("")
+        return AttributeType("")
     found: list[str] = []
-    plan = AttributePlan(
+    plan = AttributeType(
         name=_read(entry, "name", str, "", found).strip(),
         type=_type_named(_read(entry, "type", str, "text", found)),
         is_constant=_read(entry, "constant", bool, False, found),
@@ -158,7 +147,7 @@ def check_vertical(plan: VerticalPlan) -> None:
         raise BadVertical(problems)
 
 
-def problems_of(attribute: AttributePlan) -> list[str]:
+def problems_of(attribute: AttributeType) -> list[str]:
     """Say what is wrong with one attribute."""
     problems = _problems_of_name("the name", attribute.name)
     if attribute.type not in Attribute.Type.values:
@@ -207,7 +196,7 @@ def problem_of_regex(regex: str) -> str:
 def save_vertical(
     *,
     name: str,
-    attributes: Sequence[AttributePlan],
+    attributes: Sequence[AttributeType],
     description: str | None = None,
     actor: User | None,
     version: int | None = None,
@@ -236,7 +225,7 @@ def save_vertical(
     return vertical
 
 
-def _save_attributes(vertical: Vertical, plans: Sequence[AttributePlan]) -> list[str]:
+def _save_attributes(vertical: Vertical, plans: Sequence[AttributeType]) -> list[str]:
     """Bring the attributes to what is planned and return the names of those that changed."""
     saved = {attribute.name: attribute for attribute in vertical.attributes.all()}
     changed = []

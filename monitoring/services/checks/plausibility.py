@@ -20,7 +20,6 @@ from monitoring.services.checks.tested_pages import lines_with, text_of_body, tr
 from monitoring.services.checks.watched import WatchedCluster
 from rules.algorithms.running.record_lines import Line
 from rules.models import Record, RecordVersion, Rule
-from rules.services.learning.schemas import types_of
 from vertex.core.models import Site
 
 LAG: Final = timedelta(days=7)
@@ -69,7 +68,7 @@ def suspicions_of_stream(site: Site, now: datetime) -> list[tuple[str, Suspicion
         if not rows:
             continue
         records = {row.pk for row in rows}
-        kinds = {one.name: one.type for one in types_of(rule.schema)}
+        kinds = {one.name: one.type for one in rule.attributes}
         baseline = readings_at(rule.cluster, now - LAG)
         models = learn_models(baseline, kinds, readings_at(rule.cluster, now - 2 * LAG))
         before = readings_at(rule.cluster, now - LAG, records)

@@ -143,12 +143,10 @@ def _lost_constants(was: Sequence[Record], served: ExtractedPage, rule: Rule) ->
 
 def _lost_constant(was: Record, now: Mapping[str, Any], rule: Rule) -> bool:
     return any(
-        attribute["name"] in was.values
-        and not same_value(
-            attribute.get("type", "text"), was.values[attribute["name"]], now.get(attribute["name"])
-        )
-        for attribute in rule.schema
-        if attribute.get("is_constant")
+        attribute.name in was.values
+        and not same_value(attribute.type, was.values[attribute.name], now.get(attribute.name))
+        for attribute in rule.attributes
+        if attribute.is_constant
     )
 
 

@@ -77,7 +77,7 @@ def _known_of(rule: Rule) -> dict[str, _Known]:
     """Return what is known of each constant attribute of a rule."""
     stored = Record.objects.there().filter(cluster=rule.cluster_id, rule=rule).order_by("-pk")
     rows = list(stored.values_list("values", "nodes")[:MOST_KNOWN])
-    names = [attribute["name"] for attribute in rule.schema if attribute.get("is_constant")]
+    names = [attribute.name for attribute in rule.attributes if attribute.is_constant]
     return {name: _summary(name, rows) for name in names}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.models import Cluster, ClusterFigures, Page, PageMembership
 from monitoring.algorithms.rule_reuse import NewCluster, OldCluster, Versions, find_reuse
 from monitoring.models import FetchedPage, Proposal
@@ -20,7 +21,6 @@ from monitoring.services.repair.accepting import accept_plans
 from monitoring.services.repair.fresh_clusters import cluster_fresh
 from monitoring.services.repair.plans import RepairPlan
 from monitoring.services.repair.relearning import OldPage, relearn, versions_with
-from rules.algorithms.running.records import AttributeType
 from rules.models import GoldenRecord, Record, Rule
 from rules.services.learning.schemas import runnable
 from vertex.core.models import Job, Site, User

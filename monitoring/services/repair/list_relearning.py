@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from lxml.etree import _Element
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.records.finding import find_records
 from clustering.dom.paths import element_paths
 from monitoring.algorithms.known_values import same_value
@@ -24,10 +25,9 @@ from rules.algorithms.learning.record_samples import RecordSamples, copy_of_reco
 from rules.algorithms.learning.samples import read_samples
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
 from rules.algorithms.rule.rule import OF_PAGE
-from rules.algorithms.running.records import AttributeType, RunnableRule
+from rules.algorithms.running.records import RunnableRule
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from rules.models import Rule
-from rules.services.learning.schemas import specs_of, types_of
 
 N_LISTS: Final = 5  # of a page that may be the one
 N_PAGES: Final = 8  # from which is learnt
@@ -59,7 +59,7 @@ def relearn_list(
     rule: Rule, old: Sequence[OldPage], fresh: Mapping[str, FreshPage], urls: Iterable[str]
 ) -> Relearnt | None:
     """Return the rule of a changed list; None where its records are found on no page."""
-    kinds = types_of(rule.schema)
+    kinds = rule.attributes
     named = rule.definition.get("attributes", [])
     of_page = {one["attribute"] for one in named if one.get("scope") == OF_PAGE}
     within = [one for one in kinds if one.name not in of_page]
@@ -80,9 +80,7 @@ def relearn_list(
         ],
         [tree for tree in trees if tree is not None],
     )
-    definition = learn_records(
-        samples, [_samples_of(page) for page in pages], specs_of(rule.schema)
-    )
+    definition = learn_records(samples, [_samples_of(page) for page in pages], rule.attributes)
     stylesheet = stylesheet_of(definition, title=rule.cluster.title)
     trial = RunnableRule(rule.cluster.name, 0, stylesheet, kinds)
     has_rule = {one.attribute for one in definition.attributes if one.alternatives}

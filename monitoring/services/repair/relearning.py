@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from annotation.algorithms.attribute_types import AttributeType
 from monitoring.algorithms.known_values import plain, same_value
 from monitoring.algorithms.repair import KnownPage, ProposedPage, choose_pages, propose_annotations
 from monitoring.algorithms.rule_reuse import Versions, field_test_of_rule
@@ -16,10 +17,9 @@ from monitoring.services.repair.list_relearning import relearn_list
 from monitoring.services.repair.relearnt import OldPage, Relearnt, versions_with
 from rules.algorithms.learning.learner import learn_cluster
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
-from rules.algorithms.running.records import AttributeType, RunnableRule
+from rules.algorithms.running.records import RunnableRule
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from rules.models import Rule
-from rules.services.learning.schemas import specs_of, types_of
 
 __all__ = ["OldPage", "Relearnt", "relearn", "versions_with"]
 
@@ -40,7 +40,7 @@ def relearn(
     if any("index" in line for page in old for line in page.golden):
         return relearn_list(rule, old, fresh, urls)
     known = _known_pages(old, fresh)
-    kinds = types_of(rule.schema)
+    kinds = rule.attributes
     if not known:
         return None
     proposed = propose_annotations(known, kinds)
@@ -112,10 +112,10 @@ def _learn(
     learnt = learn_cluster(
         [one for page in annotated if (one := _annotated_page(page, fresh[page.url], dropped))],
         [tree for tree in trees if tree is not None],
-        specs_of(rule.schema),
+        rule.attributes,
     )
     stylesheet = stylesheet_of(learnt, title=rule.cluster.title)
-    trial = RunnableRule(rule.cluster.name, 0, stylesheet, types_of(rule.schema))
+    trial = RunnableRule(rule.cluster.name, 0, stylesheet, rule.attributes)
     has_rule = {one.attribute for one in learnt.attributes if one.alternatives}
     versions = versions_with(trial, old, fresh)
     kinds = [one for one in trial.attributes if one.name in has_rule or one.is_mandatory]

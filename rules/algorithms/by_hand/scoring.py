@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.values.displayed import displayed
 from clustering.values.typed_regexes import select
-from rules.algorithms.running.records import AttributeType, Extracted
+from rules.algorithms.running.records import Extracted
 
 Values = tuple[str, ...]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.features import features_of
 from rules.algorithms.learning.naive_bayes import ClassifierUndecided, decimal, learn_classifier
 from rules.algorithms.learning.node_index import NodeSet
@@ -26,13 +27,7 @@ from rules.algorithms.learning.search import (
     numbers_of_candidate,
     search,
 )
-from rules.algorithms.learning.targets import (
-    BOUNDARY,
-    AttributeSpec,
-    TargetNode,
-    Targets,
-    as_element,
-)
+from rules.algorithms.learning.targets import BOUNDARY, TargetNode, Targets, as_element
 from rules.algorithms.learning.text_selection import NoSelection, learn_part
 from rules.algorithms.rule.rule import (
     NAIVE_BAYES,
@@ -66,7 +61,7 @@ class AttributeTask:
 
     samples: Samples
     targets: Targets
-    spec: AttributeSpec
+    spec: AttributeType
     marks: tuple[TargetNode, ...]
     claimed: NodeSet = 0  # nodes of unannotated pages that other attributes' rules select
 
@@ -100,7 +95,7 @@ class AttributeTask:
 
 
 def learn_attributes(
-    samples: Samples, asked: Sequence[tuple[Targets, AttributeSpec]]
+    samples: Samples, asked: Sequence[tuple[Targets, AttributeType]]
 ) -> list[AttributeRule]:
     """Return the rules of a cluster's attributes; one that selects another's nodes is learnt again."""
     rules = [learn_attribute(samples, targets, spec) for targets, spec in asked]
@@ -138,7 +133,7 @@ def _on_annotated(samples: Samples, bits: NodeSet) -> NodeSet:
 
 
 def learn_attribute(
-    samples: Samples, targets: Targets, spec: AttributeSpec, claimed: NodeSet = 0
+    samples: Samples, targets: Targets, spec: AttributeType, claimed: NodeSet = 0
 ) -> AttributeRule:
     """Return the attribute's rule, or the reason why there is none."""
     alternatives: list[Alternative] = []
@@ -196,7 +191,7 @@ def learn_boundary(
 ) -> tuple[Boundary | None, list[LearningFailure]]:
     """Return where the records of a list begin, None where nothing was marked or nothing is precise."""
     rule = (
-        learn_attribute(samples, targets, AttributeSpec(BOUNDARY, is_multi=True))
+        learn_attribute(samples, targets, AttributeType(BOUNDARY, is_multi=True))
         if targets.marks
         else None
     )

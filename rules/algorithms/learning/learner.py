@@ -17,19 +17,14 @@ from typing import Final
 
 from lxml.etree import _Element
 
+from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.default_learner import learn_attributes, learn_boundary
 from rules.algorithms.learning.published_learner import learn_all_as_published
 from rules.algorithms.learning.samples import Samples, read_samples
-from rules.algorithms.learning.targets import (
-    AnnotatedPage,
-    AttributeSpec,
-    Targets,
-    find_boundaries,
-    find_targets,
-)
+from rules.algorithms.learning.targets import AnnotatedPage, Targets, find_boundaries, find_targets
 from rules.algorithms.rule.rule import AttributeRule, ClusterRule, LearningFailure
 
-Learner = Callable[[Samples, Sequence[tuple[Targets, AttributeSpec]]], list[AttributeRule]]
+Learner = Callable[[Samples, Sequence[tuple[Targets, AttributeType]]], list[AttributeRule]]
 
 LEARNERS: Final[Mapping[str, Learner]] = {
     "default": learn_attributes,
@@ -40,7 +35,7 @@ LEARNERS: Final[Mapping[str, Learner]] = {
 def learn_cluster(
     annotated: Sequence[AnnotatedPage],
     unannotated: Iterable[_Element],
-    attributes: Iterable[AttributeSpec],
+    attributes: Iterable[AttributeType],
     *,
     learner: str = "default",
 ) -> ClusterRule:
@@ -52,7 +47,7 @@ def learn_cluster(
 
 
 def learn_from(
-    samples: Samples, attributes: Iterable[AttributeSpec], *, learner: str = "default"
+    samples: Samples, attributes: Iterable[AttributeType], *, learner: str = "default"
 ) -> ClusterRule:
     """Do the same with samples that were read already."""
     learn = LEARNERS[learner]
@@ -76,7 +71,7 @@ def learn_from(
     )
 
 
-def _without_marks(targets: Targets, spec: AttributeSpec) -> AttributeRule:
+def _without_marks(targets: Targets, spec: AttributeType) -> AttributeRule:
     reason = (
         "it is absent on all annotated pages" if targets.judged else "no page was annotated for it"
     )

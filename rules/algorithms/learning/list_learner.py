@@ -18,6 +18,7 @@ from itertools import zip_longest
 from lxml import etree
 from lxml.etree import _Element
 
+from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.learner import learn_from
 from rules.algorithms.learning.record_bounds import run_of, with_run
 from rules.algorithms.learning.record_samples import (
@@ -27,12 +28,12 @@ from rules.algorithms.learning.record_samples import (
     samples_of_records,
 )
 from rules.algorithms.learning.samples import Samples, read_samples
-from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, NodeNotFound
+from rules.algorithms.learning.targets import AnnotatedPage, NodeNotFound
 from rules.algorithms.rule.rule import OF_PAGE, Boundary, ClusterRule
 
 
 def learn_list(
-    samples: Samples, attributes: Sequence[AttributeSpec], *, learner: str = "default"
+    samples: Samples, attributes: Sequence[AttributeType], *, learner: str = "default"
 ) -> ClusterRule:
     """Return the rule of a cluster of lists; an attribute without a rule says why."""
     found = list(filter(None, map(_samples_of, samples.pages)))
@@ -42,7 +43,7 @@ def learn_list(
 def learn_records(
     samples: Samples,
     found: Sequence[RecordSamples],
-    attributes: Sequence[AttributeSpec],
+    attributes: Sequence[AttributeType],
     *,
     learner: str = "default",
 ) -> ClusterRule:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.apriori import LearntXPath, learn_xpath
 from rules.algorithms.learning.features import PUBLISHED, features_of
 from rules.algorithms.learning.naive_bayes import ClassifierUndecided, decimal, learn_classifier
@@ -16,7 +17,7 @@ from rules.algorithms.learning.positional import learn_position
 from rules.algorithms.learning.range_pruner import learn_offsets
 from rules.algorithms.learning.samples import Samples, chosen, question_of
 from rules.algorithms.learning.search import SearchGoal
-from rules.algorithms.learning.targets import AttributeSpec, TargetNode, Targets, on_element
+from rules.algorithms.learning.targets import TargetNode, Targets, on_element
 from rules.algorithms.learning.text_selection import examples_of
 from rules.algorithms.rule.rule import (
     NAIVE_BAYES,
@@ -31,13 +32,13 @@ from rules.algorithms.rule.rule import (
 
 
 def learn_all_as_published(
-    samples: Samples, asked: Iterable[tuple[Targets, AttributeSpec]]
+    samples: Samples, asked: Iterable[tuple[Targets, AttributeType]]
 ) -> list[AttributeRule]:
     """Return the rules of a cluster's attributes, each learnt by itself."""
     return [learn_as_published(samples, targets, spec) for targets, spec in asked]
 
 
-def learn_as_published(samples: Samples, targets: Targets, spec: AttributeSpec) -> AttributeRule:
+def learn_as_published(samples: Samples, targets: Targets, spec: AttributeType) -> AttributeRule:
     """Return the attribute's rule as the paper learns it, or the reason why there is none."""
     marks = [on_element(samples.universe, mark) for mark in targets.marks]
     targets = Targets(marks, targets.judged, targets.failures)
@@ -78,7 +79,7 @@ def _alternative(
     marks: list[TargetNode],
     question: SearchGoal,
     learnt: LearntXPath,
-    spec: AttributeSpec,
+    spec: AttributeType,
 ) -> Alternative:
     """Return the pXPath, the rXPath with a position, or with a classifier. Raises ClassifierUndecided."""
     numbers = Numbers(learnt.precision, learnt.distance, learnt.support)

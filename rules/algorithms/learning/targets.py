@@ -17,6 +17,7 @@ from typing import Any
 from lxml import etree
 from lxml.etree import _Element
 
+from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.features import Positive
 from rules.algorithms.learning.node_index import NodeIndex
 from rules.algorithms.learning.nodes import ITSELF, TAIL, TEXT
@@ -50,18 +51,6 @@ class AnnotatedPage:
 
 
 @dataclass(frozen=True, slots=True)
-class AttributeSpec:
-    """What the vertical says about an attribute."""
-
-    name: str
-    type: str = "text"
-    is_constant: bool = False
-    is_mandatory: bool = False
-    is_multi: bool = False
-    regex: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class TargetNode:
     """An annotation found in the universe."""
 
@@ -81,7 +70,7 @@ class Targets:
 
 
 def find_targets(
-    universe: NodeIndex, pages: Sequence[AnnotatedPage], spec: AttributeSpec
+    universe: NodeIndex, pages: Sequence[AnnotatedPage], spec: AttributeType
 ) -> Targets:
     """Return the marks of an attribute; what contradicts itself or is not found is told, not used."""
     targets = Targets()
@@ -128,7 +117,7 @@ def find_boundaries(universe: NodeIndex, pages: Sequence[AnnotatedPage]) -> Targ
 
 
 def _unusable(
-    page: AnnotatedPage, spec: AttributeSpec, marks: Sequence[MarkedNode]
+    page: AnnotatedPage, spec: AttributeType, marks: Sequence[MarkedNode]
 ) -> tuple[str, str] | None:
     if page.problem:
         return "page", f"the page is {page.problem}; annotate another sample"

@@ -11,13 +11,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import islice
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.values.typed_regexes import BadRegex, select
 from rules.algorithms.learning.columns import numbers_of
 from rules.algorithms.learning.node_index import NodeIndex
 from rules.algorithms.learning.range_pruner import Example, learn_selection
 from rules.algorithms.learning.samples import Samples
 from rules.algorithms.learning.search import Conjunction
-from rules.algorithms.learning.targets import AttributeSpec, TargetNode
+from rules.algorithms.learning.targets import TargetNode
 from rules.algorithms.rule.rule import Selection
 from rules.algorithms.rule.xpaths import COLONS, shown
 
@@ -35,7 +36,7 @@ class NoSelection(Exception):
 
 
 def learn_part(
-    samples: Samples, marks: Sequence[TargetNode], candidate: Conjunction, spec: AttributeSpec
+    samples: Samples, marks: Sequence[TargetNode], candidate: Conjunction, spec: AttributeType
 ) -> Selection:
     """Return the part of the node's text that is the value. Raises NoSelection."""
     universe = samples.universe

@@ -17,7 +17,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urljoin, urlsplit
 
-from rules.algorithms.running.records import AttributeType, ExtractedRecord
+from annotation.algorithms.attribute_types import AttributeType
+from rules.algorithms.running.records import ExtractedRecord
 
 SEPARATOR = " | "
 _NUMBER = re.compile(r"\d+")

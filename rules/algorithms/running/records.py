@@ -5,19 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.values.normalising import Normalised
-
-
-@dataclass(frozen=True, slots=True)
-class AttributeType:
-    """What is known of an attribute's values before any is seen."""
-
-    name: str
-    type: str = "text"
-    is_multi: bool = False
-    is_mandatory: bool = False
-    is_constant: bool = False
-    regex: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from lxml import etree
 from lxml.etree import _Element
 from lxml.html import HtmlElement
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.dom.links import find_base
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.values.displayed import displayed
@@ -24,7 +25,6 @@ from clustering.values.typed_regexes import select
 from rules.algorithms.running.node_paths_of_output import page_paths
 from rules.algorithms.running.record_keys import with_keys
 from rules.algorithms.running.records import (
-    AttributeType,
     Extracted,
     ExtractedRecord,
     RawRecord,

@@ -11,12 +11,13 @@ from django.db import models, transaction
 from django.utils import timezone
 from lxml.etree import _Element
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Vertical
 from clustering.models import Cluster, Clustering, Snapshot
 from rules.algorithms.learning.learner import LEARNERS, learn_from
 from rules.algorithms.learning.list_learner import learn_list
 from rules.algorithms.learning.samples import Samples, read_samples
-from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec
+from rules.algorithms.learning.targets import AnnotatedPage
 from rules.algorithms.rule.rule import AttributeRule, ClusterRule
 from rules.algorithms.running.records import Extracted, RunnableRule
 from rules.algorithms.running.run_rule import extract_tree
@@ -29,7 +30,7 @@ from rules.services.learning.sample_pages import (
     sample_pages_of,
     tree_of,
 )
-from rules.services.learning.schemas import runnable, schema_of, specs_of, types_of, vertical_of
+from rules.services.learning.schemas import runnable, vertical_of
 from rules.services.learning.tree_cache import WALKS, kept_tree
 from rules.services.review.publishing import publish_rule
 from vertex.core.models import Job, Site, User
@@ -114,7 +115,7 @@ class LearntRule(NamedTuple):
 
     cluster: Cluster
     vertical: Vertical
-    schema: list[dict[str, Any]]
+    attributes: list[AttributeType]
     pages: SamplePages
     marked: dict[int, AnnotatedPage]  # by snapshot, those that have a tree
     trees: list[_Element | None]  # of the samples, in their order
@@ -129,7 +130,7 @@ class LearntRule(NamedTuple):
 
     @property
     def runnable(self) -> RunnableRule:
-        return RunnableRule(self.cluster.name, 0, self.stylesheet, types_of(self.schema))
+        return RunnableRule(self.cluster.name, 0, self.stylesheet, self.attributes)
 
 
 def learn_rule(*, cluster: Cluster, learner: str = "default", actor: User | None = None) -> Rule:
@@ -194,13 +195,13 @@ def learn_samples(
             f"{cluster.site.name} has no vertical, so nobody knows what to extract from {cluster.name}; "
             "assign one first"
         )
-    pages, schema = sample_pages_of(cluster), schema_of(vertical)
+    pages, attributes = sample_pages_of(cluster), vertical.attribute_types()
     read = kept_tree if is_kept else tree_of
     marked = {s.pk: page for s in pages.annotated if (page := annotated_page(s, read)) is not None}
     others = {snapshot.pk: read(snapshot) for snapshot in pages.unannotated}
     trees_of_others = [tree for tree in others.values() if tree is not None]
     samples = read_samples(list(marked.values()), trees_of_others, WALKS if is_kept else None)
-    rule = _learn(samples, specs_of(schema), learner)
+    rule = _learn(samples, attributes, learner)
     trees = [
         page.tree if (page := marked.get(s.pk)) is not None else others.get(s.pk)
         for s in pages.samples
@@ -208,7 +209,7 @@ def learn_samples(
     learnt = LearntRule(
         cluster=cluster,
         vertical=vertical,
-        schema=schema,
+        attributes=attributes,
         pages=pages,
         marked=marked,
         trees=trees,
@@ -226,7 +227,8 @@ def learn_samples(
 
 def _write(rule: Rule, learnt: LearntRule, validation: dict[str, Any], actor: User | None) -> None:
     """Let a version be what was learnt."""
-    rule.vertical, rule.schema = learnt.vertical, learnt.schema
+    rule.vertical = learnt.vertical
+    rule.schema = [attribute.as_json() for attribute in learnt.attributes]
     rule.definition, rule.stylesheet = learnt.rule.as_json(), learnt.stylesheet
     rule.figures, rule.validation = _told(learnt), validation
     rule.made_at, rule.made_by = timezone.now(), actor
@@ -249,7 +251,7 @@ def _write(rule: Rule, learnt: LearntRule, validation: dict[str, Any], actor: Us
 
 def _told(learnt: LearntRule) -> list[dict[str, Any]]:
     missing = [
-        (snapshot.page.url, _missing_in(found, learnt.schema))
+        (snapshot.page.url, _missing_in(found, learnt.attributes))
         for snapshot, found in zip(learnt.pages.samples, learnt.extracted, strict=True)
     ]
     return [
@@ -264,10 +266,10 @@ def _told(learnt: LearntRule) -> list[dict[str, Any]]:
     ]
 
 
-def _learn(samples: Samples, specs: Sequence[AttributeSpec], learner: str) -> ClusterRule:
+def _learn(samples: Samples, attributes: Sequence[AttributeType], learner: str) -> ClusterRule:
     """Learn the rule; fields of records within these, where an editor said where the records are."""
     is_list = any(page.records for page in samples.pages)
-    return (learn_list if is_list else learn_from)(samples, specs, learner=learner)
+    return (learn_list if is_list else learn_from)(samples, attributes, learner=learner)
 
 
 def _present(site: Site) -> models.QuerySet[Cluster]:
@@ -293,10 +295,10 @@ def next_version(cluster: Cluster) -> int:
     return (last or 0) + 1
 
 
-def _missing_in(found: Extracted | None, schema: Sequence[dict[str, Any]]) -> set[str]:
+def _missing_in(found: Extracted | None, attributes: Sequence[AttributeType]) -> set[str]:
     """Return the attributes of which no value was found on a page."""
     records = found.records if found else []
-    names = [attribute["name"] for attribute in schema]
+    names = [attribute.name for attribute in attributes]
     return {name for name in names if not any(name in record.values for record in records)}
 
 

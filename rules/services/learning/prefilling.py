@@ -38,8 +38,8 @@ def prefill(cluster: Cluster, snapshot: Snapshot) -> dict[str, Any]:
     records = extracted.records if extracted else []
     page = NumberedPage(read_texts(tree))
     told = {}
-    for attribute in rule.schema:
-        name = attribute["name"]
+    for attribute in rule.attributes:
+        name = attribute.name
         found = _found(page, name, records)
         if found["marks"]:
             told[name] = found

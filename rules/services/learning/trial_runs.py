@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from lxml.etree import _Element
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Vertical
 from clustering.models import Cluster, Snapshot
 from rules.algorithms.by_hand.hand_edits import (
@@ -45,7 +46,7 @@ from rules.services.learning.sample_pages import (
     sample_pages_of,
     seen_on,
 )
-from rules.services.learning.schemas import schema_of, types_of, vertical_of
+from rules.services.learning.schemas import vertical_of
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
 MOST_SECONDS = 20.0  # for all samples; people wait
@@ -71,7 +72,7 @@ class Trial:
 
     cluster: Cluster
     vertical: Vertical | None
-    schema: Sequence[dict[str, Any]]
+    attributes: Sequence[AttributeType]
     stylesheet: str = ""  # as it would be kept
     refused: str = ""  # why it may not run, or cannot
     has_places: bool = False  # whether it tells where values stand
@@ -117,19 +118,19 @@ class Run:
 def try_edit(cluster: Cluster, edit: HandEdit, *, runs: LimitedRuns | None = None) -> Trial:
     """Return what somebody's edit of a cluster's rule comes to on the samples."""
     vertical = vertical_of(cluster)
-    schema = schema_of(vertical) if vertical else []
     if vertical is None:
         why = (
             f"Nobody has said what the pages of {cluster.title} describe; choose a vertical first."
         )
         return Trial(cluster, None, [], refused=why)
+    attributes = vertical.attribute_types()
     try:
-        text, written = compose(cluster, edit, schema)
+        text, written = compose(cluster, edit, attributes)
         root = read_stylesheet(text.encode())
     except StylesheetRefused as refused:
-        return Trial(cluster, vertical, schema, _text_of(edit), refused=str(refused))
+        return Trial(cluster, vertical, attributes, _text_of(edit), refused=str(refused))
     samples = sample_pages_of(cluster)
-    rule = RunnableRule(cluster.name, 0, text, types_of(schema), is_by_hand=True)
+    rule = RunnableRule(cluster.name, 0, text, attributes, is_by_hand=True)
     started = time.monotonic()
     with nullcontext(runs) if runs else borrowed_runs() as limited:
         tried = _run(rule, samples, started + MOST_SECONDS, limited)
@@ -137,7 +138,7 @@ def try_edit(cluster: Cluster, edit: HandEdit, *, runs: LimitedRuns | None = Non
     return Trial(
         cluster=cluster,
         vertical=vertical,
-        schema=schema,
+        attributes=attributes,
         stylesheet=text,
         refused=_why_none_ran(tried),
         has_places=tells_places(root),
@@ -150,18 +151,18 @@ def try_edit(cluster: Cluster, edit: HandEdit, *, runs: LimitedRuns | None = Non
 
 
 def compose(
-    cluster: Cluster, edit: HandEdit, schema: Sequence[dict[str, Any]]
+    cluster: Cluster, edit: HandEdit, attributes: Sequence[AttributeType]
 ) -> tuple[str, dict[str, HandWritten]]:
     """Return the stylesheet that an edit makes, and the XPaths that it changes. Raises StylesheetRefused."""
     if edit.stylesheet is not None:
         return stylesheet_text(edit.stylesheet), {}
-    before = xpaths_of(edit.base, schema)
-    is_multi = {one["name"]: one["is_multi"] for one in schema}
+    before = xpaths_of(edit.base, attributes)
+    is_multi = {attribute.name: attribute.is_multi for attribute in attributes}
     unknown = [name for name in edit.xpaths if name not in before]
     if unknown:
         known = ", ".join(before)
         raise StylesheetRefused(f"{unknown[0]} is no attribute of the vertical; it has: {known}")
-    base = start_of(cluster, edit.base, schema)
+    base = start_of(cluster, edit.base, attributes)
     within = within_record(read_stylesheet(base.encode()), list(before))
     written = {}
     for name, xpaths in edit.xpaths.items():
@@ -177,29 +178,29 @@ def compose(
     ), written
 
 
-def xpaths_of(rule: Rule | None, schema: Sequence[dict[str, Any]]) -> dict[str, HandWritten]:
+def xpaths_of(rule: Rule | None, attributes: Sequence[AttributeType]) -> dict[str, HandWritten]:
     """Return the XPaths by which a version finds each attribute of a vertical, as far as they are known."""
     figures = {one["attribute"]: one for one in rule.figures} if rule else {}
     learnt = (
         {one["attribute"]: one for one in rule.definition.get("attributes", [])} if rule else {}
     )
-    names = [attribute["name"] for attribute in schema]
+    names = [attribute.name for attribute in attributes]
     root = root_of(rule) if rule else None
     within = set() if root is None else within_record(root, names)
     found = {}
-    for attribute in schema:
-        name = attribute["name"]
+    for attribute in attributes:
+        name = attribute.name
         ways = ways_of(figures.get(name, {}), learnt.get(name, {}))
         dot = "." if name in within else ""  # a learnt XPath is printed as of the whole page
         xpaths = [f"{dot}{xpath}" if xpath.startswith("/") else xpath for xpath, _ in ways]
         selections = [selection for _, selection in ways]
-        found[name] = HandWritten(name, tuple(xpaths), attribute["is_multi"], tuple(selections))
+        found[name] = HandWritten(name, tuple(xpaths), attribute.is_multi, tuple(selections))
     return found
 
 
-def start_of(cluster: Cluster, base: Rule | None, schema: Sequence[dict[str, Any]]) -> str:
+def start_of(cluster: Cluster, base: Rule | None, attributes: Sequence[AttributeType]) -> str:
     """Return the stylesheet that is changed: a version's, or one that finds nothing yet."""
-    names = [one["name"] for one in schema]
+    names = [attribute.name for attribute in attributes]
     return base.stylesheet if base else empty_stylesheet(names, title=cluster.title)
 
 

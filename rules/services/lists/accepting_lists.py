@@ -16,11 +16,11 @@ from django.db import transaction
 from annotation.algorithms.anchors.anchoring import anchor_node
 from annotation.algorithms.anchors.node_paths import AnchorProblem
 from annotation.algorithms.anchors.page_texts import PageTexts, read_texts
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute, Vertical
 from annotation.services.annotations.annotating import annotate_page
 from annotation.services.annotations.stored_marks import AnnotatedValue
 from annotation.services.verticals.verticals import (
-    AttributePlan,
     VerticalPlan,
     assign_vertical,
     check_vertical,
@@ -163,9 +163,9 @@ def _tell(run: JobRun, n_done: int, message: str) -> None:
     run.renew(n_done=n_done, n_total=N_STEPS, message=message)
 
 
-def _plans(columns: Iterable[ChosenColumn], table: ListTable) -> list[AttributePlan]:
+def _plans(columns: Iterable[ChosenColumn], table: ListTable) -> list[AttributeType]:
     is_multi = {column.name: column.is_multi for column in table.columns}
-    return [AttributePlan(one.name, one.type, is_multi=is_multi[one.column]) for one in columns]
+    return [AttributeType(one.name, one.type, is_multi=is_multi[one.column]) for one in columns]
 
 
 def _kept_vertical(
@@ -182,24 +182,13 @@ def _kept_vertical(
                 description="Made from the table of a list.",
                 actor=actor,
             )
-        kept = [_plan_of(attribute) for attribute in known.attributes.live()]
+        kept = known.attribute_types()
         names = {plan.name for plan in kept}
         return save_vertical(
             name=name,
             attributes=[*kept, *(plan for plan in plans if plan.name not in names)],
             actor=actor,
         )
-
-
-def _plan_of(attribute: Attribute) -> AttributePlan:
-    return AttributePlan(
-        attribute.name,
-        attribute.type,
-        attribute.is_constant,
-        attribute.is_mandatory,
-        attribute.is_multi,
-        attribute.regex,
-    )
 
 
 def _annotate(

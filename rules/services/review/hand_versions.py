@@ -73,7 +73,7 @@ def keep_version(
             cluster=cluster,
             version=next_version(cluster),
             vertical=trial.vertical,
-            schema=list(trial.schema),
+            schema=[attribute.as_json() for attribute in trial.attributes],
             stylesheet=trial.stylesheet,
             figures=figures_of(trial, edit.base),
             learner="",
@@ -96,7 +96,7 @@ def keep_version(
 
 def figures_of(trial: Trial, base: Rule | None) -> list[dict[str, Any]]:
     """Return what a version measured on the samples; of unchanged attributes also how they are found."""
-    names = [one["name"] for one in trial.schema]
+    names = [attribute.name for attribute in trial.attributes]
     unchanged: set[str] = set()
     before = root_of(base) if base else None
     if before is not None:

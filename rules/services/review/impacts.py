@@ -102,8 +102,8 @@ def _changes_of(
     """Return what changes on each page."""
     new = runnable(impact.rule)
     old = runnable(impact.against) if impact.against else None
-    schema = [*impact.rule.schema, *(impact.against.schema if impact.against else [])]
-    names = list(dict.fromkeys(one["name"] for one in schema))
+    attributes = [*impact.rule.attributes, *(impact.against.attributes if impact.against else [])]
+    names = list(dict.fromkeys(attribute.name for attribute in attributes))
     return [
         (page, changes_of_page(_lines(raw, old) if old else [], _lines(raw, new), names))
         for page, raw in zip(pages, read_pages(pages), strict=True)
@@ -178,11 +178,11 @@ def changed_constant_fields(rule: Rule) -> list[str]:
         return []
     counts = impact.figures.get("counts", {})
     told = []
-    for attribute in rule.schema:
-        row = counts.get(attribute["name"], {})
+    for attribute in rule.attributes:
+        row = counts.get(attribute.name, {})
         n = row.get(CHANGED, 0) + row.get(LOST, 0)
-        if attribute["is_constant"] and n:
+        if attribute.is_constant and n:
             told.append(
-                f"{attribute['name']} changes in {n:,} record{'' if n == 1 else 's'} of stored pages"
+                f"{attribute.name} changes in {n:,} record{'' if n == 1 else 's'} of stored pages"
             )
     return told

@@ -25,7 +25,7 @@ def judge(
     """
     if verdict not in JudgedPage.Verdict.values:
         raise ValidationError(f"{verdict!r} is no verdict; say right, wrong or skipped.")
-    names = [one["name"] for one in page.review.rule.schema]
+    names = [attribute.name for attribute in page.review.rule.attributes]
     wrong = (
         [name for name in names if name in set(marked)]
         if verdict == JudgedPage.Verdict.WRONG
@@ -71,7 +71,7 @@ def validity_so_far(review: Review) -> Validity:
         )
         for page in judged
     ]
-    return validity_of(judgements, [one["name"] for one in review.rule.schema])
+    return validity_of(judgements, [attribute.name for attribute in review.rule.attributes])
 
 
 def keep_figures(review: Review) -> None:

@@ -89,7 +89,7 @@ def golden_records(rule: Rule) -> Golden:
 
 def changed_constants(before: Rule, rule: Rule, golden: Golden) -> list[str]:
     """Return the constant values of the golden records that a rule extracts otherwise."""
-    constant = [attribute["name"] for attribute in rule.schema if attribute["is_constant"]]
+    constant = [attribute.name for attribute in rule.attributes if attribute.is_constant]
     old = GoldenRecord.objects.filter(rule=before, snapshot__in=[s.pk for s, _ in golden.values()])
     changed = []
     for kept in old.select_related("page"):

@@ -11,6 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Sample
 from clustering.models import Cluster
 from clustering.views.clusters.cluster_rows import cluster_of
@@ -18,7 +19,7 @@ from rules.algorithms.by_hand.hand_edits import HandWritten
 from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, StylesheetRefused
 from rules.algorithms.by_hand.scoring import AttributeScore
 from rules.models import Rule
-from rules.services.learning.schemas import schema_of, vertical_of
+from rules.services.learning.schemas import vertical_of
 from rules.services.learning.trial_runs import (
     HandEdit,
     Trial,
@@ -40,7 +41,7 @@ LONGEST_NUMBER = 9
 class XPathField(NamedTuple):
     """The XPaths of one attribute as they are written."""
 
-    schema: Mapping[str, Any]
+    attribute: AttributeType
     text: str
     parts: Sequence[Mapping[str, Any]]  # of the texts that its XPaths take
     is_whole: bool
@@ -121,17 +122,17 @@ def _page(
     newer: Rule | None = None,
 ) -> HttpResponse:
     vertical = vertical_of(cluster)
-    schema = schema_of(vertical) if vertical else []
+    attributes = vertical.attribute_types() if vertical else []
     newest = Rule.objects.filter(cluster=cluster).order_by("-version").first()
     typed = edit.stylesheet if isinstance(edit.stylesheet, str) else None
-    text = typed if typed is not None else start_of(cluster, edit.base, schema)
+    text = typed if typed is not None else start_of(cluster, edit.base, attributes)
     context = {
         "site": cluster.site,
         "cluster": cluster,
         "vertical": vertical,
         "base": edit.base,
         "form": form,
-        "fields": _fields(edit, schema) if form == XPATHS else [],
+        "fields": _fields(edit, attributes) if form == XPATHS else [],
         "text": text,
         "is_import": edit.is_import,
         "why": request.POST.get("why", ""),
@@ -148,23 +149,25 @@ def _as_stylesheet(request: HttpRequest, cluster: Cluster, edit: HandEdit) -> Ht
     """Show the stylesheet that changed XPaths come to, to be changed further."""
     vertical = vertical_of(cluster)
     try:
-        text, _ = compose(cluster, edit, schema_of(vertical) if vertical else [])
+        text, _ = compose(cluster, edit, vertical.attribute_types() if vertical else [])
     except StylesheetRefused as refused:
         return _page(request, cluster, edit, XPATHS, problems=[str(refused)])
     return _page(request, cluster, HandEdit(edit.base, text), STYLESHEET)
 
 
-def _fields(edit: HandEdit, schema: Sequence[dict[str, Any]]) -> list[XPathField]:
+def _fields(edit: HandEdit, attributes: Sequence[AttributeType]) -> list[XPathField]:
     return [
         _field(attribute, was, edit)
-        for attribute, was in zip(schema, xpaths_of(edit.base, schema).values(), strict=True)
+        for attribute, was in zip(
+            attributes, xpaths_of(edit.base, attributes).values(), strict=True
+        )
     ]
 
 
-def _field(schema: Mapping[str, Any], was: HandWritten, edit: HandEdit) -> XPathField:
-    lines = edit.xpaths.get(schema["name"], was.xpaths)
+def _field(attribute: AttributeType, was: HandWritten, edit: HandEdit) -> XPathField:
+    lines = edit.xpaths.get(attribute.name, was.xpaths)
     parts = [one.as_json() for one in was.selections if not one.is_whole]
-    return XPathField(schema, "\n".join(lines), parts, schema["name"] in edit.whole)
+    return XPathField(attribute, "\n".join(lines), parts, attribute.name in edit.whole)
 
 
 def _edit_of(request: HttpRequest, cluster: Cluster) -> HandEdit:
@@ -177,7 +180,7 @@ def _edit_of(request: HttpRequest, cluster: Cluster) -> HandEdit:
         is_import = request.POST.get("imported") == "yes"
         return HandEdit(None if is_import else base, request.POST.get("stylesheet", ""))
     vertical = vertical_of(cluster)
-    names = [one["name"] for one in schema_of(vertical)] if vertical else []
+    names = [attribute.name for attribute in vertical.attribute_types()] if vertical else []
     xpaths = {
         name: request.POST[f"xpaths-{name}"].replace("\0", "").replace("\r", "").split("\n")
         for name in names

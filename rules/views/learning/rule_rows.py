@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Count, Q
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.models import Cluster, ClusterFigures
 from rules.models import Extraction, Record, Rule
 from vertex.core.models import Job, Site
@@ -53,7 +54,7 @@ class AttributeCard(NamedTuple):
     failures: Sequence[Mapping[str, Any]]
     n_found: int | None  # pages that were no samples
     n_checked: int
-    schema: Mapping[str, Any]
+    attribute: AttributeType
     written: Sequence[Mapping[str, Any]] = ()  # XPaths that somebody wrote
 
     @property
@@ -128,29 +129,29 @@ def attribute_cards(rule: Rule) -> list[AttributeCard]:
     figures = {figure["attribute"]: figure for figure in rule.figures}
     learnt = {one["attribute"]: one for one in rule.definition.get("attributes", [])}
     return [
-        _card(schema, figures.get(schema["name"], {}), learnt.get(schema["name"], {}), rule)
-        for schema in rule.schema
+        _card(attribute, figures.get(attribute.name, {}), learnt.get(attribute.name, {}), rule)
+        for attribute in rule.attributes
     ]
 
 
 def _card(
-    schema: Mapping[str, Any], figure: Mapping[str, Any], learnt: Mapping[str, Any], rule: Rule
+    attribute: AttributeType, figure: Mapping[str, Any], learnt: Mapping[str, Any], rule: Rule
 ) -> AttributeCard:
     ways = learnt.get("alternatives", [])
     kind = figure.get("kind") or (ways[0]["kind"] if ways else "")
     tone, word = KIND_WORDS.get(kind, ("unknown", "By hand"))
     return AttributeCard(
-        name=schema["name"],
-        type=schema.get("type", "text"),
+        name=attribute.name,
+        type=attribute.type,
         tone=tone,
         word=word,
         figure=figure,
         ways=ways,
         losers=learnt.get("losers", []),
         failures=learnt.get("failures", []),
-        n_found=rule.validation.get("found", {}).get(schema["name"]),
+        n_found=rule.validation.get("found", {}).get(attribute.name),
         n_checked=rule.validation.get("pages", 0),
-        schema=schema,
+        attribute=attribute,
         written=[] if ways else figure.get("ways", []),
     )
 

@@ -153,9 +153,8 @@ def site_records(site: Site) -> dict[str, Any]:
 
 def value_rows(shown: Record) -> list[ValueRow]:
     """Return what a record has of each attribute, those of its rule first."""
-    types = {
-        one["name"]: one.get("type", "text") for one in (shown.rule.schema if shown.rule else [])
-    }
+    attributes = shown.rule.attributes if shown.rule else []
+    types = {attribute.name: attribute.type for attribute in attributes}
     names = dict.fromkeys([*types, *shown.values, *shown.missing, *shown.failed])
     return [
         ValueRow(

@@ -124,21 +124,19 @@ def judged_values(page: JudgedPage, guessed: Collection[str] = ()) -> list[Judge
     """Return what the rule extracts from a page, attribute by attribute."""
     records = [line["record"] for line in page.records if line.get("record")]
     rows = []
-    for number, attribute in enumerate(page.review.rule.schema, 1):
+    for number, attribute in enumerate(page.review.rule.attributes, 1):
         found = [
-            record[attribute["name"]]
-            for record in records
-            if record.get(attribute["name"]) is not None
+            record[attribute.name] for record in records if record.get(attribute.name) is not None
         ]
         rows.append(
             JudgedValue(
-                name=attribute["name"],
+                name=attribute.name,
                 key=str(number) if number <= N_KEYS else "",
                 values=found[:VALUES_SHOWN],
                 n_more=max(0, len(found) - VALUES_SHOWN),
-                is_marked=attribute["name"] in page.marked,
-                is_mandatory=attribute["is_mandatory"],
-                is_guessed=attribute["name"] in guessed,
+                is_marked=attribute.name in page.marked,
+                is_mandatory=attribute.is_mandatory,
+                is_guessed=attribute.name in guessed,
             )
         )
     return rows
@@ -222,8 +220,8 @@ def _beside(pages: Sequence[JudgedPage], shown: JudgedPage | None, step: int) ->
 def impact_rows(impact: Impact) -> list[FieldImpact]:
     """Return the figures of an impact, the records first."""
     counts = impact.figures.get("counts", {})
-    constant = {one["name"] for one in impact.rule.schema if one["is_constant"]}
-    names = [RECORDS, *(one["name"] for one in impact.rule.schema)]
+    constant = {attribute.name for attribute in impact.rule.attributes if attribute.is_constant}
+    names = [RECORDS, *(attribute.name for attribute in impact.rule.attributes)]
     names += [name for name in counts if name not in names]
     return [
         FieldImpact(

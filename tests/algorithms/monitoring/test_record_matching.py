@@ -2,8 +2,8 @@
 
 from lxml import html
 
+from annotation.algorithms.attribute_types import AttributeType
 from monitoring.algorithms.record_matching import match_list
-from rules.algorithms.running.records import AttributeType
 
 KINDS = [
     AttributeType("name", is_constant=True),

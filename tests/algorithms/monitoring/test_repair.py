@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from lxml.html import document_fromstring
 
+from annotation.algorithms.attribute_types import AttributeType
 from monitoring.algorithms.repair import KnownPage, choose_pages, propose_annotations
 from monitoring.algorithms.value_places import ValueIndex
-from rules.algorithms.running.records import AttributeType
 
 NAME = AttributeType("name", is_constant=True, is_mandatory=True)
 CODE = AttributeType("code", is_constant=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from annotation.algorithms.attribute_types import AttributeType
 from monitoring.algorithms.rule_reuse import (
     FieldVerdict,
     NewCluster,
@@ -16,7 +17,6 @@ from monitoring.algorithms.rule_reuse import (
     share_of,
     shared_urls,
 )
-from rules.algorithms.running.records import AttributeType
 
 NAME = AttributeType("name", is_constant=True, is_mandatory=True)
 WEIGHT = AttributeType("weight")

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import pytest
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.published.shingles import shingle_vector
 from monitoring.algorithms.site_change import (
     PageTest,
@@ -16,7 +17,6 @@ from monitoring.algorithms.site_change import (
     structure_test,
     vanished_attributes,
 )
-from rules.algorithms.running.records import AttributeType
 
 NAME = AttributeType("name", is_constant=True, is_mandatory=True)
 PRICE = AttributeType("price", "price", is_mandatory=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute, Vertical
-from annotation.services import AttributePlan, assign_vertical, save_vertical
+from annotation.services import assign_vertical, save_vertical
 from clustering.models import Cluster, Clustering, Page, PageMembership
 from tests.apps.clustering.api_cast import page_of, site_of
 from vertex.core.models import Site
@@ -17,10 +18,10 @@ def shop(**settings: Any) -> Site:
     product = save_vertical(
         name="product",
         attributes=[
-            AttributePlan("name"),
-            AttributePlan("price", "price"),
-            AttributePlan("colour", is_multi=True),
-            AttributePlan("image", "image"),
+            AttributeType("name"),
+            AttributeType("price", "price"),
+            AttributeType("colour", is_multi=True),
+            AttributeType("image", "image"),
         ],
         actor=None,
     )

@@ -9,7 +9,6 @@ from django.utils import timezone
 from annotation.models import Attribute, Vertical
 from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
 from rules.models import ChangeCounter, Record, Rule, RuleSample
-from rules.services.learning.schemas import schema_of
 from tests.apps.clustering.api_cast import page_of, site_of
 from vertex.core.models import Site
 
@@ -128,7 +127,7 @@ def rule_of(site: Site, *, cluster: str = "products", **fields: Any) -> Rule:
         cluster=of_cluster,
         version=last.version + 1 if last else 1,
         vertical=vertical,
-        schema=schema_of(vertical),
+        schema=[attribute.as_json() for attribute in vertical.attribute_types()],
         **(
             {"figures": FIGURES, "validation": {"pages": 20, "found": {"name": 20, "price": 0}}}
             | fields

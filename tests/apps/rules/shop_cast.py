@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute
-from annotation.services import AttributePlan, assign_vertical, save_vertical
+from annotation.services import assign_vertical, save_vertical
 from clustering.models import Cluster, Page
 from clustering.services.clusters.clusterings import cluster_site, request_clustering
 from rules.models import Rule
@@ -37,9 +38,9 @@ def shop(n: int = 12) -> Site:
     vertical = save_vertical(
         name="product",
         attributes=[
-            AttributePlan("name", is_constant=True, is_mandatory=True),
-            AttributePlan("price", "price", is_mandatory=True),
-            AttributePlan("weight"),
+            AttributeType("name", is_constant=True, is_mandatory=True),
+            AttributeType("price", "price", is_mandatory=True),
+            AttributeType("weight"),
         ],
         actor=None,
     )
@@ -85,7 +86,7 @@ def listing(n: int = 8) -> Site:
     )
     vertical = save_vertical(
         name="item",
-        attributes=[AttributePlan("name", is_constant=True), AttributePlan("price", "price")],
+        attributes=[AttributeType("name", is_constant=True), AttributeType("price", "price")],
         actor=None,
     )
     assign_vertical(site=site, vertical=vertical, actor=None)

@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.grouping import RawPage
 from clustering.algorithms.published.shingles import shingle_vector
 from clustering.services.pages.source_pages import SourcePage
 from rules.algorithms.running.matching import BY_SIGNATURE, ClusterProfile, Clusters
 from rules.algorithms.running.record_lines import SiteRules
-from rules.algorithms.running.records import AttributeType, RunnableRule
+from rules.algorithms.running.records import RunnableRule
 from rules.bundle.__main__ import main
 from rules.bundle.bundle import BadBundle, Bundle, Fixture, check_bundle, read_bundle, write_bundle
 from rules.bundle.extraction import lines_of

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 import pytest
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.dom.page import parse_page
-from rules.algorithms.running.records import AttributeType, Extracted, RunnableRule
+from rules.algorithms.running.records import Extracted, RunnableRule
 from rules.algorithms.running.run_rule import STOPPED, STYLESHEET_FAILED, extract_here, extract_tree
 from rules.bundle.extraction import extract, extract_in_child
 from rules.bundle.limited_child import answer_question

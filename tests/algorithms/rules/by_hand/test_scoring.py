@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.by_hand.scoring import (
     AttributeScore,
     ScoredPage,
@@ -9,7 +10,7 @@ from rules.algorithms.by_hand.scoring import (
     score_pages,
     values_found,
 )
-from rules.algorithms.running.records import AttributeType, Extracted, ExtractedRecord
+from rules.algorithms.running.records import Extracted, ExtractedRecord
 
 PRICE = AttributeType("price", "price", regex=r"\d+")
 

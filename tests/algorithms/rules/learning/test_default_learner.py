@@ -1,13 +1,14 @@
 from lxml import html
 
+from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.columns import Columns
 from rules.algorithms.learning.evaluating import values_on
 from rules.algorithms.learning.learner import learn_cluster
 from rules.algorithms.learning.node_index import number_nodes
-from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
+from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
 from rules.algorithms.rule.rule import AttributeRule
 
-ONE = AttributeSpec("a")
+ONE = AttributeType("a")
 
 
 def annotate(page: str, *marks: MarkedNode, attribute: str = "a") -> AnnotatedPage:
@@ -21,7 +22,7 @@ def annotate(page: str, *marks: MarkedNode, attribute: str = "a") -> AnnotatedPa
 
 
 def learn(
-    pages: list[AnnotatedPage], others: list[str], spec: AttributeSpec = ONE
+    pages: list[AnnotatedPage], others: list[str], spec: AttributeType = ONE
 ) -> AttributeRule:
     return learn_cluster(
         pages, [html.document_fromstring(page) for page in others], [spec]
@@ -99,7 +100,7 @@ def test_in_a_list_all_items_are_found() -> None:
     page = "<div><b>Tags</b><ul>{}</ul></div><ul><li>Home</li></ul>"
     items = [["a1", "b1", "c1"], ["a2"], ["a3", "b3"], ["a4", "b4", "c4", "d4"]]
     others = [page.format("".join(f"<li>{item}</li>" for item in row)) for row in items]
-    spec = AttributeSpec("a", is_multi=True)
+    spec = AttributeType("a", is_multi=True)
     rule = learn(
         [annotate(others[0], *(MarkedNode(f"(//li)[{n}]") for n in (1, 2, 3)))], others[1:], spec
     )
@@ -121,7 +122,7 @@ def test_another_attributes_node_is_not_taken() -> None:
         html.document_fromstring(full.format("Ann")),
         {"title": [MarkedNode("//h1")], "lead": [MarkedNode("//p")]},
     )
-    rule = learn_cluster([page], trees, [AttributeSpec("title"), AttributeSpec("lead")])
+    rule = learn_cluster([page], trees, [AttributeType("title"), AttributeType("lead")])
     assert [["Bob"], []] == [values(one, bare.format("Bob")) for one in rule.attributes]
 
 

@@ -3,11 +3,12 @@ from typing import Any
 import pytest
 from lxml import html
 
+from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.learner import LEARNERS, learn_cluster
-from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
+from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
 from rules.algorithms.rule.rule import ClusterRule
 
-NAME, PRICE = AttributeSpec("name"), AttributeSpec("price", "price", is_mandatory=True)
+NAME, PRICE = AttributeType("name"), AttributeType("price", "price", is_mandatory=True)
 
 
 def page(number: int) -> str:
@@ -52,7 +53,7 @@ def test_losers_are_told_with_their_numbers() -> None:
     sample = AnnotatedPage(
         "u", html.document_fromstring(table.format(9)), {"price": [MarkedNode("//p[1]")]}
     )
-    price = learn_cluster([sample], bare + full, [AttributeSpec("price", "price")]).attributes[0]
+    price = learn_cluster([sample], bare + full, [AttributeType("price", "price")]).attributes[0]
     assert price.losers
     assert all(price.alternatives[0].numbers.rank <= loser.numbers.rank for loser in price.losers)
 
@@ -73,7 +74,7 @@ def test_a_mandatory_attribute_prefers_what_is_on_every_page() -> None:
     )
     found = [
         learn_cluster(
-            [sample], pages, [AttributeSpec("price", "price", is_mandatory=mandatory)]
+            [sample], pages, [AttributeType("price", "price", is_mandatory=mandatory)]
         ).attributes[0]
         for mandatory in (True, False)
     ]
@@ -89,10 +90,10 @@ def test_the_same_samples_give_the_same_rule() -> None:
 
 
 def test_an_attribute_that_nobody_annotated_says_so() -> None:
-    rule = learn_cluster([annotated(1)], others(), [AttributeSpec("fax")])
+    rule = learn_cluster([annotated(1)], others(), [AttributeType("fax")])
     assert "annotations: no page was annotated for it" == rule.attributes[0].reason
     absent = AnnotatedPage("u", html.document_fromstring(page(1)), absent=frozenset({"fax"}))
-    rule = learn_cluster([absent], others(), [AttributeSpec("fax")])
+    rule = learn_cluster([absent], others(), [AttributeType("fax")])
     assert "annotations: it is absent on all annotated pages" == rule.attributes[0].reason
 
 
@@ -108,7 +109,7 @@ def test_nodes_that_show_another_kind_of_text_are_no_support() -> None:
         "u", html.document_fromstring(body.format(phone.format(9))), {"phone": [MarkedNode("//a")]}
     )
     found = (
-        learn_cluster([sample], pages, [AttributeSpec("phone", "phone")])
+        learn_cluster([sample], pages, [AttributeType("phone", "phone")])
         .attributes[0]
         .alternatives[0]
     )

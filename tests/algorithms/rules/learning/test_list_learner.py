@@ -4,12 +4,13 @@ import random
 
 import pytest
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.dom.page import parse_page
 from rules.algorithms.learning.list_learner import learn_list
 from rules.algorithms.learning.samples import read_samples
-from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
+from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
 from rules.algorithms.rule.rule import ClusterRule
-from rules.algorithms.running.records import AttributeType, RunnableRule
+from rules.algorithms.running.records import RunnableRule
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from rules.bundle.extraction import extract
 from vertex.demo import sites
@@ -92,10 +93,10 @@ def page_of(records: list[Record], layout: dict[str, str], n_annotated: int) -> 
 
 
 SPECS = [
-    AttributeSpec("name"),
-    AttributeSpec("price"),
-    AttributeSpec("town"),
-    AttributeSpec("many", is_multi=True),
+    AttributeType("name"),
+    AttributeType("price"),
+    AttributeType("town"),
+    AttributeType("many", is_multi=True),
 ]
 
 
@@ -179,7 +180,7 @@ def learnt_words(source: str, senses: list[int]) -> RunnableRule:
         "word": [MarkedNode(record[0]) for record in records],
         "sense": [MarkedNode(one) for record in records for one in record[1:]],
     }
-    specs = [AttributeSpec("word"), AttributeSpec("sense", is_multi=True)]
+    specs = [AttributeType("word"), AttributeType("sense", is_multi=True)]
     rule = learn_list(read_samples([AnnotatedPage("u", tree, values, records=records)], []), specs)
     types = [AttributeType("word"), AttributeType("sense", is_multi=True)]
     return RunnableRule("words", 1, stylesheet_of(rule), types)
@@ -224,7 +225,7 @@ def test_texts_between_the_elements_of_a_run_are_reached(n_elements: int) -> Non
         for n, text in enumerate(["11 22", "33 44", "55"])
     ]
     values = {"name": [MarkedNode(bold) for bold in bolds], "phone": phones}
-    specs = [AttributeSpec("name"), AttributeSpec("phone")]
+    specs = [AttributeType("name"), AttributeType("phone")]
     rule = learn_list(read_samples([AnnotatedPage("u", tree, values, records=records)], []), specs)
     types = [AttributeType("name"), AttributeType("phone")]
     ready = RunnableRule("people", 1, stylesheet_of(rule), types)
@@ -277,9 +278,9 @@ def test_records_within_records_stay_with_their_own() -> None:
     marks = {name: [MarkedNode(one) for one in tree.iter(tag)] for name, tag in values.items()}
     records = [[one] for one in tree.iter("div")]
     specs = [
-        AttributeSpec("name"),
-        AttributeSpec("shops", is_multi=True),
-        AttributeSpec("stocks", is_multi=True),
+        AttributeType("name"),
+        AttributeType("shops", is_multi=True),
+        AttributeType("stocks", is_multi=True),
     ]
     rule = learn_list(read_samples([AnnotatedPage("u", tree, marks, records=records)], []), specs)
     types = [AttributeType(one.name, is_multi=one.is_multi) for one in specs]
@@ -313,7 +314,7 @@ def test_what_is_the_same_on_one_page_alone_is_no_anchor() -> None:
     annotated = AnnotatedPage("u", trees[0], marks, records=records)
     rule = learn_list(
         read_samples([annotated], [tree for tree in trees[1:] if tree is not None]),
-        [AttributeSpec("telephone")],
+        [AttributeType("telephone")],
     )
     ready = RunnableRule("towns", 1, stylesheet_of(rule), [AttributeType("telephone")])
     for page in pages[1:]:
@@ -340,7 +341,7 @@ def test_a_label_without_its_value_does_not_reach_into_the_next_record() -> None
     bolds = list(tree.iter("b"))
     marks = {"name": list(tree.iter("dt")), "size": bolds[::2], "type": bolds[1::2]}
     values = {name: [MarkedNode(one) for one in some] for name, some in marks.items()}
-    specs = [AttributeSpec(name) for name in marks]
+    specs = [AttributeType(name) for name in marks]
     rule = learn_list(read_samples([AnnotatedPage("u", tree, values, records=records)], []), specs)
     ready = RunnableRule("files", 1, stylesheet_of(rule), [AttributeType(name) for name in marks])
     found = extract(

@@ -2,15 +2,16 @@
 
 from lxml import html
 
+from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.columns import Columns
 from rules.algorithms.learning.evaluating import values_on
 from rules.algorithms.learning.learner import learn_cluster
 from rules.algorithms.learning.node_index import number_nodes
 from rules.algorithms.learning.odd_annotations import NEARLY_ALL, part_strangers
-from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode, find_targets
+from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode, find_targets
 from rules.algorithms.rule.rule import AttributeRule
 
-MANY = AttributeSpec("names", is_multi=True)
+MANY = AttributeType("names", is_multi=True)
 
 
 def a_list(*names: str, foot: str = "Ann") -> str:
@@ -18,7 +19,7 @@ def a_list(*names: str, foot: str = "Ann") -> str:
     return f"<h1>Names</h1><p>Found by {foot}</p><ul>{items}</ul>"
 
 
-def learn(spec: AttributeSpec, *pages: tuple[str, list[str]]) -> AttributeRule:
+def learn(spec: AttributeType, *pages: tuple[str, list[str]]) -> AttributeRule:
     annotated = [
         AnnotatedPage(
             f"https://example.org/{number}",

@@ -2,11 +2,12 @@ from collections.abc import Sequence
 
 from lxml import html
 
+from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.columns import Columns
 from rules.algorithms.learning.evaluating import values_on
 from rules.algorithms.learning.learner import learn_cluster
 from rules.algorithms.learning.node_index import number_nodes
-from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
+from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
 from rules.algorithms.rule.rule import NAIVE_BAYES, POSITIONAL, XPATH, AttributeRule, Selection
 
 
@@ -16,7 +17,7 @@ def learn(pages: Sequence[tuple[str, str, str | None]], others: list[str]) -> At
         for number, (page, path, text) in enumerate(pages)
     ]
     trees = [html.document_fromstring(page) for page in others]
-    return learn_cluster(annotated, trees, [AttributeSpec("a")], learner="published").attributes[0]
+    return learn_cluster(annotated, trees, [AttributeType("a")], learner="published").attributes[0]
 
 
 def values(rule: AttributeRule, page: str) -> list[str]:

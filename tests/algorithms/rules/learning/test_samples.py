@@ -1,14 +1,9 @@
 from lxml import html
 
+from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.columns import numbers_of
 from rules.algorithms.learning.samples import Samples, chosen, nodes_of, question_of, read_samples
-from rules.algorithms.learning.targets import (
-    AnnotatedPage,
-    AttributeSpec,
-    MarkedNode,
-    Targets,
-    find_targets,
-)
+from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode, Targets, find_targets
 
 LIST = "<ul><li>red</li><li>blue</li></ul><p>red</p><p>green</p>"
 
@@ -19,7 +14,7 @@ def read(*paths: str, is_multi: bool = True) -> tuple[Samples, Targets]:
     )
     samples = read_samples([page], [html.document_fromstring(LIST)])
     return samples, find_targets(
-        samples.universe, samples.pages, AttributeSpec("a", is_multi=is_multi)
+        samples.universe, samples.pages, AttributeType("a", is_multi=is_multi)
     )
 
 

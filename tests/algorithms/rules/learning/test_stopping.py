@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.learner import learn_from
 from rules.algorithms.learning.samples import read_samples
 from rules.algorithms.learning.stopping import (
@@ -13,12 +14,12 @@ from rules.algorithms.learning.stopping import (
     SuggestedValues,
     look_at,
 )
-from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
+from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
 from tests.algorithms.annotation.suggestions.test_suggestions import tree_of
 
 PAGE = "<h1>Rope {n}</h1><p class=price>{n}.50 EUR</p>{more}"
 WEIGHT = "<dl><dt>Weight</dt><dd>{n} g</dd></dl>"
-NAME, PRICE = AttributeSpec("name"), AttributeSpec("price", "price", is_mandatory=True)
+NAME, PRICE = AttributeType("name"), AttributeType("price", "price", is_mandatory=True)
 
 
 def pages_of(*mores: str) -> list[str]:
@@ -28,7 +29,7 @@ def pages_of(*mores: str) -> list[str]:
 def look(
     pages: Sequence[str],
     said: Sequence[Mapping[str, str | None]],
-    specs: Sequence[AttributeSpec],
+    specs: Sequence[AttributeType],
     hints: Mapping[int, Mapping[str, SuggestedValues]] | None = None,
 ) -> Outlook:
     """Learn from the first pages, of which it is told at which XPath a value is, and look at all."""
@@ -77,7 +78,7 @@ class TestLooking:
         assert not Outlook((), 3, 0).is_enough
 
     def test_a_mandatory_value_that_is_missed_is_doubted_and_its_page_is_next(self) -> None:
-        image = AttributeSpec("image", "image", is_mandatory=True)
+        image = AttributeType("image", "image", is_mandatory=True)
         pages = pages_of("<img src=1.png>", "<img src=2.png>", "<img src=3.png>", "")
         outlook = look(pages, [SAID | {"image": "/html/body/img/@src"}], [NAME, image])
         assert not outlook.is_enough
@@ -87,7 +88,7 @@ class TestLooking:
     def test_an_optional_one_is_absent_where_nothing_on_the_page_is_new(self) -> None:
         said = SAID | {"weight": "/html/body/dl/dd"}
         outlook = look(
-            pages_of(WEIGHT, WEIGHT, "", WEIGHT), [said], [NAME, AttributeSpec("weight")]
+            pages_of(WEIGHT, WEIGHT, "", WEIGHT), [said], [NAME, AttributeType("weight")]
         )
         assert ["annotated", "found", "absent", "found"] == [
             c.state for c in outlook.of_attribute("weight")
@@ -96,7 +97,7 @@ class TestLooking:
 
     def test_a_label_that_only_other_pages_have_is_a_reason_for_one_of_them(self) -> None:
         said = SAID | {"weight": None}
-        outlook = look(pages_of("", WEIGHT, WEIGHT, ""), [said], [NAME, AttributeSpec("weight")])
+        outlook = look(pages_of("", WEIGHT, WEIGHT, ""), [said], [NAME, AttributeType("weight")])
         assert outlook.next_page in {1, 2}
         assert "“Weight”" in outlook.added_by(1)[0]
 
@@ -111,7 +112,7 @@ class TestLooking:
         pages = [f"<h1>Rope {n}</h1><p>text number {n}</p>" for n in range(5)]
         pages += [f"<h1>Rope {n}</h1><p>No text yet.</p>" for n in range(5, 8)]
         said = {"name": "/html/body/h1", "text": "/html/body/p"}
-        outlook = look(pages, [said], [NAME, AttributeSpec("text")])
+        outlook = look(pages, [said], [NAME, AttributeType("text")])
         assert {5, 6, 7} == {cell.page for cell in outlook.doubted}
         assert "does it stand for no value?" in outlook.doubted[0].why
 
@@ -134,7 +135,7 @@ class TestLooking:
         trees = [tree_of("<html><body><ul><li>Rope</li><li>Cord</li></ul></body></html>")]
         nodes = [MarkedNode(f"/html/body/ul/li[{n}]") for n in (1, 2)]
         samples = read_samples([AnnotatedPage("0", trees[0], {"name": nodes})], [])
-        rule = learn_from(samples, [AttributeSpec("name", is_multi=True)])
+        rule = learn_from(samples, [AttributeType("name", is_multi=True)])
         states = {}
         for is_list, text in ((True, "Rope"), (False, "Rope"), (True, "Sling")):
             page = SamplePage("", samples.universe.page_bits[0], {"name": (text,)}, is_list=is_list)

@@ -1,9 +1,9 @@
 from lxml import html
 
+from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.node_index import NodeIndex, number_nodes
 from rules.algorithms.learning.targets import (
     AnnotatedPage,
-    AttributeSpec,
     MarkedNode,
     Targets,
     find_targets,
@@ -23,7 +23,7 @@ def read(
         "u", tree, {"a": marks} if marks else {}, frozenset({"a"} if absent else ()), problem
     )
     universe = number_nodes([tree])
-    return universe, find_targets(universe, [page], AttributeSpec("a", is_multi=is_multi))
+    return universe, find_targets(universe, [page], AttributeType("a", is_multi=is_multi))
 
 
 def test_an_element_of_one_text_stands_for_the_text() -> None:
@@ -37,7 +37,7 @@ def test_a_value_with_markup_is_its_element_even_where_the_samples_have_none() -
 
     def targets_of(path: str, text: str | None = None) -> list[str]:
         page = AnnotatedPage("u", tree, {"a": [MarkedNode(path, text)]})
-        found = find_targets(number_nodes([tree]), [page], AttributeSpec("a", type="html"))
+        found = find_targets(number_nodes([tree]), [page], AttributeType("a", type="html"))
         return [mark.positive.target for mark in found.marks]
 
     assert [ELEMENT_TARGET] == targets_of("//b")
@@ -54,7 +54,7 @@ def test_a_part_of_a_text_keeps_what_stands_around_it() -> None:
 def test_a_value_that_stands_twice_is_the_one_behind_what_was_before_it() -> None:
     tree = html.document_fromstring("<p>Rooms 4 of 4 free</p>")
     page = AnnotatedPage("u", tree, {"a": [MarkedNode("//p", "4", before="of")]})
-    (mark,) = find_targets(number_nodes([tree]), [page], AttributeSpec("a")).marks
+    (mark,) = find_targets(number_nodes([tree]), [page], AttributeType("a")).marks
     assert ("Rooms 4 of", "free") == (mark.positive.left, mark.positive.right)
 
 

@@ -3,9 +3,10 @@ from collections.abc import Sequence
 import pytest
 from lxml import html
 
+from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.samples import read_samples
 from rules.algorithms.learning.search import Conjunction
-from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode, find_targets
+from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode, find_targets
 from rules.algorithms.learning.text_selection import NoSelection, learn_part
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import TEXT_TARGET, Selection
@@ -27,7 +28,7 @@ def learn(
         for number, (page, text) in enumerate(pages)
     ]
     samples = read_samples(annotated, [html.document_fromstring(page) for page in others])
-    spec = AttributeSpec("a", regex=regex)
+    spec = AttributeType("a", regex=regex)
     marks = find_targets(samples.universe, samples.pages, spec).marks
     candidate = Conjunction((feature,), samples.columns.select(TEXT_TARGET, feature), 0.0)
     return learn_part(samples, marks, candidate, spec)

@@ -1,7 +1,8 @@
 """Keys that stay when other records come and go."""
 
+from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.running.record_keys import detail_links, with_keys
-from rules.algorithms.running.records import AttributeType, ExtractedRecord
+from rules.algorithms.running.records import ExtractedRecord
 
 NAME = AttributeType("name", is_constant=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.grouping import RawPage
 from rules.algorithms.running.matching import Match
 from rules.algorithms.running.record_lines import (
@@ -9,7 +10,7 @@ from rules.algorithms.running.record_lines import (
     line_without_rule,
     lines_of_extracted,
 )
-from rules.algorithms.running.records import AttributeType, Extracted
+from rules.algorithms.running.records import Extracted
 from rules.bundle.extraction import lines_of
 from tests.algorithms.rules.bundle.test_bundle import body, made_bundle
 from tests.algorithms.rules.running import test_run_rule as cast

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.dom.page import MAX_BYTES, parse_page
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import Alternative, AttributeRule, Boundary, ClusterRule
-from rules.algorithms.running.records import (
-    AttributeType,
-    Extracted,
-    ExtractedRecord,
-    RawValue,
-    RunnableRule,
-)
+from rules.algorithms.running.records import Extracted, ExtractedRecord, RawValue, RunnableRule
 from rules.algorithms.running.run_rule import (
     NO_TREE,
     STYLESHEET_FAILED,

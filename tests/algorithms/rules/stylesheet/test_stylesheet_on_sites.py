@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
+from annotation.algorithms.attribute_types import AttributeType
 from clustering.dom.page import parse_page
 from rules.algorithms.learning.learner import learn_cluster
-from rules.algorithms.learning.targets import AnnotatedPage, AttributeSpec, MarkedNode
+from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
 from rules.algorithms.rule.rule import ClusterRule
-from rules.algorithms.running.records import AttributeType, RunnableRule
+from rules.algorithms.running.records import RunnableRule
 from rules.algorithms.running.run_rule import transform
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from rules.bundle.extraction import extract
@@ -49,7 +50,7 @@ def learnt_on(site: DemoSite) -> tuple[ClusterRule, list[DemoPage]]:
     ((kind, _),) = Counter(page.type for page in pages).most_common(1)
     pages = [page for page in pages if page.type == kind]
     specs = [
-        AttributeSpec(one["name"], one["type"], is_multi=one.get("multi", False))
+        AttributeType(one["name"], one["type"], is_multi=one.get("multi", False))
         for one in site.vertical["attributes"]
     ]
     samples = [tree_of(page) for page in pages[N_ANNOTATED : N_ANNOTATED + N_SAMPLES]]
@@ -62,7 +63,9 @@ def learnt_on(site: DemoSite) -> tuple[ClusterRule, list[DemoPage]]:
 def test_all_engines_agree(name: str, tmp_path: Path) -> None:
     rule, pages = learnt_on(sites.load(name))
     stylesheet = stylesheet_of(rule)
-    types = tuple(AttributeType(one.attribute, one.type, one.is_multi) for one in rule.attributes)
+    types = tuple(
+        AttributeType(one.attribute, one.type, is_multi=one.is_multi) for one in rule.attributes
+    )
     n_values = 0
     for page in pages:
         defined = defined_values(rule, tree_of(page))

@@ -9,8 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation
-from annotation.services import AttributePlan, assign_vertical, save_vertical
+from annotation.services import assign_vertical, save_vertical
 from annotation.services.files.importing import import_annotations, request_import
 from clustering.models import Page, Snapshot
 from tests.apps.annotation.cast import cluster_of, product_page, said, shop
@@ -157,7 +158,7 @@ class TestTaking:
         self, site: Site, page: Page, file: Path
     ) -> None:
         forum = save_vertical(
-            name="forum", attributes=[AttributePlan("topic"), AttributePlan("name")], actor=None
+            name="forum", attributes=[AttributeType("topic"), AttributeType("name")], actor=None
         )
         cluster = cluster_of(site, "thread", [page])
         assign_vertical(site=site, cluster=cluster, vertical=forum, actor=None)

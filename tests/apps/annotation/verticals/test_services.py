@@ -7,9 +7,9 @@ import orjson
 import pytest
 from django.db import connection
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Assignment, Attribute, Vertical
 from annotation.services import (
-    AttributePlan,
     BadVertical,
     ChangedMeanwhile,
     VerticalInUse,
@@ -25,11 +25,11 @@ from annotation.services import (
 from clustering.models import Cluster
 from vertex.core.models import AuditEntry, Site
 
-PRICE = AttributePlan("price", "price", is_mandatory=True, regex=r"\$\d+")
-NAME = AttributePlan("name")
+PRICE = AttributeType("price", "price", is_mandatory=True, regex=r"\$\d+")
+NAME = AttributeType("name")
 
 
-def save(*attributes: AttributePlan, name: str = "product", **options: Any) -> Vertical:
+def save(*attributes: AttributeType, name: str = "product", **options: Any) -> Vertical:
     return save_vertical(name=name, attributes=attributes or (NAME, PRICE), actor=None, **options)
 
 
@@ -60,7 +60,7 @@ class TestReading:
             "source": {},
         }
         plan = read_vertical(b"\xef\xbb\xbf" + orjson.dumps(document))
-        expected = AttributePlan(
+        expected = AttributeType(
             "photo", "image", is_constant=True, is_mandatory=True, is_multi=True, regex="x"
         )
         assert ("product", (expected,), None) == (plan.name, plan.attributes, plan.description)
@@ -70,7 +70,7 @@ class TestReading:
             "name": "product",
             "attributes": [{"name": "a"}, {"name": "b", "type": None, "regex": None}],
         }
-        assert (AttributePlan("a"), AttributePlan("b")) == read_vertical(
+        assert (AttributeType("a"), AttributeType("b")) == read_vertical(
             orjson.dumps(document)
         ).attributes
 
@@ -186,7 +186,7 @@ class TestSaving:
         vertical = save(NAME)
         before.refresh_from_db()
         assert (["name"], False) == (live(vertical), before.dropped_at is None)
-        vertical = save(AttributePlan("price", "number"), NAME)
+        vertical = save(AttributeType("price", "number"), NAME)
         assert (["price", "name"], 3) == (live(vertical), vertical.version)
         assert before.pk == vertical.attributes.get(name="price").pk
 
@@ -225,7 +225,7 @@ class TestSaving:
 
         def change(name: str) -> None:
             try:
-                save(AttributePlan(name), version=1)
+                save(AttributeType(name), version=1)
                 outcomes.append(name)
             except ChangedMeanwhile:
                 outcomes.append("refused")
@@ -245,7 +245,7 @@ class TestSaving:
 class TestFinding:
     def test_searches_names_descriptions_and_attributes(self) -> None:
         save(description="A thing for sale")
-        save(AttributePlan("headline"), name="article")
+        save(AttributeType("headline"), name="article")
         save(NAME, name="product")  # price is dropped
         found = {
             word: [v.name for v in Vertical.objects.matching(word)]

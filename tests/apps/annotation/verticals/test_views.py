@@ -8,8 +8,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Vertical
-from annotation.services import AttributePlan, assign_vertical, save_vertical
+from annotation.services import assign_vertical, save_vertical
 from vertex.core.models import Role, Site
 from vertex.core.services.people import people
 
@@ -35,7 +36,7 @@ def vera() -> Client:
 
 @pytest.fixture
 def product() -> Vertical:
-    attributes = [AttributePlan("name"), AttributePlan("price", "price", is_mandatory=True)]
+    attributes = [AttributeType("name"), AttributeType("price", "price", is_mandatory=True)]
     return save_vertical(
         name="product", attributes=attributes, description="A thing for sale", actor=None
     )
@@ -183,7 +184,7 @@ class TestChanging:
         )
 
     def test_after_somebody_else_overwrites_nothing(self, eddy: Client, product: Vertical) -> None:
-        save_vertical(name="product", attributes=[AttributePlan("other")], actor=None)
+        save_vertical(name="product", attributes=[AttributeType("other")], actor=None)
         response = eddy.post(
             reverse("vertical", args=["product"]), posted({"name": "brand"}, version=1)
         )
@@ -242,7 +243,7 @@ class TestSeeing:
         )
 
     def test_what_is_typed_is_shown_as_text(self, eddy: Client) -> None:
-        attributes = [AttributePlan("a", regex="<script>")]
+        attributes = [AttributeType("a", regex="<script>")]
         save_vertical(
             name="x", attributes=attributes, description="<script>alert(1)</script>", actor=None
         )

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from lxml.html import document_fromstring
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute
-from annotation.services import AttributePlan, assign_vertical, save_vertical
+from annotation.services import assign_vertical, save_vertical
 from clustering.models import Cluster, Page, PageMembership
 from rules.services.learning.learning import learn_rule
 from rules.services.records.extracting import stored_lines
@@ -94,7 +95,7 @@ def guide() -> Site:
     vertical = save_vertical(
         name="place",
         attributes=[
-            AttributePlan(
+            AttributeType(
                 name,
                 kinds[name]["type"],
                 is_constant=kinds[name]["constant"],

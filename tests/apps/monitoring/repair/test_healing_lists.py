@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute
-from annotation.services import AttributePlan, assign_vertical, save_vertical
+from annotation.services import assign_vertical, save_vertical
 from clustering.models import Cluster, Page, PageMembership
 from monitoring.algorithms.known_values import same_value
 from rules.models import Record, Rule
@@ -66,7 +67,7 @@ def guide() -> Site:
     site = site_of(NAME)
     store(site, [(page.path, page.body, page.content_type) for page in some_pages()])
     plans = [
-        AttributePlan(name, kind, is_constant=True, is_mandatory=name == "name")
+        AttributeType(name, kind, is_constant=True, is_mandatory=name == "name")
         for name, kind in KINDS.items()
     ]
     vertical = save_vertical(name="place", attributes=plans, actor=None)

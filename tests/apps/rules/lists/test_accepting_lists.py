@@ -10,8 +10,9 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 from django.urls import reverse
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute, Vertical
-from annotation.services import AttributePlan, BadVertical, save_vertical
+from annotation.services import BadVertical, save_vertical
 from annotation.services.verticals.policies import change_policy
 from clustering.models import Cluster, Page
 from clustering.services.clusters.arrivals import assign_arrivals
@@ -167,7 +168,7 @@ class TestPagesThatComeLater:
 class TestVertical:
     def test_of_that_name_keeps_what_it_has(self, ada: User) -> None:
         save_vertical(
-            name="thing", attributes=[AttributePlan("title", is_constant=True)], actor=None
+            name="thing", attributes=[AttributeType("title", is_constant=True)], actor=None
         )
         accepted(stored_list(), ada)
 

@@ -11,8 +11,9 @@ import pytest
 from django.core.management import call_command
 from lxml.html import HtmlElement
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation
-from annotation.services import AttributePlan, assign_vertical, save_vertical
+from annotation.services import assign_vertical, save_vertical
 from clustering.dom.page import parse_page
 from clustering.services.clusters.clusterings import cluster_site, request_clustering
 from rules.algorithms.running.run_rule import transform
@@ -64,9 +65,9 @@ def shop_of_desks() -> Site:
     site = site_of("shop")
     store(site, [(f"p/{n}", body(n), "text/html") for n in NUMBERS])
     plans = [
-        AttributePlan("name"),
-        AttributePlan("about", "html"),
-        AttributePlan("items", "html", is_multi=True),
+        AttributeType("name"),
+        AttributeType("about", "html"),
+        AttributeType("items", "html", is_multi=True),
     ]
     assign_vertical(
         site=site, vertical=save_vertical(name="desk", attributes=plans, actor=None), actor=None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute
-from annotation.services import AttributePlan, assign_vertical, save_vertical
+from annotation.services import assign_vertical, save_vertical
 from clustering.models import Cluster, Page
 from rules.models import Record, RecordVersion
 from rules.services.learning.learning import learn_rule
@@ -33,9 +34,9 @@ def shelves(*, is_constant: bool) -> Site:
     site = site_of("shop")
     store(site, [list_page(page, [1, 2, 3]) for page in range(1, 7)])
     plans = [
-        AttributePlan("shelf"),
-        AttributePlan("name", is_constant=is_constant),
-        AttributePlan("price", "price"),
+        AttributeType("shelf"),
+        AttributeType("name", is_constant=is_constant),
+        AttributeType("price", "price"),
     ]
     assign_vertical(
         site=site, vertical=save_vertical(name="item", attributes=plans, actor=None), actor=None

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Vertical
-from annotation.services import AttributePlan, save_vertical
+from annotation.services import save_vertical
 from clustering.models import Page, SearchClick
 from vertex import environment
 from vertex.core.models import Job, Role, Site, User
@@ -75,7 +76,7 @@ class TestTour:
         assert "crawled before" not in told
 
     def test_a_vertical_that_people_changed_stays_as_they_made_it(self, installation: Path) -> None:
-        save_vertical(name="demo_article", attributes=[AttributePlan("headline")], actor=None)
+        save_vertical(name="demo_article", attributes=[AttributeType("headline")], actor=None)
         take_tour(max_pages=1)
 
         article = Vertical.objects.get(name="demo_article")
