@@ -29,11 +29,9 @@ AGES = ((7, "up to a week"), (30, "up to a month"), (90, "up to 3 months"), (365
 CAUSES = {
     Kind.SITE_CHANGED: "The template of pages is another one: their rules no longer fit",
     Kind.HELD: "Constant values came out different and wait for a check before anybody reads them",
-    Kind.IMPLAUSIBLE: "Values of bellwethers look right and are probably wrong",
-    Kind.DRIFT: "Values of records are not like those of a week ago",
-    Kind.IMPLAUSIBLE: "Values that do not look like those before: right in form, perhaps wrong",
+    Kind.IMPLAUSIBLE: "Values of bellwethers are right in form and probably wrong",
+    Kind.DRIFT: "Values of the last day's records are not like those of a week ago",
     Kind.COVERAGE: "Less is extracted of what comes in",
-    Kind.DRIFT: "The values that come in are others than they were for a while",
     Kind.UNREACHABLE: "Half of the bellwethers or more do not answer",
     Kind.WARNING: "Something looks odd and breaks nothing",
     Kind.OVERDUE: "Checks come to nothing",

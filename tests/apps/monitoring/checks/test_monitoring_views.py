@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.core import mail
 from django.db import connection
 from django.test import Client
@@ -24,6 +26,7 @@ from monitoring.models import (
 )
 from monitoring.services.notices.alerts import settle_alert
 from monitoring.services.notices.trial_notices import try_channel
+from monitoring.views.checks.overview_rows import CAUSES
 from tests.apps.clustering.api_cast import page_of, site_of
 from tests.apps.monitoring.watched_sites import changed, checked, ruled, watched
 from tests.apps.rules.review_cast import person
@@ -44,6 +47,14 @@ def client_of(role: Role) -> Client:
 @pytest.fixture
 def ops() -> Client:
     return client_of(Role.OPERATOR)
+
+
+@pytest.fixture
+def at_noon() -> Iterator[None]:
+    """Stop the clock at noon, so that 1.01 and 1.2 days ago are the same day."""
+    noon = timezone.localtime().replace(hour=12, minute=0, second=0, microsecond=0)
+    with time_machine.travel(noon, tick=False):
+        yield
 
 
 def text(client: Client, name: str, *args: Any, status: int = 200, **query: Any) -> str:
@@ -68,6 +79,7 @@ class TestOverview:
         assert page.index("Site changed") < page.index("12 of 12 cannot be reached")
         assert reverse("site_change", args=["shop", change.pk]) in page
 
+    @pytest.mark.usefixtures("at_noon")
     def test_a_strip_letters_each_day_by_its_worst(self, ops: Client) -> None:
         site = watched("shop", days=2)
         checked(site, 1.2, is_broken=True)
@@ -103,6 +115,9 @@ class TestOverview:
 
         for name in ("monitoring", "monitoring_work", "site_changes", "monitoring_history"):
             assert "secret-shop" not in text(client, name)
+
+    def test_every_kind_of_alert_has_its_cause_in_words(self) -> None:
+        assert set(Alert.Kind) == set(CAUSES)
 
     def test_asks_as_often_for_many_sites_as_for_few(self, ops: Client) -> None:
         changed(watched("shop"))
