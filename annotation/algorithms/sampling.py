@@ -33,6 +33,8 @@ from lxml.etree import _Element
 from numpy.typing import NDArray
 from scipy import sparse
 
+from clustering.dom.visible import INVISIBLE_TAGS
+
 Hashes: TypeAlias = NDArray[np.uint64]
 Weights: TypeAlias = NDArray[np.float64]
 
@@ -41,8 +43,6 @@ MAX_ITEMS = 20_000
 MAX_LABEL = 60  # characters
 MAX_TOKENS = 10  # of one element's class
 MIN_MARKED, MIN_MARKED_SHARE = 3, 0.02  # pages that must show a mark
-
-_TEXTLESS = frozenset({"script", "style", "noscript", "template"})
 
 
 class UnknownScheme(ValueError):
@@ -214,7 +214,7 @@ def _walk(tree: _Element) -> Iterator[tuple[int, str, list[str]]]:
     while stack:
         element, parent = stack.pop()
         tag = element.tag
-        if not isinstance(tag, str) or tag in _TEXTLESS:
+        if not isinstance(tag, str) or tag in INVISIBLE_TAGS:
             continue
         path = step_hashes.get((parent, tag))
         if path is None:

@@ -25,7 +25,9 @@ from annotation.algorithms.anchors.node_paths import (
     select_node,
     select_nodes,
 )
-from annotation.algorithms.anchors.page_texts import TEXTLESS, PageTexts, TextNode, displayed
+from annotation.algorithms.anchors.page_texts import PageTexts, TextNode
+from clustering.dom.visible import INVISIBLE_TAGS
+from clustering.values.displayed import displayed
 
 CONTEXT = 32  # characters of prefix and suffix
 MAX_VALUE = 200_000  # characters
@@ -185,7 +187,7 @@ def displayed_text(page: PageTexts, node: PageNode) -> str:
     if span:
         return page.whole[span[0] : span[1]]
     around = [node.element, *node.element.iterancestors()]
-    is_unseen = bool(node.name) or any(element.tag in TEXTLESS for element in around)
+    is_unseen = bool(node.name) or any(element.tag in INVISIBLE_TAGS for element in around)
     return displayed(raw_text(node)) if is_unseen else ""
 
 

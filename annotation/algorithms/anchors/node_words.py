@@ -16,8 +16,9 @@ from lxml.etree import _Element
 
 from annotation.algorithms.anchors.anchoring import displayed_text
 from annotation.algorithms.anchors.node_paths import PageNode, count_texts
-from annotation.algorithms.anchors.page_texts import PageTexts, displayed
+from annotation.algorithms.anchors.page_texts import PageTexts
 from annotation.algorithms.anchors.picking import NumberedPage
+from clustering.values.displayed import displayed
 
 MAX_VALUES = 80
 MAX_SNIPPET = 80

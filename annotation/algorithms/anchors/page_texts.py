@@ -9,33 +9,14 @@ One walk, linear in the page.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 
 from lxml import etree
 from lxml.etree import _Element
 
-TEXTLESS = frozenset({"script", "style", "noscript", "template"})
-_BLOCKS = frozenset(
-    re.findall(
-        r"\w+",
-        "address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset "
-        "figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li main "
-        "menu nav ol option p pre section select summary table tbody td textarea tfoot th thead title tr ul",
-    )
-)
-# What has no width: soft hyphen, zero-width space and joiners, marks of direction, word joiner, BOM.
-_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+")
-
-
-def displayed(text: str) -> str:
-    r"""Return the text as it is displayed.
-
-    >>> displayed(" 25,00\xa0EUR\u200b\n each ")
-    '25,00 EUR each'
-    """
-    return " ".join((text if text.isascii() else _INVISIBLE.sub("", text)).split())
+from clustering.dom.visible import BLOCKS, INVISIBLE_TAGS
+from clustering.values.displayed import displayed
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +84,7 @@ class _Walk:
         walker = etree.iterwalk(self.page.tree, events=("start", "end", "comment", "pi"))
         for event, node in walker:
             if event == "start":
-                if node.tag in TEXTLESS:
+                if node.tag in INVISIBLE_TAGS:
                     walker.skip_subtree()
                 self.enter(node)
             elif event == "end":
@@ -113,14 +94,14 @@ class _Walk:
 
     def enter(self, element: _Element) -> None:
         self.first.append(len(self.page.nodes))
-        self.is_apart |= element.tag in _BLOCKS
+        self.is_apart |= element.tag in BLOCKS
         self.is_in_head |= element.tag == "head"
-        if element.text and element.tag not in TEXTLESS:
+        if element.text and element.tag not in INVISIBLE_TAGS:
             self.add(element, element.text)
 
     def leave(self, element: _Element) -> None:
         first = self.first.pop()
-        self.is_apart |= element.tag in _BLOCKS
+        self.is_apart |= element.tag in BLOCKS
         if element.tag == "head":
             self.is_in_head = False
         if first < len(self.page.nodes):

@@ -26,7 +26,8 @@ from annotation.algorithms.anchors.node_paths import (
     select_node,
     texts_of,
 )
-from annotation.algorithms.anchors.page_texts import PageTexts, TextNode, displayed
+from annotation.algorithms.anchors.page_texts import PageTexts, TextNode
+from clustering.values.displayed import displayed
 
 
 class NoSuchPlace(AnchorProblem):

@@ -18,8 +18,8 @@ from typing import Any, Final, NamedTuple
 from lxml.etree import _Element
 
 from annotation.algorithms.anchors.node_paths import PageNode
-from annotation.algorithms.anchors.page_texts import displayed
 from clustering.algorithms.titles.schema_types import LIST_TYPES, is_beside
+from clustering.values.displayed import displayed
 
 MOST: Final = 1_500  # declarations of one page
 MAX_JSON: Final = 300_000

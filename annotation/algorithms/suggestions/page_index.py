@@ -20,9 +20,10 @@ from urllib.parse import urljoin, urlsplit
 from lxml.etree import _Element
 
 from annotation.algorithms.anchors.node_paths import PageNode
-from annotation.algorithms.anchors.page_texts import PageTexts, displayed, read_texts
+from annotation.algorithms.anchors.page_texts import PageTexts, read_texts
 from annotation.algorithms.suggestions.names import label_key, words_of
 from annotation.algorithms.suggestions.value_types import amount_of, date_key, find_typed
+from clustering.values.displayed import displayed
 
 LONGEST_LABEL: Final = 40
 LONGEST_SHORT: Final = 120

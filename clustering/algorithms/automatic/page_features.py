@@ -21,6 +21,7 @@ from lxml.etree import _Element
 from numpy.typing import NDArray
 
 from clustering.algorithms.grouping import RawPage
+from clustering.dom.visible import INVISIBLE_TAGS
 
 Hashes: TypeAlias = NDArray[np.uint64]
 
@@ -30,7 +31,6 @@ MAX_LABEL = 60  # characters; what is longer names nothing
 MAX_HEADING = 120
 MAX_TOKENS = 30  # of one element's class
 
-_TEXTLESS = frozenset({"script", "style", "noscript", "template"})
 _HEADINGS = frozenset({"title", "h1"})
 _NO_PARENT = -1
 _64_BITS = (1 << 64) - 1
@@ -121,7 +121,7 @@ class _Walk:
                 indices = known.get(key)  # type: ignore[assignment]  # None is replaced at once
                 if indices is None or tag == "meta":
                     indices = known[key] = self.number(node, *key)
-                if tag in _TEXTLESS:
+                if tag in INVISIBLE_TAGS:
                     indices = ()
                 elif indices and node.text and (text := node.text.strip()):
                     self.add_text(text, indices)

@@ -36,13 +36,14 @@ from lxml.html import HtmlElement
 from numpy.typing import NDArray
 
 from clustering.dom.links import find_base
+from clustering.dom.visible import INVISIBLE_TAGS
 
 RICH = 3
 MAX_VALUE = 100
 MAX_PATHS = 20_000
 MAX_TERMS = 200_000
 NUMBER = 1 << 31
-UNSEEN = frozenset({"head", "script", "style", "noscript", "template"})
+SKIPPED_TAGS = INVISIBLE_TAGS | {"head"}
 
 _TERM = re.compile(
     r"[\u1100-\u11ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0003ffff]|"
@@ -187,7 +188,7 @@ def _walk_written(tree: HtmlElement) -> Iterator[tuple[HtmlElement, str]]:
     stack = [(tree, "")]
     while stack:
         element, above = stack.pop()
-        if isinstance(element.tag, str) and element.tag not in UNSEEN:
+        if isinstance(element.tag, str) and element.tag not in SKIPPED_TAGS:
             path = f"{above}/{step_of(element)}"
             yield element, path
             stack.extend((child, path) for child in reversed(element))
@@ -243,7 +244,7 @@ class _Walk:
                 open_places.pop()
                 self._leave(entry)
                 self._read(entry.element.tail)
-            elif isinstance(entry.tag, str) and entry.tag not in UNSEEN:
+            elif isinstance(entry.tag, str) and entry.tag not in SKIPPED_TAGS:
                 opened = self._enter(entry, open_places[-1])
                 open_places.append(opened.place)
                 stack.append(opened)

@@ -27,7 +27,12 @@ from clustering.algorithms.grouping import (
     grouping_of,
 )
 from clustering.algorithms.path_sets import Hashes, min_hash
-from clustering.algorithms.published.attributed_paths import MAX_PATHS, UNSEEN, hash_step, step_of
+from clustering.algorithms.published.attributed_paths import (
+    MAX_PATHS,
+    SKIPPED_TAGS,
+    hash_step,
+    step_of,
+)
 
 SHINGLE_SIZE = 4
 
@@ -63,7 +68,7 @@ def attributed_path_set(tree: HtmlElement | None) -> Hashes:
         stack.extend(
             (child, path)
             for child in reversed(element)
-            if isinstance(child.tag, str) and child.tag not in UNSEEN
+            if isinstance(child.tag, str) and child.tag not in SKIPPED_TAGS
         )
     return np.array(sorted(paths), dtype=np.uint64)
 

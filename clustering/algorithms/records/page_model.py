@@ -19,14 +19,14 @@ from typing import TypeAlias
 
 from lxml.etree import _Element
 
+from clustering.dom.visible import HEADINGS, INVISIBLE_TAGS
+
 Region: TypeAlias = tuple[int, int]
 
-_SHUT = (
-    "script style noscript template head iframe object svg math select textarea canvas video audio"
-)
-SHUT = frozenset(_SHUT.split())
+# A record shows no text of these either: a picture, the choices of a form, another document.
+_ALSO_SHUT = "head iframe object svg math select textarea canvas video audio"
+SHUT = INVISIBLE_TAGS | frozenset(_ALSO_SHUT.split())
 BOLD = frozenset({"b", "strong", "h1", "h2", "h3", "h4", "h5", "h6", "th"})
-HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 FIELDS = frozenset({"input", "select", "textarea", "button"})
 BREAKS = frozenset({"br", "hr"})
 LOOKS = ("align", "valign", "bgcolor", "width", "size", "color", "border", "cellspacing", "colspan")

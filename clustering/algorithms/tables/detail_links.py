@@ -17,9 +17,9 @@ from urllib.parse import urlsplit
 from clustering.algorithms.tables.cells import LINK, RecordCell, shown
 from clustering.algorithms.tables.fields import Column
 from clustering.dom.addresses import BadAddress, join_url
+from clustering.dom.visible import HEADINGS
 
 FEWEST = 0.6  # of the records that must have the link
-HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _NUMBER = re.compile(r"\d+")
 _ELSEWHERE = re.compile(
     r"log-?in|sign-?(?:in|up)|cart|basket|wishlist|compare|share|tel:|mailto:|javascript:|print|report",

@@ -28,11 +28,11 @@ from clustering.algorithms.tables.cells import (
     shown,
 )
 from clustering.algorithms.tables.column_names import as_name, kind_of, name_of, unique_names
+from clustering.dom.visible import HEADINGS
 
 ENOUGH = 3  # records, from which on what is the same in all says nothing
 MAX_COLUMNS = 60
 N_TAGS = 3
-HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
 
 @dataclass(frozen=True, slots=True)

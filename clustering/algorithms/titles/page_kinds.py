@@ -10,7 +10,6 @@ Cost:       One walk over the elements outside the navigation, besides the decla
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, cast
@@ -21,6 +20,7 @@ from lxml.html import HtmlElement
 from clustering.algorithms.grouping import RawPage
 from clustering.algorithms.titles.schema_types import DeclaredType, declared_types
 from clustering.dom.addresses import BadAddress, join_url, normalise_url
+from clustering.dom.visible import INVISIBLE_TAGS
 
 MIN_LINKS = 4  # of a list
 MAX_LISTS, MAX_LINKS = 2, 12  # that are kept of a page
@@ -32,11 +32,8 @@ MIN_PROSE, MOSTLY_PROSE = 500, 0.5  # characters; of a page's text
 WIDEST = 0.4  # of a list's text, between two links; where more is, they stand around something else
 MIN_LINKED = 0.06  # of a list's text; where less is linked, something else is told there
 
-_SKIPPED = frozenset(
-    re.split(
-        r"\s+", "nav header footer aside head script style noscript template svg select textarea"
-    )
-)
+_AROUND = "nav header footer aside head svg select textarea"  # what stands around a page's content
+_SKIPPED = INVISIBLE_TAGS | frozenset(_AROUND.split())
 _FIELDS = frozenset({"text", "search", ""})
 _MAIN = etree.XPath("//main | //*[@role='main'] | //*[@id='main'] | //*[@id='content']")
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from lxml.etree import _Element
 
 from clustering.dom.page import parse_page
+from clustering.dom.visible import INVISIBLE_TAGS
 
 WIDTH, HEIGHT = 320, 240
 MARGIN = 12
@@ -40,7 +41,7 @@ PICTURES = {
     "object": 60,
 }
 CONTROLS = {"input", "button", "select", "textarea"}
-UNSEEN = {"head", "script", "style", "template", "noscript", "link", "meta", "title"}
+NOT_DRAWN = INVISIBLE_TAGS | {"head", "link", "meta", "title"}
 FRAMES = {"header", "nav", "footer"}  # what all pages of a site have around them
 FRAME_WORDS = ("cookie", "consent", "menu", "navbar", "breadcrumb", "footer")
 INLINE = {
@@ -188,7 +189,7 @@ def _pieces(tree: _Element) -> Iterator[Piece]:
             return
         element, depth = waiting.popleft()
         tag = element.tag
-        if not isinstance(tag, str) or tag in UNSEEN:
+        if not isinstance(tag, str) or tag in NOT_DRAWN:
             continue
         piece, goes_inside = _piece(element, tag, depth)
         if piece is not None:

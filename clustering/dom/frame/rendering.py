@@ -37,6 +37,7 @@ from clustering.dom.frame.stylesheets import (
 from clustering.dom.frame.xml_text import attributes, escaped, is_local
 from clustering.dom.links import find_base
 
+# Not INVISIBLE_TAGS: a `noscript` is written with its text, which the style sheet of the frame hides.
 TEXTLESS: Final = frozenset({"script", "style", "template"})
 LONGEST_VALUE: Final = 2_000  # characters of an attribute that is shown as it is
 LONGEST_SVG_VALUE: Final = 100_000  # a path may be long

@@ -14,6 +14,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Sequence
 from typing import Final, Literal, NamedTuple
 
+from clustering.dom.visible import INVISIBLE_TAGS
 from rules.algorithms.learning.naming import names_attribute
 from rules.algorithms.learning.node_index import NodeIndex, NodeSet
 
@@ -25,7 +26,7 @@ WORDS: Final = 3  # of a label that names an attribute
 LONGEST_LABEL: Final = 40
 LEVELS: Final = 3
 _DIGIT = re.compile(r"\d")
-UNSEEN: Final = frozenset({"script", "style", "title", "noscript", "option", "template"})
+UNSEEN: Final = INVISIBLE_TAGS | {"title", "option"}
 
 
 class New(NamedTuple):

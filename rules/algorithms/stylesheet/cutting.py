@@ -10,20 +10,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from clustering.dom import visible
 from rules.algorithms.rule.rule import Selection
 from rules.algorithms.rule.xpaths import literal, shown_form
 
 MOST_WORDS = 1_000  # libxslt stops a recursion at 3,000
 
 BEFORE_LAST, WORDS, PARTS, SHOWN = "before-last", "words", "parts", "shown"
-TEXTLESS: Final = "noscript | script | style | template"
-# Around these a reader sees a blank also where the source has none, as `page_texts` does.
-BLOCKS: Final = (
-    "address | article | aside | blockquote | body | br | caption | center | dd | details | dialog | dir"
-    " | div | dl | dt | fieldset | figcaption | figure | footer | form | frameset | h1 | h2 | h3 | h4 | h5"
-    " | h6 | head | header | hgroup | hr | html | legend | li | main | menu | nav | ol | option | p | pre"
-    " | section | select | summary | table | tbody | td | textarea | tfoot | th | thead | title | tr | ul"
-)
+TEXTLESS: Final = " | ".join(sorted(visible.INVISIBLE_TAGS))
+BLOCKS: Final = " | ".join(sorted(visible.BLOCKS))
 
 TEMPLATES: Final = {
     SHOWN: f"""

@@ -11,10 +11,11 @@ from lxml.html import HtmlElement
 
 from annotation.algorithms.anchors.anchoring import displayed_text
 from annotation.algorithms.anchors.node_paths import AnchorProblem, raw_text, select_node
-from annotation.algorithms.anchors.page_texts import PageTexts, displayed, read_texts
+from annotation.algorithms.anchors.page_texts import PageTexts, read_texts
 from annotation.models import Annotation, Sample
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.models import Cluster, PageMembership, Snapshot
+from clustering.values.displayed import displayed
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
 from rules.algorithms.running.records import Extracted, RunnableRule
 from rules.algorithms.running.run_rule import NO_TREE, STOPPED, TOO_LARGE

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from lxml import etree, html
 
-from annotation.algorithms.anchors.page_texts import PageTexts, displayed, read_texts
+from annotation.algorithms.anchors.page_texts import PageTexts, read_texts
+from clustering.values.displayed import displayed
 
 
 def read(body: str) -> PageTexts:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from annotation.algorithms.anchors.anchoring import anchor_node
 from annotation.algorithms.anchors.node_paths import AnchorProblem
-from annotation.algorithms.anchors.page_texts import displayed, read_texts
+from annotation.algorithms.anchors.page_texts import read_texts
 from annotation.algorithms.anchors.picking import (
     Drawing,
     MarkText,
@@ -23,6 +23,7 @@ from annotation.algorithms.anchors.picking import (
     shown_place,
 )
 from clustering.dom.page import parse_page
+from clustering.values.displayed import displayed
 
 SHOP = """<html><head><title>Shop</title></head><body>
   <h1>Trail <i>Runner</i> 4</h1>
