@@ -23,7 +23,7 @@ from clustering.services.clusters.grouped_pages import GroupedPages, map_pages, 
 from clustering.services.clusters.kept_clusterings import MadeClustering, keep_clustering
 from clustering.services.clusters.observer_processes import observe_stored
 from clustering.services.pages.stored_pages import (
-    LARGEST,
+    MAX_SAMPLE,
     StoredPage,
     sample_pages,
     sample_size,
@@ -101,7 +101,7 @@ def cluster_site(run: JobRun, report: Report | None = None) -> dict[str, Any]:
 
 
 def _sample_size(clusterer: Clusterer, n_pages: int, asked: int | None) -> int:
-    whole = min(n_pages, LARGEST) if clusterer.name in LINK_READERS else sample_size(n_pages)
+    whole = min(n_pages, MAX_SAMPLE) if clusterer.name in LINK_READERS else sample_size(n_pages)
     size = min(n_pages, asked or whole)
     return min(size, LARGEST_BY_ALGORITHM.get(clusterer.name, size))
 

@@ -1,1 +1,17 @@
-"""Pages: store visits, import archives and uploads, read what is stored."""
+"""Pages: store visits, import what people hand in, read what is stored.
+
+Start at `pages`: a crawl and an import both end there.
+
+pages           store visits: parse and keep the bodies, then write pages, snapshots and links
+stored_pages    read a site's stored pages, as clusterings do
+importing       the job that imports a source, in batches that a crash neither loses nor doubles
+archives        open a source: manifest, WARC, zip or folder
+manifests       the lines of a manifest
+warcs           the records of a WARC
+source_pages    what a source holds, whatever it is
+archive_files   the style sheets, images and fonts that an archive brings along
+uploaded_pages  what people upload in the browser, as one source
+search_log      what people searched for before they came
+
+Imported from outside: `prepare_visits`, `store_visits`, `Visit`, `stored_pages`, `open_source`.
+"""

@@ -107,10 +107,10 @@ def open_source(path: Path, base_url: str, folder: Path | None = None) -> Iterat
             items = read_manifest(lines, path.name, FolderFiles(folder or path.parent))
             yield PageSource(items, n_lines, state)
         else:
-            told = (
-                "is neither a manifest, nor a WARC, a zip or a folder of HTML" if first else EMPTY
-            )
-            raise UnreadableFile(f"{storable(str(path))} {told}")
+            problem = EMPTY
+            if first:
+                problem = "is neither a manifest, nor a WARC, a zip or a folder of HTML"
+            raise UnreadableFile(f"{storable(str(path))} {problem}")
 
 
 def read_pages(path: Path, base_url: str) -> Iterator[Item]:
@@ -149,9 +149,8 @@ class FolderFiles:
         """Return a file's bytes. Raises PageRefused."""
         path = Path(os.path.realpath(self._folder / checked_name(name)))
         if not path.is_relative_to(self._real):
-            raise PageRefused(
-                "bad_name", f"{storable(name)!r} is a link that leads out of the source"
-            )
+            reason = f"{storable(name)!r} is a link that leads out of the source"
+            raise PageRefused("bad_name", reason)
         try:
             with regular_file(path) as stream:
                 checked_size(os.fstat(stream.fileno()).st_size)
@@ -171,10 +170,9 @@ class FolderFiles:
         """Return a word that changes with any of these files."""
         digest = hashlib.sha256()
         for name in names:
-            told = os.lstat(os.path.join(self._folder, name))  # noqa: PTH118 (ten times as fast as a Path)
-            digest.update(
-                f"{name}\0{told.st_size}-{told.st_mtime_ns}\n".encode("utf-8", "surrogateescape")
-            )
+            status = os.lstat(os.path.join(self._folder, name))  # noqa: PTH118 - ten times as fast as a Path
+            state = f"{name}\0{status.st_size}-{status.st_mtime_ns}\n"
+            digest.update(state.encode("utf-8", "surrogateescape"))
         return digest.hexdigest()[:32]
 
 
@@ -290,8 +288,8 @@ def _file_of(files: Files, name: str, url: str) -> FoundFile | None:
 
 def state_of(stream: BinaryIO) -> str:
     """Return a word that changes with the file."""
-    told = os.fstat(stream.fileno())
-    return f"{told.st_size}-{told.st_mtime_ns}"
+    status = os.fstat(stream.fileno())
+    return f"{status.st_size}-{status.st_mtime_ns}"
 
 
 def _count_lines(stream: BinaryIO) -> int:
@@ -318,11 +316,13 @@ def _compression(raw: BinaryIO) -> str:
     except BROKEN_ZIP:  # an entry damaged from its beginning on: reading its lines tells of it
         magic = b""
     raw.seek(0)
-    return ".gz" if magic.startswith(GZIP_START) else ".zst" if magic == ZSTD_START else ""
+    if magic.startswith(GZIP_START):
+        return ".gz"
+    return ".zst" if magic == ZSTD_START else ""
 
 
 def _may_be_manifest(name: str, first: bytes) -> bool:
-    """Say whether JSON lines are to be expected, be they good or bad ones."""
+    """Return whether JSON lines are to be expected, be they good or bad ones."""
     return bool(first) and (
         MANIFEST_NAME.search(name) is not None or OBJECT_LINE.search(first) is not None
     )

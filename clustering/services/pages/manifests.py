@@ -54,8 +54,8 @@ def _page_of(entry: dict[str, Any], place: str, files: Files) -> SourcePage:
 def _text(entry: dict[str, Any], key: str) -> str:
     value = entry.get(key)
     if not isinstance(value, str) or not value.strip():
-        told = "is missing" if value is None else "must be a text that is not empty"
-        raise PageRefused("bad_line", f'"{key}" {told}')
+        problem = "is missing" if value is None else "must be a text that is not empty"
+        raise PageRefused("bad_line", f'"{key}" {problem}')
     return value
 
 

@@ -24,7 +24,7 @@ from vertex.core.storage import page_store
 from vertex.core.texts import storable
 
 N_PARSERS = 2  # lxml parses outside the interpreter lock
-AT_ONCE = 500  # addresses looked up in one query
+ADDRESSES_PER_QUERY = 500
 PAGE_FIELDS = ["state", "status", "reason", "visited_at", "redirects_to", "latest_snapshot"]
 SNAPSHOT_FIELDS = ["seen_at", "status", "content_type", "encoding", "problem"]
 # A page has a hundred links: objects for them would cost more than all the rest.
@@ -81,28 +81,31 @@ def prepare_visits(visits: Sequence[Visit]) -> list[PreparedVisit]:
     """Parse the pages, find their links and keep their bodies, outside a transaction. Raises DiskFull."""
     bodies = [visit.body for visit in visits if len(visit.body) <= MAX_BYTES]
     with ThreadPoolExecutor(1) as keeper, ThreadPoolExecutor(N_PARSERS) as parsers:
-        kept = keeper.submit(
-            page_store().put_many, bodies
-        )  # the disk works while the pages are parsed
+        # The disk works while the pages are parsed.
+        storing = keeper.submit(page_store().put_many, bodies)
         parsed = list(parsers.map(_parse_visit, visits))
-    names = iter(kept.result())
-    return [
-        replace(prepared, body=next(names)) if len(prepared.visit.body) <= MAX_BYTES else prepared
-        for prepared in parsed
-    ]
+    body_names = iter(storing.result())
+    prepared_visits = []
+    for prepared in parsed:
+        is_stored = len(prepared.visit.body) <= MAX_BYTES
+        body_name = next(body_names) if is_stored else ""
+        prepared_visits.append(replace(prepared, body=body_name))
+    return prepared_visits
 
 
 def store_visits(
     *, site: Site, prepared: Sequence[PreparedVisit], job: Job | None = None
 ) -> list[StoredVisit]:
-    """Write pages, snapshots and links in the caller's transaction, and say what became of each visit.
+    """Write pages, snapshots and links in the caller's transaction; return what became of each visit.
 
     A page has one snapshot for as long as its bytes stay the same. A visit that was redirected gives its
     snapshot to the page it was led to. A visit older than what is stored becomes a snapshot of the past.
     Where `job` is given, a visit that cannot be stored leaves a Refusal of that job.
     """
     owner = _lock_site(site)
-    stored = [told for batch in _without_repeats(prepared) for told in _store_batch(owner, batch)]
+    stored: list[StoredVisit] = []
+    for batch in _without_repeats(prepared):
+        stored += _store_batch(owner, batch)
     if job is not None:
         _write_refusals(owner, job, stored)
     return stored
@@ -139,20 +142,22 @@ def _without_repeats(prepared: Iterable[PreparedVisit]) -> Iterator[list[Prepare
     """Cut the visits into batches, in order, in which no page occurs twice."""
     batch: list[PreparedVisit] = []
     seen: set[str] = set()
-    for one in prepared:
-        if not seen.isdisjoint((one.url, one.final_url)):
+    for visit in prepared:
+        if not seen.isdisjoint((visit.url, visit.final_url)):
             yield batch
             batch, seen = [], set()
-        batch.append(one)
-        seen |= {one.url, one.final_url} - {""}
+        batch.append(visit)
+        seen |= {visit.url, visit.final_url} - {""}
     yield batch
 
 
 def _write_refusals(site: Site, job: Job, stored: Iterable[StoredVisit]) -> None:
     Refusal.objects.bulk_create(
-        Refusal(site=site, job=job, subject=storable(told.url), code=told.code, reason=told.reason)
-        for told in stored
-        if told.snapshot == FAILED
+        Refusal(
+            site=site, job=job, subject=storable(visit.url), code=visit.code, reason=visit.reason
+        )
+        for visit in stored
+        if visit.snapshot == FAILED
     )
 
 
@@ -160,9 +165,10 @@ def _find_pages(site: Site, urls: Iterable[str]) -> dict[str, Page]:
     """Return the site's pages by address, with their latest snapshots."""
     hashes = [url_hash(url) for url in urls]
     pages: dict[str, Page] = {}
-    for start in range(0, len(hashes), AT_ONCE):
-        found = Page.objects.filter(site=site, url_hash__in=hashes[start : start + AT_ONCE])
-        pages |= {page.url: page for page in found.select_related("latest_snapshot")}
+    for start in range(0, len(hashes), ADDRESSES_PER_QUERY):
+        batch = hashes[start : start + ADDRESSES_PER_QUERY]
+        rows = Page.objects.filter(site=site, url_hash__in=batch).select_related("latest_snapshot")
+        pages |= {page.url: page for page in rows}
     return pages
 
 
@@ -185,10 +191,10 @@ def _store_batch(site: Site, visits: list[PreparedVisit]) -> list[StoredVisit]:
     outcomes = [_decide(prepared, pages, histories) for prepared in visits]
     _save_snapshots(site, outcomes)
     for outcome in outcomes:
-        _settle(outcome, pages)
+        _apply_to_pages(outcome, pages)
     _update(Page, pages.values(), PAGE_FIELDS)
     _replace_links([outcome for outcome in outcomes if outcome.is_latest])
-    return [outcome.told() for outcome in outcomes]
+    return [outcome.stored_visit() for outcome in outcomes]
 
 
 @dataclass(slots=True)
@@ -202,15 +208,24 @@ class _Outcome:
 
     @property
     def is_latest(self) -> bool:
-        """Say whether the visit brought what is now the page's latest snapshot."""
+        """Return whether the visit brought what is now the page's latest snapshot."""
         return self.is_new and self.page is not None and self.page.latest_snapshot is self.snapshot
 
-    def told(self) -> StoredVisit:
-        one = self.prepared
-        word = FAILED if one.code else NEW if self.is_new else UNCHANGED
-        page_id = self.page.pk if self.page else None
+    def stored_visit(self) -> StoredVisit:
+        prepared = self.prepared
+        if prepared.code:
+            snapshot = FAILED
+        elif self.is_new:
+            snapshot = NEW
+        else:
+            snapshot = UNCHANGED
         return StoredVisit(
-            one.visit.url, page_id, word, storable(one.reason, 300), one.code, one.links
+            url=prepared.visit.url,
+            page_id=self.page.pk if self.page else None,
+            snapshot=snapshot,
+            reason=storable(prepared.reason, 300),
+            code=prepared.code,
+            links=prepared.links,
         )
 
 
@@ -274,13 +289,13 @@ def _neighbours(
     at = prepared.visit.fetched_at
     before = [snapshot for snapshot in history if snapshot.fetched_at <= at]
     after = history[len(before)] if len(before) < len(history) else None
-    now = [
+    same_time_and_bytes = [
         snapshot
         for snapshot in before
         if snapshot.fetched_at == at and snapshot.body == prepared.body
     ]
-    known = now or before
-    return known[-1] if known else None, after
+    candidates = same_time_and_bytes or before
+    return candidates[-1] if candidates else None, after
 
 
 def _new_snapshot(prepared: PreparedVisit, page: Page) -> Snapshot:
@@ -300,7 +315,7 @@ def _new_snapshot(prepared: PreparedVisit, page: Page) -> Snapshot:
 
 
 def _describe(snapshot: Snapshot, prepared: PreparedVisit) -> None:
-    """Write down what the latest answer said of the bytes."""
+    """Set what the latest response says of the bytes."""
     snapshot.status = prepared.visit.status
     snapshot.content_type = storable(prepared.visit.content_type, 200)
     snapshot.encoding = prepared.encoding
@@ -327,15 +342,15 @@ def _update(model: type[Row], rows: Iterable[Row], fields: list[str]) -> None:
     )
 
 
-def _settle(outcome: _Outcome, pages: Mapping[str, Page]) -> None:
-    """Write into the pages what the visit means for them, unless they were visited later."""
+def _apply_to_pages(outcome: _Outcome, pages: Mapping[str, Page]) -> None:
+    """Set the state of the visited pages, unless they were visited later."""
     page, prepared = outcome.page, outcome.prepared
     if page is None:
         return
     if outcome.is_new and not _is_of_the_past(prepared, page):
         page.latest_snapshot = outcome.snapshot
     state = Page.State.FAILED if prepared.code else Page.State.STORED
-    _note_visit(
+    _record_visit(
         page,
         prepared,
         state=state,
@@ -343,10 +358,10 @@ def _settle(outcome: _Outcome, pages: Mapping[str, Page]) -> None:
         reason=storable(prepared.reason, 300),
     )
     if prepared.url != prepared.final_url:
-        _note_visit(pages[prepared.url], prepared, state=Page.State.REDIRECTED, redirects_to=page)
+        _record_visit(pages[prepared.url], prepared, state=Page.State.REDIRECTED, redirects_to=page)
 
 
-def _note_visit(
+def _record_visit(
     page: Page,
     prepared: PreparedVisit,
     *,
@@ -355,14 +370,14 @@ def _note_visit(
     reason: str = "",
     redirects_to: Page | None = None,
 ) -> None:
-    if page.visited_at is None or prepared.visit.fetched_at >= page.visited_at:
-        page.visited_at = prepared.visit.fetched_at
-        page.state, page.status, page.reason, page.redirects_to = (
-            state,
-            status,
-            reason,
-            redirects_to,
-        )
+    """Set the page's state, unless a later visit did."""
+    if page.visited_at is not None and prepared.visit.fetched_at < page.visited_at:
+        return
+    page.visited_at = prepared.visit.fetched_at
+    page.state = state
+    page.status = status
+    page.reason = reason
+    page.redirects_to = redirects_to
 
 
 def _replace_links(outcomes: Iterable[_Outcome]) -> None:

@@ -10,9 +10,9 @@ from clustering.models import Page
 from vertex.core.models import Site
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
-WHOLE = 2_000  # pages; a site of so many is its own sample
-SHARE = 0.2
-LARGEST = 20_000
+MIN_SAMPLE = 2_000  # pages; a site of so many is its own sample
+SAMPLED_SHARE = 0.2
+MAX_SAMPLE = 20_000
 
 
 class StoredPage(NamedTuple):
@@ -29,22 +29,30 @@ class StoredPage(NamedTuple):
 
 def stored_pages(site: Site, pages: Iterable[int] | None = None) -> list[StoredPage]:
     """Return the pages of a site that have a snapshot, or those among some, in the order of discovery."""
-    found = Page.objects.filter(site=site, latest_snapshot__isnull=False)
+    stored = Page.objects.filter(site=site, latest_snapshot__isnull=False)
     if pages is not None:
-        found = found.filter(pk__in=pages)
-    rows = found.order_by("pk").values_list(
-        *("pk", "url", "url_hash", "latest_snapshot_id", "latest_snapshot__body"),
-        *("latest_snapshot__content_type", "latest_snapshot__status"),
+        stored = stored.filter(pk__in=pages)
+    rows = stored.order_by("pk").values_list(
+        "pk",
+        "url",
+        "url_hash",
+        "latest_snapshot_id",
+        "latest_snapshot__body",
+        "latest_snapshot__content_type",
+        "latest_snapshot__status",
     )
     return [
-        StoredPage(pk, url, bytes(url_hash), *rest)
-        for pk, url, url_hash, *rest in rows.iterator(chunk_size=5_000)
+        StoredPage(pk, url, bytes(url_hash), snapshot, body, content_type, status)
+        for pk, url, url_hash, snapshot, body, content_type, status in rows.iterator(
+            chunk_size=5_000
+        )
     ]
 
 
 def sample_size(n_pages: int) -> int:
     """Return how many of so many pages are sampled: all of a small site, a fifth of a large one."""
-    return min(n_pages, max(WHOLE, min(LARGEST, round(SHARE * n_pages))))
+    wanted = min(MAX_SAMPLE, round(SAMPLED_SHARE * n_pages))
+    return min(n_pages, max(MIN_SAMPLE, wanted))
 
 
 def sample_pages(pages: Sequence[StoredPage], size: int) -> list[StoredPage]:

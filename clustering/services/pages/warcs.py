@@ -61,9 +61,8 @@ def read_warc(stream: BinaryIO, label: str) -> Iterator[Item]:
 def _item_of(record: WarcRecord, place: str) -> Item:
     if record.record_type == WarcRecordType.revisit:
         return Skipped("revisit")
-    url = (record.headers.get("WARC-Target-URI") or "").strip(
-        "<>"
-    )  # old versions of wget write brackets
+    # Old versions of wget write brackets.
+    url = (record.headers.get("WARC-Target-URI") or "").strip("<>")
     try:
         return _page_of(record, place, url)
     except PageRefused as refused:
@@ -109,8 +108,10 @@ def _file_of(
 
 
 def _sensible(moment: datetime | None) -> datetime | None:
-    """Return the time; None for one at which no page was fetched, and which calendars of other zones lack."""
-    return moment if moment is not None and FIRST_YEAR <= moment.year <= LAST_YEAR else None
+    """Return the time; None for one at which no page can have been fetched."""
+    if moment is None or not FIRST_YEAR <= moment.year <= LAST_YEAR:
+        return None
+    return moment
 
 
 def _http_parts(block: bytes) -> tuple[int, dict[str, str], bytes]:
@@ -127,11 +128,9 @@ def _http_parts(block: bytes) -> tuple[int, dict[str, str], bytes]:
 
 def _split_head(block: bytes) -> tuple[bytes, bytes, bytes]:
     end = END_OF_HEADERS.search(block, 0, MAX_HEADERS)
-    return (
-        (block[: end.start()], end[0], block[end.end() :])
-        if end
-        else (block[:MAX_HEADERS], b"", b"")
-    )
+    if end is None:
+        return block[:MAX_HEADERS], b"", b""
+    return block[: end.start()], end[0], block[end.end() :]
 
 
 def _is_html(content_type: str, payload: bytes) -> bool:
@@ -166,13 +165,13 @@ def _decoded(payload: bytes, headers: dict[str, str]) -> bytes:
 
 def _dechunked(payload: bytes) -> bytes:
     parts: list[bytes] = []
-    place = 0
-    while size := CHUNK_SIZE.match(payload, place):
+    offset = 0
+    while size := CHUNK_SIZE.match(payload, offset):
         n_bytes = int(size[1], 16)
         if not n_bytes:
             return b"".join(parts)
         parts.append(payload[size.end() : size.end() + n_bytes])
-        place = size.end() + n_bytes
+        offset = size.end() + n_bytes
     if LOOKS_LIKE_HTML.match(payload):
         return payload
     raise PageRefused("damaged", "its chunks are damaged")
