@@ -192,7 +192,7 @@ def rare_attributes(versions: Sequence[Versions], attributes: Iterable[Attribute
 
 
 def _has(lines: Sequence[Line], name: str) -> bool:
-    return any(name in line.get("record", {}) for line in lines)
+    return any(name in line.values for line in lines)
 
 
 def _covers_all(signature: str, vectors: Iterable[int | None]) -> bool:

@@ -146,8 +146,8 @@ def field_test(
     known = list(attributes)
     if _is_list(golden):
         return _test_list(golden, now, known)
-    was = golden[0].get("record", {}) if golden else {}
-    new = now[0].get("record", {}) if now else {}
+    was = golden[0].values if golden else {}
+    new = now[0].values if now else {}
     return _test_record(was, new, known)
 
 
@@ -167,40 +167,40 @@ def _test_record(
 
 
 def _is_list(lines: Sequence[Line]) -> bool:
-    return any("index" in line for line in lines)
+    return any(line.index is not None for line in lines)
 
 
 def _test_list(
     golden: Sequence[Line], now: Sequence[Line], attributes: Sequence[AttributeType]
 ) -> list[FailedField]:
     """Compare the records that a list page still has; which ones it has is content."""
-    new_by_key = {line.get("key"): line for line in now if line.get("record")}
-    common = [line for line in golden if line.get("key") in new_by_key and not _is_index(line)]
+    new_by_key = {line.key: line for line in now if line.values}
+    common = [line for line in golden if line.key in new_by_key and not _is_index(line)]
     failed = [
         one
         for line in common
-        for one in _test_record(line["record"], new_by_key[line["key"]]["record"], attributes)
+        for one in _test_record(line.values, new_by_key[line.key].values, attributes)
     ]
     required = [one.name for one in attributes if one.is_mandatory or one.is_constant]
     for name in required:
-        had = sum(name in line.get("record", {}) for line in golden) / max(len(golden), 1)
-        has = sum(name in line["record"] for line in new_by_key.values()) / max(len(new_by_key), 1)
+        had = sum(name in line.values for line in golden) / max(len(golden), 1)
+        has = sum(name in line.values for line in new_by_key.values()) / max(len(new_by_key), 1)
         if had and has < had / 2 and not any(one.attribute == name for one in failed):
-            first = next(line["record"][name] for line in golden if name in line["record"])
+            first = next(line.values[name] for line in golden if name in line.values)
             failed.append(FailedField(name, first, None, NULL_EXTRACTION))
     return failed
 
 
 def _is_index(line: Line) -> bool:
-    return str(line.get("key")) == str(line.get("index"))
+    return str(line.key) == str(line.index)
 
 
 def vanished_attributes(
     golden: Sequence[Line], now: Sequence[Line], attributes: Iterable[AttributeType]
 ) -> frozenset[str]:
     """Return the attributes that the golden record has and the new one has not, of any kind."""
-    was = {name for line in golden for name in line.get("record", {})}
-    new = {name for line in now for name in line.get("record", {})}
+    was = {name for line in golden for name in line.values}
+    new = {name for line in now for name in line.values}
     return frozenset(attribute.name for attribute in attributes) & (was - new)
 
 
@@ -210,7 +210,7 @@ def displaced_attributes(
     """Return the attributes that have another value now, while the page's text still shows the golden one."""
     if _is_list(golden) or not golden or not now:
         return frozenset()
-    was, new, shown = golden[0].get("record", {}), now[0].get("record", {}), f" {text} "
+    was, new, shown = golden[0].values, now[0].values, f" {text} "
     return frozenset(
         attribute.name
         for attribute in attributes

@@ -10,12 +10,11 @@ import argparse
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import orjson
 
-from rules.algorithms.running.record_lines import Line
-from rules.bundle.bundle import BadBundle, as_json, check_bundle
+from rules.bundle.bundle import BadBundle, check_bundle
 from rules.bundle.parallel import extract_bundle
 from vertex.core.services.files.files import UnreadableFile
 
@@ -55,19 +54,17 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _write_lines(lines: Iterable[Line], stream: IO[bytes]) -> None:
+def _write_lines(lines: Iterable[dict[str, Any]], stream: IO[bytes]) -> None:
     for line in lines:
         stream.write(orjson.dumps(line) + b"\n")
     stream.flush()
 
 
 def _tell_check(folder: Path) -> int:
-    differing = check_bundle(folder)
-    for url, expected, found in differing:
-        sys.stderr.write(
-            f"{url}: expected {as_json(expected).decode()}, found {as_json(found).decode()}\n"
-        )
-    return 1 if differing else 0
+    differences = check_bundle(folder)
+    for one in differences:
+        sys.stderr.write(f"{one.url}: expected {one.expected}, found {one.extracted}\n")
+    return 1 if differences else 0
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import orjson
 
@@ -27,7 +27,7 @@ from clustering.services.pages.source_pages import Item, NotTaken, SourcePage
 from clustering.values.typed_regexes import BadRegex, check_regex
 from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, StylesheetRefused, read_stylesheet
 from rules.algorithms.running.matching import clusters_from_json, clusters_to_json
-from rules.algorithms.running.record_lines import Line, SiteRules, line_not_taken
+from rules.algorithms.running.record_lines import Line, SiteRules, line_json, line_not_taken
 from rules.algorithms.running.records import RunnableRule
 from rules.algorithms.running.run_rule import StylesheetFailed, compile_stylesheet
 from rules.bundle.extraction import lines_of
@@ -50,7 +50,15 @@ class Fixture:
     """A page with what the bundle finds on it."""
 
     page: RawPage
-    lines: Sequence[Line]
+    lines: Sequence[Mapping[str, Any]]  # as JSON
+
+
+class Difference(NamedTuple):
+    """A fixture on which the bundle finds something else, both sides as JSON."""
+
+    url: str
+    expected: str
+    extracted: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,25 +203,29 @@ def read_fixtures(folder: Path) -> Iterator[Fixture]:
         yield Fixture(page, orjson.loads(output.read_bytes()))
 
 
-def check_bundle(folder: Path) -> list[tuple[str, Sequence[Line], Sequence[Line]]]:
-    """Return the fixtures on which the bundle finds something else: the URL, what was expected and found.
+def check_bundle(folder: Path) -> list[Difference]:
+    """Return the fixtures on which the bundle finds something else.
 
     Raises BadBundle.
     """
     bundle = read_bundle(folder)
-    found = [
-        (one.page.url, one.lines, lines_of(one.page, bundle.rules)) for one in read_fixtures(folder)
-    ]
-    return [
-        (url, expected, lines)
-        for url, expected, lines in found
-        if as_json(expected) != as_json(lines)
-    ]
+    differences = []
+    for fixture in read_fixtures(folder):
+        expected = _sorted_json(fixture.lines)
+        extracted = _sorted_json(fixture_lines(fixture.page, bundle.rules))
+        if extracted != expected:
+            differences.append(Difference(fixture.page.url, expected, extracted))
+    return differences
 
 
-def as_json(lines: Sequence[Line]) -> bytes:
+def fixture_lines(page: RawPage, site: SiteRules) -> list[dict[str, Any]]:
+    """Return the lines of a page as a fixture holds them."""
+    return [line_json(line) for line in lines_of(page, site)]
+
+
+def _sorted_json(lines: Sequence[Mapping[str, Any]]) -> str:
     """Return lines as they are compared: by their JSON, whatever the order of keys."""
-    return orjson.dumps(lines, option=orjson.OPT_SORT_KEYS)
+    return orjson.dumps(lines, option=orjson.OPT_SORT_KEYS).decode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ def lines_of(page: RawPage, site: SiteRules, *, nodes: bool = False) -> list[Lin
     if rule is None:
         return [line_without_rule(page.url, match)]
     extracted = extract(page.body, page.content_type, page.url, rule, nodes=nodes)
-    return lines_of_extracted(page.url, rule, extracted, nodes=nodes)
+    return lines_of_extracted(page.url, rule, extracted)
 
 
 def extract(

@@ -19,7 +19,7 @@ from typing import Any, Final
 import orjson
 
 from clustering.services.pages.archives import read_pages
-from rules.algorithms.running.record_lines import Line, line_not_taken
+from rules.algorithms.running.record_lines import line_json, line_not_taken
 from rules.bundle.bundle import FileRange, extract, lines_by_item, ranges_of, read_bundle, root_of
 from vertex.core.services.files.files import UnreadableFile
 
@@ -31,20 +31,21 @@ BAD: Final = b"bad "  # the source cannot be read further, and why
 
 def extract_bundle(
     folder: Path, source: Path, *, n_jobs: int = 1, base_url: str = ""
-) -> Iterator[Line]:
-    """Yield the lines of all pages of a source, in its order.
+) -> Iterator[dict[str, Any]]:
+    """Yield the lines of all pages of a source as JSON, in its order.
 
     Raises BadBundle, UnreadableFile.
     """
     bundle = read_bundle(folder)
     if n_jobs <= 1:
-        yield from extract(bundle, FileRange(str(source)), base_url=base_url)
+        for line in extract(bundle, FileRange(str(source)), base_url=base_url):
+            yield line_json(line)
         return
     yield from spread(str(folder), str(source), n_jobs, base_url or root_of(bundle))
 
 
-def spread(folder: str, source: str, n_jobs: int, base_url: str) -> Iterator[Line]:
-    """Yield the lines of a bundle for all items of a source. Raises UnreadableFile."""
+def spread(folder: str, source: str, n_jobs: int, base_url: str) -> Iterator[dict[str, Any]]:
+    """Yield the JSON lines of a bundle for all items of a source. Raises UnreadableFile."""
     parts = [Part(folder, base_url, one) for one in ranges_of([source], n_jobs)]
     try:
         for part in cycle(parts):
@@ -66,8 +67,8 @@ class Part:
         self._rest = file_range  # what no lines came of yet
         self._start()
 
-    def next_lines(self) -> list[Line] | None:
-        """Return the lines of the next item; None after the last one. Raises UnreadableFile."""
+    def next_lines(self) -> list[dict[str, Any]] | None:
+        """Return the JSON lines of the next item; None after the last one. Raises UnreadableFile."""
         try:
             told = self._receiver.recv_bytes()
         except EOFError:
@@ -80,7 +81,7 @@ class Part:
         if told.startswith(BAD):
             raise UnreadableFile(told.removeprefix(BAD).decode())
         self._advance()
-        lines: list[Line] = orjson.loads(told)
+        lines: list[dict[str, Any]] = orjson.loads(told)
         return lines
 
     def close(self) -> None:
@@ -105,7 +106,7 @@ class Part:
     def _advance(self) -> None:
         self._rest = replace(self._rest, first=self._rest.first + self._rest.step)
 
-    def _lost(self) -> list[Line] | None:
+    def _lost(self) -> list[dict[str, Any]] | None:
         """Return the line of the item on which the process ended; None where there is none left."""
         items = read_pages(Path(self._rest.source), self._base_url)
         item = next(islice(items, self._rest.first, None), None)
@@ -114,7 +115,8 @@ class Part:
         self._advance()
         self._restart()
         url, place = getattr(item, "url", ""), getattr(item, "place", "")
-        return [line_not_taken(url, place, "crashed", "extracting it ended the process")]
+        line = line_not_taken(url, place, "crashed", "extracting it ended the process")
+        return [line_json(line)]
 
 
 def _extract_range(folder: str, base_url: str, file_range: FileRange, sender: Connection) -> None:
@@ -123,7 +125,7 @@ def _extract_range(folder: str, base_url: str, file_range: FileRange, sender: Co
     try:
         items = lines_by_item(bundle, file_range, base_url=base_url)
         for number, lines in enumerate(items, 1):
-            sender.send_bytes(orjson.dumps(lines))
+            sender.send_bytes(orjson.dumps([line_json(line) for line in lines]))
             if number >= MOST_ITEMS:
                 sender.send_bytes(MORE)
                 return

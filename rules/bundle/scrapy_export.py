@@ -19,6 +19,7 @@ import scrapy
 from scrapy.linkextractors import LinkExtractor
 
 from clustering.algorithms.grouping import RawPage
+from rules.algorithms.running.record_lines import line_json
 from rules.bundle.bundle import read_bundle
 from rules.bundle.extraction import lines_of
 
@@ -37,8 +38,8 @@ class {name}Spider(scrapy.Spider):
     def parse(self, response):
         content_type = response.headers.get("Content-Type", b"").decode("latin-1")
         for line in lines_of(RawPage(response.url, response.body, content_type), self.rules):
-            if line["rule"] is not None:
-                yield line
+            if line.rule is not None:
+                yield line_json(line)
         for link in self.links.extract_links(response):
             yield response.follow(link, self.parse)
 '''
@@ -50,6 +51,7 @@ from pathlib import Path
 from web_poet import WebPage, field, handle_urls
 
 from clustering.algorithms.grouping import RawPage
+from rules.algorithms.running.record_lines import line_json
 from rules.bundle.bundle import read_bundle
 from rules.bundle.extraction import lines_of
 
@@ -61,7 +63,8 @@ class {name}Page(WebPage):
     @field
     def records(self):
         content_type = self.response.headers.get("Content-Type", "")
-        return lines_of(RawPage(str(self.response.url), self.response.body, content_type), RULES)
+        page = RawPage(str(self.response.url), self.response.body, content_type)
+        return [line_json(line) for line in lines_of(page, RULES)]
 '''
 
 

@@ -20,7 +20,7 @@ from typing import Any
 
 import orjson
 
-from rules.algorithms.running.record_lines import line_not_taken
+from rules.algorithms.running.record_lines import line_json, line_not_taken
 from rules.bundle.bundle import BadBundle, FileRange, extract, ranges_of, read_bundle
 from vertex.core.services.files.files import UnreadableFile
 
@@ -75,9 +75,10 @@ def lines_of_ranges(name: str, base_url: str, ranges: Iterable[FileRange]) -> It
                 for line in extract(
                     bundle, FileRange(path, one.first, one.step), base_url=base_url
                 ):
-                    yield orjson.dumps(line).decode()
+                    yield orjson.dumps(line_json(line)).decode()
         except (UnreadableFile, OSError) as error:
-            yield orjson.dumps(line_not_taken("", one.source, "unreadable", str(error))).decode()
+            line = line_not_taken("", one.source, "unreadable", str(error))
+            yield orjson.dumps(line_json(line)).decode()
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from clustering.models import Snapshot
+from rules.algorithms.running.record_lines import Line, line_from_json
 from rules.models.rules import Rule
 from vertex.core.models import Job, User
 
@@ -89,6 +90,10 @@ class JudgedPage(models.Model):
             models.UniqueConstraint(fields=["review", "rank"], name="judged_page_rank_once"),
             models.UniqueConstraint(fields=["review", "snapshot"], name="judged_page_once"),
         ]
+
+    @property
+    def lines(self) -> list[Line]:
+        return [line_from_json(payload) for payload in self.records]
 
 
 class Impact(models.Model):

@@ -9,6 +9,7 @@ from django.utils import timezone
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Vertical
 from clustering.models import Cluster, Page, Snapshot
+from rules.algorithms.running.record_lines import Line, line_from_json
 from vertex.core.models import Site, User
 
 
@@ -141,3 +142,7 @@ class GoldenRecord(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["rule", "page"], name="golden_record_once_per_page")
         ]
+
+    @property
+    def lines(self) -> list[Line]:
+        return [line_from_json(payload) for payload in self.records]

@@ -105,13 +105,13 @@ def _readings(
 ) -> list[Reading]:
     return [
         Reading(
-            _name(url, str(line.get("key") or "")),
-            line["record"],
-            _words(tree, line.get("nodes", {})),
+            _name(url, line.key or ""),
+            line.values,
+            _words(tree, line.nodes),
             text,
         )
         for line in lines
-        if line.get("record")
+        if line.values
     ]
 
 

@@ -39,4 +39,4 @@ def text_of_body(body: bytes, content_type: str) -> str:
 def lines_with(rule: RunnableRule, fresh: FreshPage, *, nodes: bool = False) -> list[Line]:
     """Return what a rule extracts from a page; `nodes` adds where each value stands."""
     extracted = extract(fresh.body, fresh.content_type, fresh.url, rule, nodes=nodes)
-    return lines_of_extracted(fresh.url, rule, extracted, nodes=nodes)
+    return lines_of_extracted(fresh.url, rule, extracted)

@@ -137,14 +137,14 @@ def _run_tests(
         failed=failed,
         vanished=vanished_attributes(page.golden, now, attributes),
         displaced=displaced_attributes(page.golden, now, attributes, text),
-        had=frozenset(name for line in page.golden for name in line.get("record", {})),
+        had=frozenset(name for line in page.golden for name in line.values),
     )
 
 
 def _golden_paths(golden: Sequence[Line]) -> list[str]:
     paths = []
     for line in golden:
-        for found in line.get("nodes", {}).values():
+        for found in line.nodes.values():
             paths += [found] if isinstance(found, str) else list(found)
     return paths
 
@@ -182,4 +182,4 @@ def _mandatory(cluster: WatchedCluster) -> frozenset[str]:
 
 
 def _names(lines: Sequence[Line]) -> set[str]:
-    return {name for line in lines for name in line.get("record", {})}
+    return {name for line in lines for name in line.values}

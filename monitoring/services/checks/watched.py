@@ -72,7 +72,7 @@ def _watched_pages(rule: Rule) -> list[WatchedPage]:
     kept = [one for one in golden_by_page.values() if one.page_id in rank_by_page] or list(golden)
     kept.sort(key=lambda one: (rank_by_page.get(one.page_id, 0), one.pk))
     return [
-        WatchedPage(one.page, one.records, read_body(one.snapshot.body), one.snapshot.content_type)
+        WatchedPage(one.page, one.lines, read_body(one.snapshot.body), one.snapshot.content_type)
         for one in kept
     ]
 
@@ -91,7 +91,7 @@ def known_texts(pages: Sequence[WatchedPage], constant: Iterable[str]) -> dict[s
             text
             for line in page.golden
             for name in names
-            if (value := line.get("record", {}).get(name)) is not None
+            if (value := line.values.get(name)) is not None
             for text in ([value] if isinstance(value, str) else value)
         ]
         for page in pages

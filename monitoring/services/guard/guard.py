@@ -48,7 +48,7 @@ def pages_held_back(
     cluster_by_page = {
         one.page.pk: before[one.page.pk][0].cluster.name
         if one.page.pk in before
-        else str(one.lines[0].get("cluster") or "")
+        else one.lines[0].cluster or ""
         for one in served
     }
     changed = _changed_clusters(site, rule_by_cluster)
@@ -126,13 +126,13 @@ def _suspects(
 
 def _may_be_compared(was: Sequence[Record], served: ExtractedPage) -> bool:
     """Say whether a page has a record of before: a single one, or one of a list that is still there."""
-    keys = {str(line.get("key") or "") for line in served.lines}
+    keys = {line.key or "" for line in served.lines}
     return any(not record.key or record.key in keys for record in was)
 
 
 def _lost_constants(was: Sequence[Record], served: ExtractedPage, rule: Rule) -> bool:
     """Say whether constant values of a page are lost or others; of a list, those of most of its records."""
-    lines = {str(line.get("key") or ""): line.get("record") or {} for line in served.lines}
+    lines = {line.key or "": line.values for line in served.lines}
     if not was[0].key:
         return _lost_constant(was[0], next(iter(lines.values())), rule)
     same = [record for record in was if record.key in lines]

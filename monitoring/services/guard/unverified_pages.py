@@ -37,7 +37,7 @@ def doubtful_newcomers(
     new = _newcomers(served, rule_by_cluster, compared)
     by_cluster: defaultdict[str, list[ExtractedPage]] = defaultdict(list)
     for one in new:
-        by_cluster[one.lines[0]["cluster"]].append(one)
+        by_cluster[one.lines[0].cluster or ""].append(one)
     return {
         page: name
         for name, own in by_cluster.items()
@@ -56,7 +56,7 @@ def _newcomers(
     )
     found = []
     for one in unknown:
-        rule = rule_by_cluster.get(one.lines[0]["cluster"])
+        rule = rule_by_cluster.get(one.lines[0].cluster or "")
         at = fetched.get(one.page.snapshot)
         if (
             rule is not None
@@ -69,8 +69,7 @@ def _newcomers(
 
 
 def _has_record(served: ExtractedPage) -> bool:
-    line = served.lines[0]
-    return bool(line.get("rule")) and "missing" in line and not line.get("reason")
+    return served.lines[0].record is not None
 
 
 def _known_of(rule: Rule) -> dict[str, _Known]:
@@ -112,7 +111,7 @@ def _strange(newcomers: Sequence[ExtractedPage], known: Mapping[str, _Known]) ->
 
 
 def _stands_elsewhere(served: ExtractedPage, name: str, known: _Known) -> bool:
-    nodes = [(line.get("nodes") or {}).get(name) for line in served.lines]
+    nodes = [line.nodes.get(name) for line in served.lines]
     return bool(known.places) and any(
         place not in known.places for one in nodes for place in _places(one)
     )
@@ -120,11 +119,8 @@ def _stands_elsewhere(served: ExtractedPage, name: str, known: _Known) -> bool:
 
 def _texts_of(served: ExtractedPage, name: str) -> list[str]:
     """Return the values of a page's only record; items of lists stand on several pages."""
-    return (
-        []
-        if "index" in served.lines[0]
-        else _texts((served.lines[0].get("record") or {}).get(name))
-    )
+    first = served.lines[0]
+    return _texts(first.values.get(name)) if first.index is None else []
 
 
 def _texts(value: Any) -> list[str]:

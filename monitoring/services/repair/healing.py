@@ -285,7 +285,7 @@ def _plan(
     known = [
         page
         for page in old_pages(rule, new.urls & best.urls)
-        if page.body != fresh[page.url].body and any(line.get("record") for line in page.golden)
+        if page.body != fresh[page.url].body and any(line.values for line in page.golden)
     ]
     return RepairPlan(new, reuse, rule, relearn(rule, known, fresh, new.urls))
 
@@ -302,7 +302,7 @@ def old_pages(rule: Rule, urls: frozenset[str]) -> list[OldPage]:
         "page", "snapshot"
     )
     pages = [
-        OldPage(one.page.url, one.records, read_body(one.snapshot.body), one.snapshot.content_type)
+        OldPage(one.page.url, one.lines, read_body(one.snapshot.body), one.snapshot.content_type)
         for one in golden.order_by("pk")[:N_KNOWN]
     ]
     known = {page.url for page in pages}

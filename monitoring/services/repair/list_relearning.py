@@ -97,11 +97,11 @@ def relearn_list(
 def _find(page: OldPage, fresh: FreshPage, kinds: Sequence[AttributeType]) -> _Page | None:
     """Return the list of a page in which its golden records stand now."""
     tree, _ = tree_of_body(fresh.body, fresh.content_type)
-    golden = [line for line in page.golden if line.get("record")]
+    golden = [line for line in page.golden if line.values]
     if tree is None or not golden:
         return None
     lists = [one.records for one in find_records(tree, N_LISTS)]
-    matched = match_list(lists, [line["record"] for line in golden], kinds)
+    matched = match_list(lists, [line.values for line in golden], kinds)
     if matched is None:
         return None
     numbers = sorted(matched.known)
@@ -110,8 +110,8 @@ def _find(page: OldPage, fresh: FreshPage, kinds: Sequence[AttributeType]) -> _P
         page.url,
         tree,
         [list(record) for record in matched.records],
-        [line["record"] for line in lines],
-        [str(line.get("key")) for line in lines],
+        [line.values for line in lines],
+        [str(line.key) for line in lines],
         numbers=numbers,
     )
     made.copies = [
@@ -200,7 +200,7 @@ def _not_without_records(
     verdict: FieldVerdict, versions: Sequence[Versions], pages: Sequence[_Page]
 ) -> FieldVerdict:
     """Return the verdict; a rule that does not give the records that are there has not passed."""
-    new = {one.url: {str(line.get("key")) for line in one.new} for one in versions}
+    new = {one.url: {str(line.key) for line in one.new} for one in versions}
     there = [(page.url, key) for page in pages for key in page.keys]
     lost = [(url, key) for url, key in there if key not in new.get(url, set())]
     if verdict.has_passed and len(lost) > MOST_LOST * len(there):
@@ -214,9 +214,9 @@ def measure_of_list(attribute: AttributeType, versions: Iterable[Versions]) -> d
     """Return how often a rule gives the golden value of an attribute in the records that are still there."""
     counts: Counter[str] = Counter()
     for one in versions:
-        now = {line.get("key"): line.get("record", {}) for line in one.new}
+        now = {line.key: line.values for line in one.new}
         for line in one.old:
-            was, new = line.get("record", {}).get(attribute.name), now.get(line.get("key"), {})
+            was, new = line.values.get(attribute.name), now.get(line.key, {})
             value = new.get(attribute.name)
             if was is None or not new:
                 continue

@@ -37,7 +37,7 @@ def relearn(
 
     `old` are known pages of the cluster, `urls` all addresses of the cluster as it is now.
     """
-    if any("index" in line for page in old for line in page.golden):
+    if any(line.index is not None for page in old for line in page.golden):
         return relearn_list(rule, old, fresh, urls)
     known = _known_pages(old, fresh)
     kinds = rule.attributes
@@ -72,9 +72,7 @@ def _known_pages(old: Sequence[OldPage], fresh: Mapping[str, FreshPage]) -> list
         if tree is None:
             continue
         labels, tags = _old_anchors(page)
-        known.append(
-            KnownPage(page.url, ValueIndex(tree), page.golden[0].get("record", {}), labels, tags)
-        )
+        known.append(KnownPage(page.url, ValueIndex(tree), page.golden[0].values, labels, tags))
     return known
 
 
@@ -85,7 +83,7 @@ def _old_anchors(page: OldPage) -> tuple[dict[str, str], dict[str, str]]:
         return {}, {}
     read = ValueIndex(tree)
     labels, tags = {}, {}
-    for name, nodes in page.golden[0].get("nodes", {}).items():
+    for name, nodes in page.golden[0].nodes.items():
         xpath = nodes if isinstance(nodes, str) else next(iter(nodes), "")
         place = read.place_at(xpath, "") if xpath else None
         if place is not None:
@@ -135,7 +133,7 @@ def _spurious(
     """Return the values that a rule gives on pages that seem not to have them."""
     absent_by_url = {page.url: page.absent for page in proposed}
     given = {
-        one.url: {name for line in one.new for name in line.get("record", {})}
+        one.url: {name for line in one.new for name in line.values}
         & absent_by_url.get(one.url, frozenset())
         for one in versions
     }
@@ -163,8 +161,8 @@ def measure(attribute: AttributeType, versions: Iterable[Versions]) -> dict[str,
     """Return how often a rule gives the golden value of an attribute, where the page still shows it."""
     counts: Counter[str] = Counter()
     for one in versions:
-        was = one.old[0].get("record", {}).get(attribute.name) if one.old else None
-        now = one.new[0].get("record", {}).get(attribute.name) if one.new else None
+        was = one.old[0].values.get(attribute.name) if one.old else None
+        now = one.new[0].values.get(attribute.name) if one.new else None
         counts["found"] += now is not None
         if was is None or not (attribute.is_constant or _is_shown(was, one.shown)):
             continue

@@ -11,6 +11,7 @@ import orjson
 from clustering.models import Snapshot
 from monitoring.models import CheckedPage, FetchedPage, Proposal, SiteChange
 from monitoring.services.repair.decisions import SAID
+from rules.algorithms.running.record_lines import Line
 from rules.models import GoldenRecord, Rule
 from rules.views.review.review_rows import marks_at
 
@@ -103,7 +104,7 @@ def _pages(change: SiteChange, proposal: Proposal | None) -> list[CheckedPage]:
 
 def _example(change: SiteChange, checked: CheckedPage, proposal: Proposal | None) -> Example:
     golden = _golden(change, checked)
-    line: Mapping[str, Any] = golden.records[0] if golden and golden.records else {}
+    line = next(iter(golden.lines), None) if golden else None
     new = checked.snapshot or _fetched(checked, proposal)
     values = _values(line, checked, proposal)
     old = golden.snapshot if golden else None
@@ -124,10 +125,9 @@ def _fetched(checked: CheckedPage, proposal: Proposal | None) -> Snapshot | None
     return row.snapshot if row else None
 
 
-def _values(
-    line: Mapping[str, Any], checked: CheckedPage, proposal: Proposal | None
-) -> list[ValueRow]:
-    was, nodes = line.get("record", {}), line.get("nodes", {})
+def _values(line: Line | None, checked: CheckedPage, proposal: Proposal | None) -> list[ValueRow]:
+    was = line.values if line else {}
+    nodes = line.nodes if line else {}
     failed = {one["attribute"]: one for one in checked.failed}
     proposed = proposal.attributes if proposal and proposal.decision in DECIDABLE else {}
     evidence = proposal.evidence.get(checked.page.url, {}) if proposal else {}

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-Line = Mapping[str, Any]  # of `rules.algorithms.running.record_lines`
+from rules.algorithms.running.record_lines import Line
 
 GAINED, LOST, CHANGED, SAME = "gained", "lost", "changed", "same"
 KINDS: Final = (GAINED, LOST, CHANGED, SAME)
@@ -31,9 +31,7 @@ def changes_of_page(
 ) -> list[FieldChange]:
     """Return what became of each record of a page and of each of its fields.
 
-    >>> changes = changes_of_page([{"record": {"n": "1"}}], [{"record": {"n": "2"}}], ["n"])
-    >>> [(change.attribute, change.kind) for change in changes]
-    [('', 'changed'), ('n', 'changed')]
+    The first change of a record is that of the record as a whole.
     """
     changes = []
     for before, after in _pairs(_records(was), _records(now)):
@@ -67,9 +65,11 @@ def add_counts(
 
 
 def _records(lines: Iterable[Line]) -> dict[str, Mapping[str, Any]]:
-    """Return the records of a page by their keys."""
-    found = [line for line in lines if line.get("record")]
-    return {str(line.get("key", number)): line["record"] for number, line in enumerate(found)}
+    """Return the records of a page by their keys, a single one by its number."""
+    records = {}
+    for number, line in enumerate(line for line in lines if line.values):
+        records[str(number) if line.key is None else line.key] = line.values
+    return records
 
 
 def _pairs(

@@ -1,15 +1,13 @@
-"""Say what a rule made of a page as JSON lines, the same in every kind of run."""
+"""Say what a rule made of a page as lines, the same in every kind of run, and write and read them as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from rules.algorithms.running.matching import Clusters, Match
 from rules.algorithms.running.records import Extracted, ExtractedRecord, RunnableRule
-
-Line = dict[str, Any]  # JSON values
 
 NO_RULE: Final = "no_rule"
 NO_RECORDS: Final = "no_records"
@@ -23,52 +21,145 @@ class SiteRules:
     rules: Mapping[str, RunnableRule]  # by cluster
 
 
+@dataclass(frozen=True, slots=True)
+class NoRecord:
+    """Why a page has no record."""
+
+    reason: str  # a word to count by
+    why: str = ""  # a sentence for people
+    missing: Sequence[str] | None = None  # all attributes, where a rule ran and found nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One record of a page, or the reason why the page has none."""
+
+    url: str | None  # None: of something in a source that has no address
+    cluster: str | None
+    rule: str | None  # "<cluster>@<version>"
+    outcome: ExtractedRecord | NoRecord
+    problem: str = ""  # of the page: truncated
+
+    @property
+    def record(self) -> ExtractedRecord | None:
+        return self.outcome if isinstance(self.outcome, ExtractedRecord) else None
+
+    @property
+    def values(self) -> Mapping[str, str | list[str]]:
+        """Return the values by attribute; none where there is no record."""
+        return self.outcome.values if isinstance(self.outcome, ExtractedRecord) else {}
+
+    @property
+    def nodes(self) -> Mapping[str, str | list[str]]:
+        """Return the XPaths of the values by attribute, where they were asked for."""
+        return self.outcome.nodes if isinstance(self.outcome, ExtractedRecord) else {}
+
+    @property
+    def index(self) -> int | None:
+        """Return the record's index in its list; None where it is the only record of its page."""
+        return self.outcome.index if isinstance(self.outcome, ExtractedRecord) else None
+
+    @property
+    def key(self) -> str | None:
+        """Return what tells the record from the others of its list; None as for the index."""
+        return self.outcome.key if isinstance(self.outcome, ExtractedRecord) else None
+
+    @property
+    def reason(self) -> str:
+        """Return the word why there is no record; blank where there is one."""
+        return self.outcome.reason if isinstance(self.outcome, NoRecord) else ""
+
+    @property
+    def why(self) -> str:
+        return self.outcome.why if isinstance(self.outcome, NoRecord) else ""
+
+
 def line_without_rule(url: str, match: Match) -> Line:
     """Return the line of a page that no rule serves."""
-    reason = match.reason or NO_RULE
-    why = match.why if match.reason else f"{match.why} The cluster has no published rule."
-    return {"url": url, "cluster": match.cluster, "rule": None, "reason": reason, "why": why}
+    if match.reason:
+        outcome = NoRecord(match.reason, match.why)
+    else:
+        outcome = NoRecord(NO_RULE, f"{match.why} The cluster has no published rule.")
+    return Line(url, match.cluster, None, outcome)
 
 
 def line_not_taken(url: str, place: str, code: str, reason: str) -> Line:
     """Return the line of something in a source that should be a page and is none."""
-    return {
-        "url": url or None,
-        "cluster": None,
-        "rule": None,
-        "reason": code,
-        "why": f"{place}: {reason}",
-    }
+    return Line(url or None, None, None, NoRecord(code, f"{place}: {reason}"))
 
 
-def lines_of_extracted(
-    url: str, rule: RunnableRule, extracted: Extracted, *, nodes: bool = False
-) -> list[Line]:
+def lines_of_extracted(url: str, rule: RunnableRule, extracted: Extracted) -> list[Line]:
     """Return one line for each record, or one with the reason why there is none."""
-    head = {"url": url, "cluster": rule.cluster, "rule": rule.name}
     if extracted.reason:
-        return [
-            head | {"record": {}, "raw": {}, "reason": extracted.reason, "why": extracted.detail}
-        ]
+        outcome = NoRecord(extracted.reason, extracted.detail)
+        return [Line(url, rule.cluster, rule.name, outcome)]
     if not extracted.records:
         missing = [attribute.name for attribute in rule.attributes]
-        return [
-            head
-            | {"record": {}, "raw": {}, "missing": missing, "confidence": {}, "reason": NO_RECORDS}
-        ]
-    problem = {"problem": extracted.problem} if extracted.problem else {}
-    return [head | _body(record, nodes=nodes) | problem for record in extracted.records]
+        return [Line(url, rule.cluster, rule.name, NoRecord(NO_RECORDS, missing=missing))]
+    return [
+        Line(url, rule.cluster, rule.name, record, extracted.problem)
+        for record in extracted.records
+    ]
 
 
-def _body(record: ExtractedRecord, *, nodes: bool) -> Line:
-    line: Line = {"record": record.values, "raw": record.raw, "missing": record.missing}
+def line_json(line: Line, *, nodes: bool = False) -> dict[str, Any]:
+    """Return a line as it is written everywhere, keys in this order; `nodes` adds where each value stands."""
+    head = {"url": line.url, "cluster": line.cluster, "rule": line.rule}
+    if isinstance(line.outcome, NoRecord):
+        return head | _no_record_json(line.outcome, has_rule=line.rule is not None)
+    problem = {"problem": line.problem} if line.problem else {}
+    return head | _record_json(line.outcome, nodes=nodes) | problem
+
+
+def _no_record_json(outcome: NoRecord, *, has_rule: bool) -> dict[str, Any]:
+    if not has_rule:
+        return {"reason": outcome.reason, "why": outcome.why}
+    payload: dict[str, Any] = {"record": {}, "raw": {}}
+    if outcome.missing is None:
+        return payload | {"reason": outcome.reason, "why": outcome.why}
+    return payload | {"missing": outcome.missing, "confidence": {}, "reason": outcome.reason}
+
+
+def _record_json(record: ExtractedRecord, *, nodes: bool) -> dict[str, Any]:
+    payload: dict[str, Any] = {
+        "record": record.values,
+        "raw": record.raw,
+        "missing": record.missing,
+    }
     if record.failed:
-        line["failed"] = record.failed
-    line |= {"confidence": record.confidence, "normalized": record.normalized}
+        payload["failed"] = record.failed
+    payload |= {"confidence": record.confidence, "normalized": record.normalized}
     if nodes:
-        line["nodes"] = record.nodes
+        payload["nodes"] = record.nodes
     if record.index is not None:
-        line |= {"index": record.index, "key": record.key}
+        payload |= {"index": record.index, "key": record.key}
         if nodes:
-            line["record_nodes"] = record.record_nodes
-    return line
+            payload["record_nodes"] = record.record_nodes
+    return payload
+
+
+def line_from_json(payload: Mapping[str, Any]) -> Line:
+    """Return the line that was written as JSON, such as one of a golden record."""
+    outcome: ExtractedRecord | NoRecord
+    if "reason" in payload:
+        outcome = NoRecord(payload["reason"], payload.get("why", ""), payload.get("missing"))
+    else:
+        outcome = ExtractedRecord(
+            values=payload["record"],
+            raw=payload["raw"],
+            normalized=payload["normalized"],
+            missing=payload["missing"],
+            failed=payload.get("failed", {}),
+            confidence=payload["confidence"],
+            nodes=payload.get("nodes", {}),
+            record_nodes=payload.get("record_nodes", []),
+            index=payload.get("index"),
+            key=payload.get("key"),
+        )
+    return Line(
+        payload["url"],
+        payload["cluster"],
+        payload["rule"],
+        outcome,
+        payload.get("problem", ""),
+    )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
 from annotation.models import Annotation
 from clustering.models import PageMembership, Snapshot
-from rules.algorithms.running.record_lines import Line, lines_of_extracted
+from rules.algorithms.running.record_lines import Line, line_json, lines_of_extracted
 from rules.bundle.extraction import extract
 from rules.models import JudgedPage, Review, Rule, RuleSample
 from rules.services.learning.sample_pages import FIRST_ERROR, refuse_stopped
@@ -32,7 +33,12 @@ def draw_pages(review: Review) -> None:
         lines = lines_of_snapshot(review.rule, snapshot)
         if lines is not None:
             drawn.append(
-                JudgedPage(review=review, snapshot=snapshot, rank=len(drawn) + 1, records=lines)
+                JudgedPage(
+                    review=review,
+                    snapshot=snapshot,
+                    rank=len(drawn) + 1,
+                    records=[line_json(line, nodes=True) for line in lines],
+                )
             )
         if len(drawn) == N_JUDGED:
             break
@@ -76,7 +82,7 @@ def lines_of_snapshot(rule: Rule, snapshot: Snapshot) -> list[Line] | None:
     ready, url = runnable(rule), snapshot.page.url
     extracted = extract(body, snapshot.content_type, url, ready, nodes=True)
     refuse_stopped(snapshot, extracted)
-    return lines_of_extracted(url, ready, extracted, nodes=True)
+    return lines_of_extracted(url, ready, extracted)
 
 
 def stylesheet_hash(rule: Rule) -> str:
@@ -84,6 +90,6 @@ def stylesheet_hash(rule: Rule) -> str:
     return sha256(rule.stylesheet.encode()).hexdigest()
 
 
-def records_of(page: JudgedPage) -> list[dict[str, Any]]:
+def records_of(page: JudgedPage) -> list[Mapping[str, Any]]:
     """Return the records on a judged page, as attributes and values."""
-    return [line["record"] for line in page.records if line.get("record")]
+    return [line.values for line in page.lines if line.values]

@@ -12,8 +12,7 @@ import orjson
 from django.core.exceptions import ValidationError
 
 from clustering.algorithms.grouping import RawPage
-from rules.bundle.bundle import Bundle, Fixture, write_bundle
-from rules.bundle.extraction import lines_of
+from rules.bundle.bundle import Bundle, Fixture, fixture_lines, write_bundle
 from rules.bundle.scrapy_export import page_text, spider_text
 from rules.models import GoldenRecord
 from rules.services.records.published_rules import PublishedRules, rules_in_force
@@ -74,7 +73,7 @@ def fixtures_of(force: PublishedRules) -> Iterator[Fixture]:
             except (BodyMissing, BodyDamaged):
                 continue
             page = RawPage(kept.page.url, body, kept.snapshot.content_type)
-            yield Fixture(page, lines_of(page, force.rules))
+            yield Fixture(page, fixture_lines(page, force.rules))
 
 
 def _write_definitions(folder: Path, learnt: dict[str, object]) -> None:

@@ -22,9 +22,11 @@ from rules.algorithms.running.matching import Match
 from rules.algorithms.running.record_lines import (
     Line,
     SiteRules,
+    line_json,
     line_without_rule,
     lines_of_extracted,
 )
+from rules.algorithms.running.records import ExtractedRecord
 from rules.bundle.extraction import extract, lines_of
 from rules.models import Extraction, Record
 from rules.services.records.page_clusters import settle_pages
@@ -108,7 +110,7 @@ def serve_pages(pages: Sequence[StoredPage], force: PublishedRules) -> list[Extr
             lines = lines_by_hand(raw, cluster, force.rules)
         else:
             lines = lines_of(raw, force.rules, nodes=True)
-        served.append(ExtractedPage(page, lines, lines[0]["cluster"] == cluster))
+        served.append(ExtractedPage(page, lines, lines[0].cluster == cluster))
     return served
 
 
@@ -120,11 +122,11 @@ def lines_by_hand(page: RawPage, cluster: str, site: SiteRules) -> list[Line]:
             line_without_rule(page.url, Match(cluster, BY_HAND, "A person put the page there."))
         ]
     extracted = extract(page.body, page.content_type, page.url, rule, nodes=True)
-    return lines_of_extracted(page.url, rule, extracted, nodes=True)
+    return lines_of_extracted(page.url, rule, extracted)
 
 
-def stored_lines(site: Site, urls: Iterable[str] | None = None) -> Iterator[Line]:
-    """Yield the stored records of a site's pages as lines, page by page; a page without any says why."""
+def stored_lines(site: Site, urls: Iterable[str] | None = None) -> Iterator[dict[str, Any]]:
+    """Yield the JSON lines of a site's stored pages: one a record, or why there is none."""
     wanted = None if urls is None else set(urls)
     extractions = Extraction.objects.filter(site=site).select_related(
         "page", "cluster", "rule__cluster"
@@ -151,23 +153,26 @@ def _memberships(pages: Sequence[int]) -> dict[int, tuple[str | None, bool]]:
     return {page: (name, page in moved) for page, name in rows.values_list("page", "cluster__name")}
 
 
-def _stored_line(record: Record, url: str) -> Line:
-    line: Line = {
-        "url": url,
-        "cluster": record.cluster.name,
-        "rule": str(record.rule) if record.rule else None,
-        "record": record.values,
-        "raw": record.raw,
-        "missing": record.missing,
-        **({"failed": record.failed} if record.failed else {}),
-        "confidence": record.confidence,
-        "normalized": record.normalized,
-        "nodes": record.nodes,
-    }
-    return line | {"index": record.index, "key": record.key} if record.key else line
+def _stored_line(record: Record, url: str) -> dict[str, Any]:
+    outcome = ExtractedRecord(
+        values=record.values,
+        raw=record.raw,
+        normalized=record.normalized,
+        missing=record.missing,
+        failed=record.failed,
+        confidence=record.confidence,
+        nodes=record.nodes,
+        index=record.index if record.key else None,
+        key=record.key or None,
+    )
+    rule = str(record.rule) if record.rule else None
+    payload = line_json(Line(url, record.cluster.name, rule, outcome), nodes=True)
+    payload.pop("record_nodes", None)  # which elements a record consists of is not stored
+    return payload
 
 
-def _reason_line(extraction: Extraction) -> Line:
+def _reason_line(extraction: Extraction) -> dict[str, Any]:
+    # Unlike a fresh line, one of a stored page has blank values even where no rule serves the page.
     return {
         "url": extraction.page.url,
         "cluster": extraction.cluster.name if extraction.cluster else None,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from django.utils import timezone
 
 from clustering.services.pages.stored_pages import StoredPage
-from rules.algorithms.running.record_lines import Line
+from rules.algorithms.running.record_lines import Line, NoRecord
 from rules.algorithms.running.run_rule import STOPPED
 from rules.models import Extraction, Rule
 from rules.services.records.record_upserts import upsert_records
@@ -35,7 +35,7 @@ def store_served(
     now = timezone.now()
     rows = (row for one in served for row in _rows_of(one, site_id, rule_by_cluster))
     # Of a page on which a rule was stopped nobody knows what it has now: its records stay as they were.
-    known = [one.page.pk for one in served if one.lines[0].get("reason") != STOPPED]
+    known = [one.page.pk for one in served if one.lines[0].reason != STOPPED]
     written = upsert_records(rows, pages=known, now=now)
     _write_extractions(served, site_id, rule_by_cluster, mark, now)
     return written
@@ -45,25 +45,25 @@ def _rows_of(
     served: ExtractedPage, site_id: int, rule_by_cluster: Mapping[str, Rule]
 ) -> Iterator[dict[str, Any]]:
     for line in served.lines:
-        if line.get("rule") is None or "missing" not in line or line.get("reason"):
+        if line.cluster is None or isinstance(line.outcome, NoRecord):
             continue
-        rule = rule_by_cluster[line["cluster"]]
+        rule, record = rule_by_cluster[line.cluster], line.outcome
         yield {
             "site_id": site_id,
             "page_id": served.page.pk,
             "cluster_id": rule.cluster_id,
             "rule_id": rule.pk,
             "snapshot_id": served.page.snapshot,
-            "key": (line.get("key") or "")[:LONGEST_KEY],
-            "index": line.get("index") or 0,
-            "values": line["record"],
-            "raw": line["raw"],
-            "normalized": line.get("normalized", {}),
-            "missing": line["missing"],
-            "failed": line.get("failed", {}),
-            "confidence": line.get("confidence", {}),
-            "nodes": line.get("nodes", {}),
-            "least_confidence": min(line.get("confidence", {}).values(), default=0.0),
+            "key": (record.key or "")[:LONGEST_KEY],
+            "index": record.index or 0,
+            "values": record.values,
+            "raw": record.raw,
+            "normalized": record.normalized,
+            "missing": record.missing,
+            "failed": record.failed,
+            "confidence": record.confidence,
+            "nodes": record.nodes,
+            "least_confidence": min(record.confidence.values(), default=0.0),
         }
 
 
@@ -84,7 +84,7 @@ def _extraction(
     one: ExtractedPage, site_id: int, rule_by_cluster: Mapping[str, Rule], mark: str, now: datetime
 ) -> Extraction:
     first = one.lines[0]
-    rule = rule_by_cluster.get(first["cluster"]) if first["cluster"] else None
+    rule = rule_by_cluster.get(first.cluster) if first.cluster else None
     return Extraction(
         page_id=one.page.pk,
         site_id=site_id,
@@ -92,9 +92,9 @@ def _extraction(
         cluster_id=rule.cluster_id if rule else None,
         rule=rule,
         rules_seen=mark,
-        reason=first.get("reason", "")[:LONGEST_REASON],
-        why=first.get("why", "")[:LONGEST_WHY],
+        reason=first.reason[:LONGEST_REASON],
+        why=first.why[:LONGEST_WHY],
         agrees=one.agrees,
-        n_records=sum("missing" in line and not line.get("reason") for line in one.lines),
+        n_records=sum(line.record is not None for line in one.lines),
         extracted_at=now,
     )

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from clustering.models import Cluster, Page, Snapshot
 from clustering.services.looks.assets import request_assets
-from rules.algorithms.running.record_lines import Line, lines_of_extracted
+from rules.algorithms.running.record_lines import Line, line_json, lines_of_extracted
 from rules.models import Bellwether, GoldenRecord, Review, Rule, RuleSample
 from rules.services.learning.sample_pages import extract_snapshot
 from rules.services.learning.schemas import runnable
@@ -35,7 +35,7 @@ def publish_rule(
     those of the golden records, or of the stored pages that it was compared on.
     """
     golden = golden_records(rule)
-    if not any(line.get("record") for _, lines in golden.values() for line in lines):
+    if not any(line.values for _, lines in golden.values() for line in lines):
         raise ValidationError(
             f"{rule} extracts nothing from any of its samples, so it is not published"
         )
@@ -82,7 +82,7 @@ def golden_records(rule: Rule) -> Golden:
         extracted = extract_snapshot(snapshot, ready, nodes=True)
         if extracted is None:
             continue
-        lines = lines_of_extracted(snapshot.page.url, ready, extracted, nodes=True)
+        lines = lines_of_extracted(snapshot.page.url, ready, extracted)
         golden[snapshot.page] = (snapshot, lines)
     return golden
 
@@ -94,12 +94,11 @@ def changed_constants(before: Rule, rule: Rule, golden: Golden) -> list[str]:
     changed = []
     for kept in old.select_related("page"):
         _, lines = golden.get(kept.page, (None, []))
-        for was, now in zip(kept.records, lines, strict=False):
+        for was, now in zip(kept.lines, lines, strict=False):
             changed += [
-                f"{name} of {kept.page.url} was {was['record'][name]!r} and is {now['record'].get(name)!r}"
+                f"{name} of {kept.page.url} was {was.values[name]!r} and is {now.values.get(name)!r}"
                 for name in constant
-                if was["record"].get(name) is not None
-                and was["record"][name] != now["record"].get(name)
+                if was.values.get(name) is not None and was.values[name] != now.values.get(name)
             ]
     return changed
 
@@ -127,7 +126,12 @@ def _end_review(rule: Rule, actor: User | None, reason: str) -> None:
 def _keep_golden(rule: Rule, golden: Golden) -> None:
     GoldenRecord.objects.filter(rule=rule).delete()
     GoldenRecord.objects.bulk_create(
-        GoldenRecord(rule=rule, page=page, snapshot=snapshot, records=lines)
+        GoldenRecord(
+            rule=rule,
+            page=page,
+            snapshot=snapshot,
+            records=[line_json(line, nodes=True) for line in lines],
+        )
         for page, (snapshot, lines) in golden.items()
     )
 

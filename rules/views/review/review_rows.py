@@ -95,7 +95,7 @@ def judging(review: Review, at: int | None) -> dict[str, Any]:
         "pages": pages,
         "shown": shown,
         "values": judged_values(shown, {name for name, _ in places.guessed}) if shown else [],
-        "n_records": len([line for line in shown.records if line.get("record")]) if shown else 0,
+        "n_records": len([line for line in shown.lines if line.values]) if shown else 0,
         "marks": marks_of(shown, places) if shown else "[]",
         "previous": _beside(pages, shown, -1),
         "next": _beside(pages, shown, 1),
@@ -122,7 +122,7 @@ def figures_of(validity: Validity) -> dict[str, Any]:
 
 def judged_values(page: JudgedPage, guessed: Collection[str] = ()) -> list[JudgedValue]:
     """Return what the rule extracts from a page, attribute by attribute."""
-    records = [line["record"] for line in page.records if line.get("record")]
+    records = [line.values for line in page.lines if line.values]
     rows = []
     for number, attribute in enumerate(page.review.rule.attributes, 1):
         found = [
@@ -151,11 +151,11 @@ class Places(NamedTuple):
 
 def places_on(page: JudgedPage) -> Places:
     """Return where the values of a page stand; by their texts where the stylesheet does not tell it."""
-    told = [(name, path) for line in page.records for name, path in _paths(line.get("nodes") or {})]
+    told = [(name, path) for line in page.lines for name, path in _paths(line.nodes)]
     names = {name for name, _ in told}
     untold: dict[str, list[str]] = {}
-    for line in page.records:
-        for name, value in line.get("record", {}).items():
+    for line in page.lines:
+        for name, value in line.values.items():
             if name not in names:
                 untold.setdefault(name, []).extend(value if isinstance(value, list) else [value])
     try:

@@ -17,6 +17,8 @@ from monitoring.algorithms.rule_reuse import (
     share_of,
     shared_urls,
 )
+from rules.algorithms.running.record_lines import Line
+from tests.algorithms.rules.running.line_cast import line_of
 
 NAME = AttributeType("name", is_constant=True, is_mandatory=True)
 WEIGHT = AttributeType("weight")
@@ -34,8 +36,8 @@ def new(urls: str, signature: str = SIGNATURE, vector: int = VECTOR) -> NewClust
 
 
 def versions(url: str, was: str | None, now: str | None, shown: str = "", **more: Any) -> Versions:
-    def lines(value: str | None) -> list[dict[str, Any]]:
-        return [{"record": {"name": value} | more if value else {}}]
+    def lines(value: str | None) -> list[Line]:
+        return [line_of({"name": value} | more if value else {})]
 
     return Versions(url, lines(was), lines(now), shown)
 
@@ -98,7 +100,7 @@ class TestBeyondThePaper:
 
     def test_then_optional_attributes_must_come_out_as_often_as_before(self) -> None:
         pages = [
-            Versions(url, [{"record": {"name": url, "weight": "1"}}], [{"record": {"name": url}}])
+            Versions(url, [line_of({"name": url, "weight": "1"})], [line_of({"name": url})])
             for url in "abc"
         ]
 

@@ -17,6 +17,8 @@ from monitoring.algorithms.site_change import (
     structure_test,
     vanished_attributes,
 )
+from rules.algorithms.running.record_lines import Line
+from tests.algorithms.rules.running.line_cast import line_of
 
 NAME = AttributeType("name", is_constant=True, is_mandatory=True)
 PRICE = AttributeType("price", "price", is_mandatory=True)
@@ -27,8 +29,8 @@ SIGNATURE = "0102030405060708"
 VECTOR = 0x0102030405060708
 
 
-def record(**values: Any) -> list[dict[str, Any]]:
-    return [{"record": values}]
+def record(**values: Any) -> list[Line]:
+    return [line_of(values)]
 
 
 def page(
@@ -44,7 +46,7 @@ def page(
     return PageTest("u", told, shingle, field, **more)
 
 
-def kinds(was: list[dict[str, Any]], now: list[dict[str, Any]]) -> list[tuple[str, str]]:
+def kinds(was: list[Line], now: list[Line]) -> list[tuple[str, str]]:
     return [(one.attribute, one.kind) for one in field_test(was, now, PRODUCT)]
 
 
@@ -139,14 +141,8 @@ class TestContentDrift:
         assert {"sale"} == vanished_attributes(record(sale="€1"), record(), PRODUCT)
 
     def test_records_come_and_go_on_a_list(self) -> None:
-        was = [
-            {"record": {"name": n, "price": "€1"}, "index": i, "key": n}
-            for i, n in enumerate("abc")
-        ]
-        now = [
-            {"record": {"name": n, "price": "€2"}, "index": i, "key": n}
-            for i, n in enumerate("cde")
-        ]
+        was = [line_of({"name": n, "price": "€1"}, index=i, key=n) for i, n in enumerate("abc")]
+        now = [line_of({"name": n, "price": "€2"}, index=i, key=n) for i, n in enumerate("cde")]
 
         assert [] == kinds(was, now)
         assert ("name", "null_extraction") in kinds(was, [])

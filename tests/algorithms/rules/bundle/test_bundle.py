@@ -18,8 +18,15 @@ from rules.algorithms.running.matching import BY_SIGNATURE, ClusterProfile, Clus
 from rules.algorithms.running.record_lines import SiteRules
 from rules.algorithms.running.records import RunnableRule
 from rules.bundle.__main__ import main
-from rules.bundle.bundle import BadBundle, Bundle, Fixture, check_bundle, read_bundle, write_bundle
-from rules.bundle.extraction import lines_of
+from rules.bundle.bundle import (
+    BadBundle,
+    Bundle,
+    Fixture,
+    check_bundle,
+    fixture_lines,
+    read_bundle,
+    write_bundle,
+)
 from rules.bundle.parallel import extract_bundle
 from tests.algorithms.rules.running import test_run_rule as cast
 
@@ -47,7 +54,7 @@ def body(number: int) -> bytes:
 def folder(tmp_path: Path) -> Path:
     page = RawPage("http://s.example/p/1", body(1), "text/html; charset=utf-8")
     made = made_bundle()
-    write_bundle(tmp_path / "bundle", made, [Fixture(page, lines_of(page, made.rules))])
+    write_bundle(tmp_path / "bundle", made, [Fixture(page, fixture_lines(page, made.rules))])
     return tmp_path / "bundle"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rules.algorithms.running.record_lines import line_json
 from rules.bundle.bundle import FileRange, extract, read_bundle, write_bundle
 from rules.bundle.parallel import Part, spread
 from tests.algorithms.rules.bundle.test_bundle import body, made_bundle
@@ -34,7 +35,8 @@ def source(tmp_path: Path) -> Path:
 
 
 def test_no_item_is_lost_and_the_order_stays(folder: Path, source: Path) -> None:
-    expected = list(extract(read_bundle(folder), FileRange(str(source)), base_url=BASE))
+    lines = extract(read_bundle(folder), FileRange(str(source)), base_url=BASE)
+    expected = [line_json(line) for line in lines]
 
     assert 11 == len(expected)
     assert expected == list(spread(str(folder), str(source), 2, BASE))

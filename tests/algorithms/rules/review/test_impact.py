@@ -8,15 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rules.algorithms.review.impact import add_counts, changes_of_page, count_changes
+from rules.algorithms.running.record_lines import Line, NoRecord
+from tests.algorithms.rules.running.line_cast import line_of
 
 NAMES = ["name", "price"]
 
 
-def line(key: str | None = None, **record: Any) -> dict[str, Any]:
-    return {"record": record} | ({"key": key, "index": 0} if key else {})
+def line(key: str | None = None, **record: Any) -> Line:
+    return line_of(record, key=key, index=0 if key else None)
 
 
-def counts(was: list[dict[str, Any]], now: list[dict[str, Any]]) -> dict[str, dict[str, int]]:
+def counts(was: list[Line], now: list[Line]) -> dict[str, dict[str, int]]:
     """Return the counts that are not zero."""
     table = count_changes(changes_of_page(was, now, NAMES))
     return {name: {kind: n for kind, n in row.items() if n} for name, row in table.items()}
@@ -32,10 +34,16 @@ def test_each_field_is_gained_lost_changed_or_the_same() -> None:
 
 
 def test_a_page_without_record_before_gains_one_with_its_fields() -> None:
-    nothing = {"record": {}, "reason": "no_records"}
+    nothing = Line("u", "products", "products@3", NoRecord("no_records"))
 
     assert {"": {"gained": 1}, "name": {"gained": 1}} == counts([nothing], [line(name="Rope")])
     assert {"": {"lost": 1}, "name": {"lost": 1}} == counts([line(name="Rope")], [nothing])
+
+
+def test_the_first_change_of_a_record_is_that_of_the_record_as_a_whole() -> None:
+    changes = changes_of_page([line(n="1")], [line(n="2")], ["n"])
+
+    assert [("", "changed"), ("n", "changed")] == [(one.attribute, one.kind) for one in changes]
 
 
 def test_records_of_a_list_are_paired_by_key_and_then_by_place() -> None:
@@ -63,9 +71,7 @@ records = st.lists(
 
 
 @given(records, records)
-def test_going_back_turns_gains_into_losses(
-    was: list[dict[str, Any]], now: list[dict[str, Any]]
-) -> None:
+def test_going_back_turns_gains_into_losses(was: list[Line], now: list[Line]) -> None:
     there = count_changes(changes_of_page(was, now, NAMES))
     back = count_changes(changes_of_page(now, was, NAMES))
 

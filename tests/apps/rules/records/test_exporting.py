@@ -10,6 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from clustering.services.pages.stored_pages import read_pages, stored_pages
+from rules.algorithms.running.record_lines import line_json
 from rules.bundle.bundle import check_bundle, read_bundle
 from rules.bundle.extraction import lines_of
 from rules.services.records.extracting import stored_lines
@@ -24,7 +25,7 @@ def test_the_bundle_finds_what_the_database_holds(tmp_path: Path) -> None:
     call_command("export_rules", site.name, output=str(tmp_path / "out"))
     bundle = read_bundle(tmp_path / "out")
     found = [
-        {**line, "nodes": {}}
+        {**line_json(line), "nodes": {}}
         for page in read_pages(stored_pages(site))
         for line in lines_of(page, bundle.rules)
     ]

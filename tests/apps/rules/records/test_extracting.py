@@ -7,6 +7,7 @@ import pytest
 from clustering.models import Page
 from clustering.services.clusters.cluster_changes import merge_clusters, move_pages
 from clustering.services.pages.stored_pages import stored_pages
+from rules.algorithms.running.record_lines import Line, NoRecord
 from rules.models import Extraction, Record, RecordVersion, Rule
 from rules.services.learning.learning import learn_rule
 from rules.services.records.extracting import extract_records, request_extraction, stored_lines
@@ -75,13 +76,7 @@ class TestRecords:
         site, rule = learnt_shop()
         extract(site)
         page = Page.objects.get(url=f"{site.root_url}p/2")
-        stopped = {
-            "url": page.url,
-            "cluster": rule.cluster.name,
-            "rule": None,
-            "reason": "stopped",
-            "why": "slow",
-        }
+        stopped = Line(page.url, rule.cluster.name, None, NoRecord("stopped", "slow"))
         store_served(
             [ExtractedPage(next(iter(stored_pages(site, [page.pk]))), [stopped], agrees=True)],
             site_id=site.pk,
