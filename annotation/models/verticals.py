@@ -10,6 +10,7 @@ from django.utils import timezone
 from annotation.algorithms.attribute_types import AttributeType
 from clustering.models import Cluster
 from vertex.core.models import Site
+from vertex.core.models.search import has_words
 from vertex.core.texts import storable
 
 ATTRIBUTE_NAME = RegexValidator(
@@ -21,17 +22,14 @@ ATTRIBUTE_NAME = RegexValidator(
 class VerticalQuerySet(models.QuerySet["Vertical"]):
     def matching(self, query: str) -> VerticalQuerySet:
         """Return the verticals whose name, description or attributes contain the words."""
-        found = self
+        verticals = self
         for word in storable(query).split():
             has_attribute = Attribute.objects.live().filter(
                 vertical=models.OuterRef("pk"), name__icontains=word
             )
-            found = found.filter(
-                Q(name__icontains=word)
-                | Q(description__icontains=word)
-                | models.Exists(has_attribute)
-            )
-        return found
+            in_texts = has_words(word, "name", "description")
+            verticals = verticals.filter(in_texts | models.Exists(has_attribute))
+        return verticals
 
     def with_counts(self) -> VerticalQuerySet:
         """Add to each vertical `n_attributes` and `n_sites`."""
@@ -130,13 +128,14 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
 
     def vertical_of(self, site: Site, cluster: Cluster | None = None) -> Vertical | None:
         """Return the vertical of a cluster: its own, or else the site's."""
-        found = self.filter(site=site).filter(Q(cluster__isnull=True) | Q(cluster=cluster))
-        best = (
-            found.select_related("vertical")
-            .order_by(models.F("cluster").desc(nulls_last=True))
+        own_first = models.F("cluster").desc(nulls_last=True)
+        assignment = (
+            self.filter(Q(cluster__isnull=True) | Q(cluster=cluster), site=site)
+            .select_related("vertical")
+            .order_by(own_first)
             .first()
         )
-        return best.vertical if best else None
+        return assignment.vertical if assignment else None
 
 
 class Assignment(models.Model):

@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from vertex.core.models.people import User
+from vertex.core.models.search import has_words
 from vertex.core.models.sites import Site
 
 
@@ -43,12 +44,7 @@ class JobQuerySet(models.QuerySet["Job"]):
 
     def matching(self, text: str) -> JobQuerySet:
         """Return those whose title, message or error contains each of the words."""
-        found = self
-        for word in text.split():
-            found = found.filter(
-                Q(title__icontains=word) | Q(message__icontains=word) | Q(error__icontains=word)
-            )
-        return found
+        return self.filter(has_words(text, "title", "message", "error"))
 
 
 class Job(models.Model):
@@ -180,10 +176,7 @@ class RefusalQuerySet(models.QuerySet["Refusal"]):
 
     def matching(self, text: str) -> RefusalQuerySet:
         """Return those whose subject or reason contains each of the words."""
-        found = self
-        for word in text.split():
-            found = found.filter(Q(subject__icontains=word) | Q(reason__icontains=word))
-        return found
+        return self.filter(has_words(text, "subject", "reason"))
 
 
 class Refusal(models.Model):

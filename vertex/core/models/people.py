@@ -12,6 +12,7 @@ from django.db.models import F, Prefetch, Q
 from django.db.models.functions import Upper
 from django.utils import timezone
 
+from vertex.core.models.search import has_words
 from vertex.core.models.sites import Site
 
 
@@ -54,7 +55,7 @@ class UserQuerySet(models.QuerySet["User"]):
         return self.filter(is_active=True)
 
     def administrators(self) -> UserQuerySet:
-        """Return the people who can still let others in: open accounts, administrators everywhere."""
+        """Return the open accounts that are administrators everywhere: they can add others."""
         everywhere = Membership.objects.filter(site__isnull=True, role=Role.ADMINISTRATOR)
         return self.open().filter(
             Q(is_superuser=True) | Q(pk__in=everywhere.values("user")), is_service=False
@@ -78,15 +79,7 @@ class UserQuerySet(models.QuerySet["User"]):
 
     def matching(self, text: str) -> UserQuerySet:
         """Return those whose name or address contains each of the words."""
-        found = self
-        for word in text.split():
-            found = found.filter(
-                Q(username__icontains=word)
-                | Q(first_name__icontains=word)
-                | Q(last_name__icontains=word)
-                | Q(email__icontains=word)
-            )
-        return found
+        return self.filter(has_words(text, "username", "first_name", "last_name", "email"))
 
 
 class Users(UserManager["User"].from_queryset(UserQuerySet)):  # type: ignore[misc]  # a class made at run time
@@ -125,7 +118,7 @@ class User(AbstractUser):
         return self.is_superuser or self.memberships.filter(site__isnull=True).exists()
 
     def has_role(self, role: Role, site: Site | None = None) -> bool:
-        """Say whether the user holds this role or a higher one, at the site or everywhere."""
+        """Return whether the user holds this role or a higher one, at the site or everywhere."""
         if not self.is_active:
             return False
         if self.is_superuser:
@@ -134,7 +127,7 @@ class User(AbstractUser):
         return self.memberships.filter(place, role__in=role.and_higher()).exists()
 
     def has_role_anywhere(self, role: Role) -> bool:
-        """Say whether the user holds this role or a higher one, everywhere or at some site."""
+        """Return whether the user holds this role or a higher one, everywhere or at some site."""
         if not self.is_active:
             return False
         return self.is_superuser or self.memberships.filter(role__in=role.and_higher()).exists()
@@ -232,16 +225,11 @@ class AuditQuerySet(models.QuerySet["AuditEntry"]):
 
     def matching(self, text: str) -> AuditQuerySet:
         """Return those that contain each of the words."""
-        found = self
+        entries = self
         for word in text.split():
-            found = found.filter(
-                Q(actor_name__icontains=word)
-                | Q(action__icontains=word)
-                | Q(subject__icontains=word)
-                | Q(site__name__icontains=word)
-                | Q(request_id=word)
-            )
-        return found
+            in_texts = has_words(word, "actor_name", "action", "subject", "site__name")
+            entries = entries.filter(in_texts | Q(request_id=word))
+        return entries
 
 
 class AuditEntry(models.Model):

@@ -6,8 +6,9 @@ from typing import Protocol
 
 from django.core.validators import MinValueValidator, RegexValidator
 from django.db import models
-from django.db.models import Q
 from django.utils import timezone
+
+from vertex.core.models.search import has_words
 
 SITE_NAME = RegexValidator(
     r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}\Z",
@@ -29,19 +30,14 @@ class SiteQuerySet(models.QuerySet["Site"]):
         """Return the sites at which the user has any role."""
         if not user.is_active:
             return self.none()
-        kept = self.filter(deletion_requested_at=None)
+        sites = self.filter(deletion_requested_at=None)
         if user.sees_all_sites():
-            return kept
-        return kept.filter(memberships__user=user.pk)
+            return sites
+        return sites.filter(memberships__user=user.pk)
 
     def matching(self, text: str) -> SiteQuerySet:
         """Return those whose name, title or address contains each of the words."""
-        found = self
-        for word in text.split():
-            found = found.filter(
-                Q(name__icontains=word) | Q(title__icontains=word) | Q(root_url__icontains=word)
-            )
-        return found
+        return self.filter(has_words(text, "name", "title", "root_url"))
 
 
 class Site(models.Model):
