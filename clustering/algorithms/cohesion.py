@@ -1,11 +1,11 @@
-"""Say how alike the pages of a cluster are: its centre, each page's distance from it, its cohesion.
+"""Measure how alike the pages of a cluster are: its centre, each page's distance from it, its cohesion.
 
 Paper:      None; the likeness is the weighted Jaccard measure of a page's tag paths and a profile.
 Notation:   P, a page's tag paths -> a set of hashes; c, the centre -> `Centre`, for each path the share of
             the pages that have it; cohesion, the mean likeness of the pages to their centre.
-Readings:   A page without paths is alike only to a centre without paths. A centre of one page has distance 0
-            to it.
-Departures: A centre keeps its MOST_PATHS commonest paths, so that hostile pages cost no more than honest
+Readings:   A page without paths is alike only to a centre without paths. A centre of one page has
+            distance 0 to it.
+Departures: A centre keeps its MAX_PATHS commonest paths, so that hostile pages cost no more than honest
             ones.
 Cost:       Linear in the paths of the pages.
 """
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from clustering.algorithms.path_sets import Hashes
 
-MOST_PATHS = 5_000
+MAX_PATHS = 5_000
 
 
 class Centre(NamedTuple):
@@ -39,20 +39,20 @@ def centre_of(path_sets: Sequence[Hashes]) -> Centre:
     paths, counts = np.unique(
         np.concatenate([np.zeros(0, np.uint64), *path_sets]), return_counts=True
     )
-    if len(paths) > MOST_PATHS:
-        commonest = np.sort(np.argsort(-counts, kind="stable")[:MOST_PATHS])
+    if len(paths) > MAX_PATHS:
+        commonest = np.sort(np.argsort(-counts, kind="stable")[:MAX_PATHS])
         paths, counts = paths[commonest], counts[commonest]
     return Centre(paths, counts / max(len(path_sets), 1))
 
 
 def distance_to(centre: Centre, paths: Hashes) -> float:
-    """Return how far a page lies from a centre: 0 where they are the same, 1 where they share nothing."""
-    if not len(paths) and not len(centre.paths):
-        return 0.0
-    place = np.searchsorted(centre.paths, paths)
-    place[place == len(centre.paths)] = 0
-    is_shared = centre.paths[place] == paths if len(centre.paths) else np.zeros(len(paths), bool)
-    shared = float(centre.shares[place[is_shared]].sum()) if len(centre.paths) else 0.0
+    """Return how far a page is from a centre: 0 where they are the same, 1 where they share nothing."""
+    if not len(centre.paths):
+        return 1.0 if len(paths) else 0.0
+    index = np.searchsorted(centre.paths, paths)
+    index[index == len(centre.paths)] = 0
+    is_shared = centre.paths[index] == paths
+    shared = float(centre.shares[index[is_shared]].sum())
     in_either = len(paths) + float(centre.shares.sum()) - shared
     return min(max(1 - shared / in_either, 0.0), 1.0)
 

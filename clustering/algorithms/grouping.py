@@ -3,8 +3,7 @@
 An algorithm works in two steps. `observe` reduces one page to what the algorithm needs of it, so that a
 site of any size passes page by page and no tree stays in memory. `cluster_pages` groups the pages from
 their observations and from what the site offers beside them: its links, its search log. The Grouping that
-comes back carries a model of plain JSON values, from which `assign` tells the cluster of a page that
-comes later.
+it returns carries a model of plain JSON values, with which `assign` finds the group of a later page.
 """
 
 from __future__ import annotations
@@ -55,7 +54,7 @@ class SiteLink:
 
 @dataclass(frozen=True, slots=True)
 class Click:
-    """Searchers for a query went to a page so often."""
+    """How often searchers for a query went to a page."""
 
     query: str
     url: str
@@ -70,9 +69,8 @@ class ClusteringInputs:
     clicks: Sequence[Click] = ()
     has_derived_clicks: bool = False  # made from anchor texts, where there is no search log
     redirected: frozenset[str] = frozenset()  # URLs reached by a redirect only
-    read: Callable[[str], HtmlElement | None] | None = (
-        None  # the tree of a page, for algorithms that read few
-    )
+    # Returns the tree of a page, for algorithms that read few.
+    read: Callable[[str], HtmlElement | None] | None = None
     seed: int = 0
 
 
@@ -106,18 +104,17 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True)
 class Clusterer:
-    """An algorithm as it stands in the table of all."""
+    """An algorithm as it stands in the table of clusterers."""
 
     name: str
     title: str
     observe: Callable[[RawPage], Observation] | None  # None: the pages themselves are not read
     cluster_pages: Callable[[Sequence[str], Sequence[Observation], ClusteringInputs], Grouping]
-    assign: Callable[
-        [Model, Observation, str], str | None
-    ]  # the group of a later page, with its URL
+    # Returns the group of a later page, given with its URL.
+    assign: Callable[[Model, Observation, str], str | None]
     needs: frozenset[str] = frozenset()  # "links", "clicks"
     max_pages: int | None = None  # where the algorithm is quadratic
-    sentence: str = ""  # what a variant does; of the others the first sentence of the card says it
+    sentence: str = ""  # what a variant does; the others have the first sentence of their card
 
 
 def grouping_of(
@@ -128,7 +125,7 @@ def grouping_of(
     importance: Mapping[str, float] | None = None,
     model: Model | None = None,
 ) -> Grouping:
-    """Make a Grouping from a label for each page, largest group first."""
+    """Build a Grouping from a label for each page, largest group first."""
     members: dict[str, list[int]] = {}
     for page, label in enumerate(label_by_page):
         if label is not None:
@@ -137,9 +134,9 @@ def grouping_of(
     groups = [
         Group(
             name,
-            tuple(pages),
-            (importance or {}).get(name, float(len(pages))),
-            (whys or {}).get(name, ""),
+            members=tuple(pages),
+            importance=(importance or {}).get(name, float(len(pages))),
+            why=(whys or {}).get(name, ""),
         )
         for name, pages in ordered
     ]

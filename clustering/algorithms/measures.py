@@ -56,13 +56,14 @@ class NothingInCommon(ValueError):
 
 
 def compare(cluster_by_page: Mapping[str, str | None], type_by_page: Mapping[str, str]) -> Measures:
-    """Measure a clustering on the pages that are in both; raise NothingInCommon where there are none."""
+    """Measure a clustering on the pages that have a cluster and a type. Raises NothingInCommon."""
     pages = sorted(cluster_by_page.keys() & type_by_page.keys())
     if not pages:
         raise NothingInCommon("no page has both a cluster and a type")
-    clusters: list[Hashable] = [
-        ("alone", page) if (cluster := cluster_by_page[page]) is None else cluster for page in pages
-    ]
+    clusters: list[Hashable] = []
+    for page in pages:
+        cluster = cluster_by_page[page]
+        clusters.append(("alone", page) if cluster is None else cluster)
     types = [type_by_page[page] for page in pages]
     table = confusion(types, clusters)
     pair_precision, pair_recall = pair_measures(table)
@@ -98,35 +99,35 @@ def adjusted_rand(table: Confusion) -> float:
 def pair_counts(table: Confusion) -> tuple[int, int, int, int]:
     """Return the pairs of pages together in both, in the truth only, in the clusters only, in none."""
     together_in_both = _pairs(table.e.values())
-    in_truth, in_clusters = _pairs(table.n_by_type.values()), _pairs(table.n_by_cluster.values())
-    b, c = in_truth - together_in_both, in_clusters - together_in_both
-    return together_in_both, b, c, _pairs([table.n]) - together_in_both - b - c
+    in_truth_only = _pairs(table.n_by_type.values()) - together_in_both
+    in_clusters_only = _pairs(table.n_by_cluster.values()) - together_in_both
+    in_none = _pairs([table.n]) - together_in_both - in_truth_only - in_clusters_only
+    return together_in_both, in_truth_only, in_clusters_only, in_none
 
 
 def pair_measures(table: Confusion) -> tuple[float, float]:
-    """Return the share of clustered pairs that belong together, and of pairs that belong together found."""
+    """Return precision and recall on pairs of pages: together in a cluster, and of one type."""
     a, b, c, _ = pair_counts(table)
-    return (a / (a + c) if a + c else 1.0), (a / (a + b) if a + b else 1.0)
+    precision = a / (a + c) if a + c else 1.0
+    recall = a / (a + b) if a + b else 1.0
+    return precision, recall
 
 
 def f_star(table: Confusion) -> float:
     """Return the best F of each type over the clusters, weighted by the types' sizes."""
     best: dict[Hashable, float] = {}
     for (type_, cluster), e in table.e.items():
-        # F of P = e / |Ĉ| and R = e / |C|
-        best[type_] = max(
-            best.get(type_, 0.0), 2 * e / (table.n_by_cluster[cluster] + table.n_by_type[type_])
-        )
+        F = (
+            2 * e / (table.n_by_cluster[cluster] + table.n_by_type[type_])
+        )  # of P = e / |Ĉ|, R = e / |C|
+        best[type_] = max(best.get(type_, 0.0), F)
     return sum(F * table.n_by_type[type_] for type_, F in best.items()) / table.n
 
 
 def entropy(table: Confusion) -> float:
     """Return the entropy of the types within each cluster, weighted by the clusters' sizes."""
-    return (
-        -sum(e * log(e / table.n_by_cluster[cluster]) for (_, cluster), e in table.e.items())
-        / table.n
-        + 0.0
-    )
+    total = sum(e * log(e / table.n_by_cluster[cluster]) for (_, cluster), e in table.e.items())
+    return -total / table.n + 0.0  # never -0.0
 
 
 def purity(table: Confusion) -> float:
@@ -139,10 +140,8 @@ def purity(table: Confusion) -> float:
 
 def entropy_measures(table: Confusion) -> tuple[float, float]:
     """Return homogeneity (clusters hold one type) and completeness (types stay in one cluster)."""
-    H_types, H_clusters = (
-        _entropy_of(table.n_by_type.values()),
-        _entropy_of(table.n_by_cluster.values()),
-    )
+    H_types = _entropy_of(table.n_by_type.values())
+    H_clusters = _entropy_of(table.n_by_cluster.values())
     H_clusters_given_types = (
         -sum(e * log(e / table.n_by_type[t]) for (t, _), e in table.e.items()) / table.n
     )
@@ -183,4 +182,4 @@ def _pairs(sizes: Iterable[int]) -> int:
 def _entropy_of(sizes: Iterable[int]) -> float:
     counts = list(sizes)
     n = sum(counts)
-    return -sum(size / n * log(size / n) for size in counts) + 0.0
+    return -sum(size / n * log(size / n) for size in counts) + 0.0  # never -0.0

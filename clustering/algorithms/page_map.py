@@ -1,12 +1,13 @@
-"""Lay pages out on a map of two dimensions, so that clusters are heaps and outliers stand beside them.
+"""Place pages on a map of two dimensions, so that clusters are heaps and outliers stand beside them.
 
 Paper:      None; classical scaling, which is the singular value decomposition of centred rows, on path sets.
-Notation:   A, the incidence of pages and paths, each path weighed by its rarity, each row of length 1; B, the
-            centred products of its rows.
-Readings:   A path that one page alone has makes it like none, so it weighs nothing. Both axes have one scale,
-            that of the longer one. A page without paths lies where nothing is in common with any other. The
-            sign of an axis is chosen so that the page farthest from the middle lies at its upper end.
-Departures: At most MOST_PAGES pages, which the caller chooses: their products are a square.
+Notation:   A, the incidence of pages and paths, each path weighed by its rarity, each row of length 1; B,
+            the centred products of its rows.
+Readings:   A path that one page alone has makes it like none, so it weighs nothing. Both axes have one
+            scale, that of the longer one. A page without paths lies where nothing is in common with any
+            other. The sign of an axis is chosen so that the page farthest from the middle lies at its upper
+            end.
+Departures: At most MAX_PAGES pages, which the caller chooses: their products are a square.
 Cost:       Quadratic in the pages; half a second for 1,500.
 """
 
@@ -22,42 +23,43 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 
 from clustering.algorithms.path_sets import Hashes
 
-MOST_PAGES = 1_500
+MAX_PAGES = 1_500
 N_AXES = 2
-DIGITS = 4
-FLAT = 1e-9  # an axis shorter than this is one point
-FEW = 300  # pages of which all axes are quick to find
+N_DIGITS = 4
+MIN_EXTENT = 1e-9  # an axis shorter than this is one point
+MAX_PAGES_EXACT = 300  # all axes of so many pages are quick to find
 
 
-def lay_out(path_sets: Sequence[Hashes]) -> list[tuple[float, float]]:
+def place_on_map(path_sets: Sequence[Hashes]) -> list[tuple[float, float]]:
     """Return x and y of each page, from 0 to 1; pages that are all alike lie in the middle."""
     n = len(path_sets)
     if n < N_AXES + 1:
-        return [((place + 1) / (n + 1), 0.5) for place in range(n)]
+        return [((index + 1) / (n + 1), 0.5) for index in range(n)]
     A = _weighed(path_sets)
     B = (A @ A.T).toarray()
     B -= B.mean(axis=0)[np.newaxis, :]
     B -= B.mean(axis=1)[:, np.newaxis]
-    axes = _longest_axes(B) if np.abs(B).max() > FLAT else np.zeros((n, N_AXES))
+    is_one_point = np.abs(B).max() <= MIN_EXTENT
+    axes = np.zeros((n, N_AXES)) if is_one_point else _longest_axes(B)
     extent = float(np.ptp(axes, axis=0).max())
     x, y = (_scaled(axes[:, axis], extent) for axis in range(N_AXES))
     return list(zip(x, y, strict=True))
 
 
 def _longest_axes(B: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the pages' places on the two longest axes."""
+    """Return the pages' positions on the two longest axes."""
     n = len(B)
+    start = np.cos(np.arange(n, dtype=np.float64))  # any vector, always the same
     try:
-        start = np.cos(np.arange(n, dtype=np.float64))  # any vector, always the same
-        values, vectors = (
-            eigsh(B, N_AXES, v0=start) if n > FEW else eigh(B, subset_by_index=[n - 2, n - 1])
-        )
+        if n > MAX_PAGES_EXACT:
+            values, vectors = eigsh(B, N_AXES, v0=start)
+        else:
+            values, vectors = eigh(B, subset_by_index=[n - N_AXES, n - 1])
     except ArpackNoConvergence:
         values, vectors = eigh(B, subset_by_index=[n - N_AXES, n - 1])
     longest_first = np.argsort(-values, kind="stable")
-    axes: NDArray[np.float64] = vectors[:, longest_first] * np.sqrt(
-        np.maximum(values[longest_first], 0)
-    )
+    lengths = np.sqrt(np.maximum(values[longest_first], 0))
+    axes: NDArray[np.float64] = vectors[:, longest_first] * lengths
     return axes
 
 
@@ -78,10 +80,10 @@ def _weighed(path_sets: Sequence[Hashes]) -> csr_array:
 
 
 def _scaled(axis: NDArray[np.float64], extent: float) -> list[float]:
-    """Return the places on an axis from 0 to 1, the farthest from the middle at the upper end."""
-    if extent < FLAT:
+    """Return the positions on an axis from 0 to 1, the farthest from the middle at the upper end."""
+    if extent < MIN_EXTENT:
         return [0.5] * len(axis)
     if -axis.min() > axis.max():
         axis = -axis
-    places = (axis - (axis.min() + axis.max()) / 2) / extent + 0.5
-    return [round(float(place), DIGITS) for place in np.clip(places, 0, 1)]
+    positions = (axis - (axis.min() + axis.max()) / 2) / extent + 0.5
+    return [round(float(position), N_DIGITS) for position in np.clip(positions, 0, 1)]

@@ -88,15 +88,20 @@ def join_similar_fast(
 ) -> list[int]:
     """Return what `join_similar` returns; equal sets are compared once, joined ones no more."""
     first_by_bytes: dict[bytes, int] = {}
-    first = [first_by_bytes.setdefault(s.tobytes(), i) if len(s) else i for i, s in enumerate(sets)]
-    distinct = [i for i in dict.fromkeys(first) if len(sets[i])]
-    component = dict(
-        zip(distinct, _components([sets[i] for i in distinct], similarity, threshold), strict=True)
-    )
-    return [distinct[component[i]] if i in component else i for i in first]
+    first = list(range(len(sets)))  # of the sets equal to each; an empty set is like no other
+    for i, s in enumerate(sets):
+        if len(s):
+            first[i] = first_by_bytes.setdefault(s.tobytes(), i)
+    distinct = list(first_by_bytes.values())
+    components = _components([sets[i] for i in distinct], similarity, threshold)
+    component_of = {
+        i: distinct[component] for i, component in zip(distinct, components, strict=True)
+    }
+    return [component_of.get(i, i) for i in first]
 
 
 def _components(sets: Sequence[Hashes], similarity: Similarity, threshold: float) -> list[int]:
+    """Return the number of the first member of each set's component; no set is empty, no two are equal."""
     component = [-1] * len(sets)
     incidence = _incidence(sets)
     sizes = np.array([len(s) for s in sets], dtype=np.float64)
@@ -133,9 +138,9 @@ def _incidence(sets: Sequence[Hashes]) -> csr_array:
 
 def all_paths(tree: HtmlElement | None) -> Hashes:
     """Return the tag paths of all elements of a page."""
-    return (
-        hash_paths(path for _, path in walk_tag_paths(tree)) if tree is not None else hash_paths([])
-    )
+    if tree is None:
+        return hash_paths([])
+    return hash_paths(path for _, path in walk_tag_paths(tree))
 
 
 def leaf_paths(tree: HtmlElement | None) -> Hashes:
@@ -160,10 +165,12 @@ def hash_text(text: str) -> int:
 
 
 def min_hash(elements: Hashes, k: int, seed: int) -> tuple[int, ...]:
-    """Return the k elements of a set whose hashes under the seed are least, in the order of the hashes."""
+    """Return the k elements whose hashes under the seed are least, in the order of the hashes."""
     hashes = mix(elements ^ np.uint64(xxhash.xxh64_intdigest(b"", seed=seed)))
-    least = np.argpartition(hashes, k - 1)[:k] if k < len(hashes) else np.arange(len(hashes))
-    return tuple(elements[least[np.lexsort((elements[least], hashes[least]))]].tolist())
+    if k < len(hashes):
+        least = np.argpartition(hashes, k - 1)[:k]
+        elements, hashes = elements[least], hashes[least]
+    return tuple(elements[np.lexsort((elements, hashes))].tolist())
 
 
 def mix(x: Hashes) -> Hashes:
@@ -174,7 +181,7 @@ def mix(x: Hashes) -> Hashes:
 
 
 def name_components(sets: Sequence[Hashes], component: Sequence[int]) -> list[str | None]:
-    """Name each set's component by its least member, None for an empty set: the same names in any order."""
+    """Name each set's component by its least member, None for an empty set; any order gives one result."""
     digests = [xxhash.xxh64_hexdigest(s.tobytes()) for s in sets]
     least: dict[int, str] = {}
     for c, digest in zip(component, digests, strict=True):
@@ -188,25 +195,23 @@ def examples_of(sets: Sequence[Hashes], names: Sequence[str | None]) -> Model:
     for s, name in zip(sets, names, strict=True):
         if name is not None:
             sets_by_name[name][s.tobytes()] += 1
-    return {
-        name: [
-            np.frombuffer(packed, dtype=np.uint64).tolist()
-            for packed, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))[
-                :N_EXAMPLES
-            ]
+    examples: Model = {}
+    for name, counts in sorted(sets_by_name.items()):
+        commonest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:N_EXAMPLES]
+        examples[name] = [
+            np.frombuffer(packed, dtype=np.uint64).tolist() for packed, _ in commonest
         ]
-        for name, counts in sorted(sets_by_name.items())
-    }
+    return examples
 
 
 def nearest_example(
     examples: Model, s: Hashes, similarity: Similarity, threshold: float
 ) -> str | None:
-    """Return the group with the example most like a set, None where none is more alike than the threshold."""
-    found = [
-        (similarity_of(np.array(example, dtype=np.uint64), s, similarity), name)
-        for name, group in examples.items()
-        for example in group
-    ]
-    best = max(((alike, name) for alike, name in found if alike > threshold), default=None)
+    """Return the group with the example most like a set, None where none is more alike than allowed."""
+    best: tuple[float, str] | None = None
+    for name, group in examples.items():
+        for example in group:
+            likeness = similarity_of(np.array(example, dtype=np.uint64), s, similarity)
+            if likeness > threshold and (best is None or (likeness, name) > best):
+                best = likeness, name
     return best[1] if best else None

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from clustering.algorithms.cohesion import Centre, centre_of, cohesion_of, distance_to
 from clustering.algorithms.observation import ObservedPage
-from clustering.algorithms.page_map import MOST_PAGES, lay_out
+from clustering.algorithms.page_map import MAX_PAGES, place_on_map
 from clustering.algorithms.path_sets import Hashes
 from clustering.algorithms.published.shingles import Masked, masked_vectors
 from clustering.algorithms.titles.page_kinds import read_kind
@@ -180,6 +180,6 @@ def map_pages(
         group = group_by_page.get(page.pk)
         n_by_group[group] += 1
         ranked.append((n_by_group[group] > ON_MAP_FIRST, place, page.pk, seen.paths))
-    shown = sorted(ranked, key=lambda one: one[:2])[:MOST_PAGES]
-    places = lay_out([paths for *_, paths in shown])
+    shown = sorted(ranked, key=lambda one: one[:2])[:MAX_PAGES]
+    places = place_on_map([paths for *_, paths in shown])
     return [(pk, x, y) for (_, _, pk, _), (x, y) in zip(shown, places, strict=True)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from clustering.algorithms.layered_layout import LayerPosition, lay_out
+from clustering.algorithms.layered_layout import LayerPosition, place_in_layers
 from clustering.models import ClusterFigures
 
 BOX_WIDTH, BOX_HEIGHT = 172, 48
@@ -70,9 +70,9 @@ def draw_graph(model: Mapping[str, Any], extents: Mapping[str, ClusterFigures]) 
     classes = [one for one in model.get("classes", []) if isinstance(one, dict) and "name" in one]
     drawn = [str(one["name"]) for one in classes[:MOST_CLASSES]]
     links = [link for link in model.get("links", []) if isinstance(link, dict)]
-    layout = lay_out(drawn, [(str(link["from"]), str(link["to"])) for link in links])
+    layout = place_in_layers(drawn, [(str(link["from"]), str(link["to"])) for link in links])
     nodes = {
-        name: _node(one, extents.get(name), layout.place_by_node[name])
+        name: _node(one, extents.get(name), layout.position_by_node[name])
         for name, one in zip(drawn, classes, strict=False)
     }
     listed = sorted(links, key=lambda link: -int(link.get("n_links", 0)))

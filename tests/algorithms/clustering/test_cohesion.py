@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clustering.algorithms.cohesion import MOST_PATHS, centre_of, cohesion_of, distance_to
+from clustering.algorithms.cohesion import MAX_PATHS, centre_of, cohesion_of, distance_to
 from clustering.algorithms.path_sets import Hashes
 
 
@@ -36,10 +36,10 @@ def test_empty_pages_are_alike_and_unlike_all_others() -> None:
 
 
 def test_a_centre_keeps_the_commonest_paths() -> None:
-    centre = centre_of([paths(*range(MOST_PATHS + 5)), paths(MOST_PATHS + 4)])
+    centre = centre_of([paths(*range(MAX_PATHS + 5)), paths(MAX_PATHS + 4)])
 
-    assert MOST_PATHS == len(centre.paths)
-    assert MOST_PATHS + 4 in centre.paths
+    assert MAX_PATHS == len(centre.paths)
+    assert MAX_PATHS + 4 in centre.paths
 
 
 def test_cohesion_is_the_mean_likeness() -> None:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from clustering.algorithms.layered_layout import WIDEST, lay_out
+from clustering.algorithms.layered_layout import MAX_COLUMNS, place_in_layers
 
 
 def test_layers_go_down_from_the_start() -> None:
-    layout = lay_out(
+    layout = place_in_layers(
         ["home", "list", "detail"], [("home", "list"), ("list", "detail"), ("detail", "home")]
     )
 
     assert {"home": 0, "list": 1, "detail": 2} == {
-        node: place.row for node, place in layout.place_by_node.items()
+        node: place.row for node, place in layout.position_by_node.items()
     }
 
 
 def test_the_trunk_is_what_first_leads_to_each_node() -> None:
     edges = [("home", "list"), ("home", "detail"), ("list", "detail"), ("detail", "home")]
 
-    assert {("home", "list"), ("home", "detail")} == lay_out(
+    assert {("home", "list"), ("home", "detail")} == place_in_layers(
         ["home", "list", "detail"], edges
     ).trunk
 
@@ -27,38 +27,43 @@ def test_no_two_nodes_stand_at_one_place() -> None:
     nodes = [f"n{n}" for n in range(40)]
     edges = [(nodes[n // 3], node) for n, node in enumerate(nodes) if n]
 
-    places = list(lay_out(nodes, edges).place_by_node.values())
+    places = list(place_in_layers(nodes, edges).position_by_node.values())
 
     assert len(nodes) == len(set(places))
 
 
 def test_a_wide_layer_goes_on_in_a_further_row() -> None:
-    leaves = [f"leaf{n}" for n in range(WIDEST + 1)]
+    leaves = [f"leaf{n}" for n in range(MAX_COLUMNS + 1)]
 
-    layout = lay_out(["home", *leaves], [("home", leaf) for leaf in leaves])
+    layout = place_in_layers(["home", *leaves], [("home", leaf) for leaf in leaves])
 
-    assert (3, WIDEST) == (layout.n_rows, layout.n_columns)
+    assert (3, MAX_COLUMNS) == (layout.n_rows, layout.n_columns)
 
 
 def test_what_the_start_does_not_reach_stands_last() -> None:
-    layout = lay_out(["home", "lonely", "list"], [("home", "list")])
+    layout = place_in_layers(["home", "lonely", "list"], [("home", "list")])
 
     assert {"home": 0, "list": 1, "lonely": 2} == {
-        node: place.row for node, place in layout.place_by_node.items()
+        node: place.row for node, place in layout.position_by_node.items()
     }
 
 
 def test_children_stand_in_the_order_of_their_parents() -> None:
     edges = [("home", "left"), ("home", "right"), ("right", "of-right"), ("left", "of-left")]
 
-    places = lay_out(["home", "left", "right", "of-right", "of-left"], edges).place_by_node
+    places = place_in_layers(
+        ["home", "left", "right", "of-right", "of-left"], edges
+    ).position_by_node
 
     assert places["of-left"].column < places["of-right"].column
 
 
 def test_edges_of_unknown_nodes_and_loops_are_left_out() -> None:
-    assert set() == lay_out(["home"], [("home", "home"), ("home", "gone"), ("gone", "home")]).trunk
+    assert (
+        set()
+        == place_in_layers(["home"], [("home", "home"), ("home", "gone"), ("gone", "home")]).trunk
+    )
 
 
 def test_an_empty_graph_has_no_places() -> None:
-    assert ({}, 0) == (lay_out([], []).place_by_node, lay_out([], []).n_rows)
+    assert ({}, 0) == (place_in_layers([], []).position_by_node, place_in_layers([], []).n_rows)

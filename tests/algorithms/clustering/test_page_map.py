@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clustering.algorithms.page_map import lay_out
+from clustering.algorithms.page_map import place_on_map
 from clustering.algorithms.path_sets import Hashes
 
 
@@ -21,7 +21,7 @@ TWO_TYPES = [paths(*range(20), 100 + n) for n in range(8)] + [
 
 
 def test_pages_of_one_type_lie_together() -> None:
-    places = lay_out(TWO_TYPES)
+    places = place_on_map(TWO_TYPES)
     within = max(distance(places[0], places[n]) for n in range(8))
     between = min(distance(places[n], places[8 + n]) for n in range(8))
 
@@ -29,23 +29,23 @@ def test_pages_of_one_type_lie_together() -> None:
 
 
 def test_an_outlier_stands_apart() -> None:
-    places = lay_out([*TWO_TYPES, paths(*range(500, 540))])
+    places = place_on_map([*TWO_TYPES, paths(*range(500, 540))])
     apart = min(distance(places[-1], place) for place in places[:-1])
 
     assert apart > max(distance(places[0], places[n]) for n in range(8))
 
 
 def test_places_are_between_0_and_1() -> None:
-    assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in lay_out(TWO_TYPES))
+    assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in place_on_map(TWO_TYPES))
 
 
 def test_the_same_pages_lie_at_the_same_places() -> None:
-    assert lay_out(TWO_TYPES) == lay_out(list(TWO_TYPES))
+    assert place_on_map(TWO_TYPES) == place_on_map(list(TWO_TYPES))
 
 
 def test_many_pages_are_laid_out_as_few_are() -> None:
     many = [paths(*range(20 * (n % 3), 20 * (n % 3) + 20), 1000 + n // 3) for n in range(360)]
-    places = lay_out(many)
+    places = place_on_map(many)
 
     assert (
         max(distance(places[0], places[n]) for n in range(0, 360, 3))
@@ -55,18 +55,18 @@ def test_many_pages_are_laid_out_as_few_are() -> None:
 
 @pytest.mark.parametrize("n", [3, 400])
 def test_equal_pages_lie_in_the_middle(n: int) -> None:
-    assert [(0.5, 0.5)] * n == lay_out([paths(1, 2)] * n)
+    assert [(0.5, 0.5)] * n == place_on_map([paths(1, 2)] * n)
 
 
 def test_pages_without_paths_lie_in_the_middle() -> None:
-    assert [(0.5, 0.5)] * 4 == lay_out([paths()] * 4)
+    assert [(0.5, 0.5)] * 4 == place_on_map([paths()] * 4)
 
 
 def test_one_or_two_pages_need_no_map() -> None:
-    assert [] == lay_out([])
-    assert [(0.5, 0.5)] == lay_out([paths(1)])
-    assert 2 == len(set(lay_out([paths(1), paths(2)])))
+    assert [] == place_on_map([])
+    assert [(0.5, 0.5)] == place_on_map([paths(1)])
+    assert 2 == len(set(place_on_map([paths(1), paths(2)])))
 
 
 def test_pages_of_which_none_is_like_another() -> None:
-    assert 5 == len(lay_out([paths(n) for n in range(5)]))
+    assert 5 == len(place_on_map([paths(n) for n in range(5)]))

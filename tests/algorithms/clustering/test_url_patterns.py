@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clustering.algorithms.url_patterns import (
-    MOST_WILD,
+    MAX_WILD_CARDS,
     WILD,
     address_patterns,
     beginnings,
@@ -56,7 +56,7 @@ class TestPaper:
         pattern = pattern_of([url for url in urls if WILD not in url])
         between = pattern.split(WILD)[1:-1]
 
-        assert pattern.count(WILD) <= MOST_WILD
+        assert pattern.count(WILD) <= MAX_WILD_CARDS
         assert all(re.search(r"[^\W_]|[/?&=]", run) for run in between)
 
     @given(ADDRESSES, st.randoms(use_true_random=False))
