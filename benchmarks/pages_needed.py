@@ -130,7 +130,7 @@ class Desk:
         ]
         best = [page for page, n in zip(self.samples, n_seen, strict=True) if n == max(n_seen)]
         bits = [self.judge.bits[page] for page in best]
-        return best[richest(self.judge.columns.universe, bits, self.cluster.attributes)]
+        return best[richest(self.judge.columns.index, bits, self.cluster.attributes)]
 
     def learn(self, annotated: Sequence[str]) -> ClusterRule:
         marked = [self.cluster.annotated(page) for page in annotated]

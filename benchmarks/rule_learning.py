@@ -144,9 +144,9 @@ class Judge:
     def __init__(self, cluster: LabelledCluster) -> None:
         self.cluster = cluster
         self.pages = list(cluster.trees)
-        universe = number_nodes(cluster.trees.values())
-        self.columns = Columns(universe)
-        self.bits = dict(zip(self.pages, universe.page_bits, strict=True))
+        index = number_nodes(cluster.trees.values())
+        self.columns = Columns(index)
+        self.bits = dict(zip(self.pages, index.page_bits, strict=True))
 
     def draw(self, seed: int) -> list[str]:
         chance = random.Random(f"{self.cluster.name} {seed}")
@@ -289,8 +289,8 @@ def mark_texts(
     trees: Mapping[str, _Element], truth: Mapping[str, Values]
 ) -> dict[str, dict[str, list[MarkedNode]]]:
     """Mark each value where an editor sees it: on the tag path that most pages show the attribute at."""
-    universe = number_nodes(trees.values())
-    places = {page: texts_of_page(universe, number) for number, page in enumerate(trees)}
+    index = number_nodes(trees.values())
+    places = {page: texts_of_page(index, number) for number, page in enumerate(trees)}
     pages_by_path: dict[str, Counter[str]] = defaultdict(Counter)
     for page, values in truth.items():
         for attribute, texts in values.items():
@@ -312,11 +312,11 @@ def mark_texts(
     }
 
 
-def texts_of_page(universe: NodeIndex, page: int) -> dict[str, list[tuple[IndexedNode, str]]]:
+def texts_of_page(index: NodeIndex, page: int) -> dict[str, list[tuple[IndexedNode, str]]]:
     """Return the visible text nodes of a page by their text, with their tag paths."""
     found: dict[str, list[tuple[IndexedNode, str]]] = defaultdict(list)
-    first, last = universe.pages_of(page)
-    for node in universe.nodes[first:last]:
+    first, last = index.nodes_of_page(page)
+    for node in index.nodes[first:last]:
         if node.text is not None:
             owner = owner_of(node)
             if owner.tag not in HIDDEN:
@@ -326,14 +326,14 @@ def texts_of_page(universe: NodeIndex, page: int) -> dict[str, list[tuple[Indexe
 
 
 def owner_of(node: IndexedNode) -> _Element:
-    element, part = node.place
+    element, part = node.element, node.part
     parent = element.getparent()
     return parent if part == TAIL and parent is not None else element
 
 
 def xpath_of(node: IndexedNode) -> str:
     """Return the XPath of a text node, or of an element."""
-    element, part = node.place
+    element, part = node.element, node.part
     owner = owner_of(node)
     path = owner.getroottree().getpath(owner)
     if part == ITSELF:
@@ -388,5 +388,5 @@ def texts_at(node: IndexedNode) -> Iterator[tuple[str, str]]:
         yield xpath_of(node), node.shown
     else:
         for name in ("href", "src"):
-            if value := node.place[0].get(name):
+            if value := node.element.get(name):
                 yield f"{xpath_of(node)}/@{name}", shown(value)

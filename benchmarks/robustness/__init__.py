@@ -94,7 +94,7 @@ class EditedCluster:
         columns = Columns(number_nodes(trees))
         for name, rule in self.rules.items():
             survived[name] = [
-                compared(values_on(columns, one, columns.universe.page_bits[number]))
+                compared(values_on(columns, one, columns.index.page_bits[number]))
                 == right[one.attribute]
                 for number, page in enumerate(self.pages)
                 for right in [self.right[name][page]]

@@ -130,14 +130,14 @@ targets = st.sampled_from(["text()", "text()", "element", "@src"])
 
 def features_on(draw: st.DrawFn, tree: Any, target: str) -> tuple[Feature, ...]:
     """Return some features of a node of the page, so that a rule finds it, or arbitrary ones."""
-    universe = number_nodes([tree])
+    index = number_nodes([tree])
     is_text = target == "text()"
     nodes = [
-        number for number, node in enumerate(universe.nodes) if (node.text is not None) == is_text
+        number for number, node in enumerate(index.nodes) if (node.text is not None) == is_text
     ]
     if not nodes or draw(st.integers(0, 4)) == 0:
         return draw(features)
-    found = features_of(universe, [Positive(draw(st.sampled_from(nodes)), 0, target=target)])
+    found = features_of(index, [Positive(draw(st.sampled_from(nodes)), 0, target=target)])
     usable = [one for one in found if one.level < 4]
     preferred = (
         [one for one in usable if one.kind not in STRUCTURAL] if draw(st.booleans()) else usable

@@ -45,10 +45,10 @@ class LearntXPath:
 
 
 def learn_xpath(
-    columns: Columns, question: SearchGoal, features: Iterable[Feature]
+    columns: Columns, goal: SearchGoal, features: Iterable[Feature]
 ) -> list[LearntXPath]:
     """Return the best XPaths of recall 1, the best first: the precise ones, then the most precise others."""
-    singles = _distinct(columns, question, features)
+    singles = _distinct(columns, goal, features)
     C_k: dict[tuple[int, ...], NodeSet] = {
         (number,): bits for number, (_, bits) in enumerate(singles)
     }
@@ -57,7 +57,7 @@ def learn_xpath(
     while C_k:
         L_next: dict[tuple[int, ...], LearntXPath] = {}
         for F, bits in C_k.items():
-            X = _learnt(tuple(singles[number][0] for number in F), bits, question)
+            X = _learnt(tuple(singles[number][0] for number in F), bits, goal)
             if not X.is_precise:
                 L_next[F] = X
                 if max_prec_XPath is None or X.order < max_prec_XPath.order:
@@ -71,24 +71,24 @@ def learn_xpath(
 
 
 def _distinct(
-    columns: Columns, question: SearchGoal, features: Iterable[Feature]
+    columns: Columns, goal: SearchGoal, features: Iterable[Feature]
 ) -> list[tuple[Feature, NodeSet]]:
     """Return the features that select all positives, the nearest of each set of nodes."""
     nearest: dict[NodeSet, Feature] = {}
     for feature in features:
-        bits = columns.select(question.target, feature)
-        if bits & question.positives == question.positives:
+        bits = columns.select(goal.target, feature)
+        if bits & goal.positives == goal.positives:
             known = nearest.get(bits)
             if known is None or feature.level < known.level:
                 nearest[bits] = feature
     return [(feature, bits) for bits, feature in nearest.items()]
 
 
-def _learnt(features: tuple[Feature, ...], bits: NodeSet, question: SearchGoal) -> LearntXPath:
-    n_right = (bits & question.positives).bit_count()
-    n_wrong = (bits & question.negatives).bit_count()
+def _learnt(features: tuple[Feature, ...], bits: NodeSet, goal: SearchGoal) -> LearntXPath:
+    n_right = (bits & goal.positives).bit_count()
+    n_wrong = (bits & goal.negatives).bit_count()
     n_some, is_single = 0, True
-    for page in question.unannotated:
+    for page in goal.unannotated:
         selected = bits & page
         n_some += selected != 0
         is_single = is_single and not selected & (selected - 1)
@@ -97,8 +97,8 @@ def _learnt(features: tuple[Feature, ...], bits: NodeSet, question: SearchGoal) 
         bits=bits,
         precision=n_right / (n_right + n_wrong),
         distance=max(feature.level for feature in features),
-        support=n_some / max(1, len(question.unannotated)),
-        is_precise=n_wrong == 0 and (is_single or question.is_multi),
+        support=n_some / max(1, len(goal.unannotated)),
+        is_precise=n_wrong == 0 and (is_single or goal.is_multi),
     )
 
 

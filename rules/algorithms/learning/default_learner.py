@@ -17,7 +17,7 @@ from rules.algorithms.learning.node_index import NodeSet
 from rules.algorithms.learning.odd_annotations import part_strangers
 from rules.algorithms.learning.pinning import pin_rule
 from rules.algorithms.learning.positional import learn_position, nth
-from rules.algorithms.learning.samples import Samples, chosen, nodes_of, question_of
+from rules.algorithms.learning.samples import Samples, goal_of, nodes_of, wanted_marks
 from rules.algorithms.learning.search import (
     GAIN,
     Conjunction,
@@ -66,8 +66,8 @@ class AttributeTask:
     claimed: NodeSet = 0  # nodes of unannotated pages that other attributes' rules select
 
     @property
-    def question(self) -> SearchGoal:
-        return question_of(
+    def goal(self) -> SearchGoal:
+        return goal_of(
             self.samples,
             self.targets,
             self.marks,
@@ -78,8 +78,8 @@ class AttributeTask:
         )
 
     @property
-    def chosen(self) -> list[TargetNode]:
-        return chosen(self.marks, is_multi=self.spec.is_multi)
+    def wanted(self) -> list[TargetNode]:
+        return wanted_marks(self.marks, is_multi=self.spec.is_multi)
 
     @property
     def pages(self) -> list[int]:
@@ -89,9 +89,9 @@ class AttributeTask:
         return replace(self, marks=tuple(mark for mark in self.marks if mark.positive.page == page))
 
     def search(self) -> tuple[SearchGoal, list[Conjunction]]:
-        question = self.question
-        features = features_of(self.samples.universe, [mark.positive for mark in self.chosen])
-        return question, search(self.samples.columns, question, features)
+        goal = self.goal
+        features = features_of(self.samples.index, [mark.positive for mark in self.wanted])
+        return goal, search(self.samples.columns, goal, features)
 
 
 def learn_attributes(
@@ -126,7 +126,7 @@ def _claim(samples: Samples, rule: AttributeRule) -> tuple[float, NodeSet]:
 
 def _on_annotated(samples: Samples, bits: NodeSet) -> NodeSet:
     return (
-        bits & ((1 << samples.universe.page_starts[len(samples.pages)]) - 1)
+        bits & ((1 << samples.index.page_starts[len(samples.pages)]) - 1)
         if samples.has_others
         else bits
     )
@@ -166,7 +166,7 @@ def _learn_without_strangers(
     task: AttributeTask,
 ) -> tuple[list[Alternative], list[Alternative], list[LearningFailure]]:
     """Return alternatives for nearly all annotations, and who the others are; nothing if all stand alike."""
-    alike, strangers = part_strangers(task.samples.universe, task.marks)
+    alike, strangers = part_strangers(task.samples.index, task.marks)
     if not strangers:
         return [], [], []
     try:
@@ -223,13 +223,13 @@ def _learn_target(task: AttributeTask) -> tuple[list[Alternative], list[Alternat
 
 
 def _learn_in_steps(task: AttributeTask) -> tuple[list[Alternative], list[Alternative]]:
-    question, candidates = task.search()
-    joint = [candidate for candidate in candidates if _is_borne_out(candidate, question)]
+    goal, candidates = task.search()
+    joint = [candidate for candidate in candidates if _is_borne_out(candidate, goal)]
     refusals: list[NoPreciseXPath | NoSelection] = []
     of_one = () if task.spec.is_multi else (_learn_position, _learn_classifier)
     for step in (_learn_joint, _learn_layouts, *of_one, _learn_joint):
         try:
-            found = step(task, question, candidates if refusals else joint)
+            found = step(task, goal, candidates if refusals else joint)
         except (NoPreciseXPath, NoSelection) as error:
             refusals.append(error)
             continue
@@ -249,31 +249,31 @@ def _as_one(refusals: Sequence[NoPreciseXPath | NoSelection]) -> NoPreciseXPath:
     return NoPreciseXPath(last.step, page, "; ".join(dict.fromkeys(str(r) for r in refusals)))
 
 
-def _is_borne_out(candidate: Conjunction, question: SearchGoal) -> bool:
-    return not question.unannotated or candidate.rank <= BOUND
+def _is_borne_out(candidate: Conjunction, goal: SearchGoal) -> bool:
+    return not goal.unannotated or candidate.rank <= BOUND
 
 
 def _learn_joint(
-    task: AttributeTask, question: SearchGoal, candidates: Sequence[Conjunction]
+    task: AttributeTask, goal: SearchGoal, candidates: Sequence[Conjunction]
 ) -> list[Alternative]:
     """Return one alternative for all pages, and those that it beats. Raises NoPreciseXPath, NoSelection."""
     if not candidates:
         raise NoPreciseXPath(
             "xpath", None, "no precise XPath: other nodes have all that the annotated ones share"
         )
-    return [_alternative(task, question, candidate) for candidate in candidates[: N_LOSERS + 1]]
+    return [_alternative(task, goal, candidate) for candidate in candidates[: N_LOSERS + 1]]
 
 
 def _alternative(
-    task: AttributeTask, question: SearchGoal, candidate: Conjunction, kind: str = XPATH
+    task: AttributeTask, goal: SearchGoal, candidate: Conjunction, kind: str = XPATH
 ) -> Alternative:
     """Return a candidate with the part of the text that is the value. Raises NoSelection."""
     return Alternative(
         kind=kind,  # type: ignore[arg-type]
-        target=question.target,
+        target=goal.target,
         features=candidate.features,
-        selection=learn_part(task.samples, task.chosen, candidate, task.spec),
-        numbers=numbers_of_candidate(candidate, question),
+        selection=learn_part(task.samples, task.wanted, candidate, task.spec),
+        numbers=numbers_of_candidate(candidate, goal),
     )
 
 
@@ -302,16 +302,16 @@ def _cover(
     taken: list[Alternative] = []
     while left:
         served = [(_served(task, offer[2], left), offer) for offer in offers]
-        best, (_, question, candidate) = min(
+        best, (_, goal, candidate) = min(
             served,
             key=lambda one: (-len(one[0]), one[1][2].rank),
             default=(set(), (None, None, None)),
         )
-        if not best or len(taken) == MOST_ALTERNATIVES or question is None or candidate is None:
+        if not best or len(taken) == MOST_ALTERNATIVES or goal is None or candidate is None:
             raise NoPreciseXPath("xpath", min(left), "no precise XPath for the layout of this page")
         marks = tuple(mark for mark in task.marks if mark.positive.page in best)
         part = replace(task, marks=marks)
-        taken.append(_alternative(part, part.question, candidate))
+        taken.append(_alternative(part, part.goal, candidate))
         left -= best
     return taken
 
@@ -320,52 +320,52 @@ def _served(task: AttributeTask, candidate: Conjunction, pages: Iterable[int]) -
     """Return the pages all of whose positives a candidate selects."""
     found = set()
     for page in pages:
-        positives = nodes_of(task.of_page(page).chosen)
+        positives = nodes_of(task.of_page(page).wanted)
         if positives & candidate.bits == positives:
             found.add(page)
     return found
 
 
-def _imprecise(task: AttributeTask, question: SearchGoal) -> list[Conjunction]:
+def _imprecise(task: AttributeTask, goal: SearchGoal) -> list[Conjunction]:
     """Return the features that select all positives, the most precise first."""
     columns = task.samples.columns
-    features = features_of(task.samples.universe, [mark.positive for mark in task.chosen])
-    singles = [measure(one, question) for one in find_singles(columns, question, features)]
-    singles.append(Conjunction((), columns.targets(question.target), 0.0))
-    return sorted(singles, key=lambda one: ((one.bits & question.negatives).bit_count(), one.price))
+    features = features_of(task.samples.index, [mark.positive for mark in task.wanted])
+    singles = [measure(one, goal) for one in find_singles(columns, goal, features)]
+    singles.append(Conjunction((), columns.targets(goal.target), 0.0))
+    return sorted(singles, key=lambda one: ((one.bits & goal.negatives).bit_count(), one.price))
 
 
 def _learn_position(
-    task: AttributeTask, question: SearchGoal, _candidates: Sequence[Conjunction]
+    task: AttributeTask, goal: SearchGoal, _candidates: Sequence[Conjunction]
 ) -> list[Alternative]:
     """Return an alternative by position. Raises NoPreciseXPath, NoSelection."""
-    judged = [task.samples.universe.page_bits[page] for page in task.targets.judged]
+    judged = [task.samples.index.page_bits[page] for page in task.targets.judged]
     found = []
-    for candidate in _imprecise(task, question):
-        position = learn_position(candidate.bits, question.positives, judged)
+    for candidate in _imprecise(task, goal):
+        position = learn_position(candidate.bits, goal.positives, judged)
         if position:
-            n = sum(1 for page in question.unannotated if nth(candidate.bits & page, position))
-            share = n / max(1, len(question.unannotated))
+            n = sum(1 for page in goal.unannotated if nth(candidate.bits & page, position))
+            share = n / max(1, len(goal.unannotated))
             found.append(
                 (candidate.price + PER_POSITION * abs(position) - GAIN * share, position, candidate)
             )
     if not found:
         raise NoPreciseXPath("position", None, "no position is the same on all annotated pages")
     _, position, candidate = min(found, key=lambda one: one[0])
-    return [replace(_alternative(task, question, candidate, POSITIONAL), position=position)]
+    return [replace(_alternative(task, goal, candidate, POSITIONAL), position=position)]
 
 
 def _learn_classifier(
-    task: AttributeTask, question: SearchGoal, _candidates: Sequence[Conjunction]
+    task: AttributeTask, goal: SearchGoal, _candidates: Sequence[Conjunction]
 ) -> list[Alternative]:
     """Return a classifier on the most precise conjunction. Raises NoPreciseXPath, NoSelection."""
-    judged = [task.samples.universe.page_bits[page] for page in task.targets.judged]
-    candidate = _imprecise(task, question)[0]
+    judged = [task.samples.index.page_bits[page] for page in task.targets.judged]
+    candidate = _imprecise(task, goal)[0]
     try:
         classifier = learn_classifier(
-            task.samples.columns, question.target, candidate.bits, question.positives, judged
+            task.samples.columns, goal.target, candidate.bits, goal.positives, judged
         )
     except ClassifierUndecided as error:
         raise NoPreciseXPath("classifier", task.targets.judged[error.page], str(error)) from None
-    made = _alternative(task, question, candidate, NAIVE_BAYES)
+    made = _alternative(task, goal, candidate, NAIVE_BAYES)
     return [replace(made, bias=decimal(classifier.bias), weights=classifier.weights())]

@@ -1,4 +1,4 @@
-"""Apply a learnt rule to the pages of a universe: which nodes it selects there, and which values they hold.
+"""Apply a learnt rule to the pages of an index: which nodes it selects there, and which values they hold.
 
 Departures: None; what a stylesheet selects is the same, which a test of both holds.
 Cost:       An AND of integers for each feature; much less than running XPaths.
@@ -45,7 +45,7 @@ def values_on(columns: Columns, rule: AttributeRule, page: NodeSet) -> list[str]
     alternative, nodes = serving_alternative(columns, rule, page)
     if alternative is None:
         return []
-    texts = [text_of(columns.universe, node, alternative.target) for node in nodes]
+    texts = [text_of(columns.index, node, alternative.target) for node in nodes]
     values = [value for text in texts for value in select_parts(alternative.selection, text)]
     if rule.regex:
         values = [found for value in values if (found := select(rule.regex, value)) is not None]

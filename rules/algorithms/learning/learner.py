@@ -51,10 +51,10 @@ def learn_from(
 ) -> ClusterRule:
     """Do the same with samples that were read already."""
     learn = LEARNERS[learner]
-    asked = [(find_targets(samples.universe, samples.pages, spec), spec) for spec in attributes]
+    asked = [(find_targets(samples.index, samples.pages, spec), spec) for spec in attributes]
     rules = iter(learn(samples, [(targets, spec) for targets, spec in asked if targets.marks]))
     sizes = Counter(len(record) for page in samples.pages for record in page.records)
-    boundaries = find_boundaries(samples.universe, samples.pages)
+    boundaries = find_boundaries(samples.index, samples.pages)
     boundary, failures = learn_boundary(
         samples, boundaries, max(sizes, key=sizes.__getitem__, default=1)
     )
@@ -67,7 +67,7 @@ def learn_from(
         ),
         learner=learner,
         learnt_from=tuple(page.url for page in samples.pages),
-        n_unannotated=samples.universe.n_pages - len(samples.pages),
+        n_unannotated=samples.index.n_pages - len(samples.pages),
     )
 
 

@@ -85,10 +85,10 @@ def _records_elsewhere(samples: Samples, boundary: Boundary | None) -> list[_Ele
     if boundary is None:
         return []
     find = etree.XPath(boundary.first.xpath, regexp=False)
-    universe = samples.universe
-    starts = [start for start in universe.page_starts[len(samples.pages) :] if start < universe.n]
+    index = samples.index
+    starts = [start for start in index.page_starts[len(samples.pages) :] if start < index.n]
     trees = list(
-        dict.fromkeys(universe.nodes[start].place[0].getroottree().getroot() for start in starts)
+        dict.fromkeys(index.nodes[start].element.getroottree().getroot() for start in starts)
     )
     of_page = max(MOST_OTHERS // max(len(trees), 1), 1)
     found: list[_Element] = []

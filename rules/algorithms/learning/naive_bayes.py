@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from math import log
 
-from rules.algorithms.learning.columns import Columns, numbers_of
+from rules.algorithms.learning.columns import Columns, numbers_of, union
 from rules.algorithms.learning.features import (
     Positive,
     all_attributes,
@@ -74,7 +74,7 @@ def learn_classifier(
     judged: Sequence[NodeSet],
 ) -> Classifier:
     """Return the classifier that chooses the positive of each judged page. Raises ClassifierUndecided."""
-    seen = candidates & _union(judged)
+    seen = candidates & union(judged)
     ranked = sorted(
         _candidate_features(columns, target, seen),
         key=lambda feature: (-_information(columns.bits(feature), seen, positives), str(feature)),
@@ -116,7 +116,7 @@ def _candidate_features(columns: Columns, target: str, seen: NodeSet) -> Iterato
     """Yield the features of the candidates that do not hold for all or none of them."""
     found: set[Feature] = set()
     for number in islice(numbers_of(seen), MOST_CANDIDATES):
-        chain = chain_of(columns.universe, Positive(number, 0, target=target))
+        chain = chain_of(columns.index, Positive(number, 0, target=target))
         found |= {f for generate in _GENERATORS for g in generate(chain) if (f := relative(g))}
     for feature in found:
         if 0 != columns.bits(feature) & seen != seen:
@@ -149,10 +149,3 @@ def _fit(
         false.append(round(log((1 - p) / (1 - q)), 4))
     bias = round(log((n_right + SMOOTHING) / (n_wrong + SMOOTHING)), 4)
     return Classifier(bias, features, tuple(true), tuple(false))
-
-
-def _union(sets: Sequence[NodeSet]) -> NodeSet:
-    found = 0
-    for bits in sets:
-        found |= bits
-    return found

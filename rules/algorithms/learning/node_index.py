@@ -20,7 +20,13 @@ import numpy as np
 from lxml.etree import _Element
 from numpy.typing import NDArray
 
-from rules.algorithms.learning.nodes import OPENING, IndexedNode, PageNodes, Place, Walks, walk
+from rules.algorithms.learning.nodes import (
+    MAX_OPENING_CHARS,
+    IndexedNode,
+    PageNodes,
+    Walks,
+    walk,
+)
 from rules.algorithms.rule.xpaths import label_of, shown
 
 NodeSet: TypeAlias = int
@@ -42,7 +48,7 @@ class NodeIndex:
     pages: list[PageNodes] = field(default_factory=list)
 
     def add(self, page: PageNodes) -> None:
-        """Let a page follow the others; its numbers begin where theirs end."""
+        """Append a page; its numbers begin where those of the others end."""
         self.page_starts.append(page.first)
         self.page_texts.append(page.text)
         self.nodes += page.nodes
@@ -60,7 +66,7 @@ class NodeIndex:
     def n(self) -> int:
         return len(self.nodes)
 
-    def pages_of(self, page: int) -> tuple[int, int]:
+    def nodes_of_page(self, page: int) -> tuple[int, int]:
         """Return the first node of a page and the one after its last."""
         ends = [*self.page_starts[1:], self.n]
         return self.page_starts[page], ends[page]
@@ -68,23 +74,24 @@ class NodeIndex:
     @cached_property
     def page_bits(self) -> list[NodeSet]:
         """The nodes of each page."""
-        return [
-            ((1 << last) - (1 << first))
-            for first, last in (self.pages_of(p) for p in range(self.n_pages))
-        ]
+        bits = []
+        for page in range(self.n_pages):
+            first, end = self.nodes_of_page(page)
+            bits.append((1 << end) - (1 << first))
+        return bits
 
     @cached_property
     def parents(self) -> NDArray[np.int32]:
-        return self._placed([page.parents for page in self.pages])
+        return self._from_pages([page.parents for page in self.pages])
 
     @cached_property
     def ends(self) -> NDArray[np.int32]:
-        return self._placed([page.ends for page in self.pages])
+        return self._from_pages([page.ends for page in self.pages])
 
     @cached_property
     def befores(self) -> NDArray[np.int32]:
         """Per node the element before it in its parent."""
-        return self._placed([page.befores for page in self.pages])
+        return self._from_pages([page.befores for page in self.pages])
 
     @cached_property
     def n_befores(self) -> NDArray[np.int32]:
@@ -94,7 +101,7 @@ class NodeIndex:
     @cached_property
     def afters(self) -> NDArray[np.int32]:
         """Per node the element after it in its parent."""
-        return self._placed([page.afters for page in self.pages])
+        return self._from_pages([page.afters for page in self.pages])
 
     @cached_property
     def is_text(self) -> NDArray[np.bool_]:
@@ -157,29 +164,29 @@ class NodeIndex:
 
     @cached_property
     def texts_by_label(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = defaultdict(list)
+        texts: dict[str, list[int]] = defaultdict(list)
         for number, label in enumerate(self.labels):
             if label:
-                found[label].append(number)
-        return found
+                texts[label].append(number)
+        return texts
 
     @cached_property
     def texts_by_initial(self) -> dict[str, list[int]]:
         """The text nodes by the first letter of their labels."""
-        found: dict[str, list[int]] = defaultdict(list)
+        texts: dict[str, list[int]] = defaultdict(list)
         for number, opening in enumerate(self.openings):
             if opening:
-                found[opening[0]].append(number)
-        return found
+                texts[opening[0]].append(number)
+        return texts
 
     @cached_property
     def elements_by_label(self) -> dict[str, list[int]]:
         """The elements whose whole text is short enough for an anchor, by that text."""
-        found: dict[str, list[int]] = defaultdict(list)
+        elements: dict[str, list[int]] = defaultdict(list)
         for page in self.pages:
             for number, label in page.labelled_elements:
-                found[label].append(page.first + number)
-        return found
+                elements[label].append(page.first + number)
+        return elements
 
     @cached_property
     def shown_texts(self) -> list[str]:
@@ -197,12 +204,12 @@ class NodeIndex:
         """Return the beginning of a node's text, as a label."""
         if self.nodes[number].text is not None:
             return self.openings[number]
-        return label_of(self.string(number).lstrip()[:OPENING])
+        return label_of(self.string(number).lstrip()[:MAX_OPENING_CHARS])
 
     def mask(self, numbers: Iterable[int]) -> NDArray[np.bool_]:
-        found = np.zeros(self.n + 1, dtype=np.bool_)
-        found[np.array(list(numbers), dtype=np.int64)] = True
-        return found
+        mask = np.zeros(self.n + 1, dtype=np.bool_)
+        mask[np.array(list(numbers), dtype=np.int64)] = True
+        return mask
 
     def lift(self, mask: NDArray[np.bool_], level: int) -> NDArray[np.bool_]:
         """Return the nodes whose ancestor `level` steps up is in the mask."""
@@ -217,17 +224,18 @@ class NodeIndex:
     def _ancestors_by_level(self) -> list[NDArray[np.int32]]:
         return [np.arange(self.n + 1, dtype=np.int32)]
 
-    def _placed(self, of_pages: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
-        """Return numbers that are counted within pages as numbers of the universe; n for none."""
-        numbers = zip(of_pages, self.page_starts, strict=True)
-        return _joined(
-            [np.where(found < 0, self.n, found + first) for found, first in numbers], self.n
-        )
+    def _from_pages(self, of_pages: Sequence[NDArray[np.int32]]) -> NDArray[np.int32]:
+        """Return numbers that are counted within pages as numbers of the index; n for none."""
+        shifted = [
+            np.where(numbers < 0, self.n, numbers + first)
+            for numbers, first in zip(of_pages, self.page_starts, strict=True)
+        ]
+        return _joined(shifted, self.n)
 
     @cached_property
-    def number_by_place(self) -> dict[Place, int]:
-        """The number of each node, by its place in the tree."""
-        return {node.place: number for number, node in enumerate(self.nodes)}
+    def number_by_part(self) -> dict[tuple[_Element, str], int]:
+        """The number of each node, by its element and what of it the node is."""
+        return {(node.element, node.part): number for number, node in enumerate(self.nodes)}
 
 
 def _joined(of_pages: Sequence[NDArray[np.int32]], last: int) -> NDArray[np.int32]:
@@ -244,8 +252,8 @@ def _join(table: dict[Key, list[int]], other: dict[Key, list[int]]) -> None:
 
 def number_nodes(trees: Iterable[_Element], walks: Walks | None = None) -> NodeIndex:
     """Return the nodes of the pages; give the annotated pages first."""
-    universe = NodeIndex()
-    read = walk if walks is None else walks.nodes_of
+    index = NodeIndex()
+    nodes_of = walk if walks is None else walks.nodes_of
     for page, tree in enumerate(trees):
-        universe.add(read(tree, page, universe.n))
-    return universe
+        index.add(nodes_of(tree, page, index.n))
+    return index

@@ -1,8 +1,8 @@
-"""Number the nodes of one page, and keep the walks over pages that are asked for again.
+"""Number the nodes of one page, and retain the walks over pages that are asked for again.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.2: the
             nodes of P+ and P- and those of the unannotated pages.
-Readings:   As in `universe`, of which a page is a part.
+Readings:   As in `node_index`, of which a page is a part.
 Cost:       One walk over a page; a page that is known costs nothing at its old place, and a copy of its nodes
             where other pages come before it now.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import Any, TypeAlias, TypeVar
 
@@ -25,25 +25,25 @@ from rules.algorithms.rule.xpaths import label_of, shown
 
 Numbers: TypeAlias = NDArray[np.int32]
 
-LONGEST_ANCHOR = 60  # characters
-OPENING = 4 * LONGEST_ANCHOR  # raw characters that may hold an element's label
+MAX_ANCHOR_CHARS = 60
+MAX_OPENING_CHARS = 4 * MAX_ANCHOR_CHARS  # raw characters that may hold an element's label
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 _DIGIT = re.compile(r"\d")
 
-ITSELF, TEXT, TAIL = "element", "text", "tail"
-Place: TypeAlias = "tuple[_Element, str]"  # an element, and what of it is meant
+ITSELF, TEXT, TAIL = "element", "text", "tail"  # what of an element a node is
 
 
 @dataclass(slots=True)
 class IndexedNode:
-    """A node as it was met."""
+    """An element or a text node as the walk over its page met it."""
 
     page: int
     parent: int
-    place: Place
+    element: _Element  # the node itself, or the one that holds the text in lxml
+    part: str  # ITSELF, TEXT or TAIL
     text: str | None  # of a text node
     shown: str = ""  # the text as it is shown
     end: int = 0  # the number after its last descendant
@@ -70,30 +70,29 @@ class PageNodes:
     by_token: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     known: dict[str, Any] = field(default_factory=dict)  # what does not depend on the numbers
 
-    def at(self, page: int, first: int) -> PageNodes:
+    def renumbered(self, page: int, first: int) -> PageNodes:
         """Return the same nodes as another page that begins with another number."""
         if (page, first) == (self.page, self.first):
             return self
-        by = first - self.first
-        nodes = [_moved(node, page, by) for node in self.nodes]
+        shift = first - self.first
         return PageNodes(
             page,
             first,
-            nodes,
-            self.text,
-            _shifted(self.by_tag, by),
-            _shifted(self.by_name, by),
-            _shifted(self.by_attribute, by),
-            _shifted(self.by_token, by),
-            self.known,
+            nodes=[_shifted_node(node, page, shift) for node in self.nodes],
+            text=self.text,
+            by_tag=_shifted(self.by_tag, shift),
+            by_name=_shifted(self.by_name, shift),
+            by_attribute=_shifted(self.by_attribute, shift),
+            by_token=_shifted(self.by_token, shift),
+            known=self.known,
         )
 
-    def once(self, name: str, make: Callable[[], Value]) -> Value:
-        """Return what is known of the page wherever it stands; make it where it is not known yet."""
+    def once(self, name: str, compute: Callable[[], Value]) -> Value:
+        """Return what is known of the page whatever its numbers are; compute it the first time."""
         if name not in self.known:
-            self.known[name] = make()
-        found: Value = self.known[name]
-        return found
+            self.known[name] = compute()
+        value: Value = self.known[name]
+        return value
 
     @property
     def labels(self) -> list[str]:
@@ -101,8 +100,11 @@ class PageNodes:
         return self.once("labels", self._labels)
 
     def _labels(self) -> list[str]:
-        labels = (label_of(node.shown) if len(node.shown) <= OPENING else "" for node in self.nodes)
-        return [label if len(label) <= LONGEST_ANCHOR else "" for label in labels]
+        labels = []
+        for node in self.nodes:
+            label = label_of(node.shown) if len(node.shown) <= MAX_OPENING_CHARS else ""
+            labels.append(label if len(label) <= MAX_ANCHOR_CHARS else "")
+        return labels
 
     @property
     def openings(self) -> list[str]:
@@ -110,22 +112,24 @@ class PageNodes:
         return self.once("openings", self._openings)
 
     def _openings(self) -> list[str]:
-        labels = zip(self.labels, self.nodes, strict=True)
-        return [label or label_of(node.shown[:OPENING]) for label, node in labels]
+        return [
+            label or label_of(node.shown[:MAX_OPENING_CHARS])
+            for label, node in zip(self.labels, self.nodes, strict=True)
+        ]
 
     @property
     def parents(self) -> Numbers:
         """Per node its parent, counted from the page's first node; -1 for none."""
-        return self.once("parents", lambda: self._counted([node.parent for node in self.nodes]))
+        return self.once("parents", lambda: self._from_first([node.parent for node in self.nodes]))
 
     @property
     def ends(self) -> Numbers:
-        return self.once("ends", lambda: self._counted([node.end for node in self.nodes]))
+        return self.once("ends", lambda: self._from_first([node.end for node in self.nodes]))
 
     @property
     def befores(self) -> Numbers:
         """Per node the element before it in its parent."""
-        return self.once("befores", lambda: self._counted([node.before for node in self.nodes]))
+        return self.once("befores", lambda: self._from_first([node.before for node in self.nodes]))
 
     @property
     def afters(self) -> Numbers:
@@ -133,14 +137,16 @@ class PageNodes:
         return self.once("afters", self._afters)
 
     def _afters(self) -> Numbers:
-        found = []
-        next_in: dict[int, int] = {}
+        afters = np.full(len(self.nodes), -1, dtype=np.int32)
+        next_in: dict[int, int] = {}  # per parent the element that the walk backwards met last
         for number in range(len(self.nodes) - 1, -1, -1):
             node = self.nodes[number]
-            found.append(next_in.get(node.parent, -1) if node.parent >= 0 else -1)
-            if node.parent >= 0 and node.text is None:
+            if node.parent < 0:
+                continue
+            afters[number] = next_in.get(node.parent, -1)
+            if node.text is None:
                 next_in[node.parent] = number
-        return np.array(found[::-1], dtype=np.int32)
+        return afters
 
     @property
     def n_befores(self) -> Numbers:
@@ -171,76 +177,71 @@ class PageNodes:
         sums = np.cumsum([0, *self.text_lengths])
         lengths = sums[self.ends] - sums[:-1]
         texts = np.where(self.is_text, np.arange(len(self.nodes)), len(self.nodes))
-        first_text = np.minimum.accumulate(texts[::-1])[
+        next_text = np.minimum.accumulate(texts[::-1])[
             ::-1
-        ]  # in the element, as it shows something
-        found = []
-        for number in np.flatnonzero((lengths > 0) & (lengths <= OPENING) & ~self.is_text).tolist():
-            node, first = self.nodes[number], int(first_text[number])
-            is_alone = len(self.nodes[first].shown) == lengths[number]
-            label = (
-                self.labels[first]
-                if is_alone
-                else label_of(self.text[node.start_of_text : node.end_of_text])
-            )
-            if label and len(label) <= LONGEST_ANCHOR:
-                found.append((number, label))
-        return found
+        ]  # the first in an element that shows text
+        is_short = (lengths > 0) & (lengths <= MAX_OPENING_CHARS) & ~self.is_text
+        labelled = []
+        for number in np.flatnonzero(is_short).tolist():
+            node, text = self.nodes[number], int(next_text[number])
+            if len(self.nodes[text].shown) == lengths[number]:  # its only text
+                label = self.labels[text]
+            else:
+                label = label_of(self.text[node.start_of_text : node.end_of_text])
+            if label and len(label) <= MAX_ANCHOR_CHARS:
+                labelled.append((number, label))
+        return labelled
 
-    def _counted(self, numbers: Sequence[int]) -> Numbers:
-        found = _array(numbers)
-        return np.where(found < 0, -1, found - self.first).astype(np.int32)
+    def _from_first(self, numbers: Sequence[int]) -> Numbers:
+        """Return numbers of nodes counted from the page's first one; -1 stays."""
+        array = _array(numbers)
+        return np.where(array < 0, -1, array - self.first).astype(np.int32)
 
 
 def _array(numbers: Sequence[int]) -> Numbers:
     return np.array(numbers, dtype=np.int32)
 
 
-def _shifted(table: dict[Key, list[int]], by: int) -> dict[Key, list[int]]:
-    return {key: [number + by for number in numbers] for key, numbers in table.items()}
+def _shifted(table: dict[Key, list[int]], shift: int) -> dict[Key, list[int]]:
+    return {key: [number + shift for number in numbers] for key, numbers in table.items()}
 
 
-def _moved(node: IndexedNode, page: int, by: int) -> IndexedNode:
-    return IndexedNode(
-        page,
-        node.parent + by if node.parent >= 0 else -1,
-        node.place,
-        node.text,
-        node.shown,
-        node.end + by,
-        node.start_of_text,
-        node.end_of_text,
-        node.before + by if node.before >= 0 else -1,
-        node.n_before,
-        node.n_children,
+def _shifted_node(node: IndexedNode, page: int, shift: int) -> IndexedNode:
+    return replace(
+        node,
+        page=page,
+        parent=node.parent + shift if node.parent >= 0 else -1,
+        end=node.end + shift,
+        before=node.before + shift if node.before >= 0 else -1,
     )
 
 
 class Walks:
-    """The walks over some trees, kept for the next universe with one of them; the trees must not change."""
+    """The walks over some trees, retained for the next index with one of them; the trees must not change."""
 
-    def __init__(self, most_nodes: int) -> None:
-        self._most_nodes = most_nodes
-        self._by_tree: dict[_Element, PageNodes] = {}
+    def __init__(self, max_nodes: int) -> None:
+        self._max_nodes = max_nodes
+        self._by_tree: dict[_Element, PageNodes] = {}  # the one asked for the longest ago first
         self._lock = Lock()
 
     def nodes_of(self, tree: _Element, page: int, first: int) -> PageNodes:
         with self._lock:
             known = self._by_tree.pop(tree, None)
-        found = walk(tree, page, first) if known is None else known.at(page, first)
+        nodes = known.renumbered(page, first) if known else walk(tree, page, first)
         with self._lock:
-            self._by_tree[tree] = found
-            n_kept = sum(len(one.nodes) for one in self._by_tree.values())
-            while n_kept > self._most_nodes:  # those go that nobody asked for the longest
-                n_kept -= len(self._by_tree.pop(next(iter(self._by_tree))).nodes)
-        return found
+            self._by_tree[tree] = nodes
+            n_retained = sum(len(walked.nodes) for walked in self._by_tree.values())
+            while n_retained > self._max_nodes:
+                oldest = next(iter(self._by_tree))
+                n_retained -= len(self._by_tree.pop(oldest).nodes)
+        return nodes
 
 
 def walk(tree: _Element, page: int, first: int) -> PageNodes:
     """Return the nodes of a page, numbered from `first` on."""
-    found = PageNodes(page, first)
-    _PageWalk(found).walk(tree)
-    return found
+    nodes = PageNodes(page, first)
+    _PageWalk(nodes).walk(tree)
+    return nodes
 
 
 def _as_text(pair: tuple[str | bytes, str | bytes]) -> tuple[str, str]:
@@ -254,9 +255,8 @@ class _PageWalk:
         self.page = page
         self.nodes = page.nodes
         self.open: list[int] = []  # the elements that the walk is in
-        self.last: list[tuple[int, int]] = [
-            (-1, 0)
-        ]  # per open element: its last child, and how many
+        # Per open element its last child so far, and how many; the first is of the page.
+        self.last: list[tuple[int, int]] = [(-1, 0)]
         self.texts: list[str] = []
         self.length = 0
 
@@ -272,9 +272,10 @@ class _PageWalk:
                 self.add_text(element, TAIL, element.tail)
         self.page.text = "".join(self.texts)
 
-    def add(self, place: Place, text: str | None) -> IndexedNode:
+    def add(self, element: _Element, part: str, text: str | None) -> IndexedNode:
         before, n_before = self.last[-1]
-        node = IndexedNode(self.page.page, self.open[-1] if self.open else -1, place, text)
+        parent = self.open[-1] if self.open else -1
+        node = IndexedNode(self.page.page, parent, element, part, text)
         node.before, node.n_before, node.start_of_text = before, n_before, self.length
         self.nodes.append(node)
         return node
@@ -282,14 +283,15 @@ class _PageWalk:
     def add_text(self, element: _Element, part: str, text: str | None) -> None:
         if not text:
             return
-        if not text.isspace() and (as_shown := shown(text)):
-            node = self.add((element, part), text)
-            node.shown, node.end = as_shown, self.page.first + len(self.nodes)
+        shown_text = "" if text.isspace() else shown(text)
+        if shown_text:
+            node = self.add(element, part, text)
+            node.shown, node.end = shown_text, self.page.first + len(self.nodes)
         self.texts.append(text)
         self.length += len(text)
 
     def begin(self, element: _Element) -> None:
-        node = self.add((element, ITSELF), None)
+        node = self.add(element, ITSELF, None)
         number = self.page.first + len(self.nodes) - 1
         self.last[-1] = (number, node.n_before + 1)
         self.open.append(number)

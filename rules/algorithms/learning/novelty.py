@@ -39,10 +39,10 @@ class New(NamedTuple):
 
 
 def find_news(
-    universe: NodeIndex, pages: Sequence[NodeSet], annotated: Sequence[bool]
+    index: NodeIndex, pages: Sequence[NodeSet], annotated: Sequence[bool]
 ) -> list[list[New]]:
     """Return what is new on each page; nothing on annotated ones."""
-    keys_by_page = [_keys_of(universe, bits) for bits in pages]
+    keys_by_page = [_keys_of(index, bits) for bits in pages]
     having: dict[Hashable, set[int]] = defaultdict(set)
     seen: set[Hashable] = set()
     for number, (keys, is_annotated) in enumerate(zip(keys_by_page, annotated, strict=True)):
@@ -54,9 +54,7 @@ def find_news(
         []
         if is_annotated
         else [
-            New(
-                node, universe.nodes[node].shown, _what(universe, key, node), frozenset(having[key])
-            )
+            New(node, index.nodes[node].shown, _what(index, key, node), frozenset(having[key]))
             for key, node in keys.items()
             if key not in seen and len(having[key]) >= FEWEST_PAGES
         ]
@@ -64,9 +62,9 @@ def find_news(
     ]
 
 
-def richest(universe: NodeIndex, pages: Sequence[NodeSet], attributes: Collection[str] = ()) -> int:
+def richest(index: NodeIndex, pages: Sequence[NodeSet], attributes: Collection[str] = ()) -> int:
     """Return the page to annotate first: it labels most attributes, and shows most of what many show."""
-    keys_by_page = [_keys_of(universe, bits) for bits in pages]
+    keys_by_page = [_keys_of(index, bits) for bits in pages]
     n_pages: dict[Hashable, int] = defaultdict(int)
     for keys in keys_by_page:
         for key in keys:
@@ -103,30 +101,30 @@ def is_named(attribute: str, label: str) -> bool:
     return len(label.split()) <= WORDS and names_attribute(attribute, label)
 
 
-def _keys_of(universe: NodeIndex, bits: NodeSet) -> dict[Hashable, int]:
+def _keys_of(index: NodeIndex, bits: NodeSet) -> dict[Hashable, int]:
     """Return the kinds and labels of a page, each with the first text node that has it."""
     numbers = _range_of(bits)
     if not numbers:
         return {}
-    page = universe.pages[universe.nodes[numbers[0]].page]
-    counted = page.once("keys", lambda: _read_keys(universe, numbers))
+    page = index.pages[index.nodes[numbers[0]].page]
+    counted = page.once("keys", lambda: _read_keys(index, numbers))
     return {key: page.first + number for key, number in counted.items()}
 
 
-def _read_keys(universe: NodeIndex, numbers: range) -> dict[Hashable, int]:
+def _read_keys(index: NodeIndex, numbers: range) -> dict[Hashable, int]:
     """Return the kinds and labels of a page, with their nodes counted from its first one."""
     found: dict[Hashable, int] = {}
     kinds: dict[int, tuple[str, ...] | None] = {}
-    labels = universe.labels
+    labels = index.labels
     for number in numbers:
-        node = universe.nodes[number]
+        node = index.nodes[number]
         if node.text is None:
-            if node.place[0].tag == "img":
-                found.setdefault(("img", *_kind(universe, number)), number)
+            if node.element.tag == "img":
+                found.setdefault(("img", *_kind(index, number)), number)
             continue
         if node.parent not in kinds:
-            is_unseen = universe.nodes[node.parent].place[0].tag in UNSEEN
-            kinds[node.parent] = None if is_unseen else _kind(universe, number)
+            is_unseen = index.nodes[node.parent].element.tag in UNSEEN
+            kinds[node.parent] = None if is_unseen else _kind(index, number)
         kind = kinds[node.parent]
         if kind is None:
             continue
@@ -142,22 +140,22 @@ def _range_of(bits: NodeSet) -> range:
     return range((bits & -bits).bit_length() - 1, bits.bit_length()) if bits else range(0)
 
 
-def _what(universe: NodeIndex, key: Hashable, node: int) -> Literal["text", "label", "image"]:
+def _what(index: NodeIndex, key: Hashable, node: int) -> Literal["text", "label", "image"]:
     if isinstance(key, str):
         return "label"
-    return "text" if universe.nodes[node].text is not None else "image"
+    return "text" if index.nodes[node].text is not None else "image"
 
 
-def _kind(universe: NodeIndex, number: int) -> tuple[str, ...]:
+def _kind(index: NodeIndex, number: int) -> tuple[str, ...]:
     steps = []
-    parent = universe.nodes[number].parent
+    parent = index.nodes[number].parent
     for _ in range(LEVELS):
         if parent < 0:
             break
-        element = universe.nodes[parent].place[0]
+        element = index.nodes[parent].element
         attributes = element.attrib
         steps.append(f"{element.tag}.{attributes.get('class', '')}")
         if len(steps) == 1:
             steps[0] += f"#{attributes.get('id', '')}"
-        parent = universe.nodes[parent].parent
+        parent = index.nodes[parent].parent
     return tuple(steps)

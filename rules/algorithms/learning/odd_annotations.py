@@ -19,21 +19,21 @@ NEARLY_ALL: Final = 0.8  # share of the annotations that must stand alike
 
 
 def part_strangers(
-    universe: NodeIndex, marks: Sequence[TargetNode]
+    index: NodeIndex, marks: Sequence[TargetNode]
 ) -> tuple[list[TargetNode], list[TargetNode]]:
     """Return the annotations that stand alike, and the strangers; no strangers where they are too many."""
     by_tags: dict[tuple[str, ...], list[TargetNode]] = defaultdict(list)
     for mark in marks:
-        by_tags[_tags_above(universe, mark.positive.node)].append(mark)
+        by_tags[_tags_above(index, mark.positive.node)].append(mark)
     alike = max(by_tags.values(), key=len, default=[])
     if len(alike) < NEARLY_ALL * len(marks):
         return list(marks), []
     return alike, [mark for group in by_tags.values() if group is not alike for mark in group]
 
 
-def _tags_above(universe: NodeIndex, node: int) -> tuple[str, ...]:
+def _tags_above(index: NodeIndex, node: int) -> tuple[str, ...]:
     tags = []
     while node >= 0:
-        tags.append(str(universe.nodes[node].place[0].tag))
-        node = universe.nodes[node].parent
+        tags.append(str(index.nodes[node].element.tag))
+        node = index.nodes[node].parent
     return tuple(tags)

@@ -41,7 +41,7 @@ def pin_alternative(samples: Samples, alternative: Alternative) -> Alternative:
     bits = samples.columns.targets(alternative.target)
     for feature in alternative.features:
         bits &= samples.columns.bits(feature)
-    if sum(1 for page in samples.universe.page_bits if bits & page) < FEWEST_PAGES:
+    if sum(1 for page in samples.index.page_bits if bits & page) < FEWEST_PAGES:
         return alternative
     features = tuple(_placed(samples, feature, bits) for feature in alternative.features)
     is_placed = any(feature.kind == "before" and feature.name for feature in features)
@@ -54,15 +54,11 @@ def _placed(samples: Samples, feature: Feature, bits: NodeSet) -> Feature:
     """Return the feature of a label with the tags that it stands in."""
     if feature.kind not in {"label", "before"} or feature.axis != "self" or feature.name:
         return feature
-    universe = samples.universe
-    anchors = {
-        int(universe.text_before[number]) for number in _at_level(samples, bits, feature.level)
-    }
-    if any(
-        anchor >= universe.n or universe.labels[anchor] not in feature.values for anchor in anchors
-    ):
+    index = samples.index
+    anchors = {int(index.text_before[number]) for number in _at_level(samples, bits, feature.level)}
+    if any(anchor >= index.n or index.labels[anchor] not in feature.values for anchor in anchors):
         return feature  # a text begins with the label itself
-    tags = _tags(samples, (universe.nodes[anchor].parent for anchor in anchors))
+    tags = _tags(samples, (index.nodes[anchor].parent for anchor in anchors))
     if not 0 < len(tags) <= MOST_TAGS:
         return feature
     return replace(feature, kind="before", name=" ".join(sorted(tags)))
@@ -85,7 +81,7 @@ def _tag_of_scan(
 
 def _at_level(samples: Samples, bits: NodeSet, level: int) -> set[int]:
     """Return the nodes so many levels above those of a set."""
-    parents = samples.universe.parents
+    parents = samples.index.parents
     numbers = set(numbers_of(bits))
     for _ in range(level):
         numbers = {int(parents[number]) for number in numbers}
@@ -94,8 +90,6 @@ def _at_level(samples: Samples, bits: NodeSet, level: int) -> set[int]:
 
 def _tags(samples: Samples, numbers: Iterable[int]) -> set[str]:
     """Return the tags of elements; none where one of them is no plain name."""
-    nodes = samples.universe.nodes
-    tags = {
-        str(nodes[number].place[0].tag) for number in numbers if 0 <= number < samples.universe.n
-    }
+    nodes = samples.index.nodes
+    tags = {str(nodes[number].element.tag) for number in numbers if 0 <= number < samples.index.n}
     return tags if all(map(_TAG.fullmatch, tags)) else set()

@@ -15,7 +15,7 @@ from rules.algorithms.learning.features import PUBLISHED, features_of
 from rules.algorithms.learning.naive_bayes import ClassifierUndecided, decimal, learn_classifier
 from rules.algorithms.learning.positional import learn_position
 from rules.algorithms.learning.range_pruner import learn_offsets
-from rules.algorithms.learning.samples import Samples, chosen, question_of
+from rules.algorithms.learning.samples import Samples, goal_of, wanted_marks
 from rules.algorithms.learning.search import SearchGoal
 from rules.algorithms.learning.targets import TargetNode, Targets, on_element
 from rules.algorithms.learning.text_selection import examples_of
@@ -40,14 +40,12 @@ def learn_all_as_published(
 
 def learn_as_published(samples: Samples, targets: Targets, spec: AttributeType) -> AttributeRule:
     """Return the attribute's rule as the paper learns it, or the reason why there is none."""
-    marks = [on_element(samples.universe, mark) for mark in targets.marks]
+    marks = [on_element(samples.index, mark) for mark in targets.marks]
     targets = Targets(marks, targets.judged, targets.failures)
     wanted = [mark for mark in marks if mark.positive.target == marks[0].positive.target]
-    question = question_of(samples, targets, wanted, is_multi=spec.is_multi)
-    positives = [mark.positive for mark in chosen(wanted, is_multi=spec.is_multi)]
-    found = learn_xpath(
-        samples.columns, question, features_of(samples.universe, positives, PUBLISHED)
-    )
+    goal = goal_of(samples, targets, wanted, is_multi=spec.is_multi)
+    positives = [mark.positive for mark in wanted_marks(wanted, is_multi=spec.is_multi)]
+    found = learn_xpath(samples.columns, goal, features_of(samples.index, positives, PUBLISHED))
     failures = list(targets.failures)
     alternatives: list[Alternative] = []
     if not found:
@@ -56,7 +54,7 @@ def learn_as_published(samples: Samples, targets: Targets, spec: AttributeType) 
         )
     else:
         try:
-            alternatives = [_alternative(samples, targets, wanted, question, found[0], spec)]
+            alternatives = [_alternative(samples, targets, wanted, goal, found[0], spec)]
         except ClassifierUndecided as error:
             url = samples.pages[targets.judged[error.page]].url
             failures.append(
@@ -77,32 +75,30 @@ def _alternative(
     samples: Samples,
     targets: Targets,
     marks: list[TargetNode],
-    question: SearchGoal,
+    goal: SearchGoal,
     learnt: LearntXPath,
     spec: AttributeType,
 ) -> Alternative:
     """Return the pXPath, the rXPath with a position, or with a classifier. Raises ClassifierUndecided."""
     numbers = Numbers(learnt.precision, learnt.distance, learnt.support)
-    selection = learn_offsets(examples_of(samples.universe, marks)) or Selection()
+    selection = learn_offsets(examples_of(samples.index, marks)) or Selection()
     if learnt.is_precise or spec.is_multi:
-        return Alternative(XPATH, question.target, learnt.features, selection, numbers=numbers)
-    judged = [samples.universe.page_bits[page] for page in targets.judged]
-    position = learn_position(learnt.bits, question.positives, judged)
+        return Alternative(XPATH, goal.target, learnt.features, selection, numbers=numbers)
+    judged = [samples.index.page_bits[page] for page in targets.judged]
+    position = learn_position(learnt.bits, goal.positives, judged)
     if position:
         return Alternative(
             POSITIONAL,
-            question.target,
+            goal.target,
             learnt.features,
             selection,
             position=position,
             numbers=numbers,
         )
-    classifier = learn_classifier(
-        samples.columns, question.target, learnt.bits, question.positives, judged
-    )
+    classifier = learn_classifier(samples.columns, goal.target, learnt.bits, goal.positives, judged)
     return Alternative(
         NAIVE_BAYES,
-        question.target,
+        goal.target,
         learnt.features,
         selection,
         bias=decimal(classifier.bias),

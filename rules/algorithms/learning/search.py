@@ -60,7 +60,7 @@ class SearchGoal:
     n_annotated: int = 1  # pages with positives
     attribute: str = ""
     claimed: NodeSet = 0  # the nodes that rules of other attributes select
-    alike: NodeSet = -1  # the nodes whose tag and parent's tag are those of a positive
+    same_tags: NodeSet = -1  # the nodes whose tag and parent's tag are those of a positive
     odd: NodeSet = 0  # the nodes whose text is not of the kind of the positives'
 
 
@@ -82,50 +82,45 @@ class Conjunction:
         return max((feature.level for feature in self.features), default=0)
 
 
-def search(
-    columns: Columns, question: SearchGoal, features: Iterable[Feature]
-) -> list[Conjunction]:
+def search(columns: Columns, goal: SearchGoal, features: Iterable[Feature]) -> list[Conjunction]:
     """Return the best precise conjunctions, the best first; none where there is no precise one."""
-    singles = find_singles(columns, question, features)
-    found = _Best(question)
+    singles = find_singles(columns, goal, features)
+    found = _Best(goal)
     for single in singles:
-        if not single.bits & question.negatives:
+        if not single.bits & goal.negatives:
             found.offer(single)
-    imprecise = _try_pairs(singles, question, found)
+    imprecise = _try_pairs(singles, goal, found)
     if found.worst_of_good() > GOOD_RANK:
-        _try_beam(singles, imprecise, question, found)
+        _try_beam(singles, imprecise, goal, found)
     return found.sorted()
 
 
 def find_singles(
-    columns: Columns, question: SearchGoal, features: Iterable[Feature]
+    columns: Columns, goal: SearchGoal, features: Iterable[Feature]
 ) -> list[Conjunction]:
     """Return the features that select all positives, one for each set of nodes: the cheapest."""
     cheapest: dict[NodeSet, Conjunction] = {}
     for feature in features:
-        bits = columns.select(question.target, feature)
-        if bits & question.positives != question.positives:
+        bits = columns.select(goal.target, feature)
+        if bits & goal.positives != goal.positives:
             continue
-        if not has_support(columns, question, feature, bits):
+        if not has_support(columns, goal, feature, bits):
             continue
-        price = price_of([feature], is_multi=question.is_multi)
-        single = _anchored(question, Conjunction((feature,), bits, price), feature)
+        price = price_of([feature], is_multi=goal.is_multi)
+        single = _anchored(goal, Conjunction((feature,), bits, price), feature)
         known = cheapest.get(bits)
         if known is None or single.price < known.price:
             cheapest[bits] = single
     return sorted(cheapest.values(), key=lambda single: single.price)[:MOST_SINGLES]
 
 
-def has_support(columns: Columns, question: SearchGoal, feature: Feature, bits: NodeSet) -> bool:
+def has_support(columns: Columns, goal: SearchGoal, feature: Feature, bits: NodeSet) -> bool:
     """Say whether unannotated pages bear witness to an anchor's text, and to each value of a disjunction."""
-    pages = question.unannotated
+    pages = goal.unannotated
     if not pages:
         return True
     if len(feature.values) > 1 and not all(
-        any(
-            columns.select(question.target, replace(feature, values=(value,))) & page
-            for page in pages
-        )
+        any(columns.select(goal.target, replace(feature, values=(value,))) & page for page in pages)
         for value in feature.values
     ):
         return False
@@ -133,17 +128,17 @@ def has_support(columns: Columns, question: SearchGoal, feature: Feature, bits: 
         return True
     n_pages = sum(1 for page in pages if bits & page)
     is_trusted = len(feature.values) == 1 and (
-        question.n_annotated > 1 or names_attribute(question.attribute, feature.values[0])
+        goal.n_annotated > 1 or names_attribute(goal.attribute, feature.values[0])
     )
     return n_pages >= (1 if is_trusted else ANCHOR_SHARE * len(pages))
 
 
-def _anchored(question: SearchGoal, single: Conjunction, feature: Feature) -> Conjunction:
+def _anchored(goal: SearchGoal, single: Conjunction, feature: Feature) -> Conjunction:
     """Return the candidate with its anchor, where that is sure to be a label, and cheaper if it names."""
-    if question.is_multi and is_bound_to_item(feature):
+    if goal.is_multi and is_bound_to_item(feature):
         return single
-    is_named = any(names_attribute(question.attribute, value) for value in feature.values)
-    trust = TRUST_IN_NAMES if is_named else TRUST_IN_SHARED if question.n_annotated > 1 else 0.0
+    is_named = any(names_attribute(goal.attribute, value) for value in feature.values)
+    trust = TRUST_IN_NAMES if is_named else TRUST_IN_SHARED if goal.n_annotated > 1 else 0.0
     # What several pages share may be a label; digits are of one page's content.
     if (
         feature.kind not in ANCHORS
@@ -155,9 +150,9 @@ def _anchored(question: SearchGoal, single: Conjunction, feature: Feature) -> Co
     return replace(single, price=single.price - NAMED * is_named, anchor=anchor, trust=trust)
 
 
-def measure(candidate: Conjunction, question: SearchGoal) -> Conjunction:
+def measure(candidate: Conjunction, goal: SearchGoal) -> Conjunction:
     """Return the candidate with its support and its rank; the lowest rank is the best."""
-    pages = question.unannotated
+    pages = goal.unannotated
     n_some = n_one = n_good = n_nodes = n_strange = n_odd = n_claimed = n_without = 0
     for page in pages:
         selected = candidate.bits & page
@@ -165,34 +160,34 @@ def measure(candidate: Conjunction, question: SearchGoal) -> Conjunction:
             n_some += 1
             is_one = not selected & (selected - 1)
             n_one += is_one
-            n_good += is_one and not selected & question.odd
+            n_good += is_one and not selected & goal.odd
             n_nodes += selected.bit_count()
-            n_strange += (selected & ~question.alike).bit_count()
-            n_odd += (selected & question.odd).bit_count()
-            n_claimed += (selected & question.claimed).bit_count()
+            n_strange += (selected & ~goal.same_tags).bit_count()
+            n_odd += (selected & goal.odd).bit_count()
+            n_claimed += (selected & goal.claimed).bit_count()
         elif candidate.anchor and not candidate.anchor & page:
             n_without += 1
     n = max(1, len(pages))
     support, unique = n_some / n, n_one / n
-    gained = support if question.is_multi else n_good / n
-    if n_without < n and not question.is_mandatory:
+    gained = support if goal.is_multi else n_good / n
+    if n_without < n and not goal.is_mandatory:
         trust = candidate.trust
         gained = (gained + trust * gained * n / (n - n_without)) / (1 + trust)
     several = support - unique
-    if question.is_multi:
+    if goal.is_multi:
         # Where each annotated page shows one value, the rule that finds more elsewhere finds the list.
-        several *= -LISTED * (question.positives.bit_count() == question.n_annotated)
+        several *= -LISTED * (goal.positives.bit_count() == goal.n_annotated)
     stranger = 0.0 if candidate.trust == TRUST_IN_NAMES else STRANGER  # its label says what it is
     blame = (stranger * n_strange + ODD * n_odd + CLAIMED * n_claimed) / max(1, n_nodes)
-    if question.is_mandatory:
+    if goal.is_mandatory:
         blame += MISSED * min(1 - gained, MOST_MISSED)
     rank = candidate.price - GAIN * gained + several + blame
     return replace(candidate, rank=rank, support=support, unique=unique)
 
 
-def numbers_of_candidate(candidate: Conjunction, question: SearchGoal) -> Numbers:
-    n_right = (candidate.bits & question.positives).bit_count()
-    n_wrong = (candidate.bits & question.negatives).bit_count()
+def numbers_of_candidate(candidate: Conjunction, goal: SearchGoal) -> Numbers:
+    n_right = (candidate.bits & goal.positives).bit_count()
+    n_wrong = (candidate.bits & goal.negatives).bit_count()
     return Numbers(
         precision=n_right / (n_right + n_wrong) if n_right else 0.0,
         distance=candidate.distance,
@@ -207,8 +202,8 @@ def numbers_of_candidate(candidate: Conjunction, question: SearchGoal) -> Number
 class _Best:
     """The best candidates so far."""
 
-    def __init__(self, question: SearchGoal) -> None:
-        self.question = question
+    def __init__(self, goal: SearchGoal) -> None:
+        self.goal = goal
         self.kept: list[Conjunction] = []
         self.known: set[NodeSet] = set()
 
@@ -223,7 +218,7 @@ class _Best:
     def offer(self, candidate: Conjunction) -> None:
         if candidate.price >= self.bound() or candidate.bits in self.known:
             return
-        measured = measure(candidate, self.question)
+        measured = measure(candidate, self.goal)
         self.known.add(candidate.bits)
         self.kept.append(measured)
         self.kept.sort(key=_order)
@@ -237,11 +232,9 @@ def _order(candidate: Conjunction) -> tuple[float, int, int]:
     return (round(candidate.rank, 9), len(candidate.features), candidate.distance)
 
 
-def _try_pairs(
-    singles: Sequence[Conjunction], question: SearchGoal, found: _Best
-) -> list[Conjunction]:
+def _try_pairs(singles: Sequence[Conjunction], goal: SearchGoal, found: _Best) -> list[Conjunction]:
     """Offer the precise pairs, and return the best of the others."""
-    lows = [single.bits & question.negatives for single in singles]
+    lows = [single.bits & goal.negatives for single in singles]
     imprecise: list[tuple[int, float, int, int]] = []
     for i, one in enumerate(singles):
         bound = found.bound()
@@ -274,7 +267,7 @@ def _joined(one: Conjunction, other: Conjunction) -> Conjunction:
 
 
 def _try_beam(
-    singles: Sequence[Conjunction], beam: list[Conjunction], question: SearchGoal, found: _Best
+    singles: Sequence[Conjunction], beam: list[Conjunction], goal: SearchGoal, found: _Best
 ) -> None:
     """Offer precise sets of three and four features that grow from the least imprecise ones."""
     for _ in range(MOST_FEATURES - 2):
@@ -284,10 +277,10 @@ def _try_beam(
                 joined = _joined(candidate, single)
                 if joined.bits in {candidate.bits, single.bits}:
                     continue
-                if not joined.bits & question.negatives:
+                if not joined.bits & goal.negatives:
                     found.offer(joined)
                 elif joined.bits not in grown or joined.price < grown[joined.bits].price:
                     grown[joined.bits] = joined
         beam = sorted(
-            grown.values(), key=lambda c: ((c.bits & question.negatives).bit_count(), c.price)
+            grown.values(), key=lambda c: ((c.bits & goal.negatives).bit_count(), c.price)
         )[:BEAM]

@@ -140,7 +140,7 @@ def look_at(rule: ClusterRule, columns: Columns, pages: Sequence[SamplePage]) ->
     """Return what a rule makes of the samples, attribute by attribute."""
     claimed = {one.attribute: _claims(columns, one, pages) for one in rule.attributes}
     news = find_news(
-        columns.universe, [page.bits for page in pages], [page.said is not None for page in pages]
+        columns.index, [page.bits for page in pages], [page.said is not None for page in pages]
     )
     cells: list[SampleCell] = []
     for one in rule.attributes:
@@ -159,7 +159,7 @@ def _claims(columns: Columns, rule: AttributeRule, pages: Sequence[SamplePage]) 
         for node in serving_alternative(columns, rule, page.bits)[1]:
             bits |= 1 << node
             if rule.alternatives and not rule.alternatives[0].target.startswith("@"):
-                bits |= ((1 << columns.universe.nodes[node].end) - 1) & ~((1 << node) - 1)
+                bits |= ((1 << columns.index.nodes[node].end) - 1) & ~((1 << node) - 1)
     return bits
 
 
@@ -360,7 +360,7 @@ class _Look:
 
     def _is_free(self, hint: SuggestedValues) -> bool:
         """Say whether a weak hint shows no value of another attribute, where there is no rule."""
-        nodes = self.columns.universe.nodes
+        nodes = self.columns.index.nodes
         wanted = compared(hint.values)
         taken = {"".join(nodes[n].shown.split()) for n in numbers_of(self.claimed & self.page.bits)}
         return not self.rule.alternatives and self.trusts_hints and not wanted & taken

@@ -1,4 +1,4 @@
-"""Find what editors annotated in the universe: which nodes, which part of their text, of which kind.
+"""Find what editors annotated in the index: which nodes, which part of their text, of which kind.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.
 Notation:   P+ -> `Targets.positives`; P- -> all other targets of the annotated pages but the neutral ones.
@@ -52,7 +52,7 @@ class AnnotatedPage:
 
 @dataclass(frozen=True, slots=True)
 class TargetNode:
-    """An annotation found in the universe."""
+    """An annotation found in the index."""
 
     positive: Positive
     value: str  # as it is shown
@@ -69,9 +69,7 @@ class Targets:
     failures: list[LearningFailure] = field(default_factory=list)
 
 
-def find_targets(
-    universe: NodeIndex, pages: Sequence[AnnotatedPage], spec: AttributeType
-) -> Targets:
+def find_targets(index: NodeIndex, pages: Sequence[AnnotatedPage], spec: AttributeType) -> Targets:
     """Return the marks of an attribute; what contradicts itself or is not found is told, not used."""
     targets = Targets()
     for number, page in enumerate(pages):
@@ -82,7 +80,7 @@ def find_targets(
             targets.failures.append(LearningFailure(spec.name, reason[0], page.url, reason[1]))
             continue
         try:
-            targets.marks += [find_mark(universe, number, page, marked) for marked in marks]
+            targets.marks += [find_mark(index, number, page, marked) for marked in marks]
             targets.judged.append(number)
         except NodeNotFound as error:
             targets.failures.append(LearningFailure(spec.name, "node", page.url, str(error)))
@@ -94,13 +92,13 @@ def find_targets(
     return unified
 
 
-def find_boundaries(universe: NodeIndex, pages: Sequence[AnnotatedPage]) -> Targets:
+def find_boundaries(index: NodeIndex, pages: Sequence[AnnotatedPage]) -> Targets:
     """Return the first element of each record that an editor marked."""
     targets = Targets()
     for number, page in enumerate(pages):
         try:
             firsts = [_node_at(page.tree, record[0]) for record in page.records if record]
-            numbers = [universe.number_by_place[first, ITSELF] for first in firsts]
+            numbers = [index.number_by_part[first, ITSELF] for first in firsts]
         except (NodeNotFound, KeyError) as error:
             targets.failures.append(
                 LearningFailure(BOUNDARY, "node", page.url, f"no record begins there: {error}")
@@ -111,7 +109,7 @@ def find_boundaries(universe: NodeIndex, pages: Sequence[AnnotatedPage]) -> Targ
         for node in numbers:
             positive = Positive(node, number, target=ELEMENT_TARGET)
             targets.marks.append(
-                TargetNode(positive, shown(universe.string(node)), node, is_whole=True)
+                TargetNode(positive, shown(index.string(node)), node, is_whole=True)
             )
     return targets
 
@@ -137,22 +135,20 @@ class NodeNotFound(Exception):
     """An annotation names a node that the page has not, or a value that the node has not."""
 
 
-def find_mark(
-    universe: NodeIndex, number: int, page: AnnotatedPage, marked: MarkedNode
-) -> TargetNode:
-    """Return a marked node as it stands in the universe. Raises NodeNotFound."""
+def find_mark(index: NodeIndex, number: int, page: AnnotatedPage, marked: MarkedNode) -> TargetNode:
+    """Return a marked node as it stands in the index. Raises NodeNotFound."""
     found = _node_at(page.tree, marked.node)
     if isinstance(found, etree._Element):
-        return _mark_of_element(universe, number, universe.number_by_place[found, ITSELF], marked)
+        return _mark_of_element(index, number, index.number_by_part[found, ITSELF], marked)
     owner = found.getparent()
     if found.is_attribute:
-        node = universe.number_by_place[owner, ITSELF]
+        node = index.number_by_part[owner, ITSELF]
         mark = _mark_of(number, node, str(found), marked, f"@{found.attrname}")
         return replace(mark, element=node, is_whole=False)
-    text = universe.number_by_place.get((owner, TAIL if found.is_tail else TEXT))
+    text = index.number_by_part.get((owner, TAIL if found.is_tail else TEXT))
     if text is None:
         raise NodeNotFound(f"the text node {marked.node} shows nothing")
-    return _mark_of_text(universe, number, text, marked)
+    return _mark_of_text(index, number, text, marked)
 
 
 def _node_at(tree: _Element, node: Any) -> Any:
@@ -167,26 +163,24 @@ def _node_at(tree: _Element, node: Any) -> Any:
     return found[0]
 
 
-def _mark_of_element(
-    universe: NodeIndex, page: int, element: int, marked: MarkedNode
-) -> TargetNode:
-    node = universe.nodes[element]
-    texts = [n for n in range(element, node.end) if universe.nodes[n].text is not None]
-    whole = _mark_of(page, element, universe.string(element), marked, ELEMENT_TARGET)
+def _mark_of_element(index: NodeIndex, page: int, element: int, marked: MarkedNode) -> TargetNode:
+    node = index.nodes[element]
+    texts = [n for n in range(element, node.end) if index.nodes[n].text is not None]
+    whole = _mark_of(page, element, index.string(element), marked, ELEMENT_TARGET)
     is_whole = not whole.positive.left and not whole.positive.right
     if len(whole.value) <= LONGEST_TEXT:
         for text in texts:
-            part = _part(universe.nodes[text].shown, whole.value, shown(marked.before))
+            part = _part(index.nodes[text].shown, whole.value, shown(marked.before))
             if part is not None:
                 positive = Positive(text, page, part[0].strip(), part[1].strip(), TEXT_TARGET)
                 return TargetNode(positive, whole.value, element, is_whole)
     return replace(whole, element=element, is_whole=is_whole)
 
 
-def _mark_of_text(universe: NodeIndex, page: int, text: int, marked: MarkedNode) -> TargetNode:
-    mark = _mark_of(page, text, universe.nodes[text].text or "", marked, TEXT_TARGET)
-    parent = universe.nodes[text].parent
-    is_whole = shown(universe.string(parent)) == mark.value
+def _mark_of_text(index: NodeIndex, page: int, text: int, marked: MarkedNode) -> TargetNode:
+    mark = _mark_of(page, text, index.nodes[text].text or "", marked, TEXT_TARGET)
+    parent = index.nodes[text].parent
+    is_whole = shown(index.string(parent)) == mark.value
     if len(mark.value) > LONGEST_TEXT and is_whole:
         return TargetNode(
             Positive(parent, page, "", "", ELEMENT_TARGET), mark.value, parent, is_whole
@@ -249,13 +243,13 @@ def as_element(mark: TargetNode) -> TargetNode:
     )
 
 
-def on_element(universe: NodeIndex, mark: TargetNode) -> TargetNode:
+def on_element(index: NodeIndex, mark: TargetNode) -> TargetNode:
     """Return a mark whose target is the element that holds the text node, and the rest of its text."""
     positive = mark.positive
     if positive.target != TEXT_TARGET:
         return mark
-    element = universe.nodes[positive.node].parent
-    full = shown(universe.string(element))
+    element = index.nodes[positive.node].parent
+    full = shown(index.string(element))
     left, right = _part(full, mark.value) or ("", "")
     found = Positive(element, positive.page, left.strip(), right.strip(), ELEMENT_TARGET)
     return replace(mark, positive=found, element=element, is_whole=full == mark.value)

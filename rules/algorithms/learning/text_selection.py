@@ -39,15 +39,15 @@ def learn_part(
     samples: Samples, marks: Sequence[TargetNode], candidate: Conjunction, spec: AttributeType
 ) -> Selection:
     """Return the part of the node's text that is the value. Raises NoSelection."""
-    universe = samples.universe
-    examples = examples_of(universe, marks)
+    index = samples.index
+    examples = examples_of(index, marks)
     label = next((f.values for f in candidate.features if f.kind == "label"), ())
     witnesses = _texts_elsewhere(samples, candidate, marks[0].positive.target)
     selection = learn_selection(
         examples, is_optional=bool(label), is_multi=spec.is_multi, witnesses=witnesses
     )
     if selection is not None and selection.is_whole and label:
-        return _cut_label(universe, candidate, label)
+        return _cut_label(index, candidate, label)
     if selection is not None or _regex_selects(spec.regex, examples):
         return selection or Selection()
     example = next((e for e in examples if e.left or e.right or len(e.values) > 1), examples[0])
@@ -61,26 +61,26 @@ def _texts_elsewhere(samples: Samples, candidate: Conjunction, target: str) -> l
     """Return what the candidate's nodes on unannotated pages show."""
     if not samples.has_others:
         return []
-    first = samples.universe.page_starts[len(samples.pages)]
+    first = samples.index.page_starts[len(samples.pages)]
     numbers = islice(numbers_of(candidate.bits >> first), N_LOOKED_AT)
-    return [text_of(samples.universe, first + number, target) for number in numbers]
+    return [text_of(samples.index, first + number, target) for number in numbers]
 
 
-def examples_of(universe: NodeIndex, marks: Iterable[TargetNode]) -> list[Example]:
+def examples_of(index: NodeIndex, marks: Iterable[TargetNode]) -> list[Example]:
     marks_by_node: dict[int, list[TargetNode]] = defaultdict(list)
     for mark in marks:
         marks_by_node[mark.positive.node].append(mark)
     return [
-        _example(text_of(universe, node, found[0].positive.target), found)
+        _example(text_of(index, node, found[0].positive.target), found)
         for node, found in marks_by_node.items()
     ]
 
 
-def text_of(universe: NodeIndex, node: int, target: str) -> str:
+def text_of(index: NodeIndex, node: int, target: str) -> str:
     """Return the shown text of a target."""
     if target.startswith("@"):
-        return shown(universe.nodes[node].place[0].get(target[1:], ""))
-    return shown(universe.string(node))
+        return shown(index.nodes[node].element.get(target[1:], ""))
+    return shown(index.string(node))
 
 
 def _example(text: str, marks: Iterable[TargetNode]) -> Example:
@@ -101,12 +101,12 @@ def _regex_selects(regex: str, examples: Iterable[Example]) -> bool:
         return False
 
 
-def _cut_label(universe: NodeIndex, candidate: Conjunction, labels: Sequence[str]) -> Selection:
+def _cut_label(index: NodeIndex, candidate: Conjunction, labels: Sequence[str]) -> Selection:
     """Return the selection that cuts a label off where a selected node begins with it."""
     openings = tuple(f"{label} " for label in labels)
     for number in islice(numbers_of(candidate.bits), N_LOOKED_AT):
-        if universe.opening(number).startswith(openings):
-            text = shown(universe.string(number))
+        if index.opening(number).startswith(openings):
+            text = shown(index.string(number))
             for label in labels:
                 if text.startswith(label) and text[len(label) :].lstrip()[:1] in COLONS:
                     end = len(label) + 1 + text[len(label) :].index(text[len(label) :].lstrip()[0])

@@ -10,16 +10,17 @@ Departures: Texts are compared as they are shown: no-break spaces are blanks, wh
 Cost:       Linear in what is printed.
 
 The test is a predicate at the node of the feature's level: one small function a kind, in the table `TESTS`. A
-stylesheet may rely on it: it can write a faster form of a kind that it knows, as long as it selects the same
-nodes.
+stylesheet may rely on it: it can write a faster form of a kind that it knows, as long as it selects the
+same nodes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal, Self
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal
 
+from rules.algorithms.rule.json_form import JsonForm
 from rules.algorithms.rule.xpaths import (
     HAS_TEXT,
     any_of,
@@ -32,7 +33,7 @@ from rules.algorithms.rule.xpaths import (
 
 
 @dataclass(frozen=True, slots=True)
-class Feature:
+class Feature(JsonForm):
     """A test of one node of the target's chain: level 0 is the target, 1 its parent, 2 that one's parent."""
 
     kind: str  # a key of TESTS
@@ -42,6 +43,8 @@ class Feature:
     axis: Literal["self", "ancestor", "preceding-sibling", "following-sibling"] = "self"
     distance: int = 0  # of the sibling, counted from 1; or the position
 
+    DERIVED: ClassVar[Mapping[str, str]] = {"distance": "test"}
+
     @property
     def test(self) -> str:
         """The predicate at the node of its level, in XPath 1.0."""
@@ -50,14 +53,6 @@ class Feature:
     @property
     def is_plain_tag(self) -> bool:
         return self.kind == "tag" and self.axis == "self" and len(self.values) == 1
-
-    @classmethod
-    def from_json(cls, form: Mapping[str, Any]) -> Self:
-        known = {key: form[key] for key in cls.__slots__ if key in form}
-        return cls(**known | {"values": tuple(form.get("values", ()))})
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self) | {"values": list(self.values), "test": self.test}
 
 
 def _of_element(feature: Feature, test: str) -> str:
@@ -85,7 +80,8 @@ def token(feature: Feature) -> str:
     """Test a word of the class attribute."""
     words = "concat(' ', normalize-space(@class), ' ')"
     return _of_element(
-        feature, any_of(f"contains({words}, {literal(f' {v} ')})" for v in feature.values)
+        feature,
+        any_of(f"contains({words}, {literal(f' {value} ')})" for value in feature.values),
     )
 
 
@@ -99,10 +95,11 @@ def has(feature: Feature) -> str:
 
 def label(feature: Feature) -> str:
     """Test that the nearest text before is the label, or that the text begins with it and goes on."""
-    before = label_form(f"preceding::{HAS_TEXT}[1]")
-    own = label_form(".")
+    text_before = label_form(f"preceding::{HAS_TEXT}[1]")
+    text = label_form(".")
     return any_of(
-        f"{before}={literal(v)} or starts-with({own}, {literal(f'{v} ')})" for v in feature.values
+        f"{text_before}={literal(value)} or starts-with({text}, {literal(f'{value} ')})"
+        for value in feature.values
     )
 
 
@@ -113,7 +110,9 @@ def before(feature: Feature) -> str:
 
 def within(feature: Feature) -> str:
     """Return the predicate that a text stands in an element of the tags that the feature names."""
-    return f"[{any_of(f'parent::{tag}' for tag in feature.name.split())}]" if feature.name else ""
+    if not feature.name:
+        return ""
+    return f"[{any_of(f'parent::{tag}' for tag in feature.name.split())}]"
 
 
 def after(feature: Feature) -> str:
@@ -126,10 +125,10 @@ def sibling_text(feature: Feature) -> str:
 
 
 def heading(feature: Feature) -> str:
-    """Test the text of the nearest sibling before that has another tag than `name`: the dt of several dd."""
+    """Test the text of the nearest sibling before of another tag than `name`: the dt of several dd."""
     text = label_form(f"preceding-sibling::*[not(self::{feature.name})][1]")
-    same = f"self::{feature.name}"
-    return any_of(f"{same} and {text}={literal(value)}" for value in feature.values)
+    same_tag = f"self::{feature.name}"
+    return any_of(f"{same_tag} and {text}={literal(value)}" for value in feature.values)
 
 
 def first_text(feature: Feature) -> str:
@@ -145,13 +144,13 @@ def ends(feature: Feature) -> str:
 
 
 def before_ends(feature: Feature) -> str:
-    before = shown_form(f"preceding::{HAS_TEXT}[1]")
-    return any_of(ends_with(before, value) for value in feature.values)
+    text_before = shown_form(f"preceding::{HAS_TEXT}[1]")
+    return any_of(ends_with(text_before, value) for value in feature.values)
 
 
 def after_starts(feature: Feature) -> str:
-    following = shown_form(f"following::{HAS_TEXT}[1]")
-    return any_of(f"starts-with({following}, {literal(value)})" for value in feature.values)
+    text_after = shown_form(f"following::{HAS_TEXT}[1]")
+    return any_of(f"starts-with({text_after}, {literal(value)})" for value in feature.values)
 
 
 def contains(feature: Feature) -> str:
@@ -209,9 +208,11 @@ def print_path(target: str, features: Sequence[Feature]) -> str:
 def _step(target: str, level: int, features: Sequence[Feature]) -> str:
     """Return the step to one level: the tag where it is tested, and the other tests as predicates."""
     tags = [feature for feature in features if feature.is_plain_tag]
-    name = tags[0].values[0] if tags else "*"
+    name = "*"
     if level == 0 and target == "text()":
         name = HAS_TEXT
+    elif tags:
+        name = tags[0].values[0]
     tests = [feature.test for feature in features if feature not in tags[:1]]
     return name + "".join(f"[{test}]" for test in tests)
 

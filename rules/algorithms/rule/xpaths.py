@@ -33,9 +33,8 @@ def label_of(text: str) -> str:
     >>> label_of(" Directed by : ")
     'Directed by'
     """
-    if (
-        ":" not in text and "\uff1a" not in text
-    ):  # COLONS, without a loop: this is asked of every text
+    # COLONS, without a loop: every text of a page comes here.
+    if ":" not in text and "\uff1a" not in text:
         return shown(text)
     return " ".join(word for word in text.translate(_LABEL).split(" ") if word)
 
@@ -76,6 +75,6 @@ def equals_any(expression: str, values: Iterable[str]) -> str:
 
 
 def ends_with(expression: str, value: str) -> str:
-    """Return the test that a string ends so, which XPath 1.0 has no function for."""
+    """Return the test that a string ends so, for which XPath 1.0 has no function."""
     start = f"string-length({expression})-{len(value) - 1}"
     return f"substring({expression}, {start})={literal(value)}"

@@ -245,11 +245,11 @@ class _Read:
         return Panel(self.cluster, rule, rows, tuple(pages), outlook, after, tuple(adds))
 
     def _asked(self, read: Sequence[int], *, is_list: bool) -> list[SamplePage]:
-        """Return the samples as `look_at` takes them; the universe has the annotated ones first.
+        """Return the samples as `look_at` takes them; the index has the annotated ones first.
 
         What is suggested for a page as a whole says nothing of its records.
         """
-        bits = iter(self.samples.universe.page_bits)
+        bits = iter(self.samples.index.page_bits)
         by_pk = {pk: next(bits) for pk in self.marked}
         asked = []
         for n in read:
@@ -289,7 +289,7 @@ class _Read:
             for page in asked
         ]
         best = [n for n, seen in enumerate(n_seen) if seen == max(n_seen)]
-        return best[richest(self.samples.universe, [asked[n].bits for n in best], names)]
+        return best[richest(self.samples.index, [asked[n].bits for n in best], names)]
 
 
 def explain_miss(rule: AttributeRule, tree: _Element) -> str:

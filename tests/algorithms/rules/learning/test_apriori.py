@@ -14,8 +14,8 @@ FAR, NEAR = Feature("id", 5, ("far",)), Feature("id", 1, ("near",))
 
 
 def columns_of(bits_by_feature: dict[Feature, int], n: int = 16) -> Columns:
-    universe: NodeIndex = number_nodes([html.document_fromstring("<p>x</p>")])
-    columns = Columns(universe, dict(bits_by_feature))
+    index: NodeIndex = number_nodes([html.document_fromstring("<p>x</p>")])
+    columns = Columns(index, dict(bits_by_feature))
     columns.bits_by_target["element"] = (1 << n) - 1
     return columns
 
@@ -28,8 +28,8 @@ def ask(
     unannotated: tuple[int, ...] = (),
     is_multi: bool = False,
 ) -> list[LearntXPath]:
-    question = SearchGoal("element", positives, negatives, unannotated, is_multi)
-    return learn_xpath(columns_of(bits), question, bits)
+    goal = SearchGoal("element", positives, negatives, unannotated, is_multi)
+    return learn_xpath(columns_of(bits), goal, bits)
 
 
 class TestPaper:

@@ -29,13 +29,13 @@ LABELS_IN_TAGS = {
 }
 
 
-def universe_of(*pages: str) -> NodeIndex:
+def index_of(*pages: str) -> NodeIndex:
     return number_nodes(html.document_fromstring(page) for page in pages)
 
 
-def numbers_by_xpath(universe: NodeIndex, page: int, path: str) -> list[int]:
-    """Return the universe's numbers of what lxml selects on a page."""
-    root = universe.nodes[universe.page_starts[page]].place[0]
+def numbers_by_xpath(index: NodeIndex, page: int, path: str) -> list[int]:
+    """Return the index's numbers of what lxml selects on a page."""
+    root = index.nodes[index.page_starts[page]].element
     found: Any = root.getroottree().xpath(path)
     places: list[tuple[Any, str]] = []
     for one in found:
@@ -46,16 +46,16 @@ def numbers_by_xpath(universe: NodeIndex, page: int, path: str) -> list[int]:
             places.append((one.getparent(), ITSELF))
         else:
             places.append((one.getparent(), TAIL if one.is_tail else TEXT))
-    return sorted(universe.number_by_place[place] for place in places)
+    return sorted(index.number_by_part[place] for place in places)
 
 
-def features_anywhere(universe: NodeIndex, target: str) -> set[Feature]:
-    columns = Columns(universe)
+def features_anywhere(index: NodeIndex, target: str) -> set[Feature]:
+    columns = Columns(index)
     found = set()
     for number in numbers_of(columns.targets(target)):
-        text = universe.nodes[number].shown
+        text = index.nodes[number].shown
         left, right = (text.split(" ")[0], text.split(" ")[-1]) if " " in text else ("", "")
-        chain = chain_of(universe, Positive(number, 0, left, right, target))
+        chain = chain_of(index, Positive(number, 0, left, right, target))
         for generate in (*GENERATORS, *PUBLISHED):
             found |= set(generate(chain))
     return found
@@ -63,13 +63,13 @@ def features_anywhere(universe: NodeIndex, target: str) -> set[Feature]:
 
 @pytest.mark.parametrize("target", [TEXT_TARGET, ELEMENT_TARGET, "@src"])
 def test_a_column_holds_what_the_xpath_selects(target: str) -> None:
-    universe = universe_of(SHOP)
-    columns = Columns(universe)
-    features = features_anywhere(universe, target) | LABELS_IN_TAGS
+    index = index_of(SHOP)
+    columns = Columns(index)
+    features = features_anywhere(index, target) | LABELS_IN_TAGS
     assert len(features) > 30
     for feature in sorted(features, key=str):
         path = Alternative("xpath", target, (feature,)).path
-        expected = numbers_by_xpath(universe, 0, path)
+        expected = numbers_by_xpath(index, 0, path)
         assert expected == list(numbers_of(columns.select(target, feature))), path
 
 
@@ -104,21 +104,21 @@ def random_page(chance: random.Random) -> str:
 @pytest.mark.parametrize("seed", range(6))
 def test_a_column_holds_what_the_xpath_selects_on_any_page(seed: int) -> None:
     chance = random.Random(seed)
-    universe = universe_of(random_page(chance))
-    columns = Columns(universe)
+    index = index_of(random_page(chance))
+    columns = Columns(index)
     for target in (TEXT_TARGET, ELEMENT_TARGET):
-        features = sorted(features_anywhere(universe, target), key=str)
+        features = sorted(features_anywhere(index, target), key=str)
         for chosen in [chance.sample(features, min(len(features), 2)) for _ in range(60)]:
             path = Alternative("xpath", target, tuple(chosen)).path
             bits = columns.targets(target)
             for feature in chosen:
                 bits &= columns.bits(feature)
-            assert numbers_by_xpath(universe, 0, path) == list(numbers_of(bits)), path
+            assert numbers_by_xpath(index, 0, path) == list(numbers_of(bits)), path
 
 
 def test_a_disjunction_selects_what_any_value_selects() -> None:
-    universe = universe_of(SHOP)
-    columns = Columns(universe)
+    index = index_of(SHOP)
+    columns = Columns(index)
     both = Feature("label", 0, ("Price", "By"))
     one, other = Feature("label", 0, ("Price",)), Feature("label", 0, ("By",))
     assert columns.bits(one) | columns.bits(other) == columns.bits(both)
@@ -126,5 +126,5 @@ def test_a_disjunction_selects_what_any_value_selects() -> None:
 
 
 def test_no_text_of_one_page_is_an_anchor_on_the_next() -> None:
-    universe = universe_of("<p>Price</p>", "<p>25</p>")
-    assert 0 == Columns(universe).select(TEXT_TARGET, Feature("before", 0, ("Price",)))
+    index = index_of("<p>Price</p>", "<p>25</p>")
+    assert 0 == Columns(index).select(TEXT_TARGET, Feature("before", 0, ("Price",)))

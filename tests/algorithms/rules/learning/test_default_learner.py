@@ -31,7 +31,7 @@ def learn(
 
 def values(rule: AttributeRule, page: str) -> list[str]:
     columns = Columns(number_nodes([html.document_fromstring(page)]))
-    return values_on(columns, rule, columns.universe.page_bits[0])
+    return values_on(columns, rule, columns.index.page_bits[0])
 
 
 def table(director: str, *, year: int = 1999, extra: str = "") -> str:

@@ -16,7 +16,7 @@ from rules.algorithms.rule.rule import (
 
 PAGE = '<p class="by">By Ann</p><ul><li>red</li><li width="1">blue</li></ul><img src="/a.png">'
 COLUMNS = Columns(number_nodes([html.document_fromstring(PAGE)]))
-PAGE_BITS = COLUMNS.universe.page_bits[0]
+PAGE_BITS = COLUMNS.index.page_bits[0]
 LI = Feature("tag", 1, ("li",))
 LINE = Alternative(XPATH, "text()", (Feature("token", 1, ("by",)),), Selection(prefix="By"))
 

@@ -9,7 +9,7 @@ from rules.algorithms.learning.features import (
     first_texts,
     ids_and_classes,
     labels,
-    places,
+    positions,
     siblings,
     tags,
     texts_after,
@@ -28,14 +28,14 @@ PAGE = """<div id="main"><dl><dt>By</dt><dd>Ann</dd><dd class="a b" width="3" hr
 <p>Our Price: $25.99</p><p>5 reviews</p></div>"""
 
 
-def universe_of(*pages: str) -> NodeIndex:
+def index_of(*pages: str) -> NodeIndex:
     return number_nodes(html.document_fromstring(page) for page in pages)
 
 
 def positive(
-    universe: NodeIndex, text: str, left: str = "", right: str = "", page: int = 0
+    index: NodeIndex, text: str, left: str = "", right: str = "", page: int = 0
 ) -> Positive:
-    found = [n for n, node in enumerate(universe.nodes) if node.shown == text and node.page == page]
+    found = [n for n, node in enumerate(index.nodes) if node.shown == text and node.page == page]
     return Positive(found[0], page, left, right)
 
 
@@ -43,15 +43,15 @@ class TestPaper:
     """Section III-C.1: the features of `<span>Our Price: $25.99</span>` and of its likes."""
 
     def test_inside_anchors(self) -> None:
-        universe = universe_of(PAGE)
-        chain = chain_of(universe, positive(universe, "Our Price: $25.99", "Our Price:"))
+        index = index_of(PAGE)
+        chain = chain_of(index, positive(index, "Our Price: $25.99", "Our Price:"))
         assert {Feature("contains", 0, ("Price:",)), Feature("starts", 0, ("Our Price:",))} == set(
             words_inside(chain)
         )
 
     def test_outside_anchors(self) -> None:
-        universe = universe_of("<span>Our Price:</span><span>$25.99</span><i>per piece</i>")
-        chain = chain_of(universe, positive(universe, "$25.99"))
+        index = index_of("<span>Our Price:</span><span>$25.99</span><i>per piece</i>")
+        chain = chain_of(index, positive(index, "$25.99"))
         assert {
             Feature("before_ends", 0, ("Price:",)),
             Feature("before", 0, ("Our Price",)),
@@ -61,35 +61,35 @@ class TestPaper:
 
     def test_a_disjunction_has_up_to_three_values(self) -> None:
         pages = [f"<p>7</p><i>{word}</i>" for word in ("review", "reviews", "Reviews", "opinions")]
-        universe = universe_of(*pages)
+        index = index_of(*pages)
         for n_pages, expected in ((2, True), (3, True), (4, False)):
-            positives = [positive(universe, "7", page=page) for page in range(n_pages)]
-            found = features_of(universe, positives, PUBLISHED)
+            positives = [positive(index, "7", page=page) for page in range(n_pages)]
+            found = features_of(index, positives, PUBLISHED)
             assert expected == any(f.kind == "after" and len(f.values) == n_pages for f in found)
 
     def test_tags_reach_from_the_node_to_the_root(self) -> None:
-        universe = universe_of(PAGE)
-        element = universe.nodes[positive(universe, "Ann").node].parent
-        chain = chain_of(universe, Positive(element, 0, target=ELEMENT_TARGET))
+        index = index_of(PAGE)
+        element = index.nodes[positive(index, "Ann").node].parent
+        chain = chain_of(index, Positive(element, 0, target=ELEMENT_TARGET))
         assert ["dd", "dl", "div", "body", "html"] == [feature.values[0] for feature in tags(chain)]
         assert list(range(5)) == [feature.level for feature in tags(chain)]
 
     def test_an_id_gives_its_value_and_that_it_is_there(self) -> None:
-        universe = universe_of(PAGE)
-        found = set(ids_and_classes(chain_of(universe, positive(universe, "Ann"))))
+        index = index_of(PAGE)
+        found = set(ids_and_classes(chain_of(index, positive(index, "Ann"))))
         assert {Feature("id", 3, ("main",)), Feature("has", 3, name="id")} == found
 
 
 def test_what_each_generator_adds() -> None:
-    universe = universe_of(PAGE)
-    chain = chain_of(universe, positive(universe, "Bob"))
+    index = index_of(PAGE)
+    chain = chain_of(index, positive(index, "Bob"))
     assert {"a", "b"} == {feature.values[0] for feature in tokens(chain)}
     assert Feature("id", 0, ("main",), axis="ancestor") in set(ancestors(chain))
     assert Feature("tag", 1, ("dt",), axis="preceding-sibling", distance=2) in set(siblings(chain))
     assert {Feature("first", 0), Feature("last", 0), Feature("position", 0, distance=1)} <= set(
-        places(chain)
+        positions(chain)
     )
-    assert Feature("last", 1) in set(places(chain))
+    assert Feature("last", 1) in set(positions(chain))
     assert [Feature("label", 0, ("Ann",))] == list(labels(chain))
     assert Feature("before", 1, ("Ann",)) in set(texts_before(chain))
     assert [Feature("after", 0, ("Our Price $25.99",))] == list(texts_after(chain))
@@ -98,14 +98,14 @@ def test_what_each_generator_adds() -> None:
 
 
 def test_a_label_in_the_node_comes_before_the_text_outside() -> None:
-    universe = universe_of(PAGE)
-    chain = chain_of(universe, positive(universe, "Our Price: $25.99", "Our Price:"))
+    index = index_of(PAGE)
+    chain = chain_of(index, positive(index, "Our Price: $25.99", "Our Price:"))
     assert [Feature("label", 0, ("Our Price",))] == list(labels(chain))
 
 
 def test_addresses_are_no_weak_attributes() -> None:
-    universe = universe_of(PAGE)
-    found = set(weak_attributes(chain_of(universe, positive(universe, "Bob"))))
+    index = index_of(PAGE)
+    found = set(weak_attributes(chain_of(index, positive(index, "Bob"))))
     assert Feature("attribute", 1, ("3",), name="width") in found
     assert Feature("has", 1, name="href") in found
     assert not [
@@ -114,14 +114,14 @@ def test_addresses_are_no_weak_attributes() -> None:
 
 
 def test_items_of_one_page_make_no_disjunction() -> None:
-    universe = universe_of(PAGE)
-    found = features_of(universe, [positive(universe, "Ann"), positive(universe, "Bob")])
+    index = index_of(PAGE)
+    found = features_of(index, [positive(index, "Ann"), positive(index, "Bob")])
     assert Feature("tag", 1, ("dd",)) in found
     assert not [feature for feature in found if len(feature.values) > 1]
 
 
 def test_names_that_xpath_cannot_write_are_left_out() -> None:
-    universe = universe_of('<div @click="x" data-a="1" a:b="2"><o:p>here</o:p></div>')
-    chain = chain_of(universe, positive(universe, "here"))
+    index = index_of('<div @click="x" data-a="1" a:b="2"><o:p>here</o:p></div>')
+    chain = chain_of(index, positive(index, "here"))
     assert {"data-a"} == {feature.name for feature in weak_attributes(chain)}
     assert ["div", "body", "html"] == [feature.values[0] for feature in tags(chain)]

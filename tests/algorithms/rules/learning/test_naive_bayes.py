@@ -20,7 +20,7 @@ RATING = """<div padding="10px"><table><tr><td><img border="0" src="5.png"></td>
 def images(page: str, n: int = 1) -> tuple[Columns, int, list[int]]:
     columns = Columns(number_nodes(html.document_fromstring(page) for _ in range(n)))
     bits = columns.select(ELEMENT_TARGET, Feature("tag", 0, ("img",)))
-    return columns, bits, columns.universe.page_bits
+    return columns, bits, columns.index.page_bits
 
 
 class TestPaper:

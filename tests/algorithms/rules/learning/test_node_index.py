@@ -4,17 +4,17 @@ from rules.algorithms.learning.node_index import NodeIndex, number_nodes
 from rules.algorithms.learning.nodes import ITSELF, TAIL, TEXT
 
 
-def universe_of(*pages: str) -> NodeIndex:
+def index_of(*pages: str) -> NodeIndex:
     return number_nodes(html.document_fromstring(page) for page in pages)
 
 
-def shown_at(universe: NodeIndex, number: int) -> str:
-    return "" if number >= universe.n else universe.nodes[number].shown
+def shown_at(index: NodeIndex, number: int) -> str:
+    return "" if number >= index.n else index.nodes[number].shown
 
 
 def test_elements_and_texts_stand_in_document_order() -> None:
-    universe = universe_of("<div>a<b>b</b>c<i></i>d</div>")
-    kinds = [(node.place[0].tag, node.place[1]) for node in universe.nodes]
+    index = index_of("<div>a<b>b</b>c<i></i>d</div>")
+    kinds = [(node.element.tag, node.part) for node in index.nodes]
     div = [
         ("div", ITSELF),
         ("div", TEXT),
@@ -28,45 +28,43 @@ def test_elements_and_texts_stand_in_document_order() -> None:
 
 
 def test_texts_that_show_nothing_are_no_nodes() -> None:
-    universe = universe_of("<p> \n</p><p>&nbsp;</p><p>\u200b</p><p>x</p>")
-    assert ["x"] == [node.shown for node in universe.nodes if node.text is not None]
+    index = index_of("<p> \n</p><p>&nbsp;</p><p>\u200b</p><p>x</p>")
+    assert ["x"] == [node.shown for node in index.nodes if node.text is not None]
 
 
 def test_a_text_is_split_by_a_comment_and_found_at_its_tail() -> None:
-    universe = universe_of("<p>one<!-- gap -->two</p>")
-    texts = [node for node in universe.nodes if node.text is not None]
+    index = index_of("<p>one<!-- gap -->two</p>")
+    texts = [node for node in index.nodes if node.text is not None]
     assert ["one", "two"] == [node.shown for node in texts]
-    assert TAIL == texts[1].place[1]
+    assert TAIL == texts[1].part
 
 
 def test_the_nearest_texts_are_of_the_same_page() -> None:
-    universe = universe_of("<p>first</p><p>second</p>", "<p>third</p>")
-    numbers = {node.shown: number for number, node in enumerate(universe.nodes) if node.shown}
-    assert "first" == shown_at(universe, universe.text_before[numbers["second"]])
-    assert "second" == shown_at(universe, universe.text_after[numbers["first"]])
-    assert "" == shown_at(universe, universe.text_before[numbers["third"]])
-    assert "" == shown_at(universe, universe.text_after[numbers["second"]])
+    index = index_of("<p>first</p><p>second</p>", "<p>third</p>")
+    numbers = {node.shown: number for number, node in enumerate(index.nodes) if node.shown}
+    assert "first" == shown_at(index, index.text_before[numbers["second"]])
+    assert "second" == shown_at(index, index.text_after[numbers["first"]])
+    assert "" == shown_at(index, index.text_before[numbers["third"]])
+    assert "" == shown_at(index, index.text_after[numbers["second"]])
 
 
 def test_an_element_has_the_string_that_xpath_gives() -> None:
-    universe = universe_of("<div>a <b>b</b>\n<!--c--><i>d</i></div>")
-    div = next(n for n, node in enumerate(universe.nodes) if node.place[0].tag == "div")
-    assert "a b\nd" == universe.string(div)
+    index = index_of("<div>a <b>b</b>\n<!--c--><i>d</i></div>")
+    div = next(n for n, node in enumerate(index.nodes) if node.element.tag == "div")
+    assert "a b\nd" == index.string(div)
 
 
 def test_pages_have_bits_of_their_own() -> None:
-    universe = universe_of("<p>a</p>", "<p>b</p>")
-    one, other = universe.page_bits
+    index = index_of("<p>a</p>", "<p>b</p>")
+    one, other = index.page_bits
     assert 0 == one & other
-    assert (1 << universe.n) - 1 == one | other
+    assert (1 << index.n) - 1 == one | other
 
 
 def test_nodes_that_have_no_neighbour_lead_nowhere() -> None:
-    universe = universe_of("<div><p>a</p><p>b</p></div>")
+    index = index_of("<div><p>a</p><p>b</p></div>")
     one, other = [
-        n
-        for n, node in enumerate(universe.nodes)
-        if node.place == (node.place[0], ITSELF) and node.place[0].tag == "p"
+        n for n, node in enumerate(index.nodes) if node.part == ITSELF and node.element.tag == "p"
     ]
-    assert (universe.n, one) == (universe.befores[one], universe.befores[other])
-    assert (other, universe.n) == (universe.afters[one], universe.afters[other])
+    assert (index.n, one) == (index.befores[one], index.befores[other])
+    assert (other, index.n) == (index.afters[one], index.afters[other])

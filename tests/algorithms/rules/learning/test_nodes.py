@@ -34,23 +34,23 @@ def trees(*pages: str) -> list[Any]:
     return [html.document_fromstring(page) for page in pages]
 
 
-def told(universe: NodeIndex) -> list[object]:
-    """Return all that a universe says of its nodes."""
-    arrays = [getattr(universe, name).tolist() for name in ARRAYS]
-    tables = [dict(getattr(universe, name)) for name in TABLES]
+def told(index: NodeIndex) -> list[object]:
+    """Return all that a index says of its nodes."""
+    arrays = [getattr(index, name).tolist() for name in ARRAYS]
+    tables = [dict(getattr(index, name)) for name in TABLES]
     beside = [
-        universe.text_before.tolist(),
-        universe.text_after.tolist(),
-        universe.first_text.tolist(),
+        index.text_before.tolist(),
+        index.text_after.tolist(),
+        index.first_text.tolist(),
     ]
     return [
         *arrays,
         *tables,
         *beside,
-        universe.labels,
-        universe.openings,
-        universe.nodes,
-        universe.page_texts,
+        index.labels,
+        index.openings,
+        index.nodes,
+        index.page_texts,
     ]
 
 
@@ -78,12 +78,12 @@ def test_no_more_nodes_are_kept_than_wanted() -> None:
 
 def test_what_a_page_knows_is_made_once() -> None:
     page: PageNodes = walk(trees(SHOP)[0], 0, 0)
-    moved = page.at(1, 50)
+    moved = page.renumbered(1, 50)
     assert page.labels is moved.labels
     assert np.array_equal(page.ends, moved.ends)
 
 
-def test_a_universe_of_known_pages_does_not_change_them() -> None:
+def test_an_index_of_known_pages_does_not_change_them() -> None:
     shop, blog = trees(SHOP, BLOG)
     walks = Walks(1_000)
     Columns(number_nodes([shop, blog], walks))

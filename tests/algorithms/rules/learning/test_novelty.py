@@ -10,15 +10,15 @@ PLAIN = "<h1>Rope</h1><p>9.50</p>"
 SALE = "<h1>Rope</h1><p class=sale>9.50</p><dl><dt>Was</dt><dd>12.00</dd></dl>"
 
 
-def universe_of(*pages: str) -> NodeIndex:
+def index_of(*pages: str) -> NodeIndex:
     return number_nodes([tree_of(page) for page in pages])
 
 
 def news(pages: list[str], annotated: list[bool]) -> list[set[tuple[str, str]]]:
-    universe = universe_of(*pages)
+    index = index_of(*pages)
     return [
         {(new.text, new.what) for new in its}
-        for its in find_news(universe, universe.page_bits, annotated)
+        for its in find_news(index, index.page_bits, annotated)
     ]
 
 
@@ -44,9 +44,9 @@ def test_images_are_looked_at_and_scripts_are_not() -> None:
 
 
 def test_the_page_to_begin_with_labels_most_attributes_and_then_shows_most() -> None:
-    universe = universe_of(
+    index = index_of(
         PLAIN, SALE, SALE, "<h1>Rope</h1><p>Fax: <b>1</b></p>", "<h1>Rope</h1><p>Fax: <b>1</b></p>"
     )
-    assert 1 == richest(universe, universe.page_bits)
-    assert 3 == richest(universe, universe.page_bits, ["faxNumber"])
+    assert 1 == richest(index, index.page_bits)
+    assert 3 == richest(index, index.page_bits, ["faxNumber"])
     assert not is_named("faxNumber", "Our fax is broken today")

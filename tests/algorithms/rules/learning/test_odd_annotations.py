@@ -33,7 +33,7 @@ def learn(spec: AttributeType, *pages: tuple[str, list[str]]) -> AttributeRule:
 
 def values(rule: AttributeRule, page: str) -> list[str]:
     columns = Columns(number_nodes([html.document_fromstring(page)]))
-    return values_on(columns, rule, columns.universe.page_bits[0])
+    return values_on(columns, rule, columns.index.page_bits[0])
 
 
 CLICKS = [f"//li[{number}]/b" for number in range(1, 10)]
@@ -54,8 +54,8 @@ def test_one_wrong_click_of_ten_is_told_and_the_others_make_the_rule() -> None:
 def test_two_kinds_of_places_of_which_neither_is_nearly_all_are_not_parted() -> None:
     page = html.document_fromstring(a_list("Ann", "Bob", "Cy"))
     told = AnnotatedPage("u", page, {"names": [MarkedNode("//li[1]/b"), MarkedNode("//li[2]/i")]})
-    universe = number_nodes([page])
-    marks = find_targets(universe, [told], MANY).marks
+    index = number_nodes([page])
+    marks = find_targets(index, [told], MANY).marks
 
     assert 1 / 2 < NEARLY_ALL
-    assert (marks, []) == part_strangers(universe, marks)
+    assert (marks, []) == part_strangers(index, marks)

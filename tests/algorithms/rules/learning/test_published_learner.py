@@ -22,7 +22,7 @@ def learn(pages: Sequence[tuple[str, str, str | None]], others: list[str]) -> At
 
 def values(rule: AttributeRule, page: str) -> list[str]:
     columns = Columns(number_nodes([html.document_fromstring(page)]))
-    return values_on(columns, rule, columns.universe.page_bits[0])
+    return values_on(columns, rule, columns.index.page_bits[0])
 
 
 class TestPaper:

@@ -3,7 +3,7 @@
 import pytest
 from lxml import html
 
-from rules.algorithms.learning.features import Positive, chain_of, places
+from rules.algorithms.learning.features import Positive, chain_of, positions
 from rules.algorithms.learning.node_index import number_nodes
 from rules.algorithms.learning.record_samples import samples_of_records
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode, NodeNotFound
@@ -92,10 +92,10 @@ def test_texts_between_and_behind_the_elements_are_copied_with_comments() -> Non
 
 def test_where_a_record_stands_on_its_page_is_no_feature_of_its_fields() -> None:
     (sample,) = samples_of_records(page(price=["//p[3]/b"])).annotated
-    universe = number_nodes([sample.tree])
+    index = number_nodes([sample.tree])
     bold = next(
-        n for n, node in enumerate(universe.nodes) if node.place[0].tag == "b" and node.text is None
+        n for n, node in enumerate(index.nodes) if node.element.tag == "b" and node.text is None
     )
 
     # The element itself and the first of its record, but not the list, the body and the page above them.
-    assert {0, 1} == {one.level for one in places(chain_of(universe, Positive(bold, 0)))}
+    assert {0, 1} == {one.level for one in positions(chain_of(index, Positive(bold, 0)))}

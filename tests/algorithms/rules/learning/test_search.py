@@ -32,7 +32,7 @@ def columns_of(bits: dict[Feature, int]) -> Columns:
     return columns
 
 
-def question(**changes: Any) -> SearchGoal:
+def goal(**changes: Any) -> SearchGoal:
     asked: dict[str, Any] = {
         "target": "element",
         "positives": 0b1,
@@ -43,7 +43,7 @@ def question(**changes: Any) -> SearchGoal:
 
 
 def best(bits: dict[Feature, int], **changes: Any) -> tuple[Feature, ...]:
-    found = search(columns_of(bits), question(**changes), bits)
+    found = search(columns_of(bits), goal(**changes), bits)
     return found[0].features if found else ()
 
 
@@ -78,24 +78,24 @@ def test_nothing_precise_is_no_candidate() -> None:
 
 def test_an_anchor_that_no_other_page_shows_is_left_out() -> None:
     bits = {LABEL: 0b1}
-    asked = question()
+    asked = goal()
     assert not has_support(columns_of(bits), asked, LABEL, 0b1)
     assert [] == find_singles(columns_of(bits), asked, bits)
-    assert has_support(columns_of(bits), question(unannotated=()), LABEL, 0b1)
+    assert has_support(columns_of(bits), goal(unannotated=()), LABEL, 0b1)
 
 
 def test_a_disjunction_needs_a_witness_for_each_value() -> None:
     either, one, other = (Feature("class", 1, values) for values in (("x", "y"), ("x",), ("y",)))
     columns = columns_of({either: ON_ALL | 1, one: ON_ALL, other: 1})
-    assert not has_support(columns, question(), either, ON_ALL | 1)
+    assert not has_support(columns, goal(), either, ON_ALL | 1)
     columns.bits_by_feature[other] = 0b1_0001
-    assert has_support(columns, question(), either, ON_ALL | 1)
+    assert has_support(columns, goal(), either, ON_ALL | 1)
 
 
 def test_nodes_of_other_attributes_and_of_other_tags_count_against_a_candidate() -> None:
-    plain = measure(Conjunction((CLASS,), ON_ALL | 1, 1.0), question()).rank
-    assert plain < measure(Conjunction((CLASS,), ON_ALL | 1, 1.0), question(claimed=ON_ALL)).rank
-    assert plain < measure(Conjunction((CLASS,), ON_ALL | 1, 1.0), question(alike=0b1)).rank
+    plain = measure(Conjunction((CLASS,), ON_ALL | 1, 1.0), goal()).rank
+    assert plain < measure(Conjunction((CLASS,), ON_ALL | 1, 1.0), goal(claimed=ON_ALL)).rank
+    assert plain < measure(Conjunction((CLASS,), ON_ALL | 1, 1.0), goal(same_tags=0b1)).rank
 
 
 def test_a_label_that_names_the_attribute_is_measured_where_it_stands() -> None:
@@ -106,7 +106,7 @@ def test_a_label_that_names_the_attribute_is_measured_where_it_stands() -> None:
 
 
 def test_the_numbers_are_told() -> None:
-    asked = question()
+    asked = goal()
     numbers = numbers_of_candidate(measure(Conjunction((CLASS,), 0b1_0011, 1.5), asked), asked)
     assert (0.5, 1, 0.2, 0.2, 1.5, 2) == (
         numbers.precision, numbers.distance, numbers.support, numbers.unique, numbers.price, numbers.n_selected,
@@ -118,7 +118,7 @@ def test_the_best_pair_is_the_best_of_all_pairs() -> None:
     for _ in range(60):
         features = [Feature("class", chance.randrange(5), (f"c{number}",)) for number in range(9)]
         bits = {feature: chance.getrandbits(14) | 0b1 for feature in features}
-        asked = question()
+        asked = goal()
         singles = find_singles(columns_of(bits), asked, bits)
         ranks = [
             measure(

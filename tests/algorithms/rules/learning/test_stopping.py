@@ -52,7 +52,7 @@ def look(
             _values(trees[n], said[n]) if n < len(said) else None,
             (hints or {}).get(n, {}),
         )
-        for n, bits in enumerate(samples.universe.page_bits)
+        for n, bits in enumerate(samples.index.page_bits)
     ]
     return look_at(rule, samples.columns, asked)
 
@@ -126,7 +126,7 @@ class TestLooking:
         said = [{"name": ("Cord",)}, None, None]
         asked = [
             SamplePage("", bits, its)
-            for bits, its in zip(samples.universe.page_bits, said, strict=True)
+            for bits, its in zip(samples.index.page_bits, said, strict=True)
         ]
         cell = look_at(rule, samples.columns, asked).cells[0]
         assert ("wrong", "annotated is “Cord”, the rule finds “Rope 1”") == (cell.state, cell.why)
@@ -138,7 +138,7 @@ class TestLooking:
         rule = learn_from(samples, [AttributeType("name", is_multi=True)])
         states = {}
         for is_list, text in ((True, "Rope"), (False, "Rope"), (True, "Sling")):
-            page = SamplePage("", samples.universe.page_bits[0], {"name": (text,)}, is_list=is_list)
+            page = SamplePage("", samples.index.page_bits[0], {"name": (text,)}, is_list=is_list)
             states[is_list, text] = look_at(rule, samples.columns, [page]).cells[0].state
         wanted = {(True, "Rope"): "annotated", (False, "Rope"): "wrong", (True, "Sling"): "wrong"}
         assert wanted == states

@@ -22,14 +22,14 @@ def read(
     page = AnnotatedPage(
         "u", tree, {"a": marks} if marks else {}, frozenset({"a"} if absent else ()), problem
     )
-    universe = number_nodes([tree])
-    return universe, find_targets(universe, [page], AttributeType("a", is_multi=is_multi))
+    index = number_nodes([tree])
+    return index, find_targets(index, [page], AttributeType("a", is_multi=is_multi))
 
 
 def test_an_element_of_one_text_stands_for_the_text() -> None:
-    universe, targets = read(MarkedNode("//b"))
+    index, targets = read(MarkedNode("//b"))
     positive = targets.marks[0].positive
-    assert (TEXT_TARGET, "$25.99") == (positive.target, universe.nodes[positive.node].shown)
+    assert (TEXT_TARGET, "$25.99") == (positive.target, index.nodes[positive.node].shown)
 
 
 def test_a_value_with_markup_is_its_element_even_where_the_samples_have_none() -> None:
@@ -65,16 +65,16 @@ def test_a_value_over_several_texts_is_an_element() -> None:
 
 
 def test_a_text_node_can_be_marked_itself() -> None:
-    universe, targets = read(MarkedNode("//div/text()[2]"))
-    assert "three" == universe.nodes[targets.marks[0].positive.node].shown
+    index, targets = read(MarkedNode("//div/text()[2]"))
+    assert "three" == index.nodes[targets.marks[0].positive.node].shown
 
 
 def test_an_attribute_is_a_target_at_its_element() -> None:
-    universe, targets = read(MarkedNode("//img/@src"))
+    index, targets = read(MarkedNode("//img/@src"))
     positive = targets.marks[0].positive
     assert ("@src", "img", "/a.png") == (
         positive.target,
-        universe.nodes[positive.node].place[0].tag,
+        index.nodes[positive.node].element.tag,
         targets.marks[0].value,
     )
 
@@ -133,8 +133,8 @@ class TestFailures:
 
 
 def test_the_published_learner_marks_the_element_of_a_text() -> None:
-    universe, targets = read(MarkedNode("//p[2]", "Ann"))
-    mark = on_element(universe, targets.marks[0])
+    index, targets = read(MarkedNode("//p[2]", "Ann"))
+    mark = on_element(index, targets.marks[0])
     assert (ELEMENT_TARGET, "By", "today") == (
         mark.positive.target,
         mark.positive.left,

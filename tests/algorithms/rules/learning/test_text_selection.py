@@ -29,7 +29,7 @@ def learn(
     ]
     samples = read_samples(annotated, [html.document_fromstring(page) for page in others])
     spec = AttributeType("a", regex=regex)
-    marks = find_targets(samples.universe, samples.pages, spec).marks
+    marks = find_targets(samples.index, samples.pages, spec).marks
     candidate = Conjunction((feature,), samples.columns.select(TEXT_TARGET, feature), 0.0)
     return learn_part(samples, marks, candidate, spec)
 
