@@ -185,8 +185,13 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_DB_REUSE_MAX = 500
 CELERY_TIMEZONE = "UTC"
 
-# Who decides whether what was extracted is stored, or held back because a site seems to have changed.
-RECORDS_GUARD = "monitoring.services.guard.guard.pages_held_back"
+# Where an app takes part in the work of one to its left, which does not import it: see `services/seams.py` of
+# the app that calls.
+SEAMS = {
+    "annotation.known_values_source": "rules.services.records.known_records.known_from_records",
+    "rules.record_guard": "monitoring.services.guard.guard.pages_to_hold",
+    "rules.held_follow_up": "monitoring.services.guard.guard.follow_up_held",
+}
 
 # Mail, and what else tells people
 

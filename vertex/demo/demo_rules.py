@@ -23,7 +23,7 @@ from clustering.services.clusters.clusterings import cluster_site, request_clust
 from rules.models import Extraction, GoldenRecord, Record, Rule
 from rules.services.learning.learning import learn_rules, request_learning
 from rules.services.records.extracting import due_pages, extract_records, request_extraction
-from rules.services.records.published_rules import rules_in_force
+from rules.services.records.published_rules import published_rules
 from vertex.core.models import Site
 from vertex.demo import sites
 from vertex.demo.sites import DemoPage
@@ -234,10 +234,10 @@ def extract_site_records(tour: Tour) -> str:
 
 
 def _extract(site: Site, tour: Tour) -> str:
-    force = rules_in_force(site)
-    if not force.rule_by_cluster:
+    published = published_rules(site)
+    if not published.rule_by_cluster:
         return "no rule yet"
-    due = due_pages(site, force.mark)
+    due = due_pages(site, published.ruleset_version)
     if not due:
         return "extracted before"
     job = job_of(partial(request_extraction, site=site, rings=False))

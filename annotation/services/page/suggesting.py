@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
-from django.apps import apps
-from django.utils.module_loading import import_string
 from lxml.html import HtmlElement
 
 from annotation.algorithms.suggestions.declared import read_declared
@@ -22,10 +20,9 @@ from annotation.algorithms.suggestions.suggestions import (
 )
 from annotation.models import Annotation, Attribute, Sample
 from annotation.services.page.stored_trees import tree_of
+from annotation.services.seams import known_values_source
 from clustering.models import PageMembership, Snapshot
 from vertex.core.services.people.people import keeps_sites_apart
-
-Source = Callable[[Snapshot, Sequence[Attribute], str], dict[str, list[KnownValue]]]
 
 N_OTHERS = 5  # samples of the cluster that a page is compared with
 MOST_KNOWN = 400  # values of an attribute on other pages
@@ -90,7 +87,7 @@ def known_values(
 ) -> dict[str, list[KnownValue]]:
     """Return what annotations say of the same page, the same thing elsewhere, other pages of the site.
 
-    Other apps add what they know.
+    The records add what they know.
     """
     found: dict[str, list[KnownValue]] = {}
     names = {attribute.pk: attribute.name for attribute in attributes}
@@ -100,9 +97,8 @@ def known_values(
         text__gt="",
         page__site=snapshot.page.site_id,
     )
-    for source in _sources():
-        for name, known in source(snapshot, attributes, heading).items():
-            found.setdefault(name, []).extend(known)
+    for name, known in known_values_source()(snapshot, attributes, heading).items():
+        found.setdefault(name, []).extend(known)
     for pk, text in rows.filter(page=snapshot.page_id).values_list("attribute", "text")[
         :MOST_KNOWN
     ]:
@@ -120,13 +116,6 @@ def known_values(
             why = f"is known from {n} other page{'s' if n > 1 else ''} of the site"
             found.setdefault(names[pk], []).append(KnownValue(text, why, SAME_SITE))
     return found
-
-
-@cache
-def _sources() -> list[Source]:
-    """Return what other apps name as a source of values: the name of a function in `known_values`."""
-    named = [getattr(config, "known_values", "") for config in apps.get_app_configs()]
-    return [import_string(name) for name in named if name]
 
 
 def _of_same_thing(

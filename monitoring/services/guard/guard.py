@@ -1,6 +1,7 @@
 """Hold back values that a changed site would give, until somebody or a check has looked.
 
-Extraction asks before it stores a batch. A page is held back whose cluster has an open site change, or whose
+Extraction asks before it stores a batch (`pages_to_hold`), and after it for what follows (`follow_up_held`):
+an alert and a check. A page is held back whose cluster has an open site change, or whose
 constant values are other ones than those stored though no check since it was fetched found its cluster as it
 was; and a page without a record before whose constant values are not like those of the others. The stored
 record stays as it is; the page stays due.
@@ -9,7 +10,7 @@ record stays as it is; the page stays due.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -25,6 +26,7 @@ from monitoring.services.guard.unverified_pages import doubtful_newcomers
 from monitoring.services.notices.alerts import settle_alert
 from rules.models import Record, Rule
 from rules.services.records.storing import ExtractedPage
+from rules.services.seams import HeldPage, HeldPages, HoldReason
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobExists
 
@@ -40,10 +42,10 @@ class Suspect(NamedTuple):
     cluster: str
 
 
-def pages_held_back(
+def pages_to_hold(
     site: Site, served: Sequence[ExtractedPage], rule_by_cluster: Mapping[str, Rule]
-) -> set[int]:
-    """Return the pages of a batch that are not to be stored now, in the caller's transaction."""
+) -> HeldPages:
+    """Return the pages of a batch that are not to be stored now, and what to check for that."""
     before = _records(served)
     cluster_by_page = {
         one.page.pk: before[one.page.pk][0].cluster.name
@@ -58,13 +60,32 @@ def pages_held_back(
     )
     doubtful -= changed  # there a check has looked already
     waiting = _waiting_clusters(site, rule_by_cluster) | doubtful
-    held = {page for page, name in cluster_by_page.items() if name in changed or name in waiting}
-    if doubtful:
-        _ask_for_a_check(site, waiting, len([one for one in suspects if one.cluster in doubtful]))
-    if Schedule.objects.running().filter(site=site).exists():  # somebody looks soon
-        held |= {one.page for one in suspects}
-    _count_held(site, [cluster_by_page[page] for page in held], changed)
-    return held
+    is_checked_soon = Schedule.objects.running().filter(site=site).exists()
+    doubtful_pages = {one.page for one in suspects} if is_checked_soon else set()
+    held = []
+    for page, name in cluster_by_page.items():
+        if name in changed:
+            held.append(HeldPage(page, name, HoldReason.SITE_CHANGED))
+        elif name in waiting:
+            held.append(HeldPage(page, name, HoldReason.AWAITS_CHECK))
+        elif page in doubtful_pages:
+            held.append(HeldPage(page, name, HoldReason.VALUES_CHANGED))
+    if not doubtful:
+        return HeldPages(held)
+    n_doubtful = sum(one.cluster in doubtful for one in suspects)
+    return HeldPages(held, frozenset(waiting), n_doubtful)
+
+
+def follow_up_held(site: Site, held: HeldPages) -> None:
+    """Count the pages held back by site changes; alert people and request a check where one is needed."""
+    if held.clusters_to_check:
+        _ask_for_a_check(site, held.clusters_to_check, held.n_doubtful)
+    n_by_cluster = Counter(
+        page.cluster for page in held.pages if page.reason is HoldReason.SITE_CHANGED
+    )
+    for name, n in n_by_cluster.items():
+        changes = SiteChange.objects.open().filter(site=site, cluster__name=name)
+        changes.update(n_held=F("n_held") + n)
 
 
 def _records(served: Sequence[ExtractedPage]) -> dict[int, list[Record]]:
@@ -179,7 +200,7 @@ def _doubtful_clusters(suspects: Sequence[Suspect], n_known: Counter[str]) -> se
     }
 
 
-def _ask_for_a_check(site: Site, clusters: set[str], n_pages: int) -> None:
+def _ask_for_a_check(site: Site, clusters: Collection[str], n_pages: int) -> None:
     """Alert somebody and let the bellwethers be looked at."""
     settle_alert(
         site=site,
@@ -192,10 +213,3 @@ def _ask_for_a_check(site: Site, clusters: set[str], n_pages: int) -> None:
         request_checks(site=site, is_audited=False)
     except (JobExists, ValidationError):
         return  # one is under way, or the last rule went meanwhile
-
-
-def _count_held(site: Site, clusters: Sequence[str], changed: set[str]) -> None:
-    for name, n in Counter(name for name in clusters if name in changed).items():
-        SiteChange.objects.open().filter(site=site, cluster__name=name).update(
-            n_held=F("n_held") + n
-        )

@@ -34,8 +34,8 @@ from rules.services.learning.learning import learn_rule
 from rules.services.learning.sample_pages import tree_of
 from rules.services.learning.schemas import runnable
 from rules.services.lists.found_tables import raw_table
+from rules.services.lists.list_clusters import cluster_for
 from rules.services.records.extracting import request_extraction
-from rules.services.records.page_clusters import cluster_for
 from rules.services.review.reviewing import propose_rule, publish_reviewed, why_not
 from vertex.core.models import Job, Role, Site, User
 from vertex.core.services.jobs import jobs

@@ -15,7 +15,7 @@ from clustering.algorithms.grouping import RawPage
 from rules.bundle.bundle import Bundle, Fixture, fixture_lines, write_bundle
 from rules.bundle.scrapy_export import page_text, spider_text
 from rules.models import GoldenRecord
-from rules.services.records.published_rules import PublishedRules, rules_in_force
+from rules.services.records.published_rules import PublishedRules, published_rules
 from vertex.core.models import Site, User
 from vertex.core.services.people import audit
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
@@ -36,16 +36,16 @@ def export_rules(
         raise ValidationError(f"{form!r} is no format of rules; there are: {', '.join(FORMATS)}")
     if folder.exists() and not folder.is_dir():
         raise ValidationError(f"{folder} is a file; name a folder")
-    force = rules_in_force(site)
-    if not force.rule_by_cluster:
+    published = published_rules(site)
+    if not published.rule_by_cluster:
         raise ValidationError(
             f"{site.name} has no published rule to export; learn and publish one first"
         )
-    learnt = {name: rule.definition for name, rule in force.rule_by_cluster.items()}
-    bundle = Bundle(site.name, site.root_url, force.rules, learnt)
+    learnt = {name: rule.definition for name, rule in published.rule_by_cluster.items()}
+    bundle = Bundle(site.name, site.root_url, published.rules, learnt)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name[:100]}.") as made:
-        write_bundle(Path(made), bundle, list(fixtures_of(force)))
+        write_bundle(Path(made), bundle, list(fixtures_of(published)))
         if form == "scrapy":
             (Path(made) / "spider.py").write_text(
                 spider_text(site.name, site.root_url), encoding="utf-8"
@@ -62,10 +62,10 @@ def export_rules(
     return files
 
 
-def fixtures_of(force: PublishedRules) -> Iterator[Fixture]:
+def fixtures_of(published: PublishedRules) -> Iterator[Fixture]:
     """Yield some pages of each rule as they were when it was published, with what the rules find on them."""
     store = page_store()
-    for rule in force.rule_by_cluster.values():
+    for rule in published.rule_by_cluster.values():
         golden = GoldenRecord.objects.filter(rule=rule).select_related("snapshot", "page")
         for kept in golden.order_by("pk")[:N_FIXTURES]:
             try:
@@ -73,7 +73,7 @@ def fixtures_of(force: PublishedRules) -> Iterator[Fixture]:
             except (BodyMissing, BodyDamaged):
                 continue
             page = RawPage(kept.page.url, body, kept.snapshot.content_type)
-            yield Fixture(page, fixture_lines(page, force.rules))
+            yield Fixture(page, fixture_lines(page, published.rules))
 
 
 def _write_definitions(folder: Path, learnt: dict[str, object]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Exists, F, OuterRef
@@ -29,16 +29,16 @@ from rules.algorithms.running.record_lines import (
 from rules.algorithms.running.records import ExtractedRecord
 from rules.bundle.extraction import extract, lines_of
 from rules.models import Extraction, Record
-from rules.services.records.page_clusters import settle_pages
-from rules.services.records.published_rules import PublishedRules, rules_in_force
-from rules.services.records.record_guard import believed
-from rules.services.records.storing import ExtractedPage, store_served
+from rules.services.records.page_clusters import assign_new_pages
+from rules.services.records.published_rules import PublishedRules, published_rules
+from rules.services.records.storing import ExtractedPage, store_extracted
+from rules.services.seams import held_follow_up, record_guard
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.people import audit
 
-AT_ONCE = 100  # pages
+PAGES_PER_BATCH = 100
 BY_HAND = "by_hand"
 
 
@@ -59,59 +59,71 @@ def request_extraction(*, site: Site, actor: User | None = None, rings: bool = T
 
 
 def extract_records(run: JobRun, report: Callable[[], None] | None = None) -> dict[str, Any]:
-    """Extract the pages of a job's site that are due. Raises JobFailed."""
+    """Do the work of an extraction job. Raises JobFailed.
+
+    Everything that an extraction may start is started here:
+
+    1. Pages that came since the clustering are assigned to clusters; where it was made of very few pages, the
+       site is clustered anew.
+    2. The published rules run on the pages that are due, batch by batch.
+    3. The guard chooses the pages of the batch that are held back; the others are stored.
+    4. What is held back is followed up: monitoring counts it, and alerts people and requests a check where
+       constant values of many pages changed.
+    """
     site = run.job.site
     if site is None:
         raise jobs.JobFailed("the site was deleted meanwhile")
-    settle_pages(run, site)
-    force = rules_in_force(site)
-    if not force.rule_by_cluster:
+    assign_new_pages(run, site)
+    published = published_rules(site)
+    if not published.rule_by_cluster:
         raise jobs.JobFailed(
             f"{site.name} has no published rule; learn one first: manage.py learn_rules {site.name}"
         )
-    due = due_pages(site, force.mark)
-    total: Counter[str] = Counter()
-    for start in range(0, len(due), AT_ONCE):
-        pages = stored_pages(site, due[start : start + AT_ONCE])
+    due = due_pages(site, published.ruleset_version)
+    n_by_state: Counter[str] = Counter()
+    for start in range(0, len(due), PAGES_PER_BATCH):
+        pages = stored_pages(site, due[start : start + PAGES_PER_BATCH])
         # A stylesheet written by hand may take seconds on each page before it is stopped.
-        with run.kept_alive() if force.has_rules_by_hand else nullcontext():
-            served = serve_pages(pages, force)
+        with run.kept_alive() if published.has_rules_by_hand else nullcontext():
+            extracted = extract_pages(pages, published)
         with transaction.atomic():
             run.renew(n_done=start + len(pages), n_total=len(due), message="extracting")
-            stored = believed(site, served, force.rule_by_cluster)
-            written = store_served(
-                stored, site_id=site.pk, rule_by_cluster=force.rule_by_cluster, mark=force.mark
-            )
-        total.update(written)
-        if len(stored) < len(served):
-            total["held"] += len(served) - len(stored)
-        for _ in served:
+            held = record_guard()(site, extracted, published.rule_by_cluster)
+            believed = [page for page in extracted if page.page.pk not in held.keys]
+            n_by_state.update(store_extracted(believed, site_id=site.pk, published=published))
+            if held.pages:
+                n_by_state["held"] += len(held.pages)
+            held_follow_up()(site, held)
+        for _ in extracted:
             if report:
                 report()
-    return {"pages": len(due), **total}
+    return {"pages": len(due), **n_by_state}
 
 
-def due_pages(site: Site, mark: str) -> list[int]:
+def due_pages(site: Site, ruleset_version: str) -> list[int]:
     """Return the pages that were not extracted yet as they and the rules are now."""
     seen = Extraction.objects.filter(
-        page=OuterRef("pk"), snapshot_seen=OuterRef("latest_snapshot_id"), rules_seen=mark
+        page=OuterRef("pk"),
+        snapshot_seen=OuterRef("latest_snapshot_id"),
+        rules_seen=ruleset_version,
     )
     pages = Page.objects.filter(site=site, latest_snapshot__isnull=False)
     return list(pages.filter(~Exists(seen)).order_by("pk").values_list("pk", flat=True))
 
 
-def serve_pages(pages: Sequence[StoredPage], force: PublishedRules) -> list[ExtractedPage]:
-    """Return what the rules in force make of some pages."""
-    place = _memberships([page.pk for page in pages])
-    served = []
+def extract_pages(pages: Sequence[StoredPage], published: PublishedRules) -> list[ExtractedPage]:
+    """Return what the published rules make of some pages."""
+    membership_by_page = _memberships([page.pk for page in pages])
+    extracted = []
     for page, raw in zip(pages, read_pages(pages), strict=True):
-        cluster, is_by_hand = place.get(page.pk, (None, False))
-        if is_by_hand and cluster is not None:
-            lines = lines_by_hand(raw, cluster, force.rules)
+        membership = membership_by_page.get(page.pk, _Membership(None, is_by_hand=False))
+        if membership.is_by_hand and membership.cluster is not None:
+            lines = lines_by_hand(raw, membership.cluster, published.rules)
         else:
-            lines = lines_of(raw, force.rules, nodes=True)
-        served.append(ExtractedPage(page, lines, lines[0].cluster == cluster))
-    return served
+            lines = lines_of(raw, published.rules, nodes=True)
+        agrees = lines[0].cluster == membership.cluster
+        extracted.append(ExtractedPage(page, lines, agrees))
+    return extracted
 
 
 def lines_by_hand(page: RawPage, cluster: str, site: SiteRules) -> list[Line]:
@@ -145,12 +157,22 @@ def stored_lines(site: Site, urls: Iterable[str] | None = None) -> Iterator[dict
         yield from lines or [_reason_line(extraction)]
 
 
-def _memberships(pages: Sequence[int]) -> dict[int, tuple[str | None, bool]]:
+class _Membership(NamedTuple):
+    """The cluster that a page is in."""
+
+    cluster: str | None
+    is_by_hand: bool  # a person moved the page there
+
+
+def _memberships(pages: Sequence[int]) -> dict[int, _Membership]:
     """Return each page's cluster, and whether a person put it there."""
     rows = PageMembership.objects.current().filter(page__in=pages)
     by_hand = rows.exclude(cluster=F("found")).filter(cluster__changes__kind="move")
     moved = set(by_hand.values_list("page", flat=True))
-    return {page: (name, page in moved) for page, name in rows.values_list("page", "cluster__name")}
+    return {
+        page: _Membership(name, is_by_hand=page in moved)
+        for page, name in rows.values_list("page", "cluster__name")
+    }
 
 
 def _stored_line(record: Record, url: str) -> dict[str, Any]:

@@ -20,27 +20,27 @@ class PublishedRules(NamedTuple):
 
     rules: SiteRules
     rule_by_cluster: dict[str, Rule]  # by the cluster's name
-    mark: str  # changes whenever a page might be served otherwise
+    ruleset_version: str  # another one whenever a page might be served otherwise
 
     @property
     def has_rules_by_hand(self) -> bool:
         return any(rule.is_by_hand for rule in self.rules.rules.values())
 
 
-def rules_in_force(site: Site) -> PublishedRules:
+def published_rules(site: Site) -> PublishedRules:
     """Return a site's published rules and its clusters."""
-    published = Rule.objects.published().of_site(site).select_related("cluster")
-    rule_by_cluster = {rule.cluster.name: rule for rule in published.order_by("cluster__name")}
+    rows = Rule.objects.published().of_site(site).select_related("cluster")
+    rule_by_cluster = {rule.cluster.name: rule for rule in rows.order_by("cluster__name")}
     clustering = Clustering.objects.current().filter(site=site).first()
     clusters = clusters_of(clustering) if clustering else Clusters()
     rules = SiteRules(clusters, {name: runnable(rule) for name, rule in rule_by_cluster.items()})
     changes = ClusterChange.objects.filter(site=site).in_force().values_list("pk", flat=True)
-    told = [
+    decided_by = [
         sorted(rule.pk for rule in rule_by_cluster.values()),
         clustering and clustering.pk,
         list(changes),
     ]
-    return PublishedRules(rules, rule_by_cluster, sha256(orjson.dumps(told)).hexdigest())
+    return PublishedRules(rules, rule_by_cluster, sha256(orjson.dumps(decided_by)).hexdigest())
 
 
 def clusters_of(clustering: Clustering) -> Clusters:

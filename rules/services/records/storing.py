@@ -1,4 +1,4 @@
-"""Write what was extracted from pages: exactly once, with a history, nothing silently deleted."""
+"""Store what was extracted from pages: exactly once, with a history, nothing silently deleted."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 from django.utils import timezone
 
 from clustering.services.pages.stored_pages import StoredPage
-from rules.algorithms.running.record_lines import Line, NoRecord
+from rules.algorithms.running.record_lines import Line
 from rules.algorithms.running.run_rule import STOPPED
 from rules.models import Extraction, Rule
+from rules.services.records.published_rules import PublishedRules
 from rules.services.records.record_upserts import upsert_records
 
-LONGEST_KEY, LONGEST_REASON, LONGEST_WHY = 200, 40, 500
+# As long as the columns are.
+MAX_KEY_CHARS, MAX_REASON_CHARS, MAX_WHY_CHARS = 200, 40, 500
 
 
 class ExtractedPage(NamedTuple):
@@ -25,36 +27,39 @@ class ExtractedPage(NamedTuple):
     agrees: bool  # whether the match is the cluster that the page is in
 
 
-def store_served(
-    served: Sequence[ExtractedPage], *, site_id: int, rule_by_cluster: Mapping[str, Rule], mark: str
+def store_extracted(
+    pages: Sequence[ExtractedPage], *, site_id: int, published: PublishedRules
 ) -> dict[str, int]:
-    """Write the records of some pages and what came of each page, in the caller's transaction.
+    """Store the records of some pages and the outcome of each page, in the caller's transaction.
 
     Returns how many records are new, changed, gone and the same.
     """
     now = timezone.now()
-    rows = (row for one in served for row in _rows_of(one, site_id, rule_by_cluster))
+    rows = (row for page in pages for row in _record_rows(page, site_id, published.rule_by_cluster))
     # Of a page on which a rule was stopped nobody knows what it has now: its records stay as they were.
-    known = [one.page.pk for one in served if one.lines[0].reason != STOPPED]
-    written = upsert_records(rows, pages=known, now=now)
-    _write_extractions(served, site_id, rule_by_cluster, mark, now)
-    return written
+    known = [page.page.pk for page in pages if page.lines[0].reason != STOPPED]
+    n_by_state = upsert_records(rows, pages=known, now=now)
+    Extraction.objects.filter(page__in=[page.page.pk for page in pages]).delete()
+    Extraction.objects.bulk_create(_extraction(page, site_id, published, now) for page in pages)
+    return n_by_state
 
 
-def _rows_of(
-    served: ExtractedPage, site_id: int, rule_by_cluster: Mapping[str, Rule]
+def _record_rows(
+    page: ExtractedPage, site_id: int, rule_by_cluster: Mapping[str, Rule]
 ) -> Iterator[dict[str, Any]]:
-    for line in served.lines:
-        if line.cluster is None or isinstance(line.outcome, NoRecord):
+    """Yield the columns of a page's records."""
+    for line in page.lines:
+        record = line.record
+        if line.cluster is None or record is None:
             continue
-        rule, record = rule_by_cluster[line.cluster], line.outcome
+        rule = rule_by_cluster[line.cluster]
         yield {
             "site_id": site_id,
-            "page_id": served.page.pk,
+            "page_id": page.page.pk,
             "cluster_id": rule.cluster_id,
             "rule_id": rule.pk,
-            "snapshot_id": served.page.snapshot,
-            "key": (record.key or "")[:LONGEST_KEY],
+            "snapshot_id": page.page.snapshot,
+            "key": (record.key or "")[:MAX_KEY_CHARS],
             "index": record.index or 0,
             "values": record.values,
             "raw": record.raw,
@@ -67,34 +72,21 @@ def _rows_of(
         }
 
 
-def _write_extractions(
-    served: Sequence[ExtractedPage],
-    site_id: int,
-    rule_by_cluster: Mapping[str, Rule],
-    mark: str,
-    now: datetime,
-) -> None:
-    Extraction.objects.filter(page__in=[one.page.pk for one in served]).delete()
-    Extraction.objects.bulk_create(
-        _extraction(one, site_id, rule_by_cluster, mark, now) for one in served
-    )
-
-
 def _extraction(
-    one: ExtractedPage, site_id: int, rule_by_cluster: Mapping[str, Rule], mark: str, now: datetime
+    page: ExtractedPage, site_id: int, published: PublishedRules, now: datetime
 ) -> Extraction:
-    first = one.lines[0]
-    rule = rule_by_cluster.get(first.cluster) if first.cluster else None
+    first = page.lines[0]
+    rule = published.rule_by_cluster.get(first.cluster) if first.cluster else None
     return Extraction(
-        page_id=one.page.pk,
+        page_id=page.page.pk,
         site_id=site_id,
-        snapshot_seen=one.page.snapshot,
+        snapshot_seen=page.page.snapshot,
         cluster_id=rule.cluster_id if rule else None,
         rule=rule,
-        rules_seen=mark,
-        reason=first.reason[:LONGEST_REASON],
-        why=first.why[:LONGEST_WHY],
-        agrees=one.agrees,
-        n_records=sum(line.record is not None for line in one.lines),
+        rules_seen=published.ruleset_version,
+        reason=first.reason[:MAX_REASON_CHARS],
+        why=first.why[:MAX_WHY_CHARS],
+        agrees=page.agrees,
+        n_records=sum(line.record is not None for line in page.lines),
         extracted_at=now,
     )

@@ -11,8 +11,8 @@ from rules.algorithms.running.record_lines import Line, NoRecord
 from rules.models import Extraction, Record, RecordVersion, Rule
 from rules.services.learning.learning import learn_rule
 from rules.services.records.extracting import extract_records, request_extraction, stored_lines
-from rules.services.records.published_rules import rules_in_force
-from rules.services.records.storing import ExtractedPage, store_served
+from rules.services.records.published_rules import published_rules
+from rules.services.records.storing import ExtractedPage, store_extracted
 from rules.services.review.publishing import publish_rule
 from tests.apps.clustering.demo_sites import articles, store
 from tests.apps.rules.shop_cast import extract, learnt_shop, product, products_of, shop
@@ -77,11 +77,10 @@ class TestRecords:
         extract(site)
         page = Page.objects.get(url=f"{site.root_url}p/2")
         stopped = Line(page.url, rule.cluster.name, None, NoRecord("stopped", "slow"))
-        store_served(
+        store_extracted(
             [ExtractedPage(next(iter(stored_pages(site, [page.pk]))), [stopped], agrees=True)],
             site_id=site.pk,
-            rule_by_cluster={rule.cluster.name: rule},
-            mark=rules_in_force(site).mark,
+            published=published_rules(site),
         )
 
         assert Record.objects.get(page=page).gone_at is None
@@ -135,6 +134,6 @@ class TestChangesByHand:
 
 
 def _groups(rule: Rule) -> list[list[str]]:
-    grouping = rules_in_force(rule.cluster.site).rules.clusters.grouping
+    grouping = published_rules(rule.cluster.site).rules.clusters.grouping
     assert grouping is not None
     return [list(names) for names in grouping.clusters_by_group.values()]

@@ -1,0 +1,33 @@
+"""The seam of annotation: where an app to the right takes part without being imported.
+
+    known_values_source  called by page.suggesting.known_values
+                         provided by rules.services.records.known_records.known_from_records
+
+The settings name the provider in SEAMS, since rules know annotations and not the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+from annotation.algorithms.suggestions.evidence import KnownValue
+from annotation.models import Attribute
+from clustering.models import Snapshot
+
+
+class KnownValuesSource(Protocol):
+    """Return what is known of a page beside its annotations: values to suggest, by the attribute's name."""
+
+    def __call__(
+        self, snapshot: Snapshot, attributes: Sequence[Attribute], heading: str, /
+    ) -> dict[str, list[KnownValue]]: ...
+
+
+def known_values_source() -> KnownValuesSource:
+    """Return the source that the settings name."""
+    source: KnownValuesSource = import_string(settings.SEAMS["annotation.known_values_source"])
+    return source
