@@ -6,7 +6,7 @@ from celery import shared_task
 
 from monitoring.services.checks import checking, coverage, retention, schedules
 from monitoring.services.notices import notices, trial_notices
-from monitoring.services.repair import healing, repairs
+from monitoring.services.repair import proposals, repairing
 from vertex.core.tasks import answer
 
 
@@ -17,7 +17,7 @@ def run_checks(job_id: int) -> None:
 
 @shared_task(name="monitoring.heal_site")
 def heal_site(job_id: int) -> None:
-    answer(job_id, healing.heal_site)
+    answer(job_id, repairing.repair_site)
 
 
 @shared_task(name="monitoring.try_channel")
@@ -28,9 +28,9 @@ def try_channel(job_id: int) -> None:
 @shared_task(name="monitoring.plan_checks")
 def plan_checks() -> None:
     schedules.close_slots()
-    repairs.end_repaired_changes()
+    proposals.end_repaired_changes()
     schedules.plan_checks()
-    repairs.propose_repairs()
+    proposals.propose_repairs()
 
 
 @shared_task(name="monitoring.measure_coverage")

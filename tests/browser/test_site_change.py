@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 from monitoring.models import Alert, Proposal, Schedule, SiteChange
 from monitoring.services.checks.checking import run_checks
 from monitoring.services.checks.schedules import make_default_schedules, plan_checks
-from monitoring.services.repair.healing import heal_site
-from monitoring.services.repair.repairs import propose_repairs
+from monitoring.services.repair.proposals import propose_repairs
+from monitoring.services.repair.repairing import repair_site
 from rules.models import Record, Rule
 from rules.services.records.extracting import extract_records, request_extraction
 from tests.apps.clustering.api_cast import Caller, caller
@@ -55,7 +55,7 @@ def let_night_pass(site: Site, host: Shop) -> None:
     store(site, [product(n, name="Free delivery") for n in range(1, N + 1)])
     extract(site)
     assert 1 == propose_repairs()
-    run_job(Job.objects.get(task="monitoring.heal_site").pk, heal_site)
+    run_job(Job.objects.get(task="monitoring.heal_site").pk, repair_site)
 
 
 def extract(site: Site) -> None:
@@ -101,7 +101,7 @@ def test_a_redesign_at_night_is_mended_with_a_few_keys(open_page: OpenPage, host
     page.keyboard.press("c")  # and this one
     expect(page.locator("#repair")).to_contain_text("Mend shop")
     page.keyboard.press("c")  # pressed once too often, it does not cancel what it began
-    done = run_job(Job.objects.unfinished().get(task="monitoring.heal_site").pk, heal_site)
+    done = run_job(Job.objects.unfinished().get(task="monitoring.heal_site").pk, repair_site)
     assert Job.State.DONE == done.state, done.error
     expect(page.get_by_role("heading", name="What it was")).to_be_visible()
     expect(page.locator("#repair")).to_contain_text("found again")

@@ -31,7 +31,7 @@ from clustering.dom.addresses import url_hash
 from clustering.models import Page
 from vertex.core.models import Site
 from monitoring.models import Schedule
-from monitoring.services.repair.healing import request_healing
+from monitoring.services.repair.repairing import request_healing
 from monitoring.services.checks.schedules import change_schedule
 from tests.apps.monitoring.monitored_shop import shop
 from rules.models import Rule

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 
 from clustering.api.pages.incoming import AtSite
 from monitoring.models import Proposal
-from monitoring.services.repair import healing, repairs
+from monitoring.services.repair import proposals, repairing
 from vertex.core.api.endpoints import ApiView, endpoint
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
 from vertex.core.api.paging import page_of
@@ -121,7 +121,7 @@ class AcceptProposal(ProposalAddress):
     )
     def post(self, request: Request, *, subject: Proposal, **_: object) -> dict[str, Any]:
         """Let a job bring a proposal into force; nothing is published against the field test."""
-        return row_of_job(repairs.accept_proposal(proposal=subject, actor=caller_of(request)))
+        return row_of_job(proposals.accept_proposal(proposal=subject, actor=caller_of(request)))
 
 
 class RejectProposal(ProposalAddress):
@@ -137,7 +137,7 @@ class RejectProposal(ProposalAddress):
         self, request: Request, *, subject: Proposal, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
         """Put a proposal aside."""
-        repairs.reject_proposal(proposal=subject, actor=caller_of(request), **body)
+        proposals.reject_proposal(proposal=subject, actor=caller_of(request), **body)
         return ProposalRow.read(Proposal.objects.filter(pk=subject.pk))[0]
 
 
@@ -153,4 +153,4 @@ class SiteHealing(AtSite):
     )
     def post(self, request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
         """Let a job look which rules still serve a site's pages, and propose others for the rest."""
-        return row_of_job(healing.request_healing(site=subject, actor=caller_of(request)))
+        return row_of_job(repairing.request_healing(site=subject, actor=caller_of(request)))

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from clustering.services.clusters import clusterings
-from monitoring.services.repair import healing
+from monitoring.services.repair import repairing
 from vertex.core.management.output import WorkCommand
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
@@ -37,7 +37,7 @@ class Command(WorkCommand):
         site = self.site(options["site"])
         with self.open_output(options["output"]) as lines:
             job = self._request(site, options)
-            result = self.run_job(job, partial(healing.heal_site, report=lines.write))
+            result = self.run_job(job, partial(repairing.repair_site, report=lines.write))
         told = ", ".join(f"{n:,} {decision.replace('_', ' ')}" for decision, n in result.items())
         self.notice(f"{site.name}: {told}")
 
@@ -45,9 +45,9 @@ class Command(WorkCommand):
         """Return a new job, after ending the one that a killed run left behind."""
         asked = {"source": options["source"], "is_accepted": options["accept"]}
         try:
-            return healing.request_healing(site=site, **asked, rings=False)
+            return repairing.request_healing(site=site, **asked, rings=False)
         except jobs.JobExists as unfinished:
             job = unfinished.job
             if not clusterings.cancel_left_run(job=job) and not clusterings.take_over(job=job):
                 raise
-        return healing.request_healing(site=site, **asked, rings=False)
+        return repairing.request_healing(site=site, **asked, rings=False)

@@ -234,7 +234,7 @@ def _keep(
     changed = {test.url for one in tested for test in one.tests if test.outcome == CHANGED}
     kept = sorted(changed & fresh.keys())
     with run.kept_alive():
-        bodies = fetched_pages.keep_bodies((pages[url], fresh[url]) for url in kept)
+        bodies = fetched_pages.store_bodies((pages[url], fresh[url]) for url in kept)
     broken = {
         page.page.pk: one.watched.rule
         for one in tested
@@ -245,7 +245,7 @@ def _keep(
         run.renew(message="storing")
         if not checking.source:
             error_pages.keep_seen(site=site, tested=tested, fresh=fresh)
-        snapshots = fetched_pages.keep_snapshots(site, bodies)
+        snapshots = fetched_pages.save_snapshots(site, bodies)
         _dress(snapshots, broken)
         keep_check(
             check=checking.check,

@@ -12,7 +12,7 @@ from monitoring.algorithms import soft_errors
 from monitoring.algorithms.error_pages import ErrorSignature, missing_address, signature_of
 from monitoring.models import ErrorPage
 from monitoring.services.checks.fresh_pages import FreshPage, PageFetcher
-from monitoring.services.checks.tested_pages import tree_of_body
+from monitoring.services.checks.tested_pages import read_tree
 from monitoring.services.checks.testing import TestedCluster
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobRun
@@ -58,8 +58,7 @@ def ask_for_missing(run: JobRun, site: Site, urls: Iterable[str]) -> list[tuple[
 def keep_asked(*, site: Site, answers: Sequence[tuple[str, FreshPage]]) -> None:
     """Remember what a site answers to addresses that do not exist, also where that is a plain 404."""
     for url, page in answers:
-        is_page = page.status < soft_errors.FIRST_ERROR
-        kind = soft_errors.SOFT_404 if is_page else soft_errors.of_status(page.status)
+        kind = soft_errors.of_status(page.status) if page.is_error else soft_errors.SOFT_404
         _keep(site, _signature(kind, page, url), ErrorPage.Source.ASKED, url)
 
 
@@ -77,8 +76,8 @@ def keep_seen(
 
 
 def _signature(kind: str, page: FreshPage, url: str) -> ErrorSignature:
-    tree, _ = tree_of_body(page.body, page.content_type)
-    if tree is None or page.status >= soft_errors.FIRST_ERROR:
+    tree, _ = read_tree(page)
+    if tree is None or page.is_error:
         return ErrorSignature(kind, "", frozenset())
     return signature_of(kind, soft_errors.read_shown(tree), url)
 

@@ -80,14 +80,14 @@ def ask_again(*, check: Check, urls: Collection[str]) -> None:
     FetchedPage.objects.filter(check_run=check, page__url__in=list(urls)).update(why=AGAIN)
 
 
-def keep_bodies(pages: Iterable[tuple[int, FreshPage]]) -> dict[int, tuple[FreshPage, str]]:
+def store_bodies(pages: Iterable[tuple[int, FreshPage]]) -> dict[int, tuple[FreshPage, str]]:
     """Put the bodies of pages into the page store, outside a transaction; return their names by page."""
     wanted = [(pk, page) for pk, page in pages if page.body]
     names = page_store().put_many([page.body for _, page in wanted]) if wanted else []
     return {pk: (page, name) for (pk, page), name in zip(wanted, names, strict=True)}
 
 
-def keep_snapshots(site: Site, bodies: Mapping[int, tuple[FreshPage, str]]) -> dict[int, Snapshot]:
+def save_snapshots(site: Site, bodies: Mapping[int, tuple[FreshPage, str]]) -> dict[int, Snapshot]:
     """Keep pages as they are now, by page; they do not take the place of what is extracted.
 
     A snapshot that no page names as its latest is looked at by nobody who does not ask for it: neither

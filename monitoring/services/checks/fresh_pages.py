@@ -5,10 +5,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
+from clustering.algorithms.grouping import RawPage
 from clustering.dom.addresses import BadAddress, normalise_url, origin_of
 from clustering.fetching.browser.rendering import open_renderer
 from clustering.fetching.client import Fetched, open_fetcher
@@ -29,14 +32,16 @@ SILENT, OUT_OF_TIME = "silent", "out_of_time"
 MOST_PAGES = 20_000  # of a source that are looked at
 
 
-class FreshPage(NamedTuple):
-    """A page as it is now."""
+@dataclass(frozen=True)
+class FreshPage(RawPage):
+    """A page as it is now, at its normalised address."""
 
-    url: str  # normalised
-    body: bytes
-    content_type: str
-    status: int
+    status: int = HTTPStatus.OK
     final_url: str = ""  # where redirects led, if anywhere
+
+    @property
+    def is_error(self) -> bool:
+        return self.status >= HTTPStatus.BAD_REQUEST
 
 
 def base_url_of(site: Site) -> str:

@@ -16,7 +16,7 @@ from clustering.models import Cluster
 from monitoring.algorithms.site_change import PageTest
 from monitoring.algorithms.value_models import Reading, Suspicion, learn_models, suspicions
 from monitoring.services.checks.fresh_pages import FreshPage
-from monitoring.services.checks.tested_pages import lines_with, text_of_body, tree_of_body
+from monitoring.services.checks.tested_pages import extract_lines, read_text, read_tree
 from monitoring.services.checks.watched import WatchedCluster
 from rules.algorithms.running.record_lines import Line
 from rules.models import Record, RecordVersion, Rule
@@ -42,12 +42,12 @@ def suspicions_of_check(
         url = page.page.url
         if url not in reached:
             continue
-        old_tree, _ = tree_of_body(page.old_body, page.old_content_type)
+        old_tree, _ = read_tree(page.old)
         golden += _readings(url, page.golden, old_tree, "")
         body = fresh[url]
-        tree, _ = tree_of_body(body.body, body.content_type)
-        lines = lines_with(cluster.ready, body, nodes=True)
-        new += _readings(url, lines, tree, text_of_body(body.body, body.content_type))
+        tree, _ = read_tree(body)
+        lines = extract_lines(cluster.ready, body, nodes=True)
+        new += _readings(url, lines, tree, read_text(body))
     kinds = {one.name: one.type for one in cluster.ready.attributes}
     known = {one.url: one for one in golden}
     lagged = {one.url: one for one in readings_at(cluster.rule.cluster, now - LAG)}

@@ -1,12 +1,13 @@
-"""What all tests of monitoring need of a page: its tree, its text, what a rule makes of it."""
+"""What all tests of monitoring need of a page: its bytes, its tree, its text, what a rule extracts."""
 
 from __future__ import annotations
 
 from lxml.html import HtmlElement
 
+from clustering.algorithms.grouping import RawPage
 from clustering.dom.page import PageTooLarge, parse_page
+from clustering.models import Snapshot
 from monitoring.algorithms import soft_errors
-from monitoring.services.checks.fresh_pages import FreshPage
 from rules.algorithms.running.record_lines import Line, lines_of_extracted
 from rules.algorithms.running.records import RunnableRule
 from rules.bundle.extraction import extract
@@ -21,22 +22,30 @@ def read_body(name: str) -> bytes:
         return b""
 
 
-def tree_of_body(body: bytes, content_type: str) -> tuple[HtmlElement | None, str]:
-    """Return the tree of a page's bytes and what is wrong with it."""
+def read_stored(url: str, snapshot: Snapshot) -> RawPage:
+    """Return a page as it was; without bytes where they are gone."""
+    return RawPage(url, read_body(snapshot.body), snapshot.content_type)
+
+
+def read_tree(page: RawPage) -> tuple[HtmlElement | None, str]:
+    """Return the tree of a page and what is wrong with it.
+
+    The tree is not kept with the page: a check has thousands of pages in hand.
+    """
     try:
-        parsed = parse_page(body, content_type)
+        parsed = parse_page(page.body, page.content_type)
     except PageTooLarge:
         return None, soft_errors.TRUNCATED
     return parsed.tree, parsed.problem
 
 
-def text_of_body(body: bytes, content_type: str) -> str:
+def read_text(page: RawPage) -> str:
     """Return what a page shows; nothing where it has no tree."""
-    tree, _ = tree_of_body(body, content_type)
+    tree, _ = read_tree(page)
     return "" if tree is None else soft_errors.read_shown(tree).text
 
 
-def lines_with(rule: RunnableRule, fresh: FreshPage, *, nodes: bool = False) -> list[Line]:
+def extract_lines(rule: RunnableRule, page: RawPage, *, nodes: bool = False) -> list[Line]:
     """Return what a rule extracts from a page; `nodes` adds where each value stands."""
-    extracted = extract(fresh.body, fresh.content_type, fresh.url, rule, nodes=nodes)
-    return lines_of_extracted(fresh.url, rule, extracted)
+    extracted = extract(page.body, page.content_type, page.url, rule, nodes=nodes)
+    return lines_of_extracted(page.url, rule, extracted)

@@ -25,11 +25,10 @@ from monitoring.algorithms.site_change import (
 )
 from monitoring.algorithms.value_models import Suspicion
 from monitoring.services.checks.fresh_pages import FreshPage
-from monitoring.services.checks.tested_pages import lines_with, text_of_body, tree_of_body
+from monitoring.services.checks.tested_pages import extract_lines, read_text, read_tree
 from monitoring.services.checks.watched import WatchedCluster, WatchedPage, known_texts
 from rules.algorithms.running.record_lines import Line
 
-FIRST_ERROR = 400  # status
 FEWEST_COVERED = 5  # pages; fewer say nothing
 
 
@@ -59,9 +58,7 @@ def triage_of(
     """Return what is known of errors before the pages are looked at one by one."""
     pages = {page.page.url: page for cluster in watched for page in cluster.pages}
     old = {url: _shown_before(page) for url, page in pages.items()}
-    new = {
-        url: text_of_body(fresh[url].body, fresh[url].content_type) for url in pages if url in fresh
-    }
+    new = {url: read_text(fresh[url]) for url in pages if url in fresh}
     walls = soft_errors.shared_answers(new, {url: old[url].text for url in new})
     return Triage(
         why_by_url, walls, telling_ones(errors, [(shown, url) for url, shown in old.items()])
@@ -79,7 +76,7 @@ def test_cluster(
 
 
 def _shown_before(page: WatchedPage) -> soft_errors.PageText:
-    tree, _ = tree_of_body(page.old_body, page.old_content_type)
+    tree, _ = read_tree(page.old)
     return soft_errors.PageText("", "", False) if tree is None else soft_errors.read_shown(tree)
 
 
@@ -89,7 +86,7 @@ def _test_page(
     url = page.page.url
     if fresh is None:
         return PageTest(url, UNREACHABLE, why=triage.why_by_url.get(url, soft_errors.MISSING))
-    tree, problem = tree_of_body(fresh.body, fresh.content_type)
+    tree, problem = read_tree(fresh)
     constant = [
         one.name for one in cluster.ready.attributes if one.is_constant and one.type != "image"
     ]
@@ -97,8 +94,8 @@ def _test_page(
     why = soft_errors.triage(
         soft_errors.Answer(fresh.status, fresh.body, tree, problem),
         known,
-        old_length=len(text_of_body(page.old_body, page.old_content_type)),
-        old_was_ended=soft_errors.was_ended(page.old_body),
+        old_length=len(read_text(page.old)),
+        old_was_ended=soft_errors.was_ended(page.old.body),
     )
     if not why and url in triage.walls:
         why = soft_errors.SHARED_ANSWER
@@ -121,9 +118,9 @@ def _run_tests(
     cluster: WatchedCluster, page: WatchedPage, fresh: FreshPage, tree: HtmlElement | None
 ) -> PageTest:
     url, attributes = page.page.url, cluster.ready.attributes
-    now = lines_with(cluster.ready, fresh)
+    now = extract_lines(cluster.ready, fresh)
     failed = tuple(field_test(page.golden, now, attributes))
-    old_vector = shingle_vector(page.old_body, page.old_content_type) if page.old_body else None
+    old_vector = shingle_vector(page.old.body, page.old.content_type) if page.old.body else None
     shingle = shingle_test(
         shingle_vector(fresh.body, fresh.content_type), cluster.signature, old_vector
     )
@@ -165,13 +162,11 @@ def _coverage(
     None where an archive holds too few of them.
     """
     names = _mandatory(cluster)
-    pages = [
-        fresh[url] for url in cluster.others if url in fresh and fresh[url].status < FIRST_ERROR
-    ]
+    pages = [fresh[url] for url in cluster.others if url in fresh and not fresh[url].is_error]
     if not names or len(pages) < FEWEST_COVERED:
         return None
     was = [names <= _names(page.golden) for page in cluster.pages]
-    now = [names <= _names(lines_with(cluster.ready, page)) for page in pages]
+    now = [names <= _names(extract_lines(cluster.ready, page)) for page in pages]
     return sum(was) / max(len(was), 1), sum(now) / len(now)
 
 

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from clustering.algorithms.grouping import RawPage
 from clustering.models import ClusterFigures, Page, PageMembership
-from monitoring.services.checks.tested_pages import read_body
+from monitoring.services.checks.tested_pages import read_stored
 from rules.algorithms.running.record_lines import Line
 from rules.algorithms.running.records import RunnableRule
 from rules.models import Bellwether, GoldenRecord, Rule
@@ -23,8 +24,7 @@ class WatchedPage(NamedTuple):
 
     page: Page
     golden: Sequence[Line]
-    old_body: bytes
-    old_content_type: str
+    old: RawPage
 
 
 class WatchedCluster(NamedTuple):
@@ -72,8 +72,7 @@ def _watched_pages(rule: Rule) -> list[WatchedPage]:
     kept = [one for one in golden_by_page.values() if one.page_id in rank_by_page] or list(golden)
     kept.sort(key=lambda one: (rank_by_page.get(one.page_id, 0), one.pk))
     return [
-        WatchedPage(one.page, one.lines, read_body(one.snapshot.body), one.snapshot.content_type)
-        for one in kept
+        WatchedPage(one.page, one.lines, read_stored(one.page.url, one.snapshot)) for one in kept
     ]
 
 

@@ -1,1 +1,13 @@
-"""Repair a site after a change: reuse or relearn, propose, apply."""
+"""Repair a site after a change: fetch, cluster, reuse or relearn, propose, apply.
+
+Start at `repairing.repair_site`, which lists the steps.
+
+    repairing       the request and the job: read the pages, plan, save proposals, apply
+    fresh_clusters  cluster the pages as they are now without storing anything
+    plans           how a new cluster is to be served, and the JSON of such a plan
+    relearning      learn a rule anew from golden values that are found again
+    applying        store the pages, publish rules, annotate the new snapshots
+    proposals       what people and policies decide: propose, judge a value, accept, reject
+
+Others import `request_healing` and `repair_site` of `repairing`, and the functions of `proposals`.
+"""

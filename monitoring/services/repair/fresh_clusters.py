@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final
 
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.continuity import find_successors
@@ -15,74 +15,68 @@ from clustering.algorithms.grouping import (
     SiteLink,
     TooManyPages,
 )
-from clustering.algorithms.observation import ObservedPage, observe_page
+from clustering.algorithms.observation import observe_page
 from clustering.dom.links import find_links
 from clustering.models import Cluster, Clustering, PageMembership
 from clustering.services.clusters.cluster_names import free_name, names_taken
 from clustering.services.clusters.grouped_pages import best_signature
+from monitoring.algorithms.rule_reuse import NewCluster
 from monitoring.services.checks.fresh_pages import FreshPage
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobFailed
 
-FIRST_ERROR = 400  # status
-MOST_CLUSTERED = 3_000
-
-
-class FreshCluster(NamedTuple):
-    """A cluster of pages as they are now."""
-
-    name: str  # that of the cluster it goes on as, or a new one
-    vector_by_url: Mapping[str, int | None]
-    signature: str
+MAX_CLUSTERED_PAGES: Final = 3_000
+PAGES_PER_RENEWAL: Final = 20
+ROWS_PER_FETCH: Final = 5_000
 
 
 def cluster_fresh(
     site: Site, pages: Mapping[str, FreshPage], *, renew: Callable[[], None]
-) -> list[FreshCluster]:
+) -> list[NewCluster]:
     """Return the clusters of some pages, largest first, by the algorithm of the site's current clustering.
 
-    Raises JobFailed where the site was never clustered, or the algorithm refuses the pages.
+    A cluster has the name of the one it continues, or a new one. Raises JobFailed where the site was never
+    clustered, or the algorithm refuses the pages.
     """
     clustering = Clustering.objects.current().filter(site=site).without_model().first()
     if clustering is None:
         raise JobFailed(f"{site.name} has no clusters yet; cluster its pages first")
-    urls = sorted(url for url, page in pages.items() if page.status < FIRST_ERROR)[:MOST_CLUSTERED]
-    raw = [RawPage(url, pages[url].body, pages[url].content_type) for url in urls]
     clusterer = CLUSTERERS[clustering.algorithm]
-    seen: list[ObservedPage] = []
+    urls = sorted(url for url, page in pages.items() if not page.is_error)[:MAX_CLUSTERED_PAGES]
+    vectors: list[int | None] = []
+    observations = []
     links: list[SiteLink] = []
-    for number, page in enumerate(raw):
-        if number % 20 == 0:
+    for number, url in enumerate(urls):
+        if number % PAGES_PER_RENEWAL == 0:
             renew()
-        seen.append(observe_page(clusterer.name, page))
+        # A page of its own, so that its tree goes when it was observed.
+        page = RawPage(url, pages[url].body, pages[url].content_type)
+        observed = observe_page(clusterer.name, page)
+        vectors.append(observed.vector)
+        observations.append(observed.observation)
         links += _links(page, pages)
-    observations = [one.observation for one in seen] if clusterer.observe else [None] * len(raw)
     try:
         grouping = clusterer.cluster_pages(urls, observations, ClusteringInputs(links=links))
     except (TooManyPages, EvidenceMissing) as error:
         raise JobFailed(str(error)) from error
+
     members = {group.name: list(group.members) for group in grouping.groups}
-    names = _names(
+    names = _name_groups(
         site,
         clustering,
-        {group: [urls[one] for one in places] for group, places in members.items()},
+        {group: [urls[index] for index in indices] for group, indices in members.items()},
     )
-    return [
-        FreshCluster(
-            names[group],
-            {urls[one]: seen[one].vector for one in places},
-            signature_of([seen[one].vector for one in places]),
-        )
-        for group, places in members.items()
-    ]
-
-
-def signature_of(vectors: Sequence[int | None]) -> str:
-    """Return the signature that covers most of some pages."""
-    return best_signature(Counter(vector for vector in vectors if vector is not None))[0]
+    clusters = []
+    for group, indices in members.items():
+        vector_by_url = {urls[index]: vectors[index] for index in indices}
+        n_by_vector = Counter(vector for vector in vector_by_url.values() if vector is not None)
+        signature, _ = best_signature(n_by_vector)  # the one that covers most of the pages
+        clusters.append(NewCluster(names[group], vector_by_url, signature))
+    return clusters
 
 
 def _links(page: RawPage, pages: Mapping[str, FreshPage]) -> Iterator[SiteLink]:
+    """Yield the links of a page to other fresh pages."""
     if page.tree is None:
         return
     for link in find_links(page.tree, page.url):
@@ -90,14 +84,14 @@ def _links(page: RawPage, pages: Mapping[str, FreshPage]) -> Iterator[SiteLink]:
             yield SiteLink(page.url, link.xpath, link.url, link.text)
 
 
-def _names(
+def _name_groups(
     site: Site, clustering: Clustering, groups: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
     """Return the name of each group, as a clustering of the stored pages would give it."""
     members = PageMembership.objects.filter(clustering=clustering, found__isnull=False)
     rows = members.values_list("page__url", "page", "found")
     page_by_url, cluster_by_page = {}, {}
-    for url, page, cluster in rows.iterator(chunk_size=5_000):
+    for url, page, cluster in rows.iterator(chunk_size=ROWS_PER_FETCH):
         page_by_url[url], cluster_by_page[page] = page, cluster
     group_by_page = {
         page_by_url[url]: group
@@ -106,9 +100,9 @@ def _names(
         if url in page_by_url
     }
     successors = find_successors(cluster_by_page, group_by_page)
-    known = dict(Cluster.objects.filter(site=site).values_list("pk", "name"))
+    name_by_cluster = dict(Cluster.objects.filter(site=site).values_list("pk", "name"))
     taken = names_taken(site)
-    names = {group: known[pk] for group, pk in successors.items()}
+    names = {group: name_by_cluster[pk] for group, pk in successors.items()}
     for number, group in enumerate(sorted(groups), 1):
         if group not in names:
             names[group] = free_name(f"new {number}", taken)

@@ -1,23 +1,37 @@
-"""How a new cluster is to be served: by an old rule, by a new one, or by nothing yet."""
+"""Plan how a new cluster is to be served: by an old rule, by a new one, or by nothing yet."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Final
 
-from monitoring.algorithms.rule_reuse import NewCluster, Reuse
+from annotation.algorithms.attribute_types import AttributeType
+from clustering.models import Cluster, ClusterFigures, Page, PageMembership
+from monitoring.algorithms.repair import FoundValue
+from monitoring.algorithms.rule_reuse import NewCluster, OldCluster, Reuse, Versions, find_reuse
 from monitoring.models import Proposal
-from monitoring.services.repair.relearning import Relearnt
-from rules.models import Rule
+from monitoring.services.checks.fresh_pages import FreshPage
+from monitoring.services.checks.tested_pages import extract_lines, read_stored
+from monitoring.services.repair.relearning import OldPage, RelearntRule, compare_versions, relearn
+from rules.models import GoldenRecord, Record, Rule
+from rules.services.learning.schemas import runnable
+from vertex.core.models import Site
+
+MAX_COMPARED_PAGES: Final = 40  # of a cluster, old and new
+MAX_EVIDENCE_CHARS: Final = 300  # of a value
+ROWS_PER_FETCH: Final = 5_000
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class RepairPlan:
     """How a new cluster is to be served."""
 
     new: NewCluster
     reuse: Reuse
     rule: Rule | None = None  # that of the old cluster
-    relearnt: Relearnt | None = None
+    relearnt: RelearntRule | None = None
 
     @property
     def decision(self) -> str:
@@ -28,13 +42,192 @@ class RepairPlan:
         return Proposal.Decision.NEEDS_ANNOTATION.value
 
     @property
+    def reused_rule(self) -> Rule | None:
+        return self.rule if self.reuse.from_cluster is not None else None
+
+    @property
     def may_be_published(self) -> bool:
-        """Say whether the field test lets the rule serve the cluster."""
+        """Return whether the field test lets the new rule serve the cluster."""
         return self.relearnt is not None and self.relearnt.verdict.has_passed
 
     @property
-    def why(self) -> list[str]:
-        told = list(self.reuse.why)
+    def reason(self) -> str:
+        sentences = list(self.reuse.why)
         if self.relearnt is not None:
-            told.append(f"New rule: {self.relearnt.verdict.why}")
-        return told
+            sentences.append(f"New rule: {self.relearnt.verdict.why}")
+        return " ".join(sentences)
+
+
+def plan_cluster(
+    new: NewCluster,
+    old: Sequence[OldCluster],
+    rules: Iterable[Rule],
+    fresh: Mapping[str, FreshPage],
+) -> RepairPlan:
+    """Return how a new cluster is to be served.
+
+    1. By the rule of an old cluster that passes the field test on both versions of its pages.
+    2. By a rule learnt anew, where most of the pages came from a cluster with a rule and values are found.
+    3. By nothing, until somebody annotates.
+    """
+    rule_by_name = {rule.cluster.name: rule for rule in rules}
+
+    def apply_rule(cluster: OldCluster) -> tuple[list[Versions], Sequence[AttributeType]]:
+        rule = rule_by_name[cluster.name]
+        ready = runnable(rule)
+        pages = old_pages(rule, new.urls & cluster.urls)
+        return compare_versions(ready, pages, fresh), ready.attributes
+
+    reuse = find_reuse(new, old, apply_rule)
+    if reuse.from_cluster is not None:
+        return RepairPlan(new, reuse, rule_by_name[reuse.from_cluster])
+
+    predecessor = _find_predecessor(new, old)
+    if predecessor is None:
+        return RepairPlan(new, reuse)
+    rule = rule_by_name[predecessor.name]
+    changed = [
+        page
+        for page in old_pages(rule, new.urls & predecessor.urls)
+        if page.page.body != fresh[page.url].body and any(line.values for line in page.golden)
+    ]
+    return RepairPlan(new, reuse, rule, relearn(rule, changed, fresh, new.urls))
+
+
+def _find_predecessor(new: NewCluster, old: Iterable[OldCluster]) -> OldCluster | None:
+    """Return the cluster with a rule that had most of the new one's pages.
+
+    None where there is none, or a cluster without a rule had more of them.
+    """
+    sharing = [cluster for cluster in old if cluster.urls & new.urls]
+    with_rule = [cluster for cluster in sharing if cluster.has_rule]
+    if not with_rule:
+        return None
+    best = max(
+        with_rule,
+        key=lambda cluster: (len(cluster.urls & new.urls), cluster.importance, cluster.name),
+    )
+    n_shared = len(best.urls & new.urls)
+    for cluster in sharing:
+        if not cluster.has_rule and len(cluster.urls & new.urls) > n_shared:
+            return None
+    return best
+
+
+def old_clusters(site: Site, rules: Sequence[Rule]) -> list[OldCluster]:
+    """Return the clusters as they are stored; those with a rule know the pages that it served before, too.
+
+    A page that came in after the change may have left its cluster already.
+    """
+    figures = ClusterFigures.objects.filter(clustering__site=site, clustering__is_current=True)
+    figures_by_cluster = {
+        cluster: (signature, importance)
+        for cluster, signature, importance in figures.values_list(
+            "cluster", "signature", "importance"
+        )
+    }
+    with_rule = {rule.cluster_id for rule in rules}
+    members = PageMembership.objects.current().filter(clustering__site=site, cluster__isnull=False)
+    golden = GoldenRecord.objects.filter(rule__in=rules)
+    records = Record.objects.there().filter(cluster__in=with_rule)
+    urls: dict[int, set[str]] = {}
+    for rows in (
+        members.values_list("cluster", "page__url"),
+        golden.values_list("rule__cluster", "page__url"),
+        records.values_list("cluster", "page__url"),
+    ):
+        for pk, url in rows.iterator(chunk_size=ROWS_PER_FETCH):
+            urls.setdefault(pk, set()).add(url)
+    clusters = []
+    for cluster in Cluster.objects.filter(pk__in={*urls, *with_rule}):
+        signature, importance = figures_by_cluster.get(cluster.pk, ("", 0.0))
+        clusters.append(
+            OldCluster(
+                cluster.name,
+                frozenset(urls.get(cluster.pk, ())),
+                signature,
+                importance,
+                has_rule=cluster.pk in with_rule,
+            )
+        )
+    return clusters
+
+
+def old_pages(rule: Rule, urls: frozenset[str]) -> list[OldPage]:
+    """Return some pages as they were, with what the rule extracts; those with golden records first."""
+    golden = GoldenRecord.objects.filter(rule=rule, page__url__in=urls)
+    golden = golden.select_related("page", "snapshot").order_by("pk")[:MAX_COMPARED_PAGES]
+    pages = [OldPage(read_stored(row.page.url, row.snapshot), row.lines) for row in golden]
+
+    golden_urls = {page.url for page in pages}
+    members = PageMembership.objects.current().filter(cluster=rule.cluster_id)
+    others = Page.objects.filter(
+        pk__in=list(members.values_list("page", flat=True)), latest_snapshot__isnull=False
+    )
+    ready = runnable(rule)
+    for page in others.select_related("latest_snapshot").order_by("url_hash"):
+        if len(pages) >= MAX_COMPARED_PAGES:
+            break
+        snapshot = page.latest_snapshot
+        if snapshot is None or snapshot.status >= HTTPStatus.BAD_REQUEST:
+            continue
+        if page.url in golden_urls or page.url not in urls:
+            continue
+        raw = read_stored(page.url, snapshot)
+        pages.append(OldPage(raw, extract_lines(ready, raw, nodes=True)))
+    return pages
+
+
+def plan_json(plan: RepairPlan) -> dict[str, Any]:
+    """Return the line that is reported of a plan."""
+    line: dict[str, Any] = {
+        "cluster": plan.new.name,
+        "decision": plan.decision,
+        "from_cluster": plan.rule.cluster.name if plan.rule else None,
+        "url_share": round(plan.reuse.url_share, 4),
+        "urls": sorted(plan.new.urls),
+        "attributes": _attributes_json(plan),
+        "reason": plan.reason,
+    }
+    if plan.relearnt is not None:
+        line["field_test"] = plan.relearnt.verdict.has_passed
+    return line
+
+
+def _attributes_json(plan: RepairPlan) -> dict[str, Any]:
+    """Return the XPath and the precision of each attribute that the plan gives a rule."""
+    attributes = {}
+    if plan.relearnt is not None:
+        for rule in plan.relearnt.definition.attributes:
+            if rule.alternatives:
+                figures = plan.relearnt.measures.get(rule.attribute, {"precision": 0.0})
+                attributes[rule.attribute] = {"xpath": rule.alternatives[0].xpath, **figures}
+    elif plan.reused_rule is not None:
+        for figure in plan.reused_rule.figures:
+            if figure.get("xpath"):
+                attributes[figure["attribute"]] = {
+                    "xpath": figure["xpath"],
+                    "precision": figure["precision"],
+                }
+    return attributes
+
+
+def evidence_json(plan: RepairPlan) -> dict[str, Any]:
+    """Return the values found again on the annotated pages, each with its score, by URL and attribute."""
+    if plan.relearnt is None:
+        return {}
+    return {
+        page.url: {name: _found_json(found) for name, found in page.values.items()}
+        for page in plan.relearnt.annotated
+    }
+
+
+def _found_json(found: Iterable[FoundValue]) -> list[dict[str, Any]]:
+    return [
+        {
+            "xpath": value.place.xpath,
+            "text": value.place.text[:MAX_EVIDENCE_CHARS],
+            "score": value.score,
+        }
+        for value in found
+    ]

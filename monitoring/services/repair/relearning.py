@@ -2,209 +2,497 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from lxml.etree import _Element
 
 from annotation.algorithms.attribute_types import AttributeType
-from monitoring.algorithms.known_values import plain, same_value
-from monitoring.algorithms.repair import KnownPage, ProposedPage, choose_pages, propose_annotations
-from monitoring.algorithms.rule_reuse import Versions, field_test_of_rule
+from clustering.algorithms.grouping import RawPage
+from clustering.algorithms.records.finding import find_records
+from clustering.dom.paths import element_paths
+from monitoring.algorithms.known_values import Value, plain, same_value
+from monitoring.algorithms.record_matching import match_list
+from monitoring.algorithms.repair import (
+    FoundValue,
+    KnownPage,
+    ProposedPage,
+    choose_pages,
+    propose_annotations,
+)
+from monitoring.algorithms.rule_reuse import FieldVerdict, Versions, field_test_of_rule
 from monitoring.algorithms.value_places import ValueIndex
 from monitoring.services.checks.fresh_pages import FreshPage
-from monitoring.services.checks.tested_pages import tree_of_body
-from monitoring.services.repair.list_relearning import relearn_list
-from monitoring.services.repair.relearnt import OldPage, Relearnt, versions_with
+from monitoring.services.checks.tested_pages import extract_lines, read_text, read_tree
 from rules.algorithms.learning.learner import learn_cluster
+from rules.algorithms.learning.list_learner import learn_records
+from rules.algorithms.learning.record_samples import RecordSamples, copy_of_record, path_in_copy
+from rules.algorithms.learning.samples import read_samples
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
+from rules.algorithms.rule.rule import OF_PAGE, ClusterRule
+from rules.algorithms.running.record_lines import Line
 from rules.algorithms.running.records import RunnableRule
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from rules.models import Rule
 
-__all__ = ["OldPage", "Relearnt", "relearn", "versions_with"]
+MAX_ANNOTATED_PAGES: Final = 8
+MAX_ADDED_PAGES: Final = 3  # in each round, where the rule fails
+MAX_UNANNOTATED_PAGES: Final = 18
+MAX_ROUNDS: Final = 3
+MIN_PRECISION: Final = 0.97  # of an optional attribute; below it the attribute is not proposed
 
-N_ANNOTATED = 8
-N_MORE = 3  # pages added where the rule fails
-N_UNANNOTATED = 18
-N_ROUNDS = 3
-SURE = 0.97  # precision below which an optional attribute is not proposed
+MAX_LISTS_TO_MATCH: Final = 5  # of a page
+MAX_LIST_PAGES: Final = 8  # from which a list's rule is learnt
+MAX_RECORDS_OF_PAGE: Final = 15  # that are annotated
+MAX_UNANNOTATED_LIST_PAGES: Final = 15
+MAX_LOST_RECORDS: Final = 0.1  # share of the records found again that the rule may not give
+
+Pairs = Iterator[tuple[Value, Value]]  # a golden value, and what the rule extracts in its place
+
+
+@dataclass(frozen=True, slots=True)
+class OldPage:
+    """A page as it was, with what the rule in force extracts from it."""
+
+    page: RawPage
+    golden: Sequence[Line]
+
+    @property
+    def url(self) -> str:
+        return self.page.url
+
+
+@dataclass(frozen=True, slots=True)
+class RelearntRule:
+    """A rule learnt from values that were found again, and what it does on all known pages."""
+
+    definition: ClusterRule
+    stylesheet: str
+    annotated: Sequence[ProposedPage]
+    proposed: Sequence[ProposedPage]
+    unannotated: Sequence[str]  # URLs
+    verdict: FieldVerdict
+    measures: Mapping[str, dict[str, Any]]  # by attribute
+    # By URL, the attributes that the rule gives though the page seems not to have them.
+    spurious: Mapping[str, set[str]] = field(default_factory=dict)
+
+
+def compare_versions(
+    rule: RunnableRule, old: Iterable[OldPage], fresh: Mapping[str, FreshPage]
+) -> list[Versions]:
+    """Return what is known of the old pages beside what a rule makes of the new ones."""
+    versions = []
+    for page in old:
+        new = fresh.get(page.url)
+        if new is not None:
+            lines = extract_lines(rule, new)
+            versions.append(Versions(page.url, page.golden, lines, read_text(new)))
+    return versions
 
 
 def relearn(
     rule: Rule, old: Sequence[OldPage], fresh: Mapping[str, FreshPage], urls: Iterable[str]
-) -> Relearnt | None:
+) -> RelearntRule | None:
     """Return the rule of a changed cluster; None where nothing to learn from is found again.
 
-    `old` are known pages of the cluster, `urls` all addresses of the cluster as it is now.
+    `old` are known pages of the cluster, `urls` all addresses of the cluster as it is now. A rule that fails
+    on pages whose values were found is learnt again with some of them; an optional attribute that stays
+    unreliable is dropped.
     """
     if any(line.index is not None for page in old for line in page.golden):
         return relearn_list(rule, old, fresh, urls)
-    known = _known_pages(old, fresh)
-    kinds = rule.attributes
-    if not known:
-        return None
-    proposed = propose_annotations(known, kinds)
-    annotated = choose_pages(proposed, N_ANNOTATED)
+    proposed = propose_annotations(_known_pages(old, fresh), rule.attributes)
+    annotated = choose_pages(proposed, MAX_ANNOTATED_PAGES)
     if not annotated:
         return None
+
+    task = _LearningTask(rule, old, fresh, sorted(urls), proposed)
     dropped: set[str] = set()
-    relearnt = None
-    for _ in range(N_ROUNDS):
-        relearnt = _learn(rule, old, fresh, (proposed, annotated), sorted(urls), dropped)
-        more = _pages_that_fail(relearnt, proposed, annotated)
-        unsure = _unsure(relearnt, kinds)
-        if relearnt.verdict.has_passed and not unsure and not relearnt.spurious:
+    relearnt = _learn(task, annotated, dropped)
+    for _ in range(MAX_ROUNDS - 1):
+        unreliable = _unreliable_attributes(relearnt, rule.attributes)
+        if relearnt.verdict.has_passed and not unreliable and not relearnt.spurious:
             break
-        annotated = [*annotated, *more[:N_MORE]]
-        if not more:
-            dropped |= unsure
-            if not unsure:
-                break
+        failing = _failing_pages(relearnt)
+        if failing:
+            annotated = [*annotated, *failing[:MAX_ADDED_PAGES]]
+        elif unreliable:
+            dropped |= unreliable
+        else:
+            break
+        relearnt = _learn(task, annotated, dropped)
     return relearnt
 
 
-def _known_pages(old: Sequence[OldPage], fresh: Mapping[str, FreshPage]) -> list[KnownPage]:
+def _known_pages(old: Iterable[OldPage], fresh: Mapping[str, FreshPage]) -> list[KnownPage]:
     known = []
     for page in old:
         if page.url not in fresh or not page.golden:
             continue
-        tree, _ = tree_of_body(fresh[page.url].body, fresh[page.url].content_type)
+        tree, _ = read_tree(fresh[page.url])
         if tree is None:
             continue
+        golden = page.golden[0].values
         labels, tags = _old_anchors(page)
-        known.append(KnownPage(page.url, ValueIndex(tree), page.golden[0].values, labels, tags))
+        known.append(KnownPage(page.url, ValueIndex(tree), golden, labels, tags))
     return known
 
 
 def _old_anchors(page: OldPage) -> tuple[dict[str, str], dict[str, str]]:
     """Return the labels and tags of the nodes on which the golden values stood."""
-    tree, _ = tree_of_body(page.body, page.content_type)
+    tree, _ = read_tree(page.page)
     if tree is None:
         return {}, {}
-    read = ValueIndex(tree)
+    index = ValueIndex(tree)
     labels, tags = {}, {}
     for name, nodes in page.golden[0].nodes.items():
         xpath = nodes if isinstance(nodes, str) else next(iter(nodes), "")
-        place = read.place_at(xpath, "") if xpath else None
+        place = index.place_at(xpath, "") if xpath else None
         if place is not None:
             labels[name], tags[name] = place.label, place.tag
     return labels, tags
 
 
+@dataclass(frozen=True, slots=True)
+class _LearningTask:
+    """What stays the same from round to round."""
+
+    rule: Rule
+    old: Sequence[OldPage]
+    fresh: Mapping[str, FreshPage]
+    urls: Sequence[str]
+    proposed: Sequence[ProposedPage]
+
+
 def _learn(
-    rule: Rule,
-    old: Sequence[OldPage],
-    fresh: Mapping[str, FreshPage],
-    pages: tuple[list[ProposedPage], list[ProposedPage]],
-    urls: Sequence[str],
-    dropped: set[str],
-) -> Relearnt:
-    proposed, annotated = pages
-    taken = {page.url for page in annotated}
-    known = [page.url for page in old if page.url in fresh and page.url not in taken]
-    others = list(
-        dict.fromkeys([*known, *(url for url in urls if url in fresh and url not in taken)])
-    )
-    others = others[:N_UNANNOTATED]
-    trees = [tree_of_body(fresh[url].body, fresh[url].content_type)[0] for url in others]
-    learnt = learn_cluster(
-        [one for page in annotated if (one := _annotated_page(page, fresh[page.url], dropped))],
-        [tree for tree in trees if tree is not None],
+    task: _LearningTask, annotated: Sequence[ProposedPage], dropped: set[str]
+) -> RelearntRule:
+    """Learn a rule without the dropped attributes, and test it on all known pages."""
+    rule, fresh = task.rule, task.fresh
+    annotated_urls = {page.url for page in annotated}
+    candidates = dict.fromkeys([*(page.url for page in task.old), *task.urls])  # known pages first
+    others = [url for url in candidates if url in fresh and url not in annotated_urls]
+    others = others[:MAX_UNANNOTATED_PAGES]
+    samples = [_annotated_page(page, fresh[page.url], dropped) for page in annotated]
+    definition = learn_cluster(
+        [sample for sample in samples if sample is not None],
+        _trees(others, fresh),
         rule.attributes,
     )
-    stylesheet = stylesheet_of(learnt, title=rule.cluster.title)
-    trial = RunnableRule(rule.cluster.name, 0, stylesheet, rule.attributes)
-    has_rule = {one.attribute for one in learnt.attributes if one.alternatives}
-    versions = versions_with(trial, old, fresh)
-    kinds = [one for one in trial.attributes if one.name in has_rule or one.is_mandatory]
-    verdict = field_test_of_rule(versions, kinds)
-    measures = {
-        one.name: measure(one, versions) for one in trial.attributes if one.name in has_rule
-    }
-    spurious = _spurious(versions, proposed)
-    return Relearnt(
-        learnt, stylesheet, list(annotated), proposed, others, verdict, measures, spurious
+    trial = _TrialRun(rule, definition, task.old, fresh)
+    return RelearntRule(
+        definition,
+        trial.stylesheet,
+        list(annotated),
+        task.proposed,
+        others,
+        trial.verdict,
+        {one.name: measure(one, pairs_of_pages(one, trial.versions)) for one in trial.ruled},
+        _spurious(trial.versions, task.proposed),
     )
 
 
-def _spurious(
-    versions: Sequence[Versions], proposed: Sequence[ProposedPage]
-) -> dict[str, set[str]]:
-    """Return the values that a rule gives on pages that seem not to have them."""
-    absent_by_url = {page.url: page.absent for page in proposed}
-    given = {
-        one.url: {name for line in one.new for name in line.values}
-        & absent_by_url.get(one.url, frozenset())
-        for one in versions
-    }
-    return {url: names for url, names in given.items() if names}
+class _TrialRun:
+    """A learnt rule, run on the new versions of all known pages."""
+
+    def __init__(
+        self,
+        rule: Rule,
+        definition: ClusterRule,
+        old: Iterable[OldPage],
+        fresh: Mapping[str, FreshPage],
+    ) -> None:
+        attributes = rule.attributes
+        with_rule = {one.attribute for one in definition.attributes if one.alternatives}
+        self.ruled = [one for one in attributes if one.name in with_rule]
+        self.stylesheet = stylesheet_of(definition, title=rule.cluster.title)
+        runnable = RunnableRule(rule.cluster.name, 0, self.stylesheet, attributes)
+        self.versions = compare_versions(runnable, old, fresh)
+        tested = [one for one in attributes if one.name in with_rule or one.is_mandatory]
+        self.verdict = field_test_of_rule(self.versions, tested)
+
+
+def _trees(urls: Iterable[str], fresh: Mapping[str, FreshPage]) -> list[Any]:
+    trees = [read_tree(fresh[url])[0] for url in urls]
+    return [tree for tree in trees if tree is not None]
 
 
 def _annotated_page(
     page: ProposedPage, fresh: FreshPage, dropped: set[str]
 ) -> AnnotatedPage | None:
-    tree, problem = tree_of_body(fresh.body, fresh.content_type)
+    tree, problem = read_tree(fresh)
     if tree is None:
         return None
-    values = {
-        name: [
-            MarkedNode(one.place.xpath, None if one.place.is_whole else one.place.text)
-            for one in found
+    values = {name: found for name, found in page.values.items() if name not in dropped}
+    absent = page.absent - dropped - set(values)
+    return AnnotatedPage(page.url, tree, _marked_nodes(values), absent, problem)
+
+
+def _marked_nodes(values: Mapping[str, Sequence[FoundValue]]) -> dict[str, list[MarkedNode]]:
+    """Return the nodes in which found values stand, with the text where a value is a part of its node."""
+    nodes: dict[str, list[MarkedNode]] = {}
+    for name, found in values.items():
+        places = [value.place for value in found]
+        nodes[name] = [
+            MarkedNode(place.xpath, None if place.is_whole else place.text) for place in places
         ]
-        for name, found in page.values.items()
-        if name not in dropped
-    }
-    return AnnotatedPage(page.url, tree, values, page.absent - dropped - set(values), problem)
+    return nodes
 
 
-def measure(attribute: AttributeType, versions: Iterable[Versions]) -> dict[str, Any]:
-    """Return how often a rule gives the golden value of an attribute, where the page still shows it."""
-    counts: Counter[str] = Counter()
-    for one in versions:
-        was = one.old[0].values.get(attribute.name) if one.old else None
-        now = one.new[0].values.get(attribute.name) if one.new else None
-        counts["found"] += now is not None
-        if was is None or not (attribute.is_constant or _is_shown(was, one.shown)):
+def _spurious(
+    versions: Iterable[Versions], proposed: Iterable[ProposedPage]
+) -> dict[str, set[str]]:
+    """Return the attributes that a rule gives on pages that seem not to have them, by URL."""
+    absent_by_url = {page.url: page.absent for page in proposed}
+    spurious = {}
+    for version in versions:
+        given = {name for line in version.new for name in line.values}
+        absent = given & absent_by_url.get(version.url, frozenset())
+        if absent:
+            spurious[version.url] = absent
+    return spurious
+
+
+def _failing_pages(relearnt: RelearntRule) -> list[ProposedPage]:
+    """Return the pages to annotate as well: a value found there is lost, or a value comes out of nothing."""
+    annotated_urls = {page.url for page in relearnt.annotated}
+    pages = []
+    for page in relearnt.proposed:
+        if page.url in annotated_urls:
             continue
-        counts["known"] += 1
-        counts["given"] += now is not None
-        counts["right"] += same_value(attribute.type, was, now)
-    precision = counts["right"] / counts["given"] if counts["given"] else 0.0
-    recall = counts["right"] / counts["known"] if counts["known"] else 0.0
-    return {
-        "precision": round(precision, 4),
-        "recall": round(recall, 4),
-        "n_known": counts["known"],
-    }
+        failed = {failure.attribute for failure in relearnt.verdict.failed.get(page.url, ())}
+        if failed & set(page.values) or page.url in relearnt.spurious:
+            pages.append(page)
+    return pages
+
+
+def _unreliable_attributes(relearnt: RelearntRule, attributes: Iterable[AttributeType]) -> set[str]:
+    """Return the optional attributes whose rule is wrong too often to be proposed."""
+    failed = {one.attribute for fields in relearnt.verdict.failed.values() for one in fields}
+    unreliable = set()
+    for attribute in attributes:
+        figures = relearnt.measures.get(attribute.name)
+        if figures is None or attribute.is_mandatory or not attribute.is_constant:
+            continue
+        if figures["precision"] < MIN_PRECISION or attribute.name in failed:
+            unreliable.add(attribute.name)
+    return unreliable
+
+
+def measure(attribute: AttributeType, pairs: Pairs) -> dict[str, Any]:
+    """Return how often a rule gives the golden value of an attribute."""
+    n_known = n_given = n_right = 0
+    for golden, extracted in pairs:
+        n_known += 1
+        n_given += extracted is not None
+        n_right += same_value(attribute.type, golden, extracted)
+    precision = n_right / n_given if n_given else 0.0
+    recall = n_right / n_known if n_known else 0.0
+    return {"precision": round(precision, 4), "recall": round(recall, 4), "n_known": n_known}
+
+
+def pairs_of_pages(attribute: AttributeType, versions: Iterable[Versions]) -> Pairs:
+    """Yield the values of pages with one record each; one that may change counts where it is still shown."""
+    for version in versions:
+        golden = version.old[0].values.get(attribute.name) if version.old else None
+        if golden is None:
+            continue
+        if attribute.is_constant or _is_shown(golden, version.shown):
+            extracted = version.new[0].values if version.new else {}
+            yield golden, extracted.get(attribute.name)
 
 
 def _is_shown(value: str | Sequence[str], shown: str) -> bool:
-    whole = plain(shown)
-    return all(plain(text) in whole for text in ([value] if isinstance(value, str) else value))
+    """Return whether a page shows all texts of a value."""
+    shown = plain(shown)
+    texts = [value] if isinstance(value, str) else value
+    return all(plain(text) in shown for text in texts)
 
 
-def _pages_that_fail(
-    relearnt: Relearnt, proposed: Sequence[ProposedPage], annotated: Sequence[ProposedPage]
-) -> list[ProposedPage]:
-    """Return proposed pages on which the rule loses a value that was found there."""
-    taken = {page.url for page in annotated}
-    failed = {
-        url: {one.attribute for one in fields} for url, fields in relearnt.verdict.failed.items()
+def pairs_of_lists(attribute: AttributeType, versions: Iterable[Versions]) -> Pairs:
+    """Yield the values of records that are still in their list, matched by key."""
+    for version in versions:
+        new_record_by_key = {line.key: line.values for line in version.new}
+        for line in version.old:
+            golden = line.values.get(attribute.name)
+            new_record = new_record_by_key.get(line.key)
+            if golden is not None and new_record:
+                yield golden, new_record.get(attribute.name)
+
+
+@dataclass(slots=True)
+class _ListPage:
+    """The new version of a list page with what of its golden records was found on it."""
+
+    url: str
+    tree: _Element
+    records: list[list[_Element]]
+    golden: list[Line]  # the line of each record that was found again
+    indices: list[int]  # of these records among all
+    # A copy of each of them, with the original of every node mapped to its copy.
+    copies: list[tuple[_Element, dict[_Element, _Element]]]
+    found: list[ProposedPage] = field(default_factory=list)  # in each copy
+    page_values: Mapping[str, Sequence[FoundValue]] = field(default_factory=dict)  # beside records
+
+
+def relearn_list(
+    rule: Rule, old: Sequence[OldPage], fresh: Mapping[str, FreshPage], urls: Iterable[str]
+) -> RelearntRule | None:
+    """Return the rule of a changed list; None where its records are found on no page."""
+    attributes = rule.attributes
+    in_page = {
+        one["attribute"]
+        for one in rule.definition.get("attributes", [])
+        if one.get("scope") == OF_PAGE
     }
-    return [
-        page
-        for page in proposed
-        if page.url not in taken
-        and (failed.get(page.url, set()) & set(page.values) or page.url in relearnt.spurious)
+    in_record = [one for one in attributes if one.name not in in_page]
+    found = [_find_list(page, fresh[page.url], in_record) for page in old if page.url in fresh]
+    pages = [page for page in found if page is not None]
+    pages = sorted(pages, key=lambda page: -len(page.indices))[:MAX_LIST_PAGES]
+    if not pages:
+        return None
+
+    _find_record_values(pages, in_record)
+    _find_page_values(pages, [one for one in attributes if one.name in in_page])
+    listed_urls = {page.url for page in pages}
+    others = [url for url in sorted(urls) if url in fresh and url not in listed_urls]
+    others = others[:MAX_UNANNOTATED_LIST_PAGES]
+    samples = read_samples(
+        [
+            AnnotatedPage(
+                page.url, page.tree, _marked_nodes(page.page_values), records=page.records
+            )
+            for page in pages
+        ],
+        _trees(others, fresh),
+    )
+    definition = learn_records(samples, [_record_samples(page) for page in pages], rule.attributes)
+    trial = _TrialRun(rule, definition, old, fresh)
+    proposed = [_proposed_page(page) for page in pages]
+    return RelearntRule(
+        definition,
+        trial.stylesheet,
+        proposed,
+        proposed,
+        others,
+        _fail_where_records_are_lost(trial.verdict, trial.versions, pages),
+        {one.name: measure(one, pairs_of_lists(one, trial.versions)) for one in trial.ruled},
+    )
+
+
+def _find_list(
+    page: OldPage, fresh: FreshPage, attributes: Sequence[AttributeType]
+) -> _ListPage | None:
+    """Return the list of a page in which its golden records stand now; None where they stand in none."""
+    tree, _ = read_tree(fresh)
+    golden = [line for line in page.golden if line.values]
+    if tree is None or not golden:
+        return None
+    lists = [one.records for one in find_records(tree, MAX_LISTS_TO_MATCH)]
+    matched = match_list(lists, [line.values for line in golden], attributes)
+    if matched is None:
+        return None
+    records = [list(record) for record in matched.records]
+    indices = sorted(matched.known)
+    has_text = _have_text(records)
+    return _ListPage(
+        page.url,
+        tree,
+        records,
+        golden=[golden[matched.known[index]] for index in indices],
+        indices=indices,
+        copies=[copy_of_record(records[index], has_text=has_text) for index in indices],
+    )
+
+
+def _have_text(records: Iterable[Sequence[_Element]]) -> bool:
+    """Return whether the text between the elements of a record belongs to it."""
+    return any(len(record) > 1 for record in records)
+
+
+def _find_record_values(pages: Sequence[_ListPage], attributes: Sequence[AttributeType]) -> None:
+    """Find the golden values within their records, each record as if it were a page."""
+    known = []
+    for page in pages:
+        records = list(zip(page.copies, page.golden, strict=True))
+        for (copy, _), line in records[:MAX_RECORDS_OF_PAGE]:
+            known.append(KnownPage(page.url, ValueIndex(copy), _values_of(line.values, attributes)))
+    proposed = iter(propose_annotations(known, attributes))
+    for page in pages:
+        page.found = [next(proposed) for _ in page.copies[:MAX_RECORDS_OF_PAGE]]
+
+
+def _find_page_values(pages: Sequence[_ListPage], attributes: Sequence[AttributeType]) -> None:
+    """Find the golden values that stand beside the records, once a page."""
+    if not attributes:
+        return
+    known = [
+        KnownPage(page.url, ValueIndex(page.tree), _values_of(page.golden[0].values, attributes))
+        for page in pages
     ]
+    for page, proposed in zip(pages, propose_annotations(known, attributes), strict=True):
+        page.page_values = proposed.values
 
 
-def _unsure(relearnt: Relearnt, kinds: Iterable[AttributeType]) -> set[str]:
-    """Return the optional attributes whose rule is wrong too often to be proposed."""
-    optional = {one.name for one in kinds if not one.is_mandatory and one.is_constant}
-    failed = {field.attribute for fields in relearnt.verdict.failed.values() for field in fields}
-    return {
-        name
-        for name, told in relearnt.measures.items()
-        if name in optional and (told["precision"] < SURE or name in failed)
-    }
+def _values_of(
+    record: Mapping[str, Any], attributes: Iterable[AttributeType]
+) -> dict[str, str | Sequence[str]]:
+    return {one.name: record[one.name] for one in attributes if one.name in record}
+
+
+def _record_samples(page: _ListPage) -> RecordSamples:
+    annotated = [
+        AnnotatedPage(page.url, copy, _marked_nodes(found.values), found.absent)
+        for (copy, _), found in zip(page.copies, page.found, strict=False)
+        if found.values
+    ]
+    has_text = _have_text(page.records)
+    found_again = set(page.indices)
+    others = [
+        copy_of_record(record, has_text=has_text)[0]
+        for index, record in enumerate(page.records)
+        if index not in found_again
+    ]
+    return RecordSamples(
+        annotated, others[:MAX_RECORDS_OF_PAGE], _marked_nodes(page.page_values), has_text
+    )
+
+
+def _proposed_page(page: _ListPage) -> ProposedPage:
+    """Return what was found on a page, at the XPaths of the page instead of those of its copies."""
+    values = {name: list(found) for name, found in page.page_values.items()}
+    for (copy, copy_by_original), found in zip(page.copies, page.found, strict=False):
+        original_by_copy = {copied: original for original, copied in copy_by_original.items()}
+        for name, found_values in found.values.items():
+            for value in found_values:
+                nodes: Any = copy.xpath(value.place.xpath)
+                xpath = path_in_copy(nodes[0], original_by_copy)
+                # `_replace` is the public way of a named tuple.
+                place = value.place._replace(xpath=xpath)  # noqa: SLF001
+                values.setdefault(name, []).append(FoundValue(place, value.score, value.why))
+    paths = iter(element_paths([element for record in page.records for element in record]))
+    records = [[next(paths) for _ in record] for record in page.records]
+    return ProposedPage(page.url, values, frozenset(), records)
+
+
+def _fail_where_records_are_lost(
+    verdict: FieldVerdict, versions: Iterable[Versions], pages: Iterable[_ListPage]
+) -> FieldVerdict:
+    """Return the verdict; a rule that does not give the records that were found again has not passed."""
+    if not verdict.has_passed:
+        return verdict
+    given_by_url = {one.url: {str(line.key) for line in one.new} for one in versions}
+    n_found = 0
+    lost = []
+    for page in pages:
+        for line in page.golden:
+            key = str(line.key)
+            n_found += 1
+            if key not in given_by_url.get(page.url, set()):
+                lost.append((page.url, key))
+    if len(lost) <= MAX_LOST_RECORDS * n_found:
+        return verdict
+    url, key = lost[0]
+    why = f"{len(lost)} of {n_found} records are lost, such as {key!r} on {url}."
+    return replace(verdict, has_passed=False, why=why)

@@ -10,7 +10,7 @@ import orjson
 
 from clustering.models import Snapshot
 from monitoring.models import CheckedPage, FetchedPage, Proposal, SiteChange
-from monitoring.services.repair.decisions import SAID
+from monitoring.services.repair.proposals import DECISION_LABELS
 from rules.algorithms.running.record_lines import Line
 from rules.models import GoldenRecord, Rule
 from rules.views.review.review_rows import marks_at
@@ -150,7 +150,7 @@ def _values(line: Line | None, checked: CheckedPage, proposal: Proposal | None) 
                 xpath=told.get("xpath", ""),
                 precision=told.get("precision"),
                 said=told.get("said", ""),
-                said_word=SAID.get(told.get("said", ""), ""),
+                said_word=DECISION_LABELS.get(told.get("said", ""), ""),
             )
         )
     return rows

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET
 
 from clustering.models import PageMembership
 from monitoring.models import Alert, SiteChange
-from monitoring.services.repair.decisions import is_confirmed
+from monitoring.services.repair.proposals import is_confirmed
 from monitoring.views.checks import change_rows, site_rows
 from rules.models import Record
 from vertex.core.models import Role, Site

@@ -11,8 +11,7 @@ from django.views.decorators.http import require_POST
 
 from monitoring.models import Proposal, SiteChange
 from monitoring.services.checks import changes
-from monitoring.services.repair import decisions, healing
-from monitoring.services.repair import repairs as services
+from monitoring.services.repair import proposals, repairing
 from monitoring.views.checks.change_rows import new_snapshots
 from monitoring.views.checks.site_changes import context_of
 from vertex.core.models import Role
@@ -29,7 +28,7 @@ def run_repair(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     change = _change(name, pk)
     source = change.found_by.source if change.found_by else ""
     try:
-        job = healing.request_healing(site=change.site, source=source, actor=user_of(request))
+        job = repairing.request_healing(site=change.site, source=source, actor=user_of(request))
     except JobExists as error:
         messages.info(request, str(error))
     except (ValidationError, UnreadableFile) as error:
@@ -46,10 +45,11 @@ def run_repair(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 def decide_value(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Write down what the person says of one value; the last one confirmed brings the rule into force."""
     proposal = _proposal(name, pk)
-    attribute, said = request.POST.get("attribute", ""), request.POST.get("said", "")
+    attribute = request.POST.get("attribute", "")
+    decision = request.POST.get("said", "")
     try:
-        decisions.decide_value(
-            proposal=proposal, attribute=attribute, said=said, actor=user_of(request)
+        proposals.decide_value(
+            proposal=proposal, attribute=attribute, decision=decision, actor=user_of(request)
         )
     except (JobExists, ValidationError) as error:
         return _answer(request, proposal, _told(error))
@@ -62,7 +62,7 @@ def accept_proposal(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Confirm all values at once."""
     proposal = _proposal(name, pk)
     try:
-        services.accept_proposal(proposal=proposal, actor=user_of(request))
+        proposals.accept_proposal(proposal=proposal, actor=user_of(request))
     except (JobExists, ValidationError) as error:
         return _answer(request, proposal, _told(error))
     return _answer(request, proposal)
@@ -80,7 +80,7 @@ def annotate_instead(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         )
         return redirect("site_monitoring", name=name)
     try:
-        decisions.annotate_instead(
+        proposals.annotate_instead(
             proposal=proposal,
             cluster=change.cluster,
             snapshots=new_snapshots(change),

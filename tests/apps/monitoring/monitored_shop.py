@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from monitoring.services.checks.checking import request_checks, run_checks
-from monitoring.services.repair.healing import heal_site, request_healing
+from monitoring.services.repair.repairing import repair_site, request_healing
+from rules.models import Rule
 from tests.apps.clustering.demo_sites import articles
 from tests.apps.rules.shop_cast import learnt_shop, product
 from vertex.core.models import Job, Site
@@ -25,6 +26,12 @@ Made = tuple[str, bytes, str]
 
 def shop() -> Site:
     return learnt_shop(N)[0]
+
+
+def rules_of(site: Site) -> list[tuple[int, str]]:
+    return list(
+        Rule.objects.filter(cluster__site=site).order_by("version").values_list("version", "state")
+    )
 
 
 def redesigned(n: int) -> Made:
@@ -76,10 +83,10 @@ def check(site: Site, source: str) -> tuple[list[dict[str, Any]], dict[str, Any]
     return lines[:-1], lines[-1]
 
 
-def heal(site: Site, source: str, *, accept: bool = False) -> list[dict[str, Any]]:
-    """Mend a site in this process and return the lines."""
+def repair(site: Site, source: str, *, accept: bool = False) -> list[dict[str, Any]]:
+    """Repair a site in this process and return the lines."""
     lines: list[dict[str, Any]] = []
     job = request_healing(site=site, source=source, is_accepted=accept, rings=False)
-    done = run_job(job.pk, lambda run: heal_site(run, lines.append))
+    done = run_job(job.pk, lambda run: repair_site(run, lines.append))
     assert done.state == Job.State.DONE, done.error
     return lines

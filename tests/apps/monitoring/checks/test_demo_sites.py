@@ -17,7 +17,7 @@ from rules.services.records.extracting import stored_lines
 from rules.services.review.publishing import publish_rule
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.demo_sites import cluster, store
-from tests.apps.monitoring.monitored_shop import check, heal
+from tests.apps.monitoring.monitored_shop import check, repair
 from tests.apps.rules.shop_cast import extract
 from vertex.core.models import Site
 from vertex.demo import sites
@@ -134,7 +134,7 @@ def test_drift_is_no_change_and_a_redesign_is_repaired(guide: Site, tmp_path: Pa
     assert {"changed"} == {line["outcome"] for line in reached if line["cluster"] == broken}
     assert {True} == {line["field_test"] for line in reached if line["cluster"] != broken}
 
-    healed = heal(guide, archive(tmp_path, guide, "2"), accept=True)
+    healed = repair(guide, archive(tmp_path, guide, "2"), accept=True)
     decisions = [line["decision"] for line in healed if line["from_cluster"]]
     extract(guide)
 

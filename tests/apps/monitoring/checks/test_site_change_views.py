@@ -13,7 +13,7 @@ from django.urls import reverse
 from annotation.models import Sample
 from monitoring.models import Check, Proposal, SiteChange
 from monitoring.services.checks.checking import request_checks, run_checks
-from monitoring.services.repair.healing import heal_site, request_healing
+from monitoring.services.repair.repairing import repair_site, request_healing
 from monitoring.views.checks.change_rows import example_of, proposal_of
 from rules.models import Rule
 from tests.apps.monitoring.monitored_shop import redesigned
@@ -46,7 +46,7 @@ def shop(loopback: None) -> Iterator[Site]:
         site = one.open()
         one.make = redesigned
         run_job(request_checks(site=site, rings=False).pk, run_checks)
-        run_job(request_healing(site=site, rings=False).pk, heal_site)
+        run_job(request_healing(site=site, rings=False).pk, repair_site)
         yield site
 
 
@@ -114,7 +114,7 @@ class TestConfirming:
             assert f'data-current="{name}"' not in say(ops, name, "confirmed")
         assert not Job.objects.unfinished().filter(task="monitoring.heal_site").exists()
         say(ops, names[-1], "confirmed")
-        run_job(Job.objects.unfinished().get(task="monitoring.heal_site").pk, heal_site)
+        run_job(Job.objects.unfinished().get(task="monitoring.heal_site").pk, repair_site)
 
         assert ["retired", "published"] == list(
             Rule.objects.order_by("version").values_list("state", flat=True)

@@ -18,7 +18,7 @@ from rules.services.records.extracting import extract_records, request_extractio
 from rules.services.review.publishing import publish_rule
 from tests.apps.clustering.api_cast import Caller, caller
 from tests.apps.clustering.demo_sites import store
-from tests.apps.monitoring.monitored_shop import N, archive, check, heal, redesigned, shop
+from tests.apps.monitoring.monitored_shop import N, archive, check, redesigned, repair, shop
 from tests.apps.rules.shop_cast import extract, list_page, listing, product, products_of
 from vertex.core.models import Job, Role, Site
 from vertex.core.services.jobs.jobs import run_job
@@ -85,7 +85,7 @@ class TestOpenChange:
         site = shop_with_records()
         source = archive(tmp_path, site, redesigned)
         check(site, source)
-        heal(site, source, accept=True)
+        repair(site, source, accept=True)
 
         assert "held" not in extract_now(site)
         assert RIGHT == names()

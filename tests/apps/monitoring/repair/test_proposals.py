@@ -1,4 +1,4 @@
-"""What people and policies decide about repairs, and workers that are killed in the middle of one."""
+"""What people and policies decide about repairs."""
 
 from __future__ import annotations
 
@@ -12,18 +12,25 @@ from annotation.services.verticals.policies import change_policy
 from monitoring.models import FetchedPage, Proposal, Schedule, SiteChange
 from monitoring.services.checks.checking import request_checks, run_checks
 from monitoring.services.checks.schedules import change_schedule, make_default_schedules
-from monitoring.services.repair import accepting
-from monitoring.services.repair.healing import heal_site, request_healing
-from monitoring.services.repair.repairs import (
+from monitoring.services.repair.proposals import (
     accept_proposal,
     accepts_alone,
     end_repaired_changes,
     propose_repairs,
     reject_proposal,
 )
+from monitoring.services.repair.repairing import repair_site
 from rules.models import Record, Rule
 from tests.apps.clustering.api_cast import caller, site_of
-from tests.apps.monitoring.monitored_shop import N, archive, check, heal, redesigned, shop
+from tests.apps.monitoring.monitored_shop import (
+    N,
+    archive,
+    check,
+    redesigned,
+    repair,
+    rules_of,
+    shop,
+)
 from tests.apps.monitoring.shop_on_host import Shop
 from tests.apps.rules.shop_cast import extract
 from vertex.core.models import Job, Role, Site
@@ -35,12 +42,6 @@ KINDS = Proposal.Decision
 
 def proposed(site: Site) -> Proposal:
     return Proposal.objects.waiting().get(site=site, decision=KINDS.PROPOSED)
-
-
-def rules_of(site: Site) -> list[tuple[int, str]]:
-    return list(
-        Rule.objects.filter(cluster__site=site).order_by("version").values_list("version", "state")
-    )
 
 
 @pytest.fixture
@@ -57,11 +58,11 @@ class TestDecisions:
         site = shop()
         source = archive(tmp_path, site, redesigned)
         check(site, source)
-        heal(site, source)
+        repair(site, source)
         rob = caller("rob", Role.REVIEWER)
         answer = rob.post(f"proposals/{proposed(site).pk}/accept/")
         assert 202 == answer.status_code, answer.content
-        done = run_job(answer.json()["id"], heal_site)
+        done = run_job(answer.json()["id"], repair_site)
 
         assert Job.State.DONE == done.state, done.error
         proposal = Proposal.objects.get(decision=KINDS.PROPOSED)
@@ -72,7 +73,7 @@ class TestDecisions:
 
     def test_a_rejected_one_is_decided_on(self, tmp_path: Path) -> None:
         site = shop()
-        heal(site, archive(tmp_path, site, redesigned))
+        repair(site, archive(tmp_path, site, redesigned))
         proposal = proposed(site)
         reject_proposal(proposal=proposal, comment="wait for the shop")
 
@@ -82,7 +83,7 @@ class TestDecisions:
 
     def test_nothing_is_published_against_the_field_test(self, tmp_path: Path) -> None:
         site = shop()
-        heal(site, archive(tmp_path, site, redesigned))
+        repair(site, archive(tmp_path, site, redesigned))
         proposal = proposed(site)
         proposal.field_test = False
         with pytest.raises(ValidationError, match="fails the field test"):
@@ -111,11 +112,11 @@ class TestOverNight:
         run_job(request_checks(site=site, rings=False).pk, run_checks)
         assert 1 == propose_repairs()
         assert 0 == propose_repairs()
-        run_job(Job.objects.get(task="monitoring.heal_site").pk, heal_site)
+        run_job(Job.objects.get(task="monitoring.heal_site").pk, repair_site)
         on_host.make = None  # the site is gone in the morning
         kept = FetchedPage.objects.exclude(snapshot=None)
         assert N == kept.filter(page__url__contains="/p/").count()
-        done = run_job(accept_proposal(proposal=proposed(site)).pk, heal_site)
+        done = run_job(accept_proposal(proposal=proposed(site)).pk, repair_site)
 
         assert Job.State.DONE == done.state, done.error
         assert [(1, "retired"), (2, "published")] == rules_of(site)
@@ -130,7 +131,7 @@ class TestOverNight:
         on_host.make = redesigned
         run_job(request_checks(site=site, rings=False).pk, run_checks)
         propose_repairs()
-        run_job(Job.objects.get(task="monitoring.heal_site").pk, heal_site)
+        run_job(Job.objects.get(task="monitoring.heal_site").pk, repair_site)
 
         assert [(1, "retired"), (2, "published")] == rules_of(site)
         assert SiteChange.End.REPAIRED == SiteChange.objects.get().end
@@ -170,30 +171,3 @@ class TestSecondPerson:
 
         assert (400, 200, 200) == (refused.status_code, allowed.status_code, kept.status_code)
         assert "Only an administrator" in refused.content.decode()
-
-
-@pytest.mark.parametrize("step", ["_cluster", "_rule_of", "_note_accepted", "_draw_samples"])
-def test_a_worker_killed_while_it_accepts_is_followed_by_one_that_ends_it(
-    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    site = shop()
-    source = archive(tmp_path, site, redesigned)
-    check(site, source)
-    job = request_healing(site=site, source=source, is_accepted=True)
-
-    def die(*_: object) -> None:
-        raise SystemExit
-
-    with monkeypatch.context() as patched:
-        patched.setattr(accepting, step, die)
-        with pytest.raises(SystemExit):
-            run_job(job.pk, heal_site)
-    done = run_job(job.pk, heal_site)
-
-    assert Job.State.DONE == done.state, done.error
-    assert ["published"] == [state for _, state in rules_of(site) if state != "retired"]
-    assert SiteChange.End.REPAIRED == SiteChange.objects.get().end
-    extract(site)
-    assert {f"Rope {n}" for n in range(1, N + 1)} == {
-        record.values["name"] for record in Record.objects.there()
-    }

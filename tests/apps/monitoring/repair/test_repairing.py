@@ -13,7 +13,7 @@ from monitoring.models import Proposal, SiteChange
 from rules.models import Record, Rule
 from rules.services.records.extracting import stored_lines
 from tests.apps.clustering.demo_sites import store
-from tests.apps.monitoring.monitored_shop import archive, check, heal, redesigned, shop, with_ad
+from tests.apps.monitoring.monitored_shop import archive, check, redesigned, repair, shop, with_ad
 from tests.apps.rules.shop_cast import extract, products_of
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ def line_of(lines: list[dict[str, object]], end: str) -> dict[str, object]:
 class TestReuse:
     def test_an_untouched_cluster_keeps_its_rule(self, tmp_path: Path) -> None:
         site = shop()
-        line = line_of(heal(site, archive(tmp_path, site)), "/p/1")
+        line = line_of(repair(site, archive(tmp_path, site)), "/p/1")
 
         assert ("reused", products_of(site).name, 1.0) == (
             line["decision"],
@@ -39,7 +39,7 @@ class TestReuse:
     def test_so_does_one_with_an_advertisement(self, tmp_path: Path) -> None:
         site = shop()
         source = archive(tmp_path, site, with_ad)
-        line = line_of(heal(site, source, accept=True), "/p/1")
+        line = line_of(repair(site, source, accept=True), "/p/1")
 
         assert ("reused", True) == (line["decision"], line["accepted"])
         assert 1 == Rule.objects.count()
@@ -48,7 +48,7 @@ class TestReuse:
 
     def test_a_cluster_that_never_had_a_rule_needs_annotation(self, tmp_path: Path) -> None:
         site = shop()
-        line = line_of(heal(site, archive(tmp_path, site)), "/news/1")
+        line = line_of(repair(site, archive(tmp_path, site)), "/news/1")
 
         assert ("needs_annotation", None, {}) == (
             line["decision"],
@@ -61,7 +61,7 @@ class TestRepair:
     def test_golden_values_are_found_again_and_nothing_changes_yet(self, tmp_path: Path) -> None:
         site = shop()
         n_snapshots = Snapshot.objects.count()
-        line = line_of(heal(site, archive(tmp_path, site, redesigned)), "/p/1")
+        line = line_of(repair(site, archive(tmp_path, site, redesigned)), "/p/1")
 
         assert ("proposed", True) == (line["decision"], line["field_test"])
         assert {"name": 1.0, "price": 1.0, "weight": 1.0} == {
@@ -78,7 +78,7 @@ class TestRepair:
         store(site, [redesigned(n) for n in range(1, 13)])
         assign_arrivals(site=site)
         assert not PageMembership.objects.current().filter(cluster=products).exists()
-        line = line_of(heal(site, archive(tmp_path, site, redesigned), accept=True), "/p/1")
+        line = line_of(repair(site, archive(tmp_path, site, redesigned), accept=True), "/p/1")
 
         assert ("proposed", products.name, True) == (
             line["decision"],
@@ -93,7 +93,7 @@ class TestRepair:
         extract(site)
         source = archive(tmp_path, site, redesigned)
         check(site, source)
-        line = line_of(heal(site, source, accept=True), "/p/1")
+        line = line_of(repair(site, source, accept=True), "/p/1")
         extract(site)
 
         found = {str(one["url"]): one for one in stored_lines(site)}
@@ -107,7 +107,7 @@ class TestRepair:
 
     def test_accepted_annotations_stand_on_the_new_snapshots(self, tmp_path: Path) -> None:
         site = shop()
-        heal(site, archive(tmp_path, site, redesigned), accept=True)
+        repair(site, archive(tmp_path, site, redesigned), accept=True)
 
         live = Annotation.objects.live().select_related("page")
         assert {True} == {row.snapshot_id == row.page.latest_snapshot_id for row in live}
@@ -116,9 +116,9 @@ class TestRepair:
     def test_a_second_run_finds_nothing_to_do(self, tmp_path: Path) -> None:
         site = shop()
         source = archive(tmp_path, site, redesigned)
-        heal(site, source, accept=True)
+        repair(site, source, accept=True)
 
-        assert "reused" == line_of(heal(site, source, accept=True), "/p/1")["decision"]
+        assert "reused" == line_of(repair(site, source, accept=True), "/p/1")["decision"]
         assert 2 == Rule.objects.count()
 
 
@@ -132,7 +132,7 @@ class TestNothingIsPublishedAgainstTheFieldTest:
 
         site = shop()
         extract(site)
-        line = line_of(heal(site, archive(tmp_path, site, other), accept=True), "/p/1")
+        line = line_of(repair(site, archive(tmp_path, site, other), accept=True), "/p/1")
 
         assert line["decision"] in {"needs_annotation", "proposed"}
         assert not line["accepted"]

@@ -1,4 +1,4 @@
-"""Repair of the rule of a list after a redesign."""
+"""Rules learnt anew after a redesign, and how they are measured."""
 
 from __future__ import annotations
 
@@ -12,13 +12,17 @@ from annotation.models import Annotation, Attribute
 from annotation.services import assign_vertical, save_vertical
 from clustering.models import Cluster, Page, PageMembership
 from monitoring.algorithms.known_values import same_value
+from monitoring.algorithms.rule_reuse import Versions
+from monitoring.services.repair.relearning import measure, pairs_of_lists, pairs_of_pages
+from rules.algorithms.running.record_lines import Line
+from rules.algorithms.running.records import ExtractedRecord
 from rules.models import Record, Rule
 from rules.services.learning.learning import learn_rule
 from rules.services.records.extracting import stored_lines
 from rules.services.review.publishing import publish_rule
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.demo_sites import cluster, store
-from tests.apps.monitoring.monitored_shop import heal
+from tests.apps.monitoring.monitored_shop import repair
 from tests.apps.rules.shop_cast import extract
 from vertex.core.models import Site
 from vertex.demo import sites
@@ -27,6 +31,12 @@ from vertex.demo.sites import DemoPage
 pytestmark = pytest.mark.django_db
 NAME = "town-guide"
 KINDS = {"name": "text", "streetAddress": "text", "addressLocality": "text", "telephone": "phone"}
+
+
+def line(key: str | None = None, **values: str | list[str]) -> Line:
+    """Return a line with a record of these values."""
+    record = ExtractedRecord(values, {}, {}, [], {}, {}, key=key)
+    return Line("http://shop.example/", "products", "products@1", record)
 
 
 def some_pages(edition: str = "1") -> list[DemoPage]:
@@ -94,7 +104,7 @@ def keys() -> set[tuple[str, str]]:
 
 def test_a_redesigned_list_is_repaired_from_its_golden_records(guide: Site, tmp_path: Path) -> None:
     before = keys()
-    healed = heal(guide, archive(tmp_path, guide), accept=True)
+    healed = repair(guide, archive(tmp_path, guide), accept=True)
     (line,) = (one for one in healed if one["decision"] == "proposed")
     extract(guide)
 
@@ -135,6 +145,39 @@ def test_a_list_whose_values_are_gone_gets_no_rule(guide: Site, tmp_path: Path) 
     for line in lines:
         path = tmp_path / line["file"]
         path.write_bytes(b"<html><body><p>We have moved.</p><ul><li>a<li>b<li>c</ul></body></html>")
-    heal(guide, source, accept=True)
+    repair(guide, source, accept=True)
 
     assert not Rule.objects.published().exists()
+
+
+class TestMeasure:
+    """How often a relearnt rule gives the golden values."""
+
+    NAME = AttributeType("name", "text", is_constant=True)
+    PRICE = AttributeType("price", "price", is_constant=False)
+
+    def test_a_changing_value_counts_only_where_the_page_still_shows_it(self) -> None:
+        old, new = [line(price="1 EUR")], [line(price="2 EUR")]
+        shown = Versions("u", old, new, shown="was 1 EUR, now 2 EUR")
+        gone = Versions("u", old, new, shown="now 2 EUR")
+
+        assert [("1 EUR", "2 EUR")] == list(pairs_of_pages(self.PRICE, [shown, gone]))
+
+    def test_a_page_without_a_new_record_lost_its_value(self) -> None:
+        versions = [
+            Versions("a", [line(name="Rope")], [line(name="rope")]),
+            Versions("b", [line(name="Cord")], []),
+            Versions("c", [line()], [line(name="Line")]),
+        ]
+
+        assert {"precision": 1.0, "recall": 0.5, "n_known": 2} == measure(
+            self.NAME, pairs_of_pages(self.NAME, versions)
+        )
+
+    def test_records_of_a_list_are_matched_by_key_and_those_gone_do_not_count(self) -> None:
+        old = [line(key="1", name="Rope"), line(key="2", name="Cord"), line(key="3", name="Line")]
+        new = [line(key="3", name="Line"), line(key="1", name="Rape")]
+        pairs = list(pairs_of_lists(self.NAME, [Versions("u", old, new)]))
+
+        assert [("Rope", "Rape"), ("Line", "Line")] == pairs
+        assert {"precision": 0.5, "recall": 0.5, "n_known": 2} == measure(self.NAME, iter(pairs))

@@ -1,0 +1,401 @@
+"""Apply plans of repair: store the new pages, cluster them, publish the rules."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Max, QuerySet
+from django.utils import timezone
+
+from annotation.algorithms.anchors.anchoring import anchor_node
+from annotation.algorithms.anchors.node_paths import AnchorProblem
+from annotation.algorithms.anchors.page_texts import read_texts
+from annotation.models import Annotation, Assignment, Attribute, Vertical
+from annotation.services.annotations.annotating import annotate, annotate_page
+from annotation.services.annotations.stored_marks import AnnotatedValue
+from annotation.services.samples import sampling
+from clustering.models import Cluster, Clustering, Page, PageMembership, Snapshot
+from clustering.services.clusters.clustering_runs import cluster_site
+from clustering.services.clusters.clusterings import cancel_left_run, request_clustering
+from clustering.services.pages.pages import Visit, prepare_visits, store_visits
+from monitoring.algorithms.repair import ProposedPage
+from monitoring.models import Proposal, SiteChange
+from monitoring.services.checks.changes import end_change
+from monitoring.services.checks.fresh_pages import FreshPage
+from monitoring.services.repair.plans import RepairPlan
+from monitoring.services.repair.relearning import RelearntRule
+from rules.models import Rule, RuleSample
+from rules.services.learning.sample_pages import tree_of
+from rules.services.learning.schemas import vertical_of
+from rules.services.review.publishing import publish_rule
+from vertex.core.models import Job, Site, User
+from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.jobs import JobRun
+from vertex.core.services.people import audit
+
+PAGES_PER_TRANSACTION: Final = 50
+ROWS_PER_FETCH: Final = 5_000
+MAX_UNANNOTATED_SAMPLES: Final = 20  # of a reused rule
+
+
+class AcceptedPlan(NamedTuple):
+    """A plan that is to be applied, with its proposal."""
+
+    plan: RepairPlan
+    proposal: Proposal
+
+
+def apply_plans(
+    run: JobRun, site: Site, accepted: Sequence[AcceptedPlan], fresh: Mapping[str, FreshPage]
+) -> list[tuple[Cluster | None, bool]]:
+    """Apply the plans that the field test lets pass.
+
+    1. Store the new pages and cluster the site anew.
+    2. Publish each plan's rule for the cluster that most of its pages are in now; its site change ends.
+    3. Retire the rules that lost their pages and found no successor, so that nobody reads wrong values.
+    4. Draw the samples of clusters with a new rule again.
+
+    Returns each plan's cluster from then on, and whether the plan gave it a rule. Raises JobFailed.
+    """
+    actor = run.job.created_by
+    _store_pages(run, site, fresh)
+    with run.kept_alive():
+        _cluster_site(site, actor)
+    clusters = [_cluster_of(site, plan) for plan, _ in accepted]
+    results: list[tuple[Cluster | None, bool]] = []
+    served = set()
+    for (plan, proposal), cluster in zip(accepted, clusters, strict=True):
+        rule = None
+        if cluster is not None:
+            with run.kept_alive():
+                rule = _publish_rule(plan, cluster, actor)
+        if cluster is not None and rule is not None:
+            served.add(rule.cluster_id)
+            _accept(proposal, cluster, rule, actor)
+            end_change(cluster=cluster, end=SiteChange.End.REPAIRED)
+        results.append((cluster, rule is not None))
+    _retire_unserved(site, [plan for plan, _ in accepted], served, actor)
+    for (plan, _), cluster in zip(accepted, clusters, strict=True):
+        if cluster is not None and plan.may_be_published:
+            _draw_samples(site, cluster)
+    return results
+
+
+def _store_pages(run: JobRun, site: Site, fresh: Mapping[str, FreshPage]) -> None:
+    """Store the pages as the newest snapshots, batch by batch."""
+    pages = list(fresh.values())
+    for start in range(0, len(pages), PAGES_PER_TRANSACTION):
+        fetched_at = timezone.now()
+        prepared = prepare_visits(
+            [
+                Visit(
+                    url=page.url,
+                    body=page.body,
+                    fetched_at=fetched_at,
+                    status=page.status,
+                    content_type=page.content_type,
+                    final_url=page.final_url,
+                )
+                for page in pages[start : start + PAGES_PER_TRANSACTION]
+            ]
+        )
+        with transaction.atomic():
+            run.renew(message="storing pages")
+            store_visits(site=site, prepared=prepared, job=run.job)
+
+
+def _cluster_site(site: Site, actor: User | None) -> None:
+    """Cluster the site anew by the algorithm that it works with."""
+    current = Clustering.objects.current().filter(site=site).without_model().first()
+    algorithm = current.algorithm if current else "auto"
+    _do(
+        partial(request_clustering, site=site, algorithm=algorithm, actor=actor, rings=False),
+        cluster_site,
+    )
+
+
+def _do(request: Callable[[], Job], work: Any) -> None:
+    """Do another job within this one; one that a killed worker left in the middle ends. Raises JobFailed."""
+    try:
+        job = request()
+    except jobs.JobExists as unfinished:
+        if not cancel_left_run(job=unfinished.job):
+            raise
+        job = request()
+    done = jobs.run_job(job.pk, work)
+    if done.state != Job.State.DONE:
+        raise jobs.JobFailed(done.error or f"“{done.title}” (job {done.pk}) did not end well")
+
+
+def _cluster_of(site: Site, plan: RepairPlan) -> Cluster | None:
+    """Return the cluster in which most of a plan's pages are now; None where they are in none."""
+    urls = plan.new.urls
+    members = PageMembership.objects.current().filter(clustering__site=site, cluster__isnull=False)
+    rows = members.values_list("page__url", "cluster").iterator(chunk_size=ROWS_PER_FETCH)
+    n_by_cluster = Counter(cluster for url, cluster in rows if url in urls)
+    if not n_by_cluster:
+        return None
+    (pk, _), *_ = n_by_cluster.most_common(1)
+    return Cluster.objects.get(pk=pk)
+
+
+def _publish_rule(plan: RepairPlan, cluster: Cluster, actor: User | None) -> Rule | None:
+    """Return the rule that serves a cluster from now on; None where the plan has none to publish."""
+    if plan.reused_rule is not None:
+        if plan.reused_rule.cluster_id == cluster.pk:
+            return plan.reused_rule
+        return _publish_copy(plan.reused_rule, cluster, actor)
+    if plan.rule is None or plan.relearnt is None or not plan.may_be_published:
+        return None
+    rule = _create_repaired(plan.relearnt, plan.rule, cluster, actor)
+    try:
+        publish_rule(rule=rule, actor=actor)
+    except ValidationError:
+        return None  # it stays a draft, to be looked at
+    _annotate(plan.relearnt, plan.rule.vertical, cluster, actor)
+    return rule
+
+
+def _publish_copy(rule: Rule, cluster: Cluster, actor: User | None) -> Rule | None:
+    """Return a published copy of a rule for another cluster; a rule that the cluster has already stays.
+
+    None where the copy cannot be published.
+    """
+    published = Rule.objects.published().filter(cluster=cluster).first()
+    if published is not None:
+        return published
+    with transaction.atomic():
+        copy = _create_version(
+            cluster,
+            rule,
+            actor,
+            f"reused from {rule}",
+            {
+                "definition": rule.definition,
+                "stylesheet": rule.stylesheet,
+                "figures": rule.figures,
+                "validation": rule.validation,
+                "origin": rule.origin,
+                "edited_from": rule.edited_from,
+            },
+        )
+        _create_samples(copy, [], _snapshots_of_cluster(cluster)[:MAX_UNANNOTATED_SAMPLES])
+    try:
+        publish_rule(rule=copy, actor=actor)
+    except ValidationError:
+        return None
+    return copy
+
+
+def _create_repaired(
+    relearnt: RelearntRule, before: Rule, cluster: Cluster, actor: User | None
+) -> Rule:
+    """Create a relearnt rule as a draft, with the pages from which it was learnt."""
+    annotated = [page.url for page in relearnt.annotated]
+    with transaction.atomic():
+        rule = _create_version(
+            cluster,
+            before,
+            actor,
+            "repaired after a site change",
+            {
+                "definition": relearnt.definition.as_json(),
+                "stylesheet": relearnt.stylesheet,
+                "figures": _figures_json(relearnt),
+                "validation": {"pages": relearnt.verdict.n_pages, "repaired": relearnt.measures},
+            },
+        )
+        _create_samples(
+            rule,
+            _snapshots_of_pages(cluster, annotated),
+            _snapshots_of_pages(cluster, relearnt.unannotated),
+        )
+    return rule
+
+
+def _create_version(
+    cluster: Cluster, before: Rule, actor: User | None, comment: str, columns: dict[str, Any]
+) -> Rule:
+    """Create a further version of a cluster's rule, as a draft; the cluster describes the same vertical."""
+    Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
+    vertical = vertical_of(cluster)
+    if vertical is None or vertical.pk != before.vertical_id:
+        Assignment.objects.update_or_create(
+            site=cluster.site, cluster=cluster, defaults={"vertical": before.vertical}
+        )
+    last = Rule.objects.filter(cluster=cluster).aggregate(last=Max("version"))["last"] or 0
+    rule = Rule.objects.create(
+        cluster=cluster,
+        version=last + 1,
+        vertical=before.vertical,
+        schema=before.schema,
+        learner=before.learner,
+        comment=comment,
+        made_by=actor,
+        **columns,
+    )
+    audit.record(
+        actor=actor,
+        action="rule.repaired",
+        subject=str(rule),
+        site=cluster.site,
+        detail={"from": str(before), "comment": comment},
+    )
+    return rule
+
+
+def _figures_json(relearnt: RelearntRule) -> list[dict[str, Any]]:
+    figures = []
+    for attribute in relearnt.definition.attributes:
+        best = attribute.alternatives[0] if attribute.alternatives else None
+        figures.append(
+            {
+                "attribute": attribute.attribute,
+                "kind": best.kind if best else "none",
+                "xpath": best.xpath if best else "",
+                "precision": best.numbers.precision if best else 0.0,
+                "distance": best.numbers.distance if best else 0,
+                "support": best.numbers.support if best else 0.0,
+                "n_annotated": sum(
+                    attribute.attribute in page.values for page in relearnt.annotated
+                ),
+                "missing_on": [],
+            }
+        )
+    return figures
+
+
+def _snapshots_of_cluster(cluster: Cluster) -> list[Snapshot]:
+    """Return the latest snapshots of a cluster's pages."""
+    members = PageMembership.objects.current().filter(cluster=cluster)
+    return _latest_snapshots(Page.objects.filter(pk__in=members.values("page")))
+
+
+def _snapshots_of_pages(cluster: Cluster, urls: Sequence[str]) -> list[Snapshot]:
+    """Return the latest snapshots of some pages of a cluster's site, in the order of their addresses."""
+    snapshots = _latest_snapshots(Page.objects.filter(site=cluster.site_id, url__in=urls))
+    index_by_url = {url: index for index, url in enumerate(urls)}
+    return sorted(snapshots, key=lambda snapshot: index_by_url[snapshot.page.url])
+
+
+def _latest_snapshots(pages: QuerySet[Page]) -> list[Snapshot]:
+    with_snapshot = pages.filter(latest_snapshot__isnull=False)
+    snapshots = [
+        page.latest_snapshot for page in with_snapshot.select_related("latest_snapshot__page")
+    ]
+    return [snapshot for snapshot in snapshots if snapshot is not None]
+
+
+def _create_samples(rule: Rule, annotated: Iterable[Snapshot], others: Iterable[Snapshot]) -> None:
+    uses = ((RuleSample.Use.ANNOTATED, annotated), (RuleSample.Use.UNANNOTATED, others))
+    RuleSample.objects.bulk_create(
+        RuleSample(rule=rule, snapshot=snapshot, use=use)
+        for use, snapshots in uses
+        for snapshot in snapshots
+    )
+
+
+def _annotate(
+    relearnt: RelearntRule, vertical: Vertical, cluster: Cluster, actor: User | None
+) -> None:
+    """Annotate the new snapshots with what was found again; annotations of the old ones end."""
+    page_by_url = {page.url: page for page in relearnt.proposed}
+    live = Annotation.objects.live().filter(
+        page__url__in=list(page_by_url), page__site=cluster.site_id
+    )
+    urls = {page.url for page in relearnt.annotated}
+    urls.update(live.values_list("page__url", flat=True))
+    attributes = {one.name: one for one in Attribute.objects.live().filter(vertical=vertical)}
+    for snapshot in _snapshots_of_pages(cluster, sorted(urls)):
+        _annotate_snapshot(snapshot, page_by_url[snapshot.page.url], attributes, actor)
+    audit.record(
+        actor=actor,
+        action="annotations.repaired",
+        subject=cluster.name,
+        site=cluster.site,
+        detail={"pages": len(urls)},
+    )
+
+
+def _annotate_snapshot(
+    snapshot: Snapshot, page: ProposedPage, attributes: Mapping[str, Attribute], actor: User | None
+) -> None:
+    tree = tree_of(snapshot)
+    if tree is None:
+        return
+    texts = read_texts(tree)
+    marks: dict[Attribute | None, list[AnnotatedValue]] = {}
+    for name, found in page.values.items():
+        if name not in attributes:
+            continue
+        try:
+            anchors = [anchor_node(texts, value.place.xpath, value.place.text) for value in found]
+        except AnchorProblem:
+            continue
+        marks[attributes[name]] = [
+            AnnotatedValue(anchor, _record_around(anchor.xpath, page)) for anchor in anchors
+        ]
+    if page.records:
+        marks[None] = [AnnotatedValue(record=tuple(record)) for record in page.records]
+    for name in page.absent & attributes.keys():
+        marks.setdefault(attributes[name], [AnnotatedValue()])
+    annotate_page(snapshot=snapshot, marks=marks, actor=actor, source=Annotation.Source.SUGGESTION)
+
+    stale = Annotation.objects.live().filter(page=snapshot.page_id, attribute__isnull=False)
+    for row in stale.exclude(snapshot=snapshot).select_related("attribute").distinct():
+        annotate(
+            snapshot=snapshot,
+            attribute=row.attribute,
+            marks=[],
+            actor=actor,
+            source=Annotation.Source.SUGGESTION,
+            is_audited=False,
+        )
+
+
+def _record_around(xpath: str, page: ProposedPage) -> tuple[str, ...]:
+    """Return the record in which a node stands; nothing where it is in none."""
+    for record in page.records:
+        if any(f"{xpath}/".startswith(f"{element}/") for element in record):
+            return tuple(record)
+    return ()
+
+
+def _accept(proposal: Proposal, cluster: Cluster, rule: Rule, actor: User | None) -> None:
+    proposal.state, proposal.cluster, proposal.rule = Proposal.State.ACCEPTED, cluster, rule
+    proposal.accepted_at, proposal.accepted_by = timezone.now(), actor
+    proposal.save(update_fields=["state", "cluster", "rule", "accepted_at", "accepted_by"])
+
+
+def _retire_unserved(
+    site: Site, plans: Iterable[RepairPlan], served: Collection[int], actor: User | None
+) -> None:
+    """Retire the rules whose cluster changed and for which nothing could be published."""
+    for plan in plans:
+        rule = plan.rule
+        if rule is None or plan.reused_rule is not None or rule.cluster_id in served:
+            continue
+        published = Rule.objects.published().filter(pk=rule.pk)
+        if not published.update(state=Rule.State.RETIRED, retired_at=timezone.now()):
+            continue  # it is retired already
+        audit.record(
+            actor=actor,
+            action="rule.retired",
+            subject=str(rule),
+            site=site,
+            detail={"why": "its pages changed and no repair passed the field test"},
+        )
+
+
+def _draw_samples(site: Site, cluster: Cluster) -> None:
+    """Draw the samples of a repaired cluster anew, so that an editor sees the pages as they are now."""
+    request = partial(sampling.request_samples, site=site, cluster=cluster.name, rings=False)
+    try:
+        _do(request, sampling.draw_samples)
+    except (jobs.JobExists, jobs.JobFailed, jobs.JobNotClaimed, ValidationError):
+        return  # the rule serves; samples can be drawn at any time

@@ -1,0 +1,45 @@
+"""Plans that are applied, also after a worker was killed in the middle of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from monitoring.models import SiteChange
+from monitoring.services.repair import applying
+from monitoring.services.repair.repairing import repair_site, request_healing
+from rules.models import Record
+from tests.apps.monitoring.monitored_shop import N, archive, check, redesigned, rules_of, shop
+from tests.apps.rules.shop_cast import extract
+from vertex.core.models import Job
+from vertex.core.services.jobs.jobs import run_job
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("step", ["_cluster_site", "_publish_rule", "_accept", "_draw_samples"])
+def test_a_worker_killed_while_it_accepts_is_followed_by_one_that_ends_it(
+    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = shop()
+    source = archive(tmp_path, site, redesigned)
+    check(site, source)
+    job = request_healing(site=site, source=source, is_accepted=True)
+
+    def die(*_: object) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patched:
+        patched.setattr(applying, step, die)
+        with pytest.raises(SystemExit):
+            run_job(job.pk, repair_site)
+    done = run_job(job.pk, repair_site)
+
+    assert Job.State.DONE == done.state, done.error
+    assert ["published"] == [state for _, state in rules_of(site) if state != "retired"]
+    assert SiteChange.End.REPAIRED == SiteChange.objects.get().end
+    extract(site)
+    assert {f"Rope {n}" for n in range(1, N + 1)} == {
+        record.values["name"] for record in Record.objects.there()
+    }
