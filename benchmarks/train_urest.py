@@ -34,7 +34,7 @@ from clustering.algorithms.records.ranker import (
     Row,
     Tree,
     complete,
-    places_of_best,
+    indices_of_best,
     preselect,
 )
 
@@ -73,7 +73,7 @@ class Measured:
 
     def completed(self, quick: Model) -> Completed:
         """Return the candidates that a quick model keeps, with all features."""
-        chosen = places_of_best(list(scores_of(quick, np.array(self.quick))), N_BEST)
+        chosen = indices_of_best(list(scores_of(quick, np.array(self.quick))), N_BEST)
         kept = [self.candidates[number] for number in chosen]
         rows = complete(self.page, kept, [self.quick[number] for number in chosen], self.deep)
         return Completed(

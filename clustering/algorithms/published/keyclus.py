@@ -57,9 +57,9 @@ from clustering.algorithms.published.key_paths import (
     similarity_of_content,
     similarity_of_occurrence,
 )
+from clustering.algorithms.published.tabs import find_tabs, open_tab
 from clustering.algorithms.published.template_removal import kept_terms, repeated_pagelets
 from clustering.algorithms.published.unique_attributes import find_mark, unique_marks
-from clustering.algorithms.records.tabs import find_tabs, open_tab
 
 SHINGLE_SIZE = 1
 

@@ -1,1 +1,13 @@
-"""Find the records of a list page without a teacher; pure."""
+"""Find the records of a list page without a teacher. Start at `finding`: pages in, ranked lists out.
+
+finding     propose, rank, choose: `find_records`
+siblings    the other records of a list from one of them: `siblings_of`
+page_model  the elements of a page by number, with running sums
+candidates  lists of regions that could be records
+runs        records that are runs of adjacent siblings
+linkage     siblings whose path sets are similar
+features    what is measured of a candidate
+ranker      the trained model that orders candidates; its numbers are in weights/
+
+Import from outside: `finding`, `siblings`, and `page_model` for other methods on the same pages. Pure.
+"""

@@ -2,9 +2,10 @@
 
 Paper:      Shen and Karger, "U-REST" (WWW 2007): discover repetitions, rank them, return the best.
 Notation:   A found list has a score and records; a record is a list of adjacent siblings.
-Readings:   A page whose best candidate looks like no records at all has none; one record is no list.
-Departures: Candidates and ranker are our own (record_candidates, record_ranker); the algorithm as published
-            is in urest.
+Readings:   A page whose best candidate looks like no records at all has none; one record is no
+            list.
+Departures: Candidates and ranker are our own (`candidates`, `ranker`); the algorithm as published
+            is `published.urest`.
 Cost:       Linear in the page but for some dozens of candidates that are looked at closely.
 """
 
@@ -17,17 +18,17 @@ from dataclasses import dataclass
 from lxml.etree import _Element
 
 from clustering.algorithms.records.candidates import RecordList, find_candidates
-from clustering.algorithms.records.features import alike, mean, region_paths
+from clustering.algorithms.records.features import jaccard, mean, region_paths
 from clustering.algorithms.records.page_model import PageModel, Region, model_page
 from clustering.algorithms.records.ranker import load_ranker
 from clustering.dom.paths import element_paths
 
-FURTHER = 0.5  # of the least score, from which lists beside the best one are told
-MOST_DROPPED = 2  # regions that are looked at again: a first and a last one
+FURTHER_LISTS = 0.5  # of the ranker's least score, which lists beside the best one must reach
+MAX_DROPPED = 2  # regions that are looked at again: a first and a last one
 N_COMPARED = 10
-USUAL = 0.75  # share of the records that says how all of them begin
-ALIKE = 0.8  # share of paths that a dropped region must have with the others, on average
-SHARED = 0.5  # of its text that a list may share with a better one to be told beside it
+MIN_USUAL = 0.75  # share of the records that says how all of them begin
+MIN_LIKENESS = 0.8  # share of paths that a dropped region must have with the others, on average
+MAX_SHARED = 0.5  # share of its text that a list may have in common with a better one
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,81 +46,90 @@ class FoundList:
 
 
 def find_records(tree: _Element, n_best: int = 1) -> list[FoundList]:
-    """Return the lists of a page, the best first; none where the page has no list."""
+    """Return the lists of a page, the best first; none where the page has no list.
+
+    1. Propose candidates, and rank them.
+    2. Leave out what shares too much text with a better list.
+    3. Restore like regions that a filter dropped, and cut off advertisements between the records.
+    """
     page = model_page(tree)
     ranker = load_ranker()
     candidates = find_candidates(page)
-    ranked = ranker.rank(page, candidates)
-    told: list[FoundList] = []
-    taken: list[Sequence[Region]] = []
-    for score, candidate in ranked:
-        if score < (ranker.least * FURTHER if told else ranker.least) or len(told) >= n_best:
+    lists: list[FoundList] = []
+    regions_of_lists: list[Sequence[Region]] = []
+    for score, candidate in ranker.rank(page, candidates):
+        min_score = ranker.least * FURTHER_LISTS if lists else ranker.least
+        if score < min_score or len(lists) >= n_best:
             break
-        if all(_shared(page, candidate.regions, other) <= SHARED for other in taken):
-            regions = _begun_alike(page, _completed(page, candidate, candidates))
-            taken.append(regions)
-            records = [_elements(page, region) for region in regions]
-            told.append(FoundList(min(max(score, 0.0), 1.0), records, page.is_cut))
-    return told
+        if any(
+            _shared_text(page, candidate.regions, better) > MAX_SHARED
+            for better in regions_of_lists
+        ):
+            continue
+        regions = _with_dropped(page, candidate, candidates)
+        regions = _without_advertisements(page, regions)
+        regions_of_lists.append(regions)
+        records = [[page.nodes[element] for element in page.siblings(region)] for region in regions]
+        lists.append(FoundList(min(max(score, 0.0), 1.0), records, page.is_cut))
+    return lists
 
 
-def _completed(
-    page: PageModel, chosen: RecordList, candidates: Sequence[RecordList]
+def _with_dropped(
+    page: PageModel, candidate: RecordList, candidates: Sequence[RecordList]
 ) -> Sequence[Region]:
-    """Return the regions of a list with those that a filter dropped though they are like the others."""
-    if not chosen.is_filtered:
-        return chosen.regions
-    own = set(chosen.regions)
-    walked = chosen.regions[:: max(len(chosen.regions) // N_COMPARED, 1)]
-    usual = [region_paths(page, region) for region in walked]
-    best: Sequence[Region] = chosen.regions
-    for candidate in candidates:
-        if len(best) < len(candidate.regions) <= len(
-            chosen.regions
-        ) + MOST_DROPPED and own.issubset(candidate.regions):
-            dropped = [
-                region_paths(page, region) for region in candidate.regions if region not in own
-            ]
-            if all(mean([alike(one, other) for other in usual]) >= ALIKE for one in dropped):
-                best = candidate.regions
+    """Return the regions of a list with those like them that a filter dropped."""
+    if not candidate.is_filtered:
+        return candidate.regions
+    own = set(candidate.regions)
+    step = max(len(candidate.regions) // N_COMPARED, 1)
+    paths_of_own = [region_paths(page, region) for region in candidate.regions[::step]]
+
+    def is_like_own(region: Region) -> bool:
+        paths = region_paths(page, region)
+        return mean([jaccard(paths, others) for others in paths_of_own]) >= MIN_LIKENESS
+
+    best: Sequence[Region] = candidate.regions
+    max_regions = len(candidate.regions) + MAX_DROPPED
+    for longer in candidates:
+        if not len(best) < len(longer.regions) <= max_regions or not own.issubset(longer.regions):
+            continue
+        if all(is_like_own(region) for region in longer.regions if region not in own):
+            best = longer.regions
     return best
 
 
-def _begun_alike(page: PageModel, regions: Sequence[Region]) -> Sequence[Region]:
-    """Return the regions without advertisements that stand between records and were taken for parts of them.
+def _without_advertisements(page: PageModel, regions: Sequence[Region]) -> Sequence[Region]:
+    """Return the regions without advertisements between records that were taken for parts of them.
 
-    What stands before the tag that nearly all begin with is none of theirs, and where nearly all are single
-    elements, neither is an element of another tag behind one.
+    What stands before the tag that nearly all begin with is none of theirs, and where nearly all
+    are single elements, neither is an element of another tag behind one.
     """
-    tag, n_usual = Counter(page.tags[first] for first, _ in regions).most_common(1)[0]
-    if n_usual < USUAL * len(regions):
+    usual_tag, n_usual = Counter(page.tags[first] for first, _ in regions).most_common(1)[0]
+    if n_usual < MIN_USUAL * len(regions):
         return regions
-    is_single = sum(first == last for first, last in regions) >= USUAL * len(regions)
+    n_single = sum(first == last for first, last in regions)
+    is_single = n_single >= MIN_USUAL * len(regions)
     cut: list[Region] = []
     for first, last in regions:
-        family = page.siblings((first, last))
-        own = [element for element in family if page.tags[element] == tag] or [first]
-        cut.append((own[0], own[-1] if is_single else last))
+        elements = page.siblings((first, last))
+        usual = [element for element in elements if page.tags[element] == usual_tag] or [first]
+        cut.append((usual[0], usual[-1] if is_single else last))
     return cut
 
 
-def _elements(page: PageModel, region: Region) -> list[_Element]:
-    return [page.nodes[element] for element in page.siblings(region)]
-
-
-def _shared(page: PageModel, one: Sequence[Region], other: Sequence[Region]) -> float:
+def _shared_text(page: PageModel, left: Sequence[Region], right: Sequence[Region]) -> float:
     """Return which share of the shorter list's text the other shows too."""
-    mine = [page.interval(region) for region in one]
-    others = [page.interval(region) for region in other]
-    common = place = 0
-    for start, stop in mine:
-        while place < len(others) and others[place][1] <= start:
-            place += 1
-        ahead = place
-        while ahead < len(others) and others[ahead][0] < stop:
-            common += min(stop, others[ahead][1]) - max(start, others[ahead][0])
+    left_intervals = [page.interval(region) for region in left]
+    right_intervals = [page.interval(region) for region in right]
+    n_common = index = 0
+    for start, stop in left_intervals:
+        while index < len(right_intervals) and right_intervals[index][1] <= start:
+            index += 1
+        ahead = index
+        while ahead < len(right_intervals) and right_intervals[ahead][0] < stop:
+            other_start, other_stop = right_intervals[ahead]
+            n_common += min(stop, other_stop) - max(start, other_start)
             ahead += 1
-    shown = min(
-        sum(stop - start for start, stop in mine), sum(stop - start for start, stop in others)
-    )
-    return common / max(shown, 1)
+    n_left = sum(stop - start for start, stop in left_intervals)
+    n_right = sum(stop - start for start, stop in right_intervals)
+    return n_common / max(min(n_left, n_right), 1)

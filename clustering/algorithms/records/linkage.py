@@ -1,11 +1,13 @@
-"""Put siblings together whose sets of relative paths are alike, by average linkage.
+"""Put siblings together whose sets of relative paths are similar, by average linkage.
 
-Notation:   The path set of an element is the set of the tag paths from it to what is below it, three levels
-            deep. The distance of two sets is 1 - |A ∩ B| / |A ∪ B|.
+Notation:   The path set of an element is the set of the tag paths from it to what is below it,
+            three levels deep. The distance of two sets is 1 - |A ∩ B| / |A ∪ B|.
 Cost:       Cubic in the distinct structures of a family; families with more than 40 are left alone.
 """
 
 from __future__ import annotations
+
+from itertools import combinations
 
 from clustering.algorithms.records.page_model import PageModel
 
@@ -23,21 +25,21 @@ def linked_groups(page: PageModel, family: list[int]) -> list[list[int]]:
     if not 2 < len(by_structure) <= MAX_SETS:
         return []
     members = list(by_structure.values())
-    merges = _average_linkage([path_set(page, group[0]) for group in members])
-    return [
-        sorted(element for number in cluster for element in members[number])
-        for cut in CUTS
-        for cluster in _cut(len(members), merges, cut)
-        if sum(len(members[number]) for number in cluster) > 1
-    ]
+    merges = _average_linkage([path_set(page, elements[0]) for elements in members])
+    groups: list[list[int]] = []
+    for cut in CUTS:
+        for cluster in _cut(len(members), merges, cut):
+            group = sorted(element for number in cluster for element in members[number])
+            if len(group) > 1:
+                groups.append(group)
+    return groups
 
 
 def _average_linkage(sets: list[frozenset[str]]) -> list[tuple[float, int, int]]:
     """Return the merges (height, i, j), the closest pair first; j goes into i."""
     distances = {
-        (i, j): 1 - len(one & sets[j]) / len(one | sets[j])
-        for i, one in enumerate(sets)
-        for j in range(i + 1, len(sets))
+        (i, j): 1 - len(sets[i] & sets[j]) / len(sets[i] | sets[j])
+        for i, j in combinations(range(len(sets)), 2)
     }
     sizes = dict.fromkeys(range(len(sets)), 1)
     merges = []
@@ -60,8 +62,8 @@ def _average_linkage(sets: list[frozenset[str]]) -> list[tuple[float, int, int]]
 def _cut(n_points: int, merges: list[tuple[float, int, int]], height: float) -> list[list[int]]:
     """Return the clusters that the merges up to a height make."""
     members = {number: [number] for number in range(n_points)}
-    for at, i, j in merges:
-        if at <= height:
+    for merged_at, i, j in merges:
+        if merged_at <= height:
             members[i] += members.pop(j)
     return list(members.values())
 

@@ -1,10 +1,10 @@
-"""Number the elements of a page and count what stands in them, so that any run of siblings costs one look.
+"""Number the elements of a page and count what stands in any run of siblings at one look.
 
 Notation:   The text of a page is one string without white space. An element i has the interval
-            [starts[i], stops[i]) of it, and the elements i .. ends[i] - 1 are itself and what is below it.
-            A region is (first, last), two siblings; all between them belongs to it.
-Readings:   What a browser does not show (scripts, templates, the lists of choices of a form) has no text
-            and no children here.
+            [starts[i], stops[i]) of it, and the elements i .. ends[i] - 1 are itself and what is
+            below it. A region is (first, last), two siblings; all between them belongs to it.
+Readings:   What a browser does not show (scripts, templates, the lists of choices of a form) has no
+            text and no children here.
 Departures: Of a page, the first 150,000 elements are read; `is_cut` tells that there are more.
 Cost:       One walk. The counts of a region are differences of two running sums.
 """
@@ -24,12 +24,13 @@ from clustering.dom.visible import HEADINGS, INVISIBLE_TAGS
 Region: TypeAlias = tuple[int, int]
 
 # A record shows no text of these either: a picture, the choices of a form, another document.
-_ALSO_SHUT = "head iframe object svg math select textarea canvas video audio"
-SHUT = INVISIBLE_TAGS | frozenset(_ALSO_SHUT.split())
-BOLD = frozenset({"b", "strong", "h1", "h2", "h3", "h4", "h5", "h6", "th"})
+_TEXTLESS = "head iframe object svg math select textarea canvas video audio"
+TEXTLESS_TAGS = INVISIBLE_TAGS | frozenset(_TEXTLESS.split())
+BOLD = HEADINGS | {"b", "strong", "th"}
 FIELDS = frozenset({"input", "select", "textarea", "button"})
 BREAKS = frozenset({"br", "hr"})
-LOOKS = ("align", "valign", "bgcolor", "width", "size", "color", "border", "cellspacing", "colspan")
+_LOOKS = "align valign bgcolor width size color border cellspacing colspan"
+LOOKS_ATTRIBUTES = tuple(_LOOKS.split())
 MAX_ELEMENTS = 150_000  # what stands behind them is not looked at
 TEXT_SUMS = ("linked", "bold", "digits", "chunks", "money")
 ELEMENT_SUMS = ("links", "images", "fields", "headings", "breaks")
@@ -81,12 +82,12 @@ class PageModel:
 
     def text_at(self, start: int, stop: int) -> str:
         """Return a piece of the text."""
-        place = max(bisect_right(self.chunk_starts, start) - 1, 0)
+        index = max(bisect_right(self.chunk_starts, start) - 1, 0)
         pieces = []
-        while place < len(self.chunks) and self.chunk_starts[place] < stop:
-            base = self.chunk_starts[place]
-            pieces.append(self.chunks[place][max(start - base, 0) : stop - base])
-            place += 1
+        while index < len(self.chunks) and self.chunk_starts[index] < stop:
+            chunk_start = self.chunk_starts[index]
+            pieces.append(self.chunks[index][max(start - chunk_start, 0) : stop - chunk_start])
+            index += 1
         return "".join(pieces)
 
     def length(self, region: Region) -> int:
@@ -192,17 +193,20 @@ class _Reader:
         )
 
     def _read_attributes(self, node: _Element, tag: str) -> None:
-        found = node.attrib
-        name = str(found.get("class", "")) if found else ""
+        attributes = node.attrib
+        name = str(attributes.get("class", "")) if attributes else ""
         self.page.classes.append(f"{tag}.{_NUMBER.sub('0', name)}" if name else tag)
-        looks = tuple(str(found.get(look, "")) for look in LOOKS) if found else ()
+        looks: tuple[str, ...] = ()
+        if attributes:
+            looks = tuple(str(attributes.get(attribute, "")) for attribute in LOOKS_ATTRIBUTES)
         self.page.looks.append(self.intern((tag, "looks", looks)))
 
     def _count(self, node: _Element, tag: str) -> None:
         is_link = tag == "a" and "href" in node.attrib
-        kinds = (is_link, tag == "img", tag in FIELDS, tag in HEADINGS, tag in BREAKS)
-        for sums, is_one in zip(self.n_before, kinds, strict=True):
-            sums.append(sums[-1] + is_one)
+        # In the order of ELEMENT_SUMS.
+        is_of_kind = (is_link, tag == "img", tag in FIELDS, tag in HEADINGS, tag in BREAKS)
+        for sums, is_counted in zip(self.n_before, is_of_kind, strict=True):
+            sums.append(sums[-1] + is_counted)
         for name, before, after in self.columns:
             before.append(self.sums[name])
             after.append(0)
@@ -213,36 +217,27 @@ class _Reader:
 def model_page(tree: _Element) -> PageModel:
     """Return the elements of a page with their intervals and running sums."""
     reader = _Reader()
-    stack: list[tuple[Iterator[_Element], int]] = []
-    _open(reader, tree, -1, stack)
+    stack: list[tuple[Iterator[_Element], int]] = []  # the children still to read, and their parent
+
+    def open_element(node: _Element, parent: int) -> None:
+        number = reader.enter(node, parent)
+        if node.tag in TEXTLESS_TAGS:
+            stack.append((iter(()), number))
+        else:
+            reader.read_text(node.text)
+            stack.append((iter(node), number))
+
+    open_element(tree, -1)
     while stack:
-        waiting, number = stack[-1]
-        node = next(waiting, None) if len(reader.page) < MAX_ELEMENTS else None
+        children, number = stack[-1]
+        node = next(children, None) if len(reader.page) < MAX_ELEMENTS else None
         if node is None:
             reader.leave(number)
             stack.pop()
             if stack:
                 reader.read_text(reader.page.nodes[number].tail)
-        else:
-            _read(reader, node, number, stack)
+        elif isinstance(node.tag, str):
+            open_element(node, number)
+        else:  # a comment
+            reader.read_text(node.tail)
     return reader.page
-
-
-def _read(
-    reader: _Reader, node: _Element, parent: int, stack: list[tuple[Iterator[_Element], int]]
-) -> None:
-    """Read an element, or pass a comment."""
-    is_element = isinstance(node.tag, str)
-    if is_element:
-        _open(reader, node, parent, stack)
-    else:
-        reader.read_text(node.tail)
-
-
-def _open(
-    reader: _Reader, node: _Element, parent: int, stack: list[tuple[Iterator[_Element], int]]
-) -> None:
-    number = reader.enter(node, parent)
-    is_shut = node.tag in SHUT
-    reader.read_text(None if is_shut else node.text)
-    stack.append((iter(()) if is_shut else iter(node), number))

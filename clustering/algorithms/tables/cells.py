@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 
 from lxml.etree import _Element
 
-from clustering.algorithms.records.page_model import SHUT
+from clustering.algorithms.records.page_model import TEXTLESS_TAGS
 
 TEXT, LINK, IMAGE = "text", "link", "image"
 _PLAIN = "b i em strong font u big small tt s strike del ins sub sup mark abbr cite code q wbr nobr center"
@@ -68,7 +68,7 @@ class _Walk:
     def enter(self, element: _Element, steps: Steps, named: tuple[str, ...]) -> None:
         """Add the cells of an element and of what is in it; `named` is what it is called."""
         tag = str(element.tag)
-        if tag in SHUT:
+        if tag in TEXTLESS_TAGS:
             return
         if tag == "img":
             self._add_image(element, steps, named)

@@ -22,12 +22,11 @@ SHOP = b"""<nav class=menu><a href=/1>Home</a><a href=/2>Shop</a></nav><main>
 
 def measured(body: bytes, tag: str) -> dict[str, float]:
     page = model(body)
-    regions = tuple((number, number) for number, one in enumerate(page.tags) if one == tag)
+    regions = tuple((number, number) for number, own_tag in enumerate(page.tags) if own_tag == tag)
     candidate = RecordList(regions, "key")
-    names = [*QUICK_NAMES, *[f"tag_{one}" for one in TAGS], *DEEP_NAMES]
-    return dict(
-        zip(names, quick_features(page, candidate) + deep_features(page, candidate), strict=True)
-    )
+    names = [*QUICK_NAMES, *[f"tag_{name}" for name in TAGS], *DEEP_NAMES]
+    values = [*quick_features(page, candidate), *deep_features(page, candidate)]
+    return dict(zip(names, values, strict=True))
 
 
 def test_records_that_touch_are_contiguous_and_their_fields_are_not() -> None:

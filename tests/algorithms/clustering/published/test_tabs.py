@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from clustering.algorithms.published.attributed_paths import PathPage, observe_tree
-from clustering.algorithms.records.tabs import find_tabs, has_few_contents, open_tab
+from clustering.algorithms.published.tabs import find_tabs, has_few_contents, open_tab
 from clustering.dom.page import parse_page
 
 NAMES = ("Overview", "Reviews", "Specs")
