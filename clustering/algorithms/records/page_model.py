@@ -236,8 +236,10 @@ def model_page(tree: _Element) -> PageModel:
             stack.pop()
             if stack:
                 reader.read_text(reader.page.nodes[number].tail)
-        elif isinstance(node.tag, str):
-            open_element(node, number)
-        else:  # a comment
+            continue
+        is_comment = not isinstance(node.tag, str)
+        if is_comment:
             reader.read_text(node.tail)
+        else:
+            open_element(node, number)
     return reader.page

@@ -1,8 +1,8 @@
 """Name the columns of a table of records by what the page itself says of them.
 
-Readings:   In this order: the head of the table's column, microdata and attributes for data, the label, the
-            words of a class, and last what the values look like and where they stand.
-            A class that many fields share, or that speaks of looks alone, is no name.
+Readings:   In this order: the head of the table's column, microdata and attributes for data, the
+            label, the words of a class, and last what the values look like and where they stand. A
+            class that many fields share, or that speaks of looks alone, is no name.
 Cost:       Linear in the columns.
 """
 
@@ -13,7 +13,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-SHORTEST, LONGEST = 2, 40
+MIN_NAME_CHARS, MAX_NAME_CHARS = 2, 40
+MAX_VALUE_CHARS = 40
 # What stylesheets call things by their looks, and what they call any part of a page.
 _LOOKS = re.compile(
     r"(?:css|sc|jsx|style|col|row|grid|flex|inline|block|float|clear|text|fonts?|bg|border|rounded|shadow|max|min"
@@ -41,42 +42,48 @@ KINDS = (
     ("rating", _RATING),
     ("number", _NUMBER),
 )
-MOSTLY = 0.8
+MIN_SHARE_OF_KIND = 0.8
 
 
 def kind_of(values: Sequence[str]) -> str:
-    """Return what most values look like: price, date, phone, rating, number; blank where they do not."""
+    """Return what most values look like: price, date, phone, rating, number; else blank."""
     if not values:
         return ""
     for kind, pattern in KINDS:
         match = pattern.fullmatch if kind in {"number", "phone"} else pattern.search
-        n = sum(match(value) is not None and len(value) <= LONGEST for value in values)
-        if n >= MOSTLY * len(values):
+        n_of_kind = sum(
+            len(value) <= MAX_VALUE_CHARS and match(value) is not None for value in values
+        )
+        if n_of_kind >= MIN_SHARE_OF_KIND * len(values):
             return kind
     return ""
 
 
-def name_of(told: Iterable[str], label: str, values: Sequence[str], fallback: str) -> str:
+def name_of(words: Iterable[str], label: str, values: Sequence[str], fallback: str) -> str:
     """Return the name of a column from the words that the page has for it, nearest first.
 
     >>> name_of(["product-card__price", "mt-2"], "", ["3 EUR"], "text")
     'price'
     """
-    if label and (name := as_name(label)):
+    name = as_name(label)
+    if name:
         return name
-    for word in told:
-        if name := _telling(word):
+    for word in words:
+        name = _name_of_word(word)
+        if name:
             return name
     return kind_of(values) or fallback
 
 
-def _telling(word: str) -> str:
-    """Return what a class or property says; blank where it speaks of looks."""
-    part = re.split(r"__|--", word.rsplit("/", 1)[-1])
-    # Of a block and its element, the element tells.
-    chosen = part[1] if "__" in word and len(part) > 1 else part[0]
-    name = as_name(chosen)
-    return "" if len(name) < SHORTEST or _LOOKS.match(chosen) or _GENERATED.match(chosen) else name
+def _name_of_word(word: str) -> str:
+    """Return the name that a class or property gives; blank where it speaks of looks."""
+    parts = re.split(r"__|--", word.rsplit("/", 1)[-1])
+    # Of a block and its element, the element counts.
+    part = parts[1] if "__" in word and len(parts) > 1 else parts[0]
+    name = as_name(part)
+    if len(name) < MIN_NAME_CHARS or _LOOKS.match(part) or _GENERATED.match(part):
+        return ""
+    return name
 
 
 def as_name(text: str) -> str:
@@ -87,7 +94,7 @@ def as_name(text: str) -> str:
     """
     plain = unicodedata.normalize("NFKD", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", text))
     plain = plain.encode("ascii", "ignore").decode().lower()
-    name = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:LONGEST].strip("_")
+    name = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:MAX_NAME_CHARS].strip("_")
     return name if not name[:1].isdigit() else f"n_{name}"
 
 
@@ -97,13 +104,16 @@ def unique_names(names: Sequence[str], weights: Sequence[float]) -> list[str]:
     >>> unique_names(["price", "name", "price"], [1, 5, 3])
     ['price_2', 'name', 'price']
     """
-    taken, told = set(names), list(names)
-    seen: Counter[str] = Counter()
-    for place in sorted(range(len(names)), key=lambda place: -weights[place]):
-        name = names[place]
-        seen[name] += 1
-        while seen[name] > 1 and f"{name}_{seen[name]}" in taken:
-            seen[name] += 1
-        told[place] = name if seen[name] == 1 else f"{name}_{seen[name]}"
-        taken.add(told[place])
-    return told
+    used = set(names)
+    unique = list(names)
+    number_by_name: Counter[str] = Counter()
+    for index in sorted(range(len(names)), key=lambda index: -weights[index]):
+        name = names[index]
+        number_by_name[name] += 1
+        if number_by_name[name] == 1:
+            continue
+        while f"{name}_{number_by_name[name]}" in used:
+            number_by_name[name] += 1
+        unique[index] = f"{name}_{number_by_name[name]}"
+        used.add(unique[index])
+    return unique

@@ -1,9 +1,9 @@
 """Find the link of each record that leads to the page about it.
 
-Readings:   Of the links of the records, those in one column are compared: the link to the details is in
-            nearly every record, another one in each, of addresses of one pattern on the list's own site, and
-            stands in a heading or at the record's longest words. Where a link within the page, a mail address
-            or a script is all there is, a record has no details.
+Readings:   Of the links of the records, those in one column are compared: the link to the details
+            is in nearly every record, another one in each, of addresses of one pattern on the
+            list's own site, and stands in a heading or at the record's longest words. Where a link
+            within the page, a mail address or a script is all there is, a record has no details.
 Cost:       Linear in the links.
 """
 
@@ -14,12 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from clustering.algorithms.tables.cells import LINK, RecordCell, shown
+from clustering.algorithms.tables.cells import LINK, RecordCell, shown_text
 from clustering.algorithms.tables.fields import Column
 from clustering.dom.addresses import BadAddress, join_url
 from clustering.dom.visible import HEADINGS
 
-FEWEST = 0.6  # of the records that must have the link
+MIN_SHARE = 0.6  # of the records must have the link, and of the links must be different
+MAX_TEXT_CHARS = 60  # of a link that count
 _NUMBER = re.compile(r"\d+")
 _ELSEWHERE = re.compile(
     r"log-?in|sign-?(?:in|up)|cart|basket|wishlist|compare|share|tel:|mailto:|javascript:|print|report",
@@ -29,7 +30,7 @@ _ELSEWHERE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class DetailLinks:
-    """The column of the links to the details, and each record's address; blank where it has none."""
+    """The column of the links to the details, and the records' addresses; some may be blank."""
 
     column: str
     urls: tuple[str, ...]
@@ -37,13 +38,16 @@ class DetailLinks:
 
 def find_detail_links(columns: Sequence[Column], base_url: str) -> DetailLinks | None:
     """Return where the records' own pages are, None where they have none."""
-    links = [column for column in columns if column.kind == LINK]
-    resolved = [[_first_url(found, base_url) for found in column.cells] for column in links]
-    scores = [_score(column, urls, base_url) for column, urls in zip(links, resolved, strict=True)]
-    best = max(range(len(links)), key=scores.__getitem__, default=None)
-    if best is None or scores[best] <= 0:
-        return None
-    return DetailLinks(links[best].name, tuple(resolved[best]))
+    best = None
+    best_score = 0.0
+    for column in columns:
+        if column.kind != LINK:
+            continue
+        urls = tuple([_first_url(cells, base_url) for cells in column.cells])
+        score = _score(column, urls, base_url)
+        if score > best_score:
+            best, best_score = DetailLinks(column.name, urls), score
+    return best
 
 
 def _first_url(cells: Sequence[RecordCell], base_url: str) -> str:
@@ -61,34 +65,34 @@ def _first_url(cells: Sequence[RecordCell], base_url: str) -> str:
 def _score(column: Column, urls: Sequence[str], base_url: str) -> float:
     """Return how much a column looks like the links to the details; not above 0 if it does not."""
     known = [url for url in urls if url]
-    if len(known) < FEWEST * len(urls) or len(set(known)) < FEWEST * len(known):
+    if len(known) < MIN_SHARE * len(urls) or len(set(known)) < MIN_SHARE * len(known):
         return 0.0
     site = urlsplit(base_url).netloc
-    own = sum(urlsplit(url).netloc == site for url in known) / len(known)
-    patterns = {_pattern(url) for url in known}
-    others = sum(_ELSEWHERE.search(urlsplit(url).path) is not None for url in known) / len(known)
-    cells = [cell for found in column.cells for cell in found[:1]]
-    heading = sum(_is_headed(cell) for cell in cells) / len(cells)
-    words = sum(len(shown(cell.element)) for cell in cells) / len(cells)
-    full = len(known) / len(urls) + len(set(known)) / len(known)
+    n_on_site = sum(urlsplit(url).netloc == site for url in known)
+    n_elsewhere = sum(_ELSEWHERE.search(urlsplit(url).path) is not None for url in known)
+    n_patterns = len({_pattern(url) for url in known})
+    first_cells = [cells[0] for cells in column.cells if cells]
+    n_in_heading = sum(_is_in_heading(cell) for cell in first_cells)
+    n_characters = sum(len(shown_text(cell.element)) for cell in first_cells)
     return (
-        full
-        + own
-        + heading
-        + min(words, 60) / 60
-        + 1 / len(patterns)
-        - 2 * others
+        len(known) / len(urls)
+        + len(set(known)) / len(known)
+        + n_on_site / len(known)
+        + n_in_heading / len(first_cells)
+        + min(n_characters / len(first_cells), MAX_TEXT_CHARS) / MAX_TEXT_CHARS
+        + 1 / n_patterns
+        - 2 * (n_elsewhere / len(known))
         - column.is_multi
     )
 
 
-def _is_headed(cell: RecordCell) -> bool:
-    return cell.element.tag in HEADINGS or any(
-        one.tag in HEADINGS for one in cell.element.iterancestors()
-    )
+def _is_in_heading(cell: RecordCell) -> bool:
+    elements = (cell.element, *cell.element.iterancestors())
+    return any(element.tag in HEADINGS for element in elements)
 
 
 def _pattern(url: str) -> str:
-    """Return an address without what differs from record to record: its last step and its numbers."""
+    """Return the path of an address without what differs from record to record."""
     parts = urlsplit(url)
-    return _NUMBER.sub("0", parts.path.rpartition("/")[0])
+    folder = parts.path.rpartition("/")[0]
+    return _NUMBER.sub("0", folder)

@@ -2,12 +2,13 @@
 
 Paper:      Zhai and Liu, "Web Data Extraction Based on Partial Tree Alignment" (WWW 2005).
 Notation:   A column holds for each record the cells with one key; a record without one has none.
-Readings:   Only what can be told apart is put into columns of its own. Cells of one key that stand in all
-            records equally often are told apart by their number; else by what they look like (a price, a
-            date), if that is once in a record at most; else they are several values of one column. A value
-            is thus never in the column of another field because something before it is missing.
-Departures: Records are aligned by keys, not by their order: an optional field shifts nothing. What is the
-            same in all records is left out, and so is a column that repeats another.
+Readings:   Only what can be told apart is put into columns of its own. Cells of one key that stand
+            in all records equally often are told apart by their number; else by what they look like
+            (a price, a date), if that is once in a record at most; else they are several values of
+            one column. A value is thus never in the column of another field because something
+            before it is missing.
+Departures: Records are aligned by keys, not by their order: an optional field shifts nothing. What
+            is the same in all records is left out, and so is a column that repeats another.
 Cost:       Linear in the cells.
 """
 
@@ -16,6 +17,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from lxml.etree import _Element
 
@@ -24,15 +26,16 @@ from clustering.algorithms.tables.cells import (
     LINK,
     TEXT,
     RecordCell,
+    colspan,
     read_cells,
-    shown,
+    shown_text,
 )
 from clustering.algorithms.tables.column_names import as_name, kind_of, name_of, unique_names
 from clustering.dom.visible import HEADINGS
 
-ENOUGH = 3  # records, from which on what is the same in all says nothing
+MIN_RECORDS_TO_JUDGE = 3  # in fewer, what is the same in all may still be a field
 MAX_COLUMNS = 60
-N_TAGS = 3
+N_TAGS = 3  # the nearest ones, by which cells of one key are told apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +48,28 @@ class Column:
 
     @property
     def is_multi(self) -> bool:
-        return any(len(found) > 1 for found in self.cells)
+        return any(len(cells) > 1 for cells in self.cells)
 
     @property
     def values(self) -> list[list[str]]:
         """The values of each record."""
-        return [[cell.value for cell in found] for found in self.cells]
+        return [[cell.value for cell in cells] for cells in self.cells]
 
 
 def read_fields(records: Sequence[Sequence[_Element]]) -> list[Column]:
-    """Return the columns of some records, in the order in which they stand in them."""
+    """Return the columns of some records, in the order in which they stand in them.
+
+    1. Put cells with one key into one column.
+    2. Divide columns whose cells are of several fields.
+    3. Leave out columns that are the same in all records, or repeat another column.
+    4. Name those that are left.
+    """
     if not records:
         return []
-    cells = read_cells(records)
-    columns = [part for column in _by_key(cells) for part in _told_apart(column)]
-    columns = _without_repeated([column for column in columns if not _says_nothing(column)])
-    columns = columns[:MAX_COLUMNS]
+    columns: list[Column] = []
+    for column in _columns_by_key(read_cells(records)):
+        columns += [part for part in _divide(column) if not _is_constant(part)]
+    columns = _without_repeated(columns)[:MAX_COLUMNS]
     heads = column_heads(records[0][0])
     names = unique_names(
         [_name_of(column, heads) for column in columns],
@@ -69,131 +78,135 @@ def read_fields(records: Sequence[Sequence[_Element]]) -> list[Column]:
     return [replace(column, name=name) for column, name in zip(columns, names, strict=True)]
 
 
-def _by_key(records: list[list[RecordCell]]) -> list[Column]:
-    """Return a column for each key, ordered by where it stands in most records."""
-    by_key: dict[object, list[list[RecordCell]]] = {}
-    places: defaultdict[object, list[float]] = defaultdict(list)
+def _columns_by_key(records: list[list[RecordCell]]) -> list[Column]:
+    """Return a column for each key, ordered by where it stands in the records on average."""
+    cells_by_key: dict[object, list[list[RecordCell]]] = {}
+    positions_by_key: defaultdict[object, list[float]] = defaultdict(list)
     for number, cells in enumerate(records):
-        for place, cell in enumerate(cells):
-            by_key.setdefault(cell.key, [[] for _ in records])[number].append(cell)
-            places[cell.key].append(place / len(cells))
-    order = sorted(by_key, key=lambda key: sum(places[key]) / len(places[key]))
-    return [_column(by_key[key]) for key in order]
+        for index, cell in enumerate(cells):
+            cells_by_key.setdefault(cell.key, [[] for _ in records])[number].append(cell)
+            positions_by_key[cell.key].append(index / len(cells))
+
+    def average_position(key: object) -> float:
+        return sum(positions_by_key[key]) / len(positions_by_key[key])
+
+    return [_column(cells_by_key[key]) for key in sorted(cells_by_key, key=average_position)]
 
 
 def _column(cells: list[list[RecordCell]]) -> Column:
-    kind = next(cell.kind for found in cells for cell in found)
+    """Return a column that has no name yet."""
+    kind = next(cell.kind for cells_of_record in cells for cell in cells_of_record)
     return Column("", kind, tuple(map(tuple, cells)))
 
 
-def _told_apart(column: Column) -> list[Column]:
+def _divide(column: Column) -> list[Column]:
     """Return the columns that cells of one key are really of."""
-    counts = {len(found) for found in column.cells if found}
+    counts = {len(cells) for cells in column.cells if cells}
     if counts == {1}:
         return [column]
     is_everywhere = all(column.cells)
     if len(counts) == 1 and is_everywhere and len(column.cells) > 1:
-        parts = [
-            [[found[number]] for found in column.cells] for number in range(len(column.cells[0]))
-        ]
-        return [_column(part) for part in parts]
-    return _apart_by(column, _tags_of) or _apart_by(column, _look_of) or [column]
+        n_cells = len(column.cells[0])
+        return [_column([[cells[number]] for cells in column.cells]) for number in range(n_cells)]
+    return _divide_by(column, _nearest_tags) or _divide_by(column, _value_type) or [column]
 
 
-def _apart_by(column: Column, trait: Callable[[RecordCell], str]) -> list[Column]:
+def _divide_by(column: Column, trait_of: Callable[[RecordCell], str]) -> list[Column]:
     """Return a column for each trait of the cells, none where a record has two of one."""
-    traits = [[trait(cell) for cell in found] for found in column.cells]
-    if any(len(set(found)) < len(found) for found in traits):
-        return []
-    return [
-        _column(
-            [
-                [cell for cell, its in zip(found, of_cells, strict=True) if its == one]
-                for found, of_cells in zip(column.cells, traits, strict=True)
-            ]
-        )
-        for one in dict.fromkeys(one for found in traits for one in found)
-    ]
+    cells_by_trait: dict[str, list[list[RecordCell]]] = {}
+    for number, cells in enumerate(column.cells):
+        for cell in cells:
+            cells_with_trait = cells_by_trait.setdefault(trait_of(cell), [[] for _ in column.cells])
+            if cells_with_trait[number]:
+                return []
+            cells_with_trait[number].append(cell)
+    return [_column(cells) for cells in cells_by_trait.values()]
 
 
-def _tags_of(cell: RecordCell) -> str:
-    """Return the tags from the last step to a cell, which change its looks."""
-    tags = [str(cell.element.tag), *[str(one.tag) for one in cell.element.iterancestors()]]
-    return "/".join(tags[:N_TAGS])
+def _nearest_tags(cell: RecordCell) -> str:
+    """Return a cell's tag and those right around it, which change its looks."""
+    ancestors = islice(cell.element.iterancestors(), N_TAGS - 1)
+    return "/".join([str(element.tag) for element in (cell.element, *ancestors)])
 
 
-def _look_of(cell: RecordCell) -> str:
+def _value_type(cell: RecordCell) -> str:
     return kind_of([cell.value])
 
 
-def _says_nothing(column: Column) -> bool:
-    """Say whether a column is the same in all records."""
-    if len(column.cells) < ENOUGH:
+def _is_constant(column: Column) -> bool:
+    """Return whether a column is filled and the same in all records, of which there are enough."""
+    if len(column.cells) < MIN_RECORDS_TO_JUDGE or not all(column.cells):
         return False
-    return all(column.cells) and len({tuple(values) for values in map(tuple, column.values)}) == 1
+    return len({tuple(values) for values in column.values}) == 1
 
 
 def _without_repeated(columns: list[Column]) -> list[Column]:
     """Return the columns without those that say what another of their kind says in each record."""
-    kept: dict[tuple[str, tuple[tuple[str, ...], ...]], Column] = {}
+    column_by_content: dict[tuple[str, tuple[tuple[str, ...], ...]], Column] = {}
     for column in columns:
-        kept.setdefault((column.kind, tuple(tuple(values) for values in column.values)), column)
-    found = list(kept.values())
-    return [column for column in found if not any(_is_part_of(column, other) for other in found)]
+        content = (column.kind, tuple(tuple(values) for values in column.values))
+        column_by_content.setdefault(content, column)
+    distinct = list(column_by_content.values())
+    return [
+        column for column in distinct if not any(_is_part_of(column, other) for other in distinct)
+    ]
 
 
 def _is_part_of(column: Column, other: Column) -> bool:
-    """Say whether links or images are all in another column, which has more."""
+    """Return whether links or images are all in another column, which has more."""
     if column is other or column.kind == TEXT or other.kind != column.kind:
         return False
     pairs = list(zip(column.values, other.values, strict=True))
-    return all(set(mine) <= set(theirs) for mine, theirs in pairs) and any(
-        len(theirs) > len(mine) for mine, theirs in pairs
-    )
+    if not all(set(values) <= set(other_values) for values, other_values in pairs):
+        return False
+    return any(len(other_values) > len(values) for values, other_values in pairs)
 
 
 def _name_of(column: Column, heads: dict[int, str]) -> str:
-    cells = [cell for found in column.cells for cell in found]
+    cells = [cell for cells_of_record in column.cells for cell in cells_of_record]
     first = cells[0]
-    if heads and first.steps and first.steps[0].startswith("cell ") and not first.label:
-        name = as_name(heads.get(int(first.steps[0].split()[1]), ""))
+    if first.steps and first.steps[0].startswith("cell ") and not first.label:
+        column_number = int(first.steps[0].removeprefix("cell "))
+        name = as_name(heads.get(column_number, ""))
         if name:
             return name if column.kind == TEXT else f"{name}_{column.kind}"
-    told = Counter(name for cell in cells for name in set(cell.names))
-    shared = [name for name in first.names if told[name] * 2 > len(cells)]
+    n_cells_by_name = Counter(name for cell in cells for name in set(cell.names))
+    shared_names = [name for name in first.names if n_cells_by_name[name] * 2 > len(cells)]
     values = [cell.value for cell in cells] if column.kind == TEXT else []
-    name = name_of(shared, first.label, values, _fallback(first))
+    name = name_of(shared_names, first.label, values, _fallback_name(first))
     return name if column.kind in {TEXT, name} else f"{name}_{column.kind}"
 
 
-def _fallback(cell: RecordCell) -> str:
-    """Return what a field is called by its place where the page has no word for it."""
-    around = {str(cell.element.tag), *(step.partition(".")[0] for step in cell.steps)}
+def _fallback_name(cell: RecordCell) -> str:
+    """Return what a field is called by where it stands, as the page has no word for it."""
     if cell.kind in {IMAGE, LINK}:
         return cell.kind
-    if around & HEADINGS or cell.element.tag == "a":
+    tags = {str(cell.element.tag), *(step.partition(".")[0] for step in cell.steps)}
+    if tags & HEADINGS or cell.element.tag == "a":
         return "title"
-    return "date" if "time" in around else "text"
+    return "date" if "time" in tags else "text"
 
 
 def column_heads(row: _Element) -> dict[int, str]:
-    """Return what the head of a row's table calls each of its columns; nothing where there is no head."""
+    """Return what the head of a row's table calls each column; nothing where there is no head."""
     if row.tag != "tr":
         return {}
     table = next(row.iterancestors("table"), None)
-    for head in table.iter("tr") if table is not None else ():
+    if table is None:
+        return {}
+    for head in table.iter("tr"):
         cells = [cell for cell in head if cell.tag in {"td", "th"}]
         if head is row or (cells and all(cell.tag == "td" for cell in cells)):
-            break
+            return {}
         if len(cells) > 1:
-            return _heads_of(cells)
+            return _texts_by_column(cells)
     return {}
 
 
-def _heads_of(cells: Sequence[_Element]) -> dict[int, str]:
-    heads, column = {}, 0
+def _texts_by_column(cells: Sequence[_Element]) -> dict[int, str]:
+    text_by_column: dict[int, str] = {}
+    column = 0
     for cell in cells:
-        heads[column] = shown(cell)
-        written = str(cell.get("colspan") or "")
-        column += min(int(written), MAX_COLUMNS) if written.isdecimal() else 1
-    return heads
+        text_by_column[column] = shown_text(cell)
+        column += colspan(cell, MAX_COLUMNS)
+    return text_by_column

@@ -1,10 +1,11 @@
 """Find the pages that a list goes on at.
 
 Notation:   The answer is the next page's address, and all pages of the list that the page links to.
-Readings:   In this order: what the page declares (`rel=next`), the words or signs of a link, the number after
-            that of this page among a run of page numbers, and the address that goes on as this page's own
-            does. A link that leads to another kind of page (the next article, the next month) goes on no
-            list: its address must be that of this page but for numbers and what says the page.
+Readings:   In this order: what the page declares (`rel=next`), the words or signs of a link, the
+            number after that of this page among a run of page numbers, and the address that goes on
+            as this page's own does. A link that leads to another kind of page (the next article,
+            the next month) goes on no list: its address must be that of this page but for numbers
+            and what says the page.
 Cost:       Linear in the links.
 """
 
@@ -34,10 +35,11 @@ _PAGE_KEY = re.compile(
     re.IGNORECASE,
 )
 _PAGE_STEP = re.compile(r"(?:page|p|seite|pagina|strana)[-_/=]?\d+|\d+", re.IGNORECASE)
+_PAGE_IN_PATH = re.compile(r"(?:page|seite|pagina|strana)[-_/=]?(\d{1,6})\b", re.IGNORECASE)
 _NUMBER_AT_END = re.compile(r"[-_]?\d+(?=\.\w+$|$)")
-FEWEST = 2  # numbers that make a run
-MOST_PAGES = 500
-LONGEST_NUMBER = 8
+MIN_NUMBERS = 2  # that make a run
+MAX_PAGES = 500
+MAX_DIGITS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,51 +53,55 @@ class Pagination:
 
 
 def find_pagination(tree: HtmlElement, url: str, encoding: str = "utf-8") -> Pagination:
-    """Return where a list goes on; nothing where it does not."""
+    """Return where a list goes on; blank where it does not."""
     links = [
         link
         for link in find_links(tree, url, encoding)
         if link.url != url and goes_on(url, link.url)
     ]
     numbered = _numbered(links)
-    pages = tuple(dict.fromkeys(link.url for link in numbered))[:MOST_PAGES]
-    elements = {link.position: _element_at(tree, link.xpath) for link in links}
-    declared = _declared(tree, url)
-    chosen, why = _choose(links, elements, numbered, url)
-    if declared:
-        same = next((link for link in links if link.url == declared), None)
-        return Pagination(declared, pages, "declared", same.xpath if same else "")
-    return Pagination(chosen.url, pages, why, chosen.xpath) if chosen else Pagination(pages=pages)
+    pages = tuple(dict.fromkeys(link.url for link in numbered))[:MAX_PAGES]
+    declared_url = _declared_next(tree, url)
+    if declared_url:
+        xpath = next((link.xpath for link in links if link.url == declared_url), "")
+        return Pagination(declared_url, pages, "declared", xpath)
+    next_link, why = _find_next(tree, url, links, numbered)
+    if next_link is None:
+        return Pagination(pages=pages)
+    return Pagination(next_link.url, pages, why, next_link.xpath)
 
 
-def _choose(
-    links: Sequence[FoundLink],
-    elements: dict[int, HtmlElement],
-    numbered: Sequence[FoundLink],
-    url: str,
+def _find_next(
+    tree: HtmlElement, url: str, links: Sequence[FoundLink], numbered: Sequence[FoundLink]
 ) -> tuple[FoundLink | None, str]:
-    for link in links:
-        if "next" in str(elements[link.position].get("rel") or "").lower().split():
+    """Return the link to the next page and why it is the one; None where there is none."""
+    elements = [_element_at(tree, link.xpath) for link in links]
+    for link, element in zip(links, elements, strict=True):
+        if _is_rel_next(element):
             return link, "declared"
-    for link in links:
-        if _says_next(link, elements[link.position]):
+    for link, element in zip(links, elements, strict=True):
+        if _says_next(link, element):
             return link, "words"
-    after = _after_this(numbered, url)
-    if after:
-        return after, "numbers"
-    here = page_number(url)
-    for link in links:
-        there = page_number(link.url)
-        if here is not None and there is not None and len(numbered) >= FEWEST and there == here + 1:
-            return link, "address"
+    following = _following_number(numbered, url)
+    if following:
+        return following, "numbers"
+    number = page_number(url)
+    if number is not None and len(numbered) >= MIN_NUMBERS:
+        for link in links:
+            if page_number(link.url) == number + 1:
+                return link, "address"
     return None, ""
 
 
-def _declared(tree: HtmlElement, url: str) -> str:
-    """Return the next page that the head of a page declares."""
+def _is_rel_next(element: HtmlElement) -> bool:
+    return "next" in str(element.get("rel") or "").lower().split()
+
+
+def _declared_next(tree: HtmlElement, url: str) -> str:
+    """Return the next page that the head of a page declares; blank where it declares none."""
     base = find_base(tree, url)
     for element in tree.iter("link"):
-        if "next" in str(element.get("rel") or "").lower().split() and element.get("href"):
+        if _is_rel_next(element) and element.get("href"):
             try:
                 return join_url(base, str(element.get("href")))
             except BadAddress:
@@ -104,37 +110,43 @@ def _declared(tree: HtmlElement, url: str) -> str:
 
 
 def _says_next(link: FoundLink, element: HtmlElement) -> bool:
-    """Say whether the words of a link, or its names, lead to the next page."""
-    told = [link.text, str(element.get("aria-label") or ""), str(element.get("title") or "")]
+    """Return whether the words of a link, or its names, lead to the next page."""
+    texts = [link.text, str(element.get("aria-label") or ""), str(element.get("title") or "")]
+    if any(_NEXT.fullmatch(" ".join(text.split())) for text in texts):
+        return True
+    names = [str(element.get("class") or ""), str(element.get("id") or "")]
     parent = element.getparent()
-    names = [str(one.get("class") or "") for one in (element, parent) if one is not None]
-    names.append(str(element.get("id") or ""))
-    return any(_NEXT.fullmatch(" ".join(text.split())) for text in told if text) or any(
-        _NEXT_NAME.search(name) for name in names if name
-    )
+    if parent is not None:
+        names.append(str(parent.get("class") or ""))
+    return any(_NEXT_NAME.search(name) for name in names)
 
 
 def _numbered(links: Sequence[FoundLink]) -> list[FoundLink]:
-    """Return the links that show page numbers, where several do."""
-    found = [
-        link
-        for link in links
-        if link.text.strip("[]() .").isdecimal() and len(link.text) <= LONGEST_NUMBER
+    """Return the links that show page numbers; at most one where all show the same number."""
+    numbered = [
+        link for link in links if _shown_number(link).isdecimal() and len(link.text) <= MAX_DIGITS
     ]
-    return found if len({link.text for link in found}) >= FEWEST else found[:1]
+    n_numbers = len({link.text for link in numbered})
+    return numbered if n_numbers >= MIN_NUMBERS else numbered[:1]
 
 
-def _after_this(numbered: Sequence[FoundLink], url: str) -> FoundLink | None:
+def _shown_number(link: FoundLink) -> str:
+    return link.text.strip("[]() .")
+
+
+def _following_number(numbered: Sequence[FoundLink], url: str) -> FoundLink | None:
     """Return the link to the page after this one, whose own number is the one that is no link."""
-    by_number = {int(link.text.strip("[]() .")): link for link in reversed(numbered)}
-    if not by_number:
+    link_by_number = {int(_shown_number(link)): link for link in reversed(numbered)}
+    if not link_by_number:
         return None
-    missing = [n for n in range(1, max(by_number) + 1) if n not in by_number]
-    here = page_number(url)
-    if here in missing:
-        return by_number.get(here + 1)
-    first = next((n for n in missing if n + 1 in by_number), None)
-    return by_number.get(first + 1) if first is not None else None
+    missing = [n for n in range(1, max(link_by_number) + 1) if n not in link_by_number]
+    number = page_number(url)
+    if number in missing:
+        return link_by_number.get(number + 1)
+    for n in missing:
+        if n + 1 in link_by_number:
+            return link_by_number[n + 1]
+    return None
 
 
 def page_number(url: str) -> int | None:
@@ -145,35 +157,35 @@ def page_number(url: str) -> int | None:
     """
     parts = urlsplit(url)
     for key, value in parse_qsl(parts.query):
-        if _PAGE_KEY.fullmatch(key) and value.isdecimal() and len(value) <= LONGEST_NUMBER:
+        if _PAGE_KEY.fullmatch(key) and value.isdecimal() and len(value) <= MAX_DIGITS:
             return int(value)
-    found = re.search(r"(?:page|seite|pagina|strana)[-_/=]?(\d{1,6})\b", parts.path, re.IGNORECASE)
-    return int(found[1]) if found else None
+    match = _PAGE_IN_PATH.search(parts.path)
+    return int(match[1]) if match else None
 
 
 def goes_on(url: str, other: str) -> bool:
-    """Say whether an address is that of another page of the same list.
+    """Return whether an address is that of another page of the same list.
 
     >>> goes_on("https://a/list?sort=up", "https://a/list?sort=up&page=2")
     True
     """
-    mine, its = urlsplit(url), urlsplit(other)
-    if mine.netloc != its.netloc:
-        return False
-    if _plain_path(mine.path) != _plain_path(its.path):
-        return False
-    return _plain_query(mine.query) == _plain_query(its.query)
+    parts, other_parts = urlsplit(url), urlsplit(other)
+    return (
+        parts.netloc == other_parts.netloc
+        and _path_without_page(parts.path) == _path_without_page(other_parts.path)
+        and _query_without_page(parts.query) == _query_without_page(other_parts.query)
+    )
 
 
-def _plain_path(path: str) -> list[str]:
-    """Return the steps of a path without what says the page."""
+def _path_without_page(path: str) -> list[str]:
+    """Return the steps of a path without what names the page."""
     steps = [step for step in path.split("/") if step and step.lower() not in {"page", "seite"}]
     while steps and _PAGE_STEP.fullmatch(steps[-1]):
         steps.pop()
     return [_NUMBER_AT_END.sub("", step) for step in steps]
 
 
-def _plain_query(query: str) -> list[tuple[str, str]]:
+def _query_without_page(query: str) -> list[tuple[str, str]]:
     pairs = parse_qsl(query, keep_blank_values=True)
     return sorted(
         (key, value) for key, value in pairs if not (_PAGE_KEY.fullmatch(key) and value.isdecimal())
@@ -181,5 +193,5 @@ def _plain_query(query: str) -> list[tuple[str, str]]:
 
 
 def _element_at(tree: HtmlElement, xpath: str) -> HtmlElement:
-    found: list[HtmlElement] = tree.xpath(xpath)
-    return found[0]
+    elements: list[HtmlElement] = tree.xpath(xpath)
+    return elements[0]

@@ -6,7 +6,7 @@ from clustering.algorithms.tables.column_names import as_name, kind_of, name_of,
 
 
 @pytest.mark.parametrize(
-    ("told", "label", "values", "name"),
+    ("words", "label", "values", "name"),
     [
         (["price"], "", [], "price"),
         (["product-card__name", "mt-2"], "", [], "name"),
@@ -22,9 +22,9 @@ from clustering.algorithms.tables.column_names import as_name, kind_of, name_of,
     ],
 )
 def test_the_page_s_own_word_comes_before_what_values_look_like(
-    told: list[str], label: str, values: list[str], name: str
+    words: list[str], label: str, values: list[str], name: str
 ) -> None:
-    assert name == name_of(told, label, values, "text")
+    assert name == name_of(words, label, values, "text")
 
 
 def test_names_fit_attributes() -> None:
