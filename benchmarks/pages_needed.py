@@ -11,9 +11,8 @@ from typing import Final, NamedTuple
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.algorithms.sampling import draw, observe
 from annotation.algorithms.suggestions.declared import read_declared
-from annotation.algorithms.suggestions.evidence import WantedAttribute
-from annotation.algorithms.suggestions.page_index import PageIndex
-from annotation.algorithms.suggestions.suggestions import suggest
+from annotation.algorithms.suggestions.spots import SpotIndex
+from annotation.algorithms.suggestions.suggestion import suggest
 from benchmarks.hold_out.sites import clusters as hold_out_clusters
 from benchmarks.report import markdown_table
 from benchmarks.rule_learning import Judge, LabelledCluster, demo_clusters, swde_clusters
@@ -157,14 +156,14 @@ class Desk:
 
     def _hints(self) -> dict[str, dict[str, SuggestedValues]]:
         wanted = [
-            WantedAttribute(name, self.types.get(name, "text"), name in self.cluster.multi)
+            AttributeType(name, self.types.get(name, "text"), is_multi=name in self.cluster.multi)
             for name in self.cluster.attributes
         ]
-        prints = {page: PageIndex(self.cluster.trees[page]).print() for page in self.samples}
+        prints = {page: SpotIndex(self.cluster.trees[page]).page_print for page in self.samples}
         found: dict[str, dict[str, SuggestedValues]] = {}
         for page in self.samples:
             others = [one for name, one in prints.items() if name != page][:N_OTHERS]
-            read = PageIndex(self.cluster.trees[page], f"https://site.example/{page}", others)
+            read = SpotIndex(self.cluster.trees[page], f"https://site.example/{page}", others)
             its = found[page] = {}
             for one in suggest(read, read_declared(self.cluster.trees[page]), wanted):
                 its.setdefault(

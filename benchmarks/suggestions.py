@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.algorithms.suggestions.declared import read_declared
-from annotation.algorithms.suggestions.evidence import WantedAttribute
-from annotation.algorithms.suggestions.page_index import PageIndex
-from annotation.algorithms.suggestions.suggestions import Suggestion, suggest
+from annotation.algorithms.suggestions.spots import SpotIndex
+from annotation.algorithms.suggestions.suggestion import Suggestion, suggest
 from benchmarks.hold_out.sites import clusters as hold_out_clusters
 from benchmarks.report import markdown_table
 from benchmarks.rule_learning import LabelledCluster, compared, demo_clusters, swde_clusters
@@ -64,15 +64,15 @@ def judge(cluster: LabelledCluster) -> Counter[str]:
     pages = list(cluster.trees)[:N_PAGES]
     types = types_of(cluster)
     wanted = [
-        WantedAttribute(name, types.get(name, "text"), name in cluster.multi)
+        AttributeType(name, types.get(name, "text"), is_multi=name in cluster.multi)
         for name in cluster.attributes
     ]
     told: Counter[str] = Counter()
-    prints = {page: PageIndex(cluster.trees[page]).print() for page in pages}
+    prints = {page: SpotIndex(cluster.trees[page]).page_print for page in pages}
     for page in pages:
         began = time.process_time()
         others = [one for name, one in prints.items() if name != page][:N_OTHERS]
-        read = PageIndex(cluster.trees[page], f"https://site.example/{page}", others)
+        read = SpotIndex(cluster.trees[page], f"https://site.example/{page}", others)
         best: dict[str, Suggestion] = {}
         for one in suggest(read, read_declared(cluster.trees[page]), wanted):
             best.setdefault(one.attribute, one)

@@ -12,18 +12,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator
-from functools import cached_property
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Final, NamedTuple
 
 from lxml.etree import _Element
 
 from annotation.algorithms.anchors.anchoring import locate
 from annotation.algorithms.anchors.node_paths import AnchorProblem, PageNode, select_nodes
-from annotation.algorithms.anchors.page_texts import TextNode, read_texts
+from annotation.algorithms.anchors.page_index import PageIndex
+from annotation.algorithms.anchors.page_texts import TextNode, is_within_word
 from monitoring.algorithms.known_values import (
     ADDRESSES,
-    LONGEST_TYPED,
     amount_of,
     form_of,
     plain,
@@ -69,16 +69,12 @@ class ValuePlace(NamedTuple):
     position: float  # on the page, from 0 to 1
 
 
-class ValueIndex:
+class ValueIndex(PageIndex):
     """A page with its texts, in which values are looked for."""
 
     def __init__(self, tree: _Element) -> None:
-        self.tree = tree
-        self.texts = read_texts(tree)
-        self._nodes = [node for node in self.texts.nodes if not node.is_in_head]
+        super().__init__(tree)
         self._shapes: dict[_Element, str] = {}
-        self._amounts_by_kind: dict[str, list[tuple[TextNode, float]]] = {}
-        self._typed: dict[str, dict[Hashable, list[TextNode]]] = {}
 
     def find(self, kind: str, value: str) -> list[ValuePlace]:
         """Return the places of a value of a type, in the order of the kinds of places."""
@@ -93,16 +89,20 @@ class ValueIndex:
                     return list(found.values())
         return list(found.values())
 
-    def find_near(self, kind: str, value: str) -> list[ValuePlace]:
+    def find_near(self, value_type: str, value: str) -> list[ValuePlace]:
         """Return the places of numbers that a changing value may have become, the value itself left out."""
-        amount = amount_of(kind, value)
+        amount = amount_of(value_type, value)
         if amount is None or abs(amount) < SMALLEST_NEAR:
             return []
+        near: list[TextNode] = []
+        for other, nodes in self._nodes_by_amount(value_type).items():
+            if other != amount and abs(other - amount) <= NEAR * abs(amount):
+                near += nodes
+        near.sort(key=lambda node: node.start)
         return [
             self._text_place(node, self.texts.text_of(node), is_whole=True)
-            for node, found in self._amounts(kind)
-            if found != amount and abs(found - amount) <= NEAR * abs(amount)
-        ][:MOST_PLACES]
+            for node in near[:MOST_PLACES]
+        ]
 
     def place_at(self, xpath: str, text: str) -> ValuePlace | None:
         """Return the place of a node that is known by its path; None where it is not there."""
@@ -118,46 +118,42 @@ class ValueIndex:
     @cached_property
     def shapes(self) -> frozenset[tuple[str, str]]:
         """The shapes and labels of all text nodes."""
-        return frozenset((self._shape(node.element), self._label(node)) for node in self._nodes)
+        return frozenset((self._shape(node.element), self._label(node)) for node in self.nodes)
 
     @cached_property
     def n_by_shape(self) -> Counter[str]:
         """How many text nodes have each shape."""
-        return Counter(self._shape(node.element) for node in self._nodes)
+        return Counter(self._shape(node.element) for node in self.nodes)
 
-    def _wholes(self, kind: str, value: str) -> Iterator[ValuePlace]:
-        wanted = plain(value)
-        nodes = list(self._by_plain.get(wanted, ()))
-        typed = typed_form(kind, value)
-        if typed is not None:
-            nodes += [node for node in self._nodes_of(kind).get(typed, ()) if node not in nodes]
+    def _wholes(self, value_type: str, value: str) -> Iterator[ValuePlace]:
+        nodes = list(self.nodes_by_form(plain, plain).get(plain(value), ()))
+        form = typed_form(value_type, value)
+        if form is not None:
+            nodes += [
+                node for node in self._nodes_of(value_type).get(form, ()) if node not in nodes
+            ]
         for node in nodes:
             yield self._text_place(node, self.texts.text_of(node), is_whole=True)
 
-    def _elements(self, _kind: str, value: str) -> Iterator[ValuePlace]:
+    def _elements(self, _value_type: str, value: str) -> Iterator[ValuePlace]:
         wanted = plain(value)
         seen: set[tuple[int, int]] = set()
-        for element, (first, after) in self.texts.range_by_element.items():  # inner ones come first
-            start, end = self.texts.nodes[first].start, self.texts.nodes[after - 1].end
-            if after - first < 2 or (first, after) in seen:
+        for shown in self.elements:
+            if (shown.first, shown.after) in seen:
+                continue  # an inner element shows the same texts
+            if not len(wanted) <= shown.end - shown.start <= 2 * len(value) + 4:
                 continue
-            if (
-                not len(wanted) <= end - start <= 2 * len(value) + 4
-                or self.texts.nodes[first].is_in_head
-            ):
-                continue
-            if plain(self.texts.whole[start:end]) == wanted:
-                seen.add((first, after))
-                yield self._place(
-                    PageNode(element), self.texts.whole[start:end], start, is_whole=True
-                )
+            text = self.texts.whole[shown.start : shown.end]
+            if plain(text) == wanted:
+                seen.add((shown.first, shown.after))
+                yield self._place(PageNode(shown.element), text, shown.start, is_whole=True)
 
     def _parts(self, _kind: str, value: str) -> Iterator[ValuePlace]:
-        for node in self._nodes:
+        for node in self.nodes:
             text = self.texts.text_of(node)
             if value in text and len(text) > len(value) and (stretch := locate(text, value)):
                 start, end = stretch
-                if not _joins(text, start) and not _joins(text, end):
+                if not is_within_word(text, start) and not is_within_word(text, end):
                     yield self._text_place(
                         node, text[start:end], is_whole=False, prefix=text[:start]
                     )
@@ -181,31 +177,12 @@ class ValueIndex:
                 if held:
                     yield element, name, str(held)
 
-    @cached_property
-    def _by_plain(self) -> dict[str, list[TextNode]]:
-        found: dict[str, list[TextNode]] = {}
-        for node in self._nodes:
-            found.setdefault(plain(self.texts.text_of(node)), []).append(node)
-        return found
+    def _nodes_by_amount(self, value_type: str) -> Mapping[float, Sequence[TextNode]]:
+        return self.nodes_by_form((amount_of, value_type), partial(amount_of, value_type))
 
-    def _amounts(self, kind: str) -> list[tuple[TextNode, float]]:
-        if kind not in self._amounts_by_kind:
-            pairs = [(node, amount_of(kind, self.texts.text_of(node))) for node in self._nodes]
-            self._amounts_by_kind[kind] = [
-                (node, amount) for node, amount in pairs if amount is not None
-            ]
-        return self._amounts_by_kind[kind]
-
-    def _nodes_of(self, kind: str) -> dict[Hashable, list[TextNode]]:
+    def _nodes_of(self, value_type: str) -> Mapping[Hashable, Sequence[TextNode]]:
         """Return the text nodes that are values of a type, by what they mean."""
-        if kind not in self._typed:
-            by_form = self._typed[kind] = {}
-            for node in self._nodes:
-                text = self.texts.text_of(node)
-                form = typed_form(kind, text) if len(text) <= LONGEST_TYPED else None
-                if form is not None:
-                    by_form.setdefault(form, []).append(node)
-        return self._typed[kind]
+        return self.nodes_by_form((typed_form, value_type), partial(typed_form, value_type))
 
     def _text_place(
         self, node: TextNode, text: str, *, is_whole: bool, prefix: str = ""
@@ -281,7 +258,3 @@ class ValueIndex:
 
 def _as_label(text: str) -> str:
     return _DIGITS.sub("0", plain(text)) if len(text) <= LONGEST_LABEL else ""
-
-
-def _joins(text: str, place: int) -> bool:
-    return 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum()

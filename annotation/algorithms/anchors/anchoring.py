@@ -25,7 +25,7 @@ from annotation.algorithms.anchors.node_paths import (
     select_node,
     select_nodes,
 )
-from annotation.algorithms.anchors.page_texts import PageTexts, TextNode
+from annotation.algorithms.anchors.page_texts import PageTexts, TextNode, is_within_word
 from clustering.dom.visible import INVISIBLE_TAGS
 from clustering.values.displayed import displayed
 
@@ -91,9 +91,28 @@ class Anchor:
     end: int | None = None  # offset behind the value in the node in which it ends; None: at its end
     prefix: str = ""
     suffix: str = ""
-    position: int | None = (
-        None  # of the quote in the page's text; None for attributes and what is not shown
-    )
+    # Of the quote in the page's text; None for attributes and what is not shown.
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedNode:
+    """A node, or the part of its text, in which a value is said to stand."""
+
+    xpath: str
+    text: str = ""  # the value; blank where it is all that the node shows
+    end_xpath: str = ""  # the node in which the value ends, if it is another one
+    start: int | None = None  # in the displayed text of the node
+    end: int | None = None
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "xpath": self.xpath,
+            "end_xpath": self.end_xpath,
+            "start": self.start,
+            "end": self.end,
+            "text": self.text,
+        }
 
 
 class ResolvedAnchor(NamedTuple):
@@ -130,6 +149,26 @@ def anchor_node(page: PageTexts, xpath: str, text: str = "", end_xpath: str = ""
     if stretch is None:
         raise TextElsewhere(xpath, shown, text)
     return anchor_part(page, node, stretch)
+
+
+def anchor_proposed(page: PageTexts, node: ProposedNode) -> Anchor:
+    """Return the anchor of a proposed value. Raises AnchorProblem.
+
+    The offsets hold where the text stands there; else the text decides.
+    """
+    is_part = node.start is not None or node.end is not None
+    if not is_part and not node.end_xpath:
+        anchor = anchor_node(page, node.xpath)
+        if not node.text or anchor.quote == displayed(node.text):
+            return anchor
+    elif not node.end_xpath:
+        selected = select_node(page.tree, node.xpath)
+        shown = displayed_text(page, selected)
+        start = node.start or 0
+        end = len(shown) if node.end is None else node.end
+        if 0 <= start < end <= len(shown) and shown[start:end] == displayed(node.text):
+            return anchor_part(page, selected, (start, end))
+    return anchor_node(page, node.xpath, node.text, node.end_xpath)
 
 
 def find_text(page: PageTexts, text: str) -> Anchor:
@@ -379,12 +418,7 @@ def _places(whole: str, text: str) -> Iterator[int]:
     place, n_found = whole.find(text), 0
     while place >= 0 and text and n_found < MAX_PLACES:
         end = place + len(text)
-        if not (_joins(whole, place) or _joins(whole, end)):
+        if not (is_within_word(whole, place) or is_within_word(whole, end)):
             yield place
             n_found += 1
         place = whole.find(text, place + 1)
-
-
-def _joins(whole: str, place: int) -> bool:
-    """Say whether the characters on both sides of a place belong to one word."""
-    return 0 < place < len(whole) and whole[place - 1].isalnum() and whole[place].isalnum()

@@ -19,6 +19,11 @@ from clustering.dom.visible import BLOCKS, INVISIBLE_TAGS
 from clustering.values.displayed import displayed
 
 
+def is_within_word(text: str, index: int) -> bool:
+    """Return whether the characters on both sides of an index belong to one word."""
+    return 0 < index < len(text) and text[index - 1].isalnum() and text[index].isalnum()
+
+
 @dataclass(frozen=True, slots=True)
 class TextNode:
     """A text node that shows something, and where in the page's text it stands."""

@@ -131,35 +131,6 @@ def anchor_text(page: PageTexts, element: _Element, start: int, end: int) -> Anc
     return anchor_stretch(page, span[0] + start, span[0] + end)
 
 
-def anchor_mark(page: PageTexts, mark: MarkText) -> Anchor:
-    """Return the anchor of a mark that was proposed: an XPath with offsets and a text. Raises AnchorProblem.
-
-    The offsets hold where the text stands there; else the text decides.
-    """
-    if mark.start is None and mark.end is None and not mark.end_xpath:
-        whole = anchor_node(page, mark.xpath)
-        if not mark.text or whole.quote == displayed(mark.text):
-            return whole
-    elif not mark.end_xpath:
-        node = select_node(page.tree, mark.xpath)
-        shown = displayed_text(page, node)
-        start, end = mark.start or 0, len(shown) if mark.end is None else mark.end
-        if 0 <= start < end <= len(shown) and shown[start:end] == displayed(mark.text):
-            return anchor_part(page, node, (start, end))
-    return anchor_node(page, mark.xpath, mark.text, mark.end_xpath)
-
-
-@dataclass(frozen=True, slots=True)
-class MarkText:
-    """A value as something outside names it."""
-
-    xpath: str
-    text: str = ""
-    end_xpath: str = ""
-    start: int | None = None
-    end: int | None = None
-
-
 def drawing_of(page: NumberedPage, anchor: Anchor) -> Drawing:
     """Return where an anchor's value is drawn. Raises AnchorProblem where its node is not on the page."""
     node = select_node(page.texts.tree, anchor.xpath)

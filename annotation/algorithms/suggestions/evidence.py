@@ -1,51 +1,77 @@
-"""Gather the evidence that spots of a page are values of an attribute, one small function a source.
+"""Gather the evidence that spots of a page are values of an attribute, one function a source.
 
 Readings:   Weights are what suggestions of each kind were worth on development pages, rounded. Of several
             displays of one value those count more that stand beside a name of the attribute, in the page's
             main part, and that the template does not repeat.
-Cost:       That of finding a value, for each declaration and known value; one look at each text.
+            Values are also found by the shape of the block around them. An address is what stands beside
+            such a label, or a run of texts that ends in a ZIP code: its first line is the street, what
+            stands before region and code the town. Crumbs are links with the same sign between them; the
+            last one is the category. A link's address names what its text is: the text of /tag/oak is a
+            tag. The lead is the first long text after the heading.
+Cost:       That of finding a value, for each declaration and known value; one look at each text and link.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from lxml.etree import _Element
 
 from annotation.algorithms.anchors.node_paths import PageNode
-from annotation.algorithms.suggestions.blocks import (
-    find_address_part,
-    find_crumb,
-    find_lead,
-    find_linked,
-    find_stock,
-)
-from annotation.algorithms.suggestions.declared import Declared
+from annotation.algorithms.attribute_types import AttributeType
+from annotation.algorithms.suggestions.declared import JSON_LD, META, MICRODATA, Declared
 from annotation.algorithms.suggestions.labels import find_beside, is_mostly
-from annotation.algorithms.suggestions.names import implied_type, meaning_of, names_it
-from annotation.algorithms.suggestions.page_index import PageIndex, Spot
+from annotation.algorithms.suggestions.names import (
+    implied_type,
+    meaning_of,
+    names_it,
+    words_of,
+)
+from annotation.algorithms.suggestions.spots import Spot, SpotIndex
 from annotation.algorithms.suggestions.value_types import find_typed, has_pattern
 
 KNOWN: Final = "known value"
 PATTERN: Final = "pattern"
 KEY_PATH: Final = "key path"
 LABELS: Final = "labels"
-WEIGHTS: Final = {"json-ld": 0.85, "microdata": 0.85, "meta": 0.6}
-HIDDEN: Final = 0.5  # what a declaration that is not displayed is worth beside one that is
-PER_PROPERTY: Final = 0.1  # less for each better name of the property
-LONGEST_SHOWN: Final = 70  # characters of a value in a reason
-LONG_TEXT: Final = 200  # characters of a paragraph that makes a body
+WEIGHT_BY_SOURCE: Final = {JSON_LD: 0.85, MICRODATA: 0.85, META: 0.6}
+HIDDEN_SHARE: Final = 0.5  # what a declaration that is not displayed is worth beside one that is
+LOSS_PER_PROPERTY: Final = 0.1  # for each better name of the property
+MIN_PROPERTY_SHARE: Final = 0.4
+MIN_WEIGHT_OF_PART: Final = 0.6  # of a known value that may be a part of a text
+MAX_REASON_CHARS: Final = 70  # of a value in a reason
+MAX_SPOTS_OFFERED: Final = 3  # by one source, for a single value
+MAX_LINKS: Final = 30
+MAX_BLOCK_CHARS: Final = 60  # of a street, the text of a link, a state of stock
+MIN_LEAD_CHARS: Final = 60
+MIN_BODY_CHARS: Final = 50  # of a paragraph that makes a body
+MAX_ADDRESS_LINES: Final = 4
 LONG_TYPES: Final = frozenset({"html"})
-TEXTS: Final = frozenset({"description", "articlebody", "body", "content", "summary", "text"})
+LONG_NAMES: Final = frozenset({"description", "articlebody", "body", "content", "summary", "text"})
+STREET, TOWN, REGION, CODE = "streetaddress", "addresslocality", "addressregion", "postalcode"
 
-
-class WantedAttribute(NamedTuple):
-    """An attribute that values are looked for."""
-
-    name: str
-    type: str = "text"
-    is_multi: bool = False
+_SEPARATOR = re.compile("[»\u203a>/→|·\\\\:-]{1,2}")
+_STOCK = re.compile(
+    r"(?:currently )?(?:in|out of) stock\b.{0,30}|sold out"
+    r"|(?:usually )?(?:available|ships|dispatched) (?:now|in|within|from)\b.{0,30}"
+    r"|pre-?order\b.{0,20}|back-?order(?:ed)?|discontinued"
+    r"|(?:sofort |nicht )?lieferbar|(?:nicht )?auf lager|ausverkauft"
+    r"|en stock|agotado|(?:temporarily |currently )?unavailable|only \d+ left.{0,20}",
+    re.IGNORECASE,
+)
+_TOWN_AND_CODE = re.compile(
+    r"(?P<town>[^\d,;|]{2,40}?),?\s+(?:(?P<region>[A-Z]{2})\.?,?\s+)?"
+    r"(?P<code>\d{5}(?:-\d{4})?|[A-Z]\d[A-Z]\s?\d[A-Z]\d)$"
+)
+_CODE_AND_TOWN = re.compile(r"^(?:[A-Z]{1,2}-)?(?P<code>\d{4,5})\s+(?P<town>[^\d,;|]{2,40})$")
+_REGION_AND_CODE = re.compile(
+    r"^[\s,]*(?:(?P<region>[A-Z]{2})\b\.?)?[\s,]*(?P<code>\d{5}(?:-\d{4})?)?$"
+)
+_STREET = re.compile(r"^\d{1,5}[A-Za-z]?\s+[^\W\d_]|[^\W\d_]{3,}\.?\s+\d{1,4}[a-z]?$")
 
 
 class KnownValue(NamedTuple):
@@ -65,35 +91,56 @@ class Evidence(NamedTuple):
     why: str
 
 
+class DeclaredValue(NamedTuple):
+    """A value that a page declares under one of the attribute's names, and the node that holds it."""
+
+    text: str
+    node: PageNode
+
+
+class RankedSpot(NamedTuple):
+    """One of several spots that show the same value, and the share of its weight that it is worth."""
+
+    spot: Spot
+    share: float
+
+
 def gather(
-    page: PageIndex,
+    page: SpotIndex,
     declared: Sequence[Declared],
-    wanted: WantedAttribute,
+    attribute: AttributeType,
     known: Sequence[KnownValue],
 ) -> list[Evidence]:
     """Return all evidence for an attribute; one whose name says of which type it is needs no type."""
-    wanted = WantedAttribute(wanted.name, implied_type(wanted.name, wanted.type), wanted.is_multi)
-    found = [*_declared(page, declared, wanted), *_known(page, wanted, known)]
+    attribute = replace(attribute, type=implied_type(attribute.name, attribute.type))
+    evidence = [*_find_declared(page, declared, attribute), *_find_known(page, attribute, known)]
     for finder in FINDERS:
-        found += finder(page, wanted)
-    return [one for one in found if one.spots and one.weight > 0]
+        evidence += finder(page, attribute)
+    return [piece for piece in evidence if piece.spots and piece.weight > 0]
 
 
-def _declared(
-    page: PageIndex, declared: Sequence[Declared], wanted: WantedAttribute
+# What the page declares
+
+
+def _find_declared(
+    page: SpotIndex, declared: Sequence[Declared], attribute: AttributeType
 ) -> Iterator[Evidence]:
     """Yield what the page declares under the best names of the attribute, source by source."""
-    names = [_plain(name) for name in meaning_of(wanted.name).properties]
-    for source, weight in WEIGHTS.items():
+    names = [_plain(name) for name in meaning_of(attribute.name).properties]
+    for source, source_weight in WEIGHT_BY_SOURCE.items():
+        of_source = [one for one in declared if one.source == source]
         for rank, name in enumerate(names):
-            said = [one for one in declared if one.source == source and _plain(one.path) == name]
-            if not said:
+            declarations = [one for one in of_source if _plain(one.path) == name]
+            if not declarations:
                 continue
-            trust = weight * max(one.weight for one in said) * max(0.4, 1 - PER_PROPERTY * rank)
-            said = [one for one in said if one.weight == max(other.weight for other in said)]
-            yield from _shown(
-                page, wanted, [(one.value, one.node) for one in said], source, trust, name
-            )
+            best = max(one.weight for one in declarations)
+            values = [DeclaredValue(d.value, d.node) for d in declarations if d.weight == best]
+            name_share = max(MIN_PROPERTY_SHARE, 1 - LOSS_PER_PROPERTY * rank)
+            weight = source_weight * best * name_share
+            if attribute.is_multi:
+                yield _declared_list(page, attribute, values, source, weight, name)
+            else:
+                yield from _declared_value(page, attribute, values, source, weight, name)
             break
 
 
@@ -102,84 +149,94 @@ def _plain(name: str) -> str:
     return name.lower().replace("_", "").replace("-", "")
 
 
-def _shown(
-    page: PageIndex,
-    wanted: WantedAttribute,
-    values: Sequence[tuple[str, PageNode]],
+def _declared_list(
+    page: SpotIndex,
+    attribute: AttributeType,
+    values: Sequence[DeclaredValue],
+    source: str,
+    weight: float,
+    name: str,
+) -> Evidence:
+    """Return where all values of a list are displayed."""
+    spots = _spots_of_list(page, attribute, values)
+    if len(spots) != len({value.text for value in values}):
+        weight *= HIDDEN_SHARE
+    return Evidence(tuple(spots), source, weight, f"{source} says {name} {_short(values[0].text)}")
+
+
+def _declared_value(
+    page: SpotIndex,
+    attribute: AttributeType,
+    values: Sequence[DeclaredValue],
     source: str,
     weight: float,
     name: str,
 ) -> Iterator[Evidence]:
-    """Yield where declared values are displayed; the declaration itself where they are not."""
-    why = f"{source} says {name} {_short(values[0][0])}"
-    if wanted.is_multi:
-        spots = _spots_of_list(page, wanted, values)
-        whole = len(spots) == len({value for value, _ in values})
-        yield Evidence(tuple(spots), source, weight if whole else weight * HIDDEN, why)
-        return
-    for value, node in values[:3]:
-        own = _own_spot(page, node) if source == "microdata" else None
-        if own is not None:
-            yield Evidence((own,), source, weight, why)
+    """Yield where a declared value is displayed; the declaration itself where it is not."""
+    why = f"{source} says {name} {_short(values[0].text)}"
+    for value in values[:MAX_SPOTS_OFFERED]:
+        own_spot = _own_spot(page, value.node) if source == MICRODATA else None
+        if own_spot is not None:
+            yield Evidence((own_spot,), source, weight, why)
             continue
-        places = page.find(wanted.type, value)
-        for spot, share in _ranked(page, wanted, places):
+        spots = page.find(attribute.type, value.text)
+        for spot, share in _ranked(page, attribute, spots):
             yield Evidence((spot,), source, weight * share, why)
-        if not places and source != "json-ld" and node.name:
-            yield Evidence(
-                (Spot(node, value),), source, weight * HIDDEN, f"{why}, which is not displayed"
-            )
+        if not spots and source != JSON_LD and value.node.name:
+            declaration = Spot(value.node, value.text)
+            hidden = f"{why}, which is not displayed"
+            yield Evidence((declaration,), source, weight * HIDDEN_SHARE, hidden)
 
 
-def _own_spot(page: PageIndex, node: PageNode) -> Spot | None:
+def _own_spot(page: SpotIndex, node: PageNode) -> Spot | None:
     """Return a microdata element's own text as a spot."""
-    if node.name:
-        return (
-            Spot(node, node.element.get(node.name) or "") if node.name in {"src", "href"} else None
-        )
-    found = page.spot_of(node.element)
-    return found if found.text else None
+    if not node.name:
+        spot = page.spot_of(node.element)
+        return spot if spot.text else None
+    if node.name in {"src", "href"}:
+        return Spot(node, node.element.get(node.name) or "")
+    return None
 
 
 def _spots_of_list(
-    page: PageIndex, wanted: WantedAttribute, values: Sequence[tuple[str, PageNode]]
+    page: SpotIndex, attribute: AttributeType, values: Sequence[DeclaredValue]
 ) -> list[Spot]:
-    """Return a spot for each of several values, near each other where there is a choice."""
+    """Return a spot for each of several values, of the same kind where there is a choice."""
     found: list[Spot] = []
-    seen = set()
-    for value, _ in values:
-        places = [spot for spot in page.find(wanted.type, value) if spot.key not in seen]
-        if places:
-            kinds = {page.kind_of(one) for one in found}
-            alike = [spot for spot in places if page.kind_of(spot) in kinds]
-            best = (alike or [spot for spot, _ in _ranked(page, wanted, places)] or places)[0]
-            seen.add(best.key)
-            found.append(best)
+    keys = set()
+    for value in values:
+        spots = [spot for spot in page.find(attribute.type, value.text) if spot.key not in keys]
+        if not spots:
+            continue
+        kinds = {page.kind_of(spot) for spot in found}
+        of_same_kind = [spot for spot in spots if page.kind_of(spot) in kinds]
+        best = of_same_kind[0] if of_same_kind else _ranked(page, attribute, spots)[0].spot
+        keys.add(best.key)
+        found.append(best)
     return found
 
 
-def _ranked(
-    page: PageIndex, wanted: WantedAttribute, places: Sequence[Spot]
-) -> list[tuple[Spot, float]]:
-    """Return the places of one value with the share that each is worth, the best first."""
-    scored = sorted(
-        ((_fitness(page, wanted, spot), -n) for n, spot in enumerate(places)), reverse=True
-    )
-    if not scored:
+def _ranked(page: SpotIndex, attribute: AttributeType, spots: Sequence[Spot]) -> list[RankedSpot]:
+    """Return the best spots of one value with the share that each is worth, the best first."""
+    if not spots:
         return []
-    best = scored[0][0]
-    n_best = sum(score == best for score, _ in scored)
-    return [
-        (places[-n], 1.0 if score == best and n_best == 1 else 0.9 if order == 0 else 0.55)
-        for order, (score, n) in enumerate(scored[:4])
-    ]
+    scores = [_fitness(page, attribute, spot) for spot in spots]
+    best = max(scores)
+    order = sorted(range(len(spots)), key=lambda index: -scores[index])
+    ranked = []
+    for rank, index in enumerate(order[:4]):
+        share = 0.9 if rank == 0 else 0.55
+        if scores[index] == best and scores.count(best) == 1:
+            share = 1.0
+        ranked.append(RankedSpot(spots[index], share))
+    return ranked
 
 
-def _fitness(page: PageIndex, wanted: WantedAttribute, spot: Spot) -> float:
-    meaning = meaning_of(wanted.name)
-    score = 3.0 * max(
-        (names_it(meaning.labels, words) for words in page.names_of(spot)), default=0.0
-    )
+def _fitness(page: SpotIndex, attribute: AttributeType, spot: Spot) -> float:
+    """Return how well a spot suits an attribute, by its names, its label and where it stands."""
+    meaning = meaning_of(attribute.name)
+    likeness = [names_it(meaning.labels, words) for words in page.names_of(spot)]
+    score = 3.0 * max(likeness, default=0.0)
     number = page.index_by_spot.get((spot.node.element, spot.node.number))
     if number is not None:
         before = page.spots[number - 1].text if number else ""
@@ -193,195 +250,407 @@ def _fitness(page: PageIndex, wanted: WantedAttribute, spot: Spot) -> float:
     return score
 
 
-def _known(
-    page: PageIndex, wanted: WantedAttribute, known: Sequence[KnownValue]
+# What is known from elsewhere
+
+
+def _find_known(
+    page: SpotIndex, attribute: AttributeType, known: Sequence[KnownValue]
 ) -> Iterator[Evidence]:
-    if wanted.is_multi:
-        spots: list[Spot] = []
-        for one in known:
-            spots += [spot for spot in page.find("text", one.text)[:3] if spot.start is None]
-        if spots:
-            unique = list({spot.key: spot for spot in spots}.values())
-            yield Evidence(
-                tuple(unique), KNOWN, max(one.weight for one in known) * 0.7, known[0].why
-            )
+    """Yield where values that are known from elsewhere are displayed."""
+    if attribute.is_multi:
+        spot_by_key: dict[object, Spot] = {}
+        for value in known:
+            spots = page.find("text", value.text)[:MAX_SPOTS_OFFERED]
+            spot_by_key |= {spot.key: spot for spot in spots if spot.start is None}
+        if spot_by_key:
+            weight = max(value.weight for value in known) * 0.7
+            yield Evidence(tuple(spot_by_key.values()), KNOWN, weight, known[0].why)
         return
-    for one in known:
-        places = [
-            spot
-            for spot in page.find(wanted.type, one.text)
-            if spot.start is None or one.weight > 0.6
-        ]
-        for spot, share in _ranked(page, wanted, places):
-            yield Evidence((spot,), KNOWN, one.weight * share, f"{_short(one.text)} {one.why}")
+    for value in known:
+        spots = page.find(attribute.type, value.text)
+        if value.weight <= MIN_WEIGHT_OF_PART:
+            spots = [spot for spot in spots if spot.start is None]
+        for spot, share in _ranked(page, attribute, spots):
+            why = f"{_short(value.text)} {value.why}"
+            yield Evidence((spot,), KNOWN, value.weight * share, why)
 
 
-def _labelled(page: PageIndex, wanted: WantedAttribute) -> Iterator[Evidence]:
-    is_split = any(
-        find_address_part(page, wanted.name)
-    )  # what stands beside "Address" is more than a part
-    if wanted.type == "image" or is_split:
+# What labels and classes say
+
+
+def find_labelled(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
+    """Yield what stands beside a label of the attribute.
+
+    Not for a part of an address: what stands beside "Address" is more than that.
+    """
+    if attribute.type == "image" or _address_part(page, attribute) is not None:
         return
-    for beside in find_beside(page, wanted.name, wanted.type, is_multi=wanted.is_multi):
+    for beside in find_beside(page, attribute):
         yield Evidence(beside.spots, LABELS, beside.weight, f"it stands beside “{beside.label}”")
 
 
-def _classed(page: PageIndex, wanted: WantedAttribute) -> Iterator[Evidence]:
+def find_classed(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
     """Yield the spots whose class, id or the like is a name of the attribute."""
-    labels = meaning_of(wanted.name).labels
-    found: list[tuple[float, Spot, str]] = []
-    if wanted.type == "image":
+    if attribute.type == "image":
         return
+    labels = meaning_of(attribute.name).labels
+    found: list[tuple[float, Spot, str]] = []  # weight, spot and the name that is one
     for number, spot in enumerate(page.spots):
-        named = max(
-            ((names_it(labels, words), " ".join(words)) for words in page.names_of(spot)),
-            default=(0, ""),
-        )
-        if (
-            not named[0]
-            or not is_mostly(wanted.type, spot.text)
-            or page.label_of(spot.text) in labels
-        ):
+        likeness, name = 0.0, ""
+        for words in page.names_of(spot):
+            likeness, name = max((likeness, name), (names_it(labels, words), " ".join(words)))
+        if not likeness or not is_mostly(attribute.type, spot.text):
             continue
-        is_same = page.is_template_by_index[number] or page.is_outer(spot)
-        found.append((named[0] * (0.3 if is_same else 0.6), spot, named[1]))
+        if page.label_of(spot.text) in labels:
+            continue
+        is_repeated = page.is_template_by_index[number] or page.is_outer(spot)
+        found.append((likeness * (0.3 if is_repeated else 0.6), spot, name))
     if not found:
         return
     best = max(weight for weight, _, _ in found)
-    kept = [(spot, name) for weight, spot, name in found if weight == best]
-    why = f"its class or id says “{kept[0][1]}”"
-    if wanted.is_multi:
-        kinds = page.kind_of(kept[0][0])
-        yield Evidence(
-            tuple(s for s, _ in kept if page.kind_of(s) == kinds), LABELS, best * 0.9, why
-        )
+    spots = [spot for weight, spot, _ in found if weight == best]
+    name = next(name for weight, _, name in found if weight == best)
+    why = f"its class or id says “{name}”"
+    if attribute.is_multi:
+        kind = page.kind_of(spots[0])
+        of_same_kind = tuple(spot for spot in spots if page.kind_of(spot) == kind)
+        yield Evidence(of_same_kind, LABELS, best * 0.9, why)
         return
-    for order, (spot, _) in enumerate(kept[:3]):
-        trust = best if len(kept) == 1 else best * (0.8 if order == 0 else 0.5)
-        yield Evidence((_typed_part(page, wanted, spot),), LABELS, trust, why)
+    for rank, spot in enumerate(spots[:MAX_SPOTS_OFFERED]):
+        share = _share_of_rank(rank, len(spots), alone=1.0, first=0.8, later=0.5)
+        yield Evidence((_typed_part(page, attribute, spot),), LABELS, best * share, why)
 
 
-def _typed_part(page: PageIndex, wanted: WantedAttribute, spot: Spot) -> Spot:
-    places = (
-        find_typed(wanted.type, spot.text)
-        if wanted.type in {"price", "date", "phone", "number"}
-        else []
-    )
-    return page.part(spot, *places[0]) if len(places) == 1 else spot
+def _share_of_rank(rank: int, n: int, *, alone: float, first: float, later: float) -> float:
+    """Return what a spot is worth as the only one, as the first of several, or as a later one."""
+    if n == 1:
+        return alone
+    return first if rank == 0 else later
 
 
-def _in_blocks(page: PageIndex, wanted: WantedAttribute) -> Iterator[Evidence]:
-    """Yield what the shape of a block says."""
-    if wanted.type in {"image", "html", "url"}:
+def _typed_part(page: SpotIndex, attribute: AttributeType, spot: Spot) -> Spot:
+    """Return the part of a spot that the type's pattern selects, where that is one part."""
+    if attribute.type not in {"price", "date", "phone", "number"}:
+        return spot
+    stretches = find_typed(attribute.type, spot.text)
+    return page.part(spot, *stretches[0]) if len(stretches) == 1 else spot
+
+
+# What the shape of a block says
+
+
+def find_address_part(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
+    """Yield the part of a postal address that an attribute is."""
+    evidence = None if _is_of_no_block(attribute) else _address_part(page, attribute)
+    if evidence is not None:
+        yield evidence
+
+
+def _is_of_no_block(attribute: AttributeType) -> bool:
+    return attribute.type in {"image", "html", "url"}
+
+
+def _address_part(page: SpotIndex, attribute: AttributeType) -> Evidence | None:
+    name = next((part for part in (STREET, TOWN, REGION, CODE) if _means(attribute, part)), "")
+    if not name:
+        return None
+    for lines, weight in _addresses(page):
+        part = _parts_of_address(page, lines).get(name)
+        if part is not None and part.text.strip():
+            return Evidence((part,), PATTERN, weight, "it is that part of the address")
+    return None
+
+
+def _means(attribute: AttributeType, name: str) -> bool:
+    return meaning_of(attribute.name).key == meaning_of(name).key
+
+
+def _addresses(page: SpotIndex) -> Iterator[tuple[list[Spot], float]]:
+    """Yield the lines of addresses: beside a label first, then those that end in a code."""
+    for beside in find_beside(page, AttributeType("address", is_multi=True)):
+        if any(_has_digit(spot.text) for spot in beside.spots[:MAX_ADDRESS_LINES]):
+            yield list(beside.spots[:6]), 0.75
+    for number, spot in enumerate(page.spots):
+        if page.is_template_by_index[number] or len(spot.text) > MAX_BLOCK_CHARS:
+            continue
+        if not _STREET.search(spot.text):
+            continue
+        lines = page.spots[number : number + MAX_ADDRESS_LINES]
+        if any(CODE in _parts_of_address(page, lines[:n]) for n in range(1, len(lines) + 1)):
+            yield lines, 0.55
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
+def _parts_of_address(page: SpotIndex, lines: list[Spot]) -> dict[str, Spot]:
+    """Return the parts of an address by their names."""
+    parts: dict[str, Spot] = {}
+    if not lines:
+        return parts
+    street = lines[0]
+    if len(lines) == 1 and "," in street.text:
+        before, _, after = street.text.partition(",")
+        offset = len(before) + 1 + len(after) - len(after.lstrip())
+        parts[STREET] = page.part(street, 0, len(before))
+        _add_town(page, street, offset, parts)
+        return parts
+    parts[STREET] = street
+    for number, line in enumerate(lines[1:], 1):
+        if CODE in parts:
+            break
+        _add_town(page, line, 0, parts)
+        is_named = CODE in parts or TOWN in parts
+        if number <= 2 and not is_named and not _has_digit(line.text):
+            parts[TOWN] = page.part(line, 0, len(line.text.rstrip(" ,")))
+    return parts
+
+
+def _add_town(page: SpotIndex, line: Spot, offset: int, parts: dict[str, Spot]) -> None:
+    """Add the town, region and code that a line names behind an offset; known parts stay."""
+    text = line.text[offset:]
+    match = _TOWN_AND_CODE.match(text) or _CODE_AND_TOWN.match(text) or _REGION_AND_CODE.match(text)
+    if match is None:
         return
-    multi = wanted.is_multi
-    for found in (
-        *find_address_part(page, wanted.name),
-        *find_crumb(page, wanted.name, is_multi=multi),
-        *find_linked(page, wanted.name, is_multi=multi),
-        *find_lead(page, wanted.name),
-        *find_stock(page, wanted.name),
-    ):
-        yield Evidence(found.spots, PATTERN, found.weight, found.why)
+    for group, name in (("town", TOWN), ("region", REGION), ("code", CODE)):
+        if match.groupdict().get(group) and name not in parts:
+            parts[name] = page.part(line, offset + match.start(group), offset + match.end(group))
 
 
-def _heading(page: PageIndex, wanted: WantedAttribute) -> Iterator[Evidence]:
-    if meaning_of(wanted.name).is_title and page.heading is not None and wanted.type == "text":
-        others = " and differs on other samples" if page.others else ""
-        yield Evidence((page.heading,), KEY_PATH, 0.8, f"it is the page's heading{others}")
+def find_crumb(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
+    """Yield the crumbs: all of them for an attribute that means them, the last one for a category."""
+    if _is_of_no_block(attribute):
+        return
+    crumbs = _crumbs(page)
+    if _means(attribute, "breadcrumbs"):
+        if len(crumbs) > 1:
+            spots = tuple(crumbs) if attribute.is_multi else (crumbs[-1],)
+            yield Evidence(spots, PATTERN, 0.6, "they are the page's crumbs")
+        return
+    if not _means(attribute, "category"):
+        return
+    if len(crumbs) > 1:
+        yield Evidence((crumbs[-1],), PATTERN, 0.6, "it is where the page's crumbs end")
+    number = page.index_of_heading
+    above = page.spots[number - 1] if number else None
+    if above is None or above.node.element.tag != "a":
+        return
+    if not page.is_outer(above) and _is_alone(above):
+        yield Evidence((above,), PATTERN, 0.5, "it is the link above the heading")
 
 
-def _typed(page: PageIndex, wanted: WantedAttribute) -> Iterator[Evidence]:
+def _crumbs(page: SpotIndex) -> list[Spot]:
+    """Return the links of the first run with the same sign, or another mark of crumbs, between them."""
+    run: list[Spot] = []
+    sign = ""
+    for spot in page.spots:
+        if spot.node.element.tag == "a" or spot.node.element.getparent() is None:
+            run.append(spot)
+        elif run and _SEPARATOR.fullmatch(spot.text) and sign in {"", spot.text}:
+            sign = spot.text
+        elif sign and len(run) > 1 and sign not in {"|", "-", "·", "/"}:
+            return run
+        else:
+            run, sign = [], ""
+    return run if sign and len(run) > 1 else []
+
+
+def _is_alone(spot: Spot) -> bool:
+    parent = spot.node.element.getparent()
+    return parent is not None and len(parent) == 1 and parent.tag not in {"li", "td", "nav"}
+
+
+def find_linked(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
+    """Yield the texts of links whose addresses name the attribute."""
+    if _is_of_no_block(attribute):
+        return
+    labels = meaning_of(attribute.name).labels
+    spots = []
+    first_name = ""
+    for number, spot in enumerate(page.spots):
+        link = _link_of(spot.node.element)
+        if link is None or page.is_template_by_index[number] or page.is_outer(spot):
+            continue
+        if len(spot.text) > MAX_BLOCK_CHARS:
+            continue
+        name = _name_in_address(link.get("href") or "", labels)
+        if name:
+            first_name = first_name or name
+            spots.append(spot)
+    if not spots:
+        return
+    why = f"its link's address says “{first_name}”"
+    if attribute.is_multi:
+        parent = _parent_of_link(spots[0])
+        beside = [spot for spot in spots if _parent_of_link(spot) is parent]
+        weight = 0.45 + 0.1 * (len(beside) == len(spots))
+        yield Evidence(tuple(beside[:MAX_LINKS]), PATTERN, weight, why)
+        return
+    for rank, spot in enumerate(spots[:MAX_SPOTS_OFFERED]):
+        share = _share_of_rank(rank, len(spots), alone=1.0, first=0.8, later=0.4)
+        yield Evidence((spot,), PATTERN, 0.5 * share, why)
+
+
+def _link_of(element: _Element) -> _Element | None:
+    """Return the link that an element is or stands in directly."""
+    if element.tag == "a":
+        return element
+    parent = element.getparent()
+    return parent if parent is not None and parent.tag == "a" else None
+
+
+def _name_in_address(href: str, labels: frozenset[str]) -> str:
+    """Return the part of an address that is one of the labels; blank where none is."""
+    try:
+        parts = urlsplit(href)
+    except ValueError:
+        return ""
+    segments = parts.path.split("/")[:-1]
+    segments += [pair.partition("=")[0] for pair in parts.query.split("&")]
+    for segment in reversed(segments[-6:]):
+        words = words_of(unquote(segment)[:40])
+        if words and names_it(labels, words) == 1.0:
+            return " ".join(words)
+    return ""
+
+
+def _parent_of_link(spot: Spot) -> _Element | None:
+    """Return the element in which a spot's link stands, that of its cell or item where it has one."""
+    link = _link_of(spot.node.element)
+    parent = link.getparent() if link is not None else None
+    if parent is not None and parent.tag in {"li", "span", "td"}:
+        return parent.getparent()
+    return parent
+
+
+def find_lead(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
+    """Yield the first long text after the heading for what describes the thing."""
+    if _is_of_no_block(attribute) or not _means(attribute, "description") or page.heading is None:
+        return
+    for number in range(page.index_of_heading + 1, len(page.spots)):
+        spot = page.spots[number]
+        if len(spot.text) < MIN_LEAD_CHARS or page.is_outer(spot):
+            continue
+        if page.is_template_by_index[number]:
+            continue
+        element = spot.node.element
+        lead = page.spot_of(element) if element.tag == "p" else spot
+        yield Evidence((lead,), PATTERN, 0.4, "it is the first long text after the heading")
+        return
+
+
+def find_stock(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
+    """Yield the texts that say whether a thing is in stock."""
+    if _is_of_no_block(attribute) or not _means(attribute, "availability"):
+        return
+    short = [spot for spot in page.spots if len(spot.text) <= MAX_BLOCK_CHARS]
+    spots = [spot for spot in short if _STOCK.fullmatch(spot.text.strip())]
+    for rank, spot in enumerate(spots[:MAX_SPOTS_OFFERED]):
+        weight = _share_of_rank(rank, len(spots), alone=0.6, first=0.5, later=0.2)
+        yield Evidence((spot,), PATTERN, weight, "it says what is in stock")
+
+
+# What a value of the type looks like
+
+
+def find_heading(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
+    """Yield the page's heading for what names the thing."""
+    if page.heading is None or attribute.type != "text":
+        return
+    if meaning_of(attribute.name).is_title:
+        difference = " and differs on other samples" if page.others else ""
+        yield Evidence((page.heading,), KEY_PATH, 0.8, f"it is the page's heading{difference}")
+
+
+def find_typed_texts(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
     """Yield the values of a telling type in the main part of the page, the first after the heading."""
-    if not has_pattern(wanted.type) or wanted.type in {"number", "zip", "url"}:
+    if not has_pattern(attribute.type) or attribute.type in {"number", "zip", "url"}:
         return
-    start = _place_of_heading(page)
-    found: list[Spot] = []
+    start = page.index_of_heading
+    spots: list[Spot] = []
     for number in [*range(start, len(page.spots)), *range(start)]:
         spot = page.spots[number]
         if page.is_template_by_index[number] or page.is_outer(spot):
             continue
-        places = find_typed(wanted.type, spot.text)
-        if len(places) == 1 and places[0][1] - places[0][0] > len(spot.text) / 3:
-            found.append(page.part(spot, *places[0]))
-    for order, spot in enumerate(found[:3]):
-        weight = 0.5 if len(found) == 1 else 0.4 if order == 0 else 0.15
-        yield Evidence((spot,), PATTERN, weight, f"it looks like a {wanted.type}")
+        stretches = find_typed(attribute.type, spot.text)
+        if len(stretches) != 1:
+            continue
+        first, after = stretches[0]
+        if after - first > len(spot.text) / 3:
+            spots.append(page.part(spot, first, after))
+    for rank, spot in enumerate(spots[:MAX_SPOTS_OFFERED]):
+        weight = _share_of_rank(rank, len(spots), alone=0.5, first=0.4, later=0.15)
+        yield Evidence((spot,), PATTERN, weight, f"it looks like a {attribute.type}")
 
 
-def _place_of_heading(page: PageIndex) -> int:
-    heading = page.heading
-    if heading is None:
-        return 0
-    return page.index_by_spot.get((heading.node.element, heading.node.number), 0)
-
-
-def _images(page: PageIndex, wanted: WantedAttribute) -> Iterator[Evidence]:
+def find_images(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
     """Yield the images of the page's main part: those beside its heading, or whose text says it."""
-    if wanted.type != "image":
+    if attribute.type != "image":
         return
     title = page.heading.text.lower() if page.heading else ""
-    found: list[tuple[float, Spot]] = []
+    scored: list[tuple[float, Spot]] = []
     for order, element in enumerate(page.tree.iter("img")):
         source = element.get("src") or ""
         spot = Spot(PageNode(element, name="src"), source)
         if not source or source.startswith("data:") or page.is_outer(spot):
             continue
-        score = 0.3 - 0.01 * order
         alt = (element.get("alt") or "").lower()
+        size = _written_size(element)
+        score = 0.3 - 0.01 * order
         score += 0.3 * bool(alt and title and (alt in title or title in alt))
-        score += 0.15 * any(one.tag == "figure" for one in element.iterancestors())
-        score += 0.1 * (_size(element) >= 150) - 0.2 * (0 < _size(element) < 60)
-        found.append((score, spot))
-    found.sort(key=lambda one: -one[0])
-    if wanted.is_multi:
-        found = found[:1]
-    for order, (score, spot) in enumerate(found[:3]):
-        yield Evidence(
-            (spot,),
-            PATTERN,
-            score if order == 0 else score / 2,
-            "it is the largest image beside the heading",
-        )
+        score += 0.15 * any(ancestor.tag == "figure" for ancestor in element.iterancestors())
+        score += 0.1 * (size >= 150) - 0.2 * (0 < size < 60)
+        scored.append((score, spot))
+    scored.sort(key=lambda pair: -pair[0])
+    n_offered = 1 if attribute.is_multi else MAX_SPOTS_OFFERED
+    for rank, (score, spot) in enumerate(scored[:n_offered]):
+        weight = score if rank == 0 else score / 2
+        yield Evidence((spot,), PATTERN, weight, "it is the largest image beside the heading")
 
 
-def _size(element: _Element) -> int:
+def _written_size(element: _Element) -> int:
+    """Return the smaller of an image's written width and height; 0 where none is written."""
     written = [element.get(name, "").removesuffix("px") for name in ("width", "height")]
-    return min((int(one) for one in written if one.isdecimal() and len(one) < 6), default=0)
+    return min((int(size) for size in written if size.isdecimal() and len(size) < 6), default=0)
 
 
-def _bodies(page: PageIndex, wanted: WantedAttribute) -> Iterator[Evidence]:
+def find_bodies(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
     """Yield the element with most running text for attributes that are long texts."""
-    if "".join(wanted.name.lower().split("_")) not in TEXTS and wanted.type not in LONG_TYPES:
+    is_html = attribute.type in LONG_TYPES
+    if not is_html and attribute.name.lower().replace("_", "") not in LONG_NAMES:
         return
-    lengths: dict[_Element, int] = {}
     paragraphs: dict[_Element, list[Spot]] = {}
     for element in page.tree.iter("p"):
         parent = element.getparent()
         spot = page.spot_of(element)
-        if parent is not None and len(spot.text) > LONG_TEXT / 4 and not page.is_outer(spot):
-            lengths[parent] = lengths.get(parent, 0) + len(spot.text)
+        if parent is not None and len(spot.text) > MIN_BODY_CHARS and not page.is_outer(spot):
             paragraphs.setdefault(parent, []).append(spot)
-    if not lengths:
+    if not paragraphs:
         return
-    parent = max(lengths, key=lambda one: lengths[one])
-    its = paragraphs[parent]
-    if wanted.type in LONG_TYPES and len(its) > 1:
-        yield Evidence((page.spot_of(parent),), PATTERN, 0.45, "it is the page's longest text")
-    elif len(its) == 1 or wanted.type not in LONG_TYPES:
-        yield Evidence((its[0],), PATTERN, 0.3, "it is the page's first long paragraph")
+    longest = max(paragraphs, key=lambda parent: sum(len(s.text) for s in paragraphs[parent]))
+    spots = paragraphs[longest]
+    if is_html and len(spots) > 1:
+        body = page.spot_of(longest)
+        yield Evidence((body,), PATTERN, 0.45, "it is the page's longest text")
+    else:
+        yield Evidence((spots[0],), PATTERN, 0.3, "it is the page's first long paragraph")
 
 
 def _short(text: str) -> str:
-    return f"“{text}”" if len(text) <= LONGEST_SHOWN else f"“{text[:LONGEST_SHOWN]}…”"
+    return f"“{text}”" if len(text) <= MAX_REASON_CHARS else f"“{text[:MAX_REASON_CHARS]}…”"
 
 
-FINDERS: Final[tuple[Callable[[PageIndex, WantedAttribute], Iterator[Evidence]], ...]] = (
-    _labelled,
-    _classed,
-    _in_blocks,
-    _heading,
-    _typed,
-    _images,
-    _bodies,
+FINDERS: Final[tuple[Callable[[SpotIndex, AttributeType], Iterator[Evidence]], ...]] = (
+    find_labelled,
+    find_classed,
+    find_address_part,
+    find_crumb,
+    find_linked,
+    find_lead,
+    find_stock,
+    find_heading,
+    find_typed_texts,
+    find_images,
+    find_bodies,
 )

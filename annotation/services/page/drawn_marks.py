@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from annotation.algorithms.anchors.anchoring import Anchor
+from annotation.algorithms.anchors.anchoring import Anchor, ProposedNode, anchor_proposed
 from annotation.algorithms.anchors.node_paths import AnchorProblem, select_node
-from annotation.algorithms.anchors.picking import MarkText, NumberedPage, anchor_mark
+from annotation.algorithms.anchors.picking import NumberedPage
 from annotation.services.page.page_states import drawing_json
 
 
@@ -18,10 +18,10 @@ class DrawnMark(NamedTuple):
     drawing: dict[str, Any]
 
 
-def draw_mark(page: NumberedPage, mark: MarkText) -> DrawnMark:
+def draw_mark(page: NumberedPage, mark: ProposedNode) -> DrawnMark:
     """Find a mark on a page; nothing is drawn of one that is not there."""
     try:
-        anchor = anchor_mark(page.texts, mark)
+        anchor = anchor_proposed(page.texts, mark)
     except AnchorProblem:
         return DrawnMark(None, {})
     drawing = drawing_json(page, anchor)

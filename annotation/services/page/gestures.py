@@ -15,13 +15,16 @@ from django.db import transaction
 from lxml.etree import _Element
 
 from annotation.algorithms.anchors.alike import find_alike, find_records_alike
-from annotation.algorithms.anchors.anchoring import Anchor, anchor_node
+from annotation.algorithms.anchors.anchoring import (
+    Anchor,
+    ProposedNode,
+    anchor_node,
+    anchor_proposed,
+)
 from annotation.algorithms.anchors.node_paths import AnchorProblem, PageNode, select_node
 from annotation.algorithms.anchors.picking import (
-    MarkText,
     NumberedPage,
     PickedPlace,
-    anchor_mark,
     anchor_place,
     anchor_stretch,
     anchor_text,
@@ -140,7 +143,7 @@ def mark_found_records(*, subject: Subject, revision: int | None) -> GestureChan
 
 
 def accept_records(
-    *, subject: Subject, records: Sequence[MarkText], revision: int | None
+    *, subject: Subject, records: Sequence[ProposedNode], revision: int | None
 ) -> GestureChange:
     """Write down the records that were proposed, each from one element to another. Raises AnchorProblem."""
     return _write_records(subject, [_siblings(subject, one) for one in records], revision)
@@ -149,13 +152,13 @@ def accept_records(
 def accept(
     *,
     subject: Subject,
-    marks: Sequence[MarkText],
+    marks: Sequence[ProposedNode],
     is_absent: bool,
     revision: int | None,
     adds: bool = False,
 ) -> GestureChange:
     """Write down what was proposed for the attribute, as it was shown. Raises AnnotatedMeanwhile."""
-    anchors = [anchor_mark(subject.page.texts, mark) for mark in marks]
+    anchors = [anchor_proposed(subject.page.texts, mark) for mark in marks]
     with transaction.atomic():
         _lock(subject.snapshot.page_id)
         proposed = [AnnotatedValue(anchor, _record_around(subject, anchor)) for anchor in anchors]
@@ -264,7 +267,7 @@ def _in_order(marks: Iterable[AnnotatedValue]) -> list[AnnotatedValue]:
     return sorted(marks, key=lambda mark: (mark.anchor.position or 0) if mark.anchor else 0)
 
 
-def _siblings(subject: Subject, record: MarkText) -> list[_Element]:
+def _siblings(subject: Subject, record: ProposedNode) -> list[_Element]:
     """Return the elements of a record, which stand one after the other. Raises AnchorProblem."""
     tree = subject.page.texts.tree
     first, last = (

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from annotation.algorithms.anchors.anchoring import ProposedNode
 from annotation.algorithms.anchors.node_paths import PageNode
-from annotation.algorithms.anchors.picking import MarkText, NumberedPage
-from annotation.algorithms.suggestions.suggestions import SuggestedNode
+from annotation.algorithms.anchors.picking import NumberedPage
+from annotation.algorithms.suggestions.suggestion import Suggestion
 from annotation.models import Annotation, Attribute
 from annotation.services.page.drawn_marks import draw_mark
 from annotation.services.page.page_states import RECORDS
-from annotation.services.page.suggesting import Suggestion, suggestions_for
+from annotation.services.page.suggesting import suggestions_for
 from clustering.algorithms.records.finding import FoundList, find_records
 from clustering.models import Cluster, Snapshot
 
@@ -61,10 +62,9 @@ def _as_json(page: NumberedPage, suggestion: Suggestion) -> dict[str, Any]:
     return told | {"marks": [_drawn(page, mark) for mark in suggestion.marks]}
 
 
-def _drawn(page: NumberedPage, mark: SuggestedNode) -> dict[str, Any]:
+def _drawn(page: NumberedPage, mark: ProposedNode) -> dict[str, Any]:
     """Return a mark with where it is drawn."""
-    text = MarkText(mark.xpath, mark.text, mark.end_xpath, mark.start, mark.end)
-    return dict(mark.as_json()) | draw_mark(page, text).drawing
+    return mark.as_json() | draw_mark(page, mark).drawing
 
 
 def _found_records(

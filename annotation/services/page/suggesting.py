@@ -9,15 +9,10 @@ from functools import lru_cache
 from lxml.html import HtmlElement
 
 from annotation.algorithms.suggestions.declared import read_declared
-from annotation.algorithms.suggestions.evidence import KnownValue, WantedAttribute
+from annotation.algorithms.suggestions.evidence import KnownValue
 from annotation.algorithms.suggestions.names import meaning_of
-from annotation.algorithms.suggestions.page_index import PageIndex, PagePrint
-from annotation.algorithms.suggestions.suggestions import (
-    SuggestedNode,
-    Suggestion,
-    mark_of,
-    suggest,
-)
+from annotation.algorithms.suggestions.spots import PagePrint, SpotIndex
+from annotation.algorithms.suggestions.suggestion import Suggestion, suggest
 from annotation.models import Annotation, Attribute, Sample
 from annotation.services.page.stored_trees import tree_of
 from annotation.services.seams import known_values_source
@@ -28,8 +23,6 @@ N_OTHERS = 5  # samples of the cluster that a page is compared with
 MOST_KNOWN = 400  # values of an attribute on other pages
 LONGEST_KNOWN = 120  # characters
 SAME_PAGE, SAME_THING, SAME_SITE = 0.9, 0.6, 0.4  # how far a value from there is trusted
-
-__all__ = ["SuggestedNode", "Suggestion", "mark_of", "suggestions_for"]
 
 
 def suggestions_for(
@@ -45,12 +38,11 @@ def suggestions_for(
     written down: an editor accepts or not.
     """
     listed = list(attributes)
-    page = PageIndex(tree, snapshot.page.url, prints_beside(snapshot))
-    wanted = [WantedAttribute(one.name, one.type, one.is_multi) for one in listed]
+    page = SpotIndex(tree, snapshot.page.url, prints_beside(snapshot))
     values = known_values(snapshot, listed, page.heading.text if page.heading else "")
     for name, more in (known or {}).items():
         values[name] = [*values.get(name, []), *more]
-    return suggest(page, read_declared(tree), wanted, values)
+    return suggest(page, read_declared(tree), [attribute.as_type() for attribute in listed], values)
 
 
 def prints_beside(snapshot: Snapshot) -> list[PagePrint]:
@@ -79,7 +71,9 @@ def _print_of(pk: int) -> PagePrint | None:
     """Return the print of a snapshot, which never changes; None where it has no tree."""
     snapshot = Snapshot.objects.select_related("page").filter(pk=pk).first()
     tree = tree_of(snapshot) if snapshot else None
-    return None if tree is None or snapshot is None else PageIndex(tree, snapshot.page.url).print()
+    return (
+        None if tree is None or snapshot is None else SpotIndex(tree, snapshot.page.url).page_print
+    )
 
 
 def known_values(

@@ -8,7 +8,8 @@ import orjson
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest
 
-from annotation.algorithms.anchors.picking import MarkText, PickedPlace
+from annotation.algorithms.anchors.anchoring import ProposedNode
+from annotation.algorithms.anchors.picking import PickedPlace
 from vertex.core.texts import storable
 
 MAX_BODY = 4_000_000  # bytes
@@ -68,8 +69,8 @@ class Gesture:
             end_text_node=stretch.number_or_none("endTextNode"),
         )
 
-    def mark(self) -> MarkText:
-        return MarkText(
+    def mark(self) -> ProposedNode:
+        return ProposedNode(
             xpath=self.text("xpath"),
             text=self.text("text", ""),
             end_xpath=self.text("end_xpath", ""),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from annotation.algorithms.anchors.anchoring import ProposedNode
 from annotation.algorithms.anchors.page_texts import read_texts
-from annotation.algorithms.anchors.picking import MarkText, NumberedPage
+from annotation.algorithms.anchors.picking import NumberedPage
 from annotation.services.page.drawn_marks import draw_mark, draw_record
 from annotation.services.page.page_states import RECORDS
 from clustering.models import Cluster, Snapshot
@@ -81,7 +82,7 @@ def _mark(page: NumberedPage, value: str, xpath: str) -> dict[str, Any]:
         "end": None,
         "text": value,
     }
-    anchor, drawing = draw_mark(page, MarkText(xpath, value, "", None, None))
+    anchor, drawing = draw_mark(page, ProposedNode(xpath, value, "", None, None))
     if anchor is None:
         return told
     return (

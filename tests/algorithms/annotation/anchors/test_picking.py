@@ -6,16 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.algorithms.anchors.anchoring import anchor_node
+from annotation.algorithms.anchors.anchoring import ProposedNode, anchor_node, anchor_proposed
 from annotation.algorithms.anchors.node_paths import AnchorProblem
 from annotation.algorithms.anchors.page_texts import read_texts
 from annotation.algorithms.anchors.picking import (
     Drawing,
-    MarkText,
     NoSuchPlace,
     NumberedPage,
     PickedPlace,
-    anchor_mark,
     anchor_place,
     anchor_text,
     drawing_of,
@@ -103,28 +101,28 @@ def test_a_blank_stretch_is_refused() -> None:
 class TestProposedMarks:
     def test_the_offsets_hold_where_the_text_stands_there(self) -> None:
         page = numbered().texts
-        anchor = anchor_mark(page, MarkText("/html/body/p[1]", "price", start=4, end=9))
+        anchor = anchor_proposed(page, ProposedNode("/html/body/p[1]", "price", start=4, end=9))
         assert ("price", 4, 9) == (anchor.quote, anchor.start, anchor.end)
 
     def test_the_text_decides_where_they_do_not(self) -> None:
         page = numbered().texts
         assert (11, 20) == (
             (
-                anchor := anchor_mark(
-                    page, MarkText("/html/body/p[1]", "25,00 EUR", start=0, end=9)
+                anchor := anchor_proposed(
+                    page, ProposedNode("/html/body/p[1]", "25,00 EUR", start=0, end=9)
                 )
             ).start,
             anchor.end,
         )
 
     def test_an_attribute_is_a_node_too(self) -> None:
-        anchor = anchor_mark(numbered().texts, MarkText("/html/body/img/@src", "/x.png"))
+        anchor = anchor_proposed(numbered().texts, ProposedNode("/html/body/img/@src", "/x.png"))
         assert "/x.png" == anchor.quote
         assert Drawing(10) == drawing_of(numbered(), anchor)
 
     def test_a_text_that_is_not_there_is_refused(self) -> None:
         with pytest.raises(AnchorProblem):
-            anchor_mark(numbered().texts, MarkText("/html/body/h1", "Road Runner"))
+            anchor_proposed(numbered().texts, ProposedNode("/html/body/h1", "Road Runner"))
 
 
 def test_a_whole_element_is_drawn_as_one() -> None:

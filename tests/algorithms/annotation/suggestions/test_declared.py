@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from annotation.algorithms.suggestions.declared import read_declared
-from tests.algorithms.annotation.suggestions.test_suggestions import tree_of
+from tests.algorithms.annotation.suggestions.test_suggestion import tree_of
 
 
 def told(html: str) -> dict[str, str]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.algorithms.suggestions.labels import find_beside
-from annotation.algorithms.suggestions.page_index import PageIndex
-from tests.algorithms.annotation.suggestions.test_suggestions import tree_of
+from annotation.algorithms.suggestions.spots import SpotIndex
+from tests.algorithms.annotation.suggestions.test_suggestion import tree_of
 
 
-def beside(html: str, attribute: str, kind: str = "text", *, is_multi: bool = False) -> list[str]:
+def beside(html: str, name: str, value_type: str = "text", *, is_multi: bool = False) -> list[str]:
     """Return the values of the best label."""
+    attribute = AttributeType(name, value_type, is_multi=is_multi)
     found = sorted(
-        find_beside(PageIndex(tree_of(html)), attribute, kind, is_multi=is_multi),
-        key=lambda one: -one.weight,
+        find_beside(SpotIndex(tree_of(html)), attribute), key=lambda beside: -beside.weight
     )
     return [spot.text for spot in found[0].spots] if found else []
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rules.algorithms.learning.node_index import NodeIndex, number_nodes
 from rules.algorithms.learning.novelty import find_news, is_named, richest
-from tests.algorithms.annotation.suggestions.test_suggestions import tree_of
+from tests.algorithms.annotation.suggestions.test_suggestion import tree_of
 
 PLAIN = "<h1>Rope</h1><p>9.50</p>"
 SALE = "<h1>Rope</h1><p class=sale>9.50</p><dl><dt>Was</dt><dd>12.00</dd></dl>"

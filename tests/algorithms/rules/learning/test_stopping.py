@@ -15,7 +15,7 @@ from rules.algorithms.learning.stopping import (
     look_at,
 )
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
-from tests.algorithms.annotation.suggestions.test_suggestions import tree_of
+from tests.algorithms.annotation.suggestions.test_suggestion import tree_of
 
 PAGE = "<h1>Rope {n}</h1><p class=price>{n}.50 EUR</p>{more}"
 WEIGHT = "<dl><dt>Weight</dt><dd>{n} g</dd></dl>"

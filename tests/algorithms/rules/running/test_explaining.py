@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules.algorithms.running.explaining import explain_xpath, split_xpath
-from tests.algorithms.annotation.suggestions.test_suggestions import tree_of
+from tests.algorithms.annotation.suggestions.test_suggestion import tree_of
 
 TREE = tree_of("<div class='a'><p>one</p><p class='b'>two</p></div>")
 

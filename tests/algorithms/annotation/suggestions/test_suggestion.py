@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from lxml.html import HtmlElement
 
+from annotation.algorithms.attribute_types import AttributeType
 from annotation.algorithms.suggestions.declared import read_declared
-from annotation.algorithms.suggestions.evidence import KnownValue, WantedAttribute
-from annotation.algorithms.suggestions.page_index import PageIndex
-from annotation.algorithms.suggestions.suggestions import Suggestion, suggest
+from annotation.algorithms.suggestions.evidence import KnownValue
+from annotation.algorithms.suggestions.spots import SpotIndex
+from annotation.algorithms.suggestions.suggestion import Suggestion, suggest
 from clustering.dom.page import parse_page
 
 PRODUCT = """
@@ -35,13 +36,13 @@ def product(n: int, *, has_weight: bool = True) -> HtmlElement:
 
 def suggested(
     tree: HtmlElement,
-    wanted: Sequence[WantedAttribute],
+    wanted: Sequence[AttributeType],
     known: Mapping[str, Sequence[KnownValue]] | None = None,
     others: Sequence[HtmlElement] = (),
 ) -> dict[str, Suggestion]:
     """Return the best suggestion of each attribute."""
-    page = PageIndex(
-        tree, "https://shop.example/p/1", [PageIndex(other).print() for other in others]
+    page = SpotIndex(
+        tree, "https://shop.example/p/1", [SpotIndex(other).page_print for other in others]
     )
     best: dict[str, Suggestion] = {}
     for one in suggest(page, read_declared(tree), wanted, known):
@@ -55,59 +56,59 @@ def texts(suggestion: Suggestion) -> list[str]:
 
 class TestSuggest:
     def test_what_is_declared_is_suggested_where_it_is_displayed(self) -> None:
-        found = suggested(product(4), [WantedAttribute("price", "price"), WantedAttribute("name")])
+        found = suggested(product(4), [AttributeType("price", "price"), AttributeType("name")])
         assert ["$84.00"] == texts(found["price"])
         assert "/html/body/p[2]/b" == found["price"].marks[0].xpath
         assert "/html/body/h1" == found["name"].marks[0].xpath
         assert found["price"].confidence > 0.85
 
     def test_a_text_in_the_navigation_is_the_worse_place(self) -> None:
-        found = suggested(product(4), [WantedAttribute("brand")])
+        found = suggested(product(4), [AttributeType("brand")])
         assert "/html/body/p[1]/a" == found["brand"].marks[0].xpath
 
     def test_several_values_are_several_marks(self) -> None:
-        found = suggested(product(4), [WantedAttribute("color", is_multi=True)])
+        found = suggested(product(4), [AttributeType("color", is_multi=True)])
         assert ["Moss", "Ochre"] == texts(found["color"])
         assert "labels" == found["color"].source
 
     def test_two_attributes_do_not_get_the_same_node(self) -> None:
         found = suggested(
             product(4),
-            [WantedAttribute("regularPrice", "price"), WantedAttribute("price", "price")],
+            [AttributeType("regularPrice", "price"), AttributeType("price", "price")],
         )
         assert ["$84.00"] == texts(found["price"])
         assert ["$99.00"] == texts(found["regularPrice"])
 
     def test_at_most_three_each_best_first(self) -> None:
-        page = PageIndex(tree_of("<h1>Prices</h1>" + "".join(f"<p>$1{n}.00</p>" for n in range(9))))
-        found = [one.confidence for one in suggest(page, [], [WantedAttribute("price", "price")])]
+        page = SpotIndex(tree_of("<h1>Prices</h1>" + "".join(f"<p>$1{n}.00</p>" for n in range(9))))
+        found = [one.confidence for one in suggest(page, [], [AttributeType("price", "price")])]
         assert sorted(found, reverse=True) == found
         assert 1 <= len(found) <= 3
 
     def test_what_other_pages_label_and_this_one_does_not_is_suggested_as_absent(self) -> None:
         others = [product(n) for n in (1, 2, 3)]
-        found = suggested(product(5, has_weight=False), [WantedAttribute("weight")], others=others)
+        found = suggested(product(5, has_weight=False), [AttributeType("weight")], others=others)
         assert found["weight"].is_absent
         assert ["575 g"] == texts(
-            suggested(product(5), [WantedAttribute("weight")], others=others)["weight"]
+            suggested(product(5), [AttributeType("weight")], others=others)["weight"]
         )
 
     def test_values_known_from_elsewhere_are_found(self) -> None:
         tree = tree_of("<h1>Rope</h1><p>made of <i>hemp fibre</i></p>")
         known = {"substance": [KnownValue("hemp fibre", "is known", 0.6)]}
-        found = suggested(tree, [WantedAttribute("substance")], known)
+        found = suggested(tree, [AttributeType("substance")], known)
         assert ["hemp fibre"] == texts(found["substance"])
         assert "known value" == found["substance"].source
-        assert {} == suggested(tree, [WantedAttribute("substance")])
+        assert {} == suggested(tree, [AttributeType("substance")])
 
     def test_a_page_that_shows_nothing_has_no_suggestions(self) -> None:
         assert [] == suggest(
-            PageIndex(tree_of("<p></p>")),
+            SpotIndex(tree_of("<p></p>")),
             [],
-            [WantedAttribute("price", "price"), WantedAttribute("name")],
+            [AttributeType("price", "price"), AttributeType("name")],
         )
 
     def test_json_tells_source_confidence_and_why(self) -> None:
-        told = suggested(product(4), [WantedAttribute("price", "price")])["price"].as_json()
+        told = suggested(product(4), [AttributeType("price", "price")])["price"].as_json()
         assert {"attribute", "marks", "source", "confidence", "why", "absent"} == set(told)
         assert "json-ld says" in str(told["why"])
