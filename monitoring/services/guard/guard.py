@@ -1,10 +1,10 @@
-"""Hold back values that a changed site would give, until somebody or a check has looked.
+"""Hold back values that a changed site would give, until a check or a person has confirmed them.
 
 Extraction asks before it stores a batch (`pages_to_hold`), and after it for what follows (`follow_up_held`):
-an alert and a check. A page is held back whose cluster has an open site change, or whose
-constant values are other ones than those stored though no check since it was fetched found its cluster as it
-was; and a page without a record before whose constant values are not like those of the others. The stored
-record stays as it is; the page stays due.
+an alert and a check. A page is held back whose cluster has an open site change, or whose constant values are
+other ones than those stored though no check since it was fetched found its cluster as it was; and a page
+without a record before whose constant values are not like those of the others. The stored record stays as it
+is; the page stays due.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db.models import F
@@ -22,7 +22,7 @@ from clustering.models import Snapshot
 from monitoring.algorithms.known_values import same_value
 from monitoring.models import Alert, Check, Schedule, SiteChange
 from monitoring.services.checks.checking import request_checks
-from monitoring.services.guard.unverified_pages import doubtful_newcomers
+from monitoring.services.guard.unverified_pages import doubtful_pages
 from monitoring.services.notices.alerts import settle_alert
 from rules.models import Record, Rule
 from rules.services.records.storing import ExtractedPage
@@ -30,56 +30,59 @@ from rules.services.seams import HeldPage, HeldPages, HoldReason
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobExists
 
-QUORUM = 3  # pages whose constant values changed
-MAJORITY = 0.5
-N_CHECKS = 20  # that are looked at for the last good one
+MIN_DOUBTFUL_PAGES: Final = 3  # of a cluster, so that a check is started
+MAJORITY: Final = 0.5
+MAX_CHECKS_READ: Final = 20  # for the last one that found a cluster as it was
 
 
 class Suspect(NamedTuple):
-    """A page whose new values are not believed yet."""
+    """A page whose new values are in doubt."""
 
     page: int
     cluster: str
 
 
 def pages_to_hold(
-    site: Site, served: Sequence[ExtractedPage], rule_by_cluster: Mapping[str, Rule]
+    site: Site, pages: Sequence[ExtractedPage], rules: Mapping[str, Rule]
 ) -> HeldPages:
-    """Return the pages of a batch that are not to be stored now, and what to check for that."""
-    before = _records(served)
-    cluster_by_page = {
-        one.page.pk: before[one.page.pk][0].cluster.name
-        if one.page.pk in before
-        else one.lines[0].cluster or ""
-        for one in served
-    }
-    changed = _changed_clusters(site, rule_by_cluster)
-    suspects = _suspects(site, served, rule_by_cluster, before)
-    doubtful = _doubtful_clusters(
-        suspects, Counter(name for name in cluster_by_page.values() if name)
-    )
-    doubtful -= changed  # there a check has looked already
-    waiting = _waiting_clusters(site, rule_by_cluster) | doubtful
+    """Return the pages of a batch that are not to be stored now, and what to check for that.
+
+    A page is held back where its cluster has an open site change, where its cluster waits for a check or
+    must now, and, on a site that is checked regularly, where its own values are in doubt.
+    """
+    stored = _stored_records(pages)
+    cluster_by_page = {}
+    for page in pages:
+        records = stored.get(page.page.pk)
+        name = records[0].cluster.name if records else page.lines[0].cluster
+        cluster_by_page[page.page.pk] = name or ""
+
+    changed = _changed_clusters(site, rules)
+    suspects = _suspects(site, pages, rules, stored)
+    # In a cluster that changed a check has looked already.
+    doubtful = _doubtful_clusters(suspects, Counter(cluster_by_page.values())) - changed
+    waiting = _waiting_clusters(site, rules) | doubtful
     is_checked_soon = Schedule.objects.running().filter(site=site).exists()
-    doubtful_pages = {one.page for one in suspects} if is_checked_soon else set()
+    suspected_pages = {suspect.page for suspect in suspects} if is_checked_soon else set()
+
     held = []
-    for page, name in cluster_by_page.items():
+    for pk, name in cluster_by_page.items():
         if name in changed:
-            held.append(HeldPage(page, name, HoldReason.SITE_CHANGED))
+            held.append(HeldPage(pk, name, HoldReason.SITE_CHANGED))
         elif name in waiting:
-            held.append(HeldPage(page, name, HoldReason.AWAITS_CHECK))
-        elif page in doubtful_pages:
-            held.append(HeldPage(page, name, HoldReason.VALUES_CHANGED))
+            held.append(HeldPage(pk, name, HoldReason.AWAITS_CHECK))
+        elif pk in suspected_pages:
+            held.append(HeldPage(pk, name, HoldReason.VALUES_CHANGED))
     if not doubtful:
         return HeldPages(held)
-    n_doubtful = sum(one.cluster in doubtful for one in suspects)
+    n_doubtful = sum(suspect.cluster in doubtful for suspect in suspects)
     return HeldPages(held, frozenset(waiting), n_doubtful)
 
 
 def follow_up_held(site: Site, held: HeldPages) -> None:
     """Count the pages held back by site changes; alert people and request a check where one is needed."""
     if held.clusters_to_check:
-        _ask_for_a_check(site, held.clusters_to_check, held.n_doubtful)
+        _request_check(site, held.clusters_to_check, held.n_doubtful)
     n_by_cluster = Counter(
         page.cluster for page in held.pages if page.reason is HoldReason.SITE_CHANGED
     )
@@ -88,13 +91,28 @@ def follow_up_held(site: Site, held: HeldPages) -> None:
         changes.update(n_held=F("n_held") + n)
 
 
-def _records(served: Sequence[ExtractedPage]) -> dict[int, list[Record]]:
+def _request_check(site: Site, clusters: Collection[str], n_pages: int) -> None:
+    """Alert people and start a check of the bellwethers."""
+    settle_alert(
+        site=site,
+        kind=Alert.Kind.HELD,
+        text=f"The constant values of {n_pages:,} pages changed. "
+        "The new ones are held back until a check confirms them.",
+        clusters=clusters,
+    )
+    try:
+        request_checks(site=site, is_audited=False)
+    except (JobExists, ValidationError):
+        return  # one is under way, or the last rule went meanwhile
+
+
+def _stored_records(pages: Sequence[ExtractedPage]) -> dict[int, list[Record]]:
     """Return the records of pages as they are stored."""
-    found: defaultdict[int, list[Record]] = defaultdict(list)
-    records = Record.objects.there().of_pages([one.page.pk for one in served])
+    stored: defaultdict[int, list[Record]] = defaultdict(list)
+    records = Record.objects.there().of_pages([page.page.pk for page in pages])
     for record in records.select_related("cluster").order_by("pk"):
-        found[record.page_id].append(record)
-    return dict(found)
+        stored[record.page_id].append(record)
+    return dict(stored)
 
 
 def _changed_clusters(site: Site, rules: Mapping[str, Rule]) -> set[str]:
@@ -104,6 +122,7 @@ def _changed_clusters(site: Site, rules: Mapping[str, Rule]) -> set[str]:
 
 
 def _waiting_clusters(site: Site, rules: Mapping[str, Rule]) -> set[str]:
+    """Return the clusters that wait for a check and have no newer rule."""
     alert = Alert.objects.open().filter(site=site, kind=Alert.Kind.HELD).first()
     if alert is None:
         return set()
@@ -116,100 +135,108 @@ def _is_newer(rule: Rule | None, at: datetime) -> bool:
 
 def _suspects(
     site: Site,
-    served: Sequence[ExtractedPage],
-    rule_by_cluster: Mapping[str, Rule],
-    before: Mapping[int, Sequence[Record]],
+    pages: Sequence[ExtractedPage],
+    rules: Mapping[str, Rule],
+    stored: Mapping[int, Sequence[Record]],
 ) -> list[Suspect]:
-    """Return the pages whose constant values are not to be believed, unseen by a check."""
-    lost = {
-        one.page.pk: was[0].cluster.name
-        for one in served
-        if (was := before.get(one.page.pk)) is not None
-        and (rule := rule_by_cluster.get(was[0].cluster.name)) is not None
-        and rule.pk == was[0].rule_id
-        and one.page.snapshot != was[0].snapshot_id
-        and _lost_constants(was, one, rule)
-    }
-    compared = [one.page.pk for one in served if _may_be_compared(before.get(one.page.pk, []), one)]
-    lost |= doubtful_newcomers(served, rule_by_cluster, compared)
-    if not lost:
-        return []
-    snapshots = {one.page.snapshot: one.page.pk for one in served if one.page.pk in lost}
-    rows = Snapshot.objects.filter(pk__in=snapshots).values_list("pk", "fetched_at")
-    fetched = {snapshots[pk]: at for pk, at in rows}
-    good = _good_since(site)
-    return [
-        Suspect(page, name)
-        for page, name in lost.items()
-        if name not in good or good[name] < fetched.get(page, timezone.now())
+    """Return the pages whose constant values are in doubt, and that no check or person has cleared since."""
+    cluster_by_page = _pages_with_lost_constants(pages, rules, stored)
+    without_record = [
+        page for page in pages if not _has_counterpart(page, stored.get(page.page.pk, ()))
     ]
+    cluster_by_page |= doubtful_pages(without_record, rules)
+    if not cluster_by_page:
+        return []
+    page_by_snapshot = {
+        page.page.snapshot: page.page.pk for page in pages if page.page.pk in cluster_by_page
+    }
+    snapshots = Snapshot.objects.filter(pk__in=page_by_snapshot).values_list("pk", "fetched_at")
+    fetched_at_by_page = {page_by_snapshot[pk]: fetched_at for pk, fetched_at in snapshots}
+    cleared_at_by_cluster = _cleared_at(site)
+
+    suspects = []
+    for page_id, cluster in cluster_by_page.items():
+        cleared_at = cleared_at_by_cluster.get(cluster)
+        fetched_at = fetched_at_by_page.get(page_id, timezone.now())
+        if cleared_at is None or cleared_at < fetched_at:
+            suspects.append(Suspect(page_id, cluster))
+    return suspects
 
 
-def _may_be_compared(was: Sequence[Record], served: ExtractedPage) -> bool:
-    """Say whether a page has a record of before: a single one, or one of a list that is still there."""
-    keys = {line.key or "" for line in served.lines}
-    return any(not record.key or record.key in keys for record in was)
+def _pages_with_lost_constants(
+    pages: Sequence[ExtractedPage],
+    rules: Mapping[str, Rule],
+    stored: Mapping[int, Sequence[Record]],
+) -> dict[int, str]:
+    """Return the pages on which the same rule no longer gives the stored constant values, by cluster."""
+    cluster_by_page: dict[int, str] = {}
+    for page in pages:
+        records = stored.get(page.page.pk)
+        if records is None:
+            continue
+        first = records[0]
+        rule = rules.get(first.cluster.name)
+        if rule is None or rule.pk != first.rule_id:
+            continue  # another rule may give other values
+        if page.page.snapshot == first.snapshot_id:
+            continue  # the same bytes
+        if _lost_constants(records, page, rule):
+            cluster_by_page[page.page.pk] = first.cluster.name
+    return cluster_by_page
 
 
-def _lost_constants(was: Sequence[Record], served: ExtractedPage, rule: Rule) -> bool:
-    """Say whether constant values of a page are lost or others; of a list, those of most of its records."""
-    lines = {line.key or "": line.values for line in served.lines}
-    if not was[0].key:
-        return _lost_constant(was[0], next(iter(lines.values())), rule)
-    same = [record for record in was if record.key in lines]
-    if not same:
-        return not any(lines.values())
-    return sum(_lost_constant(one, lines[one.key], rule) for one in same) > MAJORITY * len(same)
+def _has_counterpart(page: ExtractedPage, records: Sequence[Record]) -> bool:
+    """Return whether a stored record can be compared: the only one, or one of a list that is still there."""
+    keys = {line.key or "" for line in page.lines}
+    return any(not record.key or record.key in keys for record in records)
 
 
-def _lost_constant(was: Record, now: Mapping[str, Any], rule: Rule) -> bool:
-    return any(
-        attribute.name in was.values
-        and not same_value(attribute.type, was.values[attribute.name], now.get(attribute.name))
-        for attribute in rule.attributes
-        if attribute.is_constant
-    )
+def _lost_constants(records: Sequence[Record], page: ExtractedPage, rule: Rule) -> bool:
+    """Return whether constant values are lost or others; of a list, those of most records that are left.
+
+    A list of which no record is left lost them if the page has no values at all.
+    """
+    values_by_key = {line.key or "": line.values for line in page.lines}
+    if not records[0].key:
+        return _lost_constant(records[0], next(iter(values_by_key.values())), rule)
+    left = [record for record in records if record.key in values_by_key]
+    if not left:
+        return not any(values_by_key.values())
+    n_lost = sum(_lost_constant(record, values_by_key[record.key], rule) for record in left)
+    return n_lost > MAJORITY * len(left)
 
 
-def _good_since(site: Site) -> dict[str, datetime]:
+def _lost_constant(record: Record, values: Mapping[str, Any], rule: Rule) -> bool:
+    """Return whether one of a record's constant values is another one now."""
+    for attribute in rule.attributes:
+        if not attribute.is_constant or attribute.name not in record.values:
+            continue
+        stored, extracted = record.values[attribute.name], values.get(attribute.name)
+        if not same_value(attribute.type, stored, extracted):
+            return True
+    return False
+
+
+def _cleared_at(site: Site) -> dict[str, datetime]:
     """Return when each cluster was last found as it was, by a check or by a person."""
-    good: dict[str, datetime] = {}
-    for check in Check.objects.done().filter(site=site).order_by("-id")[:N_CHECKS]:
-        for told in check.clusters:
-            if not told["is_broken"] and told["n_reachable"]:
-                good.setdefault(told["cluster"], check.made_at)
-    ended = (
-        Alert.objects.filter(site=site, kind=Alert.Kind.HELD).exclude(ended_at=None).order_by("-id")
-    )
-    for alert in ended[:N_CHECKS]:
-        at = alert.ended_at or alert.raised_at
+    cleared_at: dict[str, datetime] = {}
+    for check in Check.objects.done().filter(site=site).order_by("-id")[:MAX_CHECKS_READ]:
+        for verdict in check.clusters:
+            if not verdict["is_broken"] and verdict["n_reachable"]:
+                cleared_at.setdefault(verdict["cluster"], check.made_at)
+    alerts = Alert.objects.filter(site=site, kind=Alert.Kind.HELD).exclude(ended_at=None)
+    for alert in alerts.order_by("-id")[:MAX_CHECKS_READ]:
+        ended_at = alert.ended_at or alert.raised_at
         for name in alert.clusters:
-            good[name] = max(good.get(name, at), at)
-    return good
+            cleared_at[name] = max(cleared_at.get(name, ended_at), ended_at)
+    return cleared_at
 
 
-def _doubtful_clusters(suspects: Sequence[Suspect], n_known: Counter[str]) -> set[str]:
-    """Return the clusters of which a quorum of the pages lost constant values."""
-    pages: defaultdict[str, set[int]] = defaultdict(set)
-    for one in suspects:
-        pages[one.cluster].add(one.page)
+def _doubtful_clusters(suspects: Sequence[Suspect], n_pages: Mapping[str, int]) -> set[str]:
+    """Return the clusters most of whose pages in the batch are suspect, and several of them."""
+    n_suspect = Counter(suspect.cluster for suspect in suspects)
     return {
         name
-        for name, own in pages.items()
-        if len(own) >= QUORUM and len(own) > MAJORITY * n_known[name]
+        for name, n in n_suspect.items()
+        if n >= MIN_DOUBTFUL_PAGES and n > MAJORITY * n_pages[name]
     }
-
-
-def _ask_for_a_check(site: Site, clusters: Collection[str], n_pages: int) -> None:
-    """Alert somebody and let the bellwethers be looked at."""
-    settle_alert(
-        site=site,
-        kind=Alert.Kind.HELD,
-        text=f"constant values of {n_pages:,} pages are other ones than before; "
-        "new values are held back until a check has looked",
-        clusters=clusters,
-    )
-    try:
-        request_checks(site=site, is_audited=False)
-    except (JobExists, ValidationError):
-        return  # one is under way, or the last rule went meanwhile

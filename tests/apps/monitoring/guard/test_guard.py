@@ -109,12 +109,13 @@ class TestRedesignThatTheCrawlBringsFirst:
     def test_no_wrong_name_is_ever_read(self) -> None:
         site = shop_with_records()
         make_default_schedules()
-        service, read = caller("service", Role.VIEWER), []
-        for n in [N + 1, N + 2, *range(1, N + 1)]:  # pages that nobody knew come in first
+        service = caller("service", Role.VIEWER)
+        new_pages, known_pages = [N + 1, N + 2], list(range(1, N + 1))
+
+        for n in [*new_pages, *known_pages]:
             store(site, [with_banner(n)])
             extract_now(site)
-            read.append(names_read_by(service))
-        assert [RIGHT] * len(read) == read
+            assert RIGHT == names_read_by(service), f"after page {n}"
 
         assert Alert.objects.open().filter(kind=Alert.Kind.HELD).exists()
 
