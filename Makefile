@@ -1,4 +1,4 @@
-.PHONY: setup run test bars format
+.PHONY: setup run check test bars format
 PYTHON ?= python3
 VENV := .venv/bin
 
@@ -7,6 +7,9 @@ setup: .venv/ready
 
 run: setup
 	@VERTEX_ALLOWED_NETWORKS=$${VERTEX_ALLOWED_NETWORKS:-127.0.0.0/8} $(VENV)/python manage.py up --demo
+
+check: .venv/ready-dev
+	@$(VENV)/python -m tests --changed
 
 test: .venv/ready-dev
 	@$(VENV)/python -m tests

@@ -1,7 +1,8 @@
 """Run every check that decides whether a change may land: `python -m tests`.
 
-Format, lint, types, import contracts and migrations come first, then the tests on SQLite, then those that need
-a database once more on a real PostgreSQL with Redis beside it.
+Format, lint, types, import contracts and migrations come first, then all tests on SQLite, then those marked for both
+databases once more on a real PostgreSQL with Redis beside it. `python -m tests --changed` runs the quick part: the
+same checks of the source, the house tests and the tests of what changed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from tests.changed import changed_files, choose
+
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 # Debian's package of each program that some tests drive.
@@ -25,7 +28,10 @@ PACKAGE_BY_PROGRAM = {
     "xsltproc": "xsltproc",
     "chromium": "chromium",
 }
-DATABASE_TESTS = ["tests/apps", "tests/journeys"]
+ON_BOTH_DATABASES = "both_databases or postgres or redis"
+DATABASE_TESTS = ["tests/apps", "tests/journeys", "tests/house/test_migrations.py"]
+PYTEST = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup"]
+IN_A_CHECK = "not slow and not browser"
 console = Console(stderr=True)
 
 
@@ -35,28 +41,49 @@ class Step:
     command: list[str]
 
 
-def steps(arguments: list[str]) -> list[Step]:
+FORMAT = Step("format", [f"{BIN}/ruff", "format", "--check", "."])
+LINT = Step("lint", [f"{BIN}/ruff", "check", "."])
+TYPES = Step("types", [f"{BIN}/mypy"])
+CONTRACTS = Step("import contracts", [f"{BIN}/lint-imports"])
+MIGRATIONS = Step(
+    "migrations", [sys.executable, "manage.py", "makemigrations", "--check", "--dry-run"]
+)
+
+
+def all_steps(arguments: list[str]) -> list[Step]:
     """Return the checks in the order in which a failure is cheapest to learn of."""
-    python = sys.executable
-    tests = [python, "-m", "pytest", "-n", "2", "--dist", "loadgroup", *arguments]
-    servers = [python, "-m", "tests.servers", "--postgres", "--redis", "--"]
+    servers = [sys.executable, "-m", "tests.servers", "--postgres", "--redis", "--"]
+    on_postgres = [*PYTEST, "-m", ON_BOTH_DATABASES, *arguments, *DATABASE_TESTS]
     return [
-        Step("format", [f"{BIN}/ruff", "format", "--check", "."]),
-        Step("lint", [f"{BIN}/ruff", "check", "."]),
-        Step("types", [f"{BIN}/mypy"]),
-        Step("import contracts", [f"{BIN}/lint-imports"]),
-        Step("migrations", [python, "manage.py", "makemigrations", "--check", "--dry-run"]),
-        Step("tests on SQLite", tests),
-        Step("tests on PostgreSQL with Redis", [*servers, *tests, *DATABASE_TESTS]),
+        FORMAT,
+        LINT,
+        TYPES,
+        CONTRACTS,
+        MIGRATIONS,
+        Step("tests on SQLite", [*PYTEST, *arguments]),
+        Step("tests on PostgreSQL with Redis", [*servers, *on_postgres]),
     ]
+
+
+def quick_steps(arguments: list[str]) -> list[Step]:
+    """Return the checks of the source, the house tests and the tests of what changed."""
+    choice = choose(changed_files())
+    for name in choice.run:
+        console.print(f"tests {name}")
+    for name in choice.left_out:
+        console.print(f"[yellow]left to make test: {name}")
+    tests = [*PYTEST, "-m", IN_A_CHECK, *arguments, "tests/house", *choice.run]
+    return [FORMAT, LINT, CONTRACTS, Step("tests of what changed", tests), TYPES]
 
 
 def main(arguments: list[str]) -> int:
     """Run all steps, also after a failed one, and say at the end how each went."""
-    install_programs()
+    is_quick = "--changed" in arguments
+    arguments = [argument for argument in arguments if argument != "--changed"]
+    print_missing_programs()
     summary = Table("check", "result", "seconds")
     failed = False
-    for step in steps(arguments):
+    for step in quick_steps(arguments) if is_quick else all_steps(arguments):
         console.rule(step.name)
         begun = time.monotonic()
         status = subprocess.run(step.command, cwd=ROOT, check=False, env=environment()).returncode
@@ -64,39 +91,29 @@ def main(arguments: list[str]) -> int:
         result = "[green]passed" if status == 0 else f"[red]failed ({status})"
         summary.add_row(step.name, result, f"{time.monotonic() - begun:.0f}")
     console.print(summary)
-    for program in missing_programs():
-        console.print(
-            f"[yellow]{program} is not on this machine: the tests that drive it were skipped"
-        )
+    print_missing_programs()
     return int(failed)
 
 
 def environment() -> dict[str, str]:
     """Return the environment of the checks: nothing of an installation on this machine leaks in."""
     private = {"DATABASE_URL", "BROKER_URL", "DJANGO_SETTINGS_MODULE"}
-    kept = {name: value for name, value in os.environ.items() if name not in private}
-    return {name: value for name, value in kept.items() if not name.startswith("VERTEX_")} | {
+    kept = ("VERTEX_TEST_", "VERTEX_FULL")
+    return {
         name: value
-        for name, value in kept.items()
-        if name.startswith(("VERTEX_TEST_", "VERTEX_FULL"))
+        for name, value in os.environ.items()
+        if name not in private and (name.startswith(kept) or not name.startswith("VERTEX_"))
     }
 
 
-def missing_programs() -> list[str]:
-    return [program for program in PACKAGE_BY_PROGRAM if shutil.which(program) is None]
-
-
-def install_programs() -> None:
-    """Install what is missing where that is allowed; elsewhere the tests that need it say that they are skipped."""
-    missing = missing_programs()
-    if not missing or os.geteuid() != 0 or shutil.which("apt-get") is None:
-        return
-    console.rule("installing " + ", ".join(missing))
-    packages = [PACKAGE_BY_PROGRAM[program] for program in missing]
-    quiet = {"DEBIAN_FRONTEND": "noninteractive", **os.environ}
-    subprocess.run(["apt-get", "update", "-q"], check=False, env=quiet, stdout=subprocess.DEVNULL)
-    install = ["apt-get", "install", "-y", "-q", "--no-install-recommends", *packages]
-    subprocess.run(install, check=False, env=quiet, stdout=subprocess.DEVNULL)
+def print_missing_programs() -> None:
+    """Name each program that is not on this machine, with the command that installs it on Debian."""
+    for program, package in PACKAGE_BY_PROGRAM.items():
+        if shutil.which(program) is None:
+            console.print(
+                f"[yellow]{program} is not on this machine: the tests that drive it are skipped. "
+                f"To run them: apt-get install {package}"
+            )
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
+import django
 import hypothesis
 import pytest
 from django.conf import settings as django_settings
@@ -48,6 +49,7 @@ if not IS_POSTGRES:
     # A file, not memory: threads and processes then meet the locks that they meet in an installation.
     DATABASE.setdefault("TEST", {})["NAME"] = str(INSTALLATION / "test.sqlite3")
 django_settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # fast
+django.setup()  # so that the conftest files below may import models
 
 IS_FULL = os.environ.get("VERTEX_FULL") == "1"
 COMMON = hypothesis.settings(deadline=None, database=None, print_blob=True)
@@ -57,33 +59,19 @@ hypothesis.settings.register_profile("full", COMMON, max_examples=1000)
 hypothesis.settings.load_profile("full" if IS_FULL else "small")
 
 
-USES_DATABASE = {"db", "transactional_db", "live_server", "redis_url", "rabbitmq_url"}
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip what needs a server that is not there, and say so; on PostgreSQL leave out what needs none."""
-    if IS_POSTGRES:
-        plain = [item for item in items if not _needs_a_server(item)]
-        config.hook.pytest_deselected(items=plain)
-        items[:] = [item for item in items if _needs_a_server(item)]
-    items.sort(
-        key=lambda item: "journeys" not in item.path.parts
-    )  # the longest first, so that none is left over
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs a server that is not there, and say so; measurements are for the full runs."""
+    # The longest first, so that none is left over at the end.
+    items.sort(key=lambda item: "journeys" not in item.path.parts)
     reasons = {
         "postgres": _why_not_postgres(),
         "redis": _why_not(servers.find_redis, servers.REDIS_URL),
+        "bar": "" if IS_FULL else "a measurement: make bars",
     }
     for item in items:
         for marker, reason in reasons.items():
             if reason and item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
-
-
-def _needs_a_server(item: pytest.Item) -> bool:
-    """Say whether a test may go otherwise on another database: all journeys and installations may."""
-    is_whole = {"journeys", "vertex"} & set(item.path.parts)
-    marks = any(item.get_closest_marker(name) for name in ("django_db", "postgres", "redis"))
-    return bool(is_whole or marks or USES_DATABASE & set(getattr(item, "fixturenames", ())))
 
 
 def _why_not_postgres() -> str:

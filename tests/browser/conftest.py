@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -10,14 +9,18 @@ from typing import Any
 
 import pytest
 from django.test import Client
-from playwright.sync_api import Browser, ConsoleMessage, Page, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
+from tests.browser.stage import add_people, set_stage
 from vertex.core.models import Site, User
 
 CHROMIUM = os.environ.get("VERTEX_CHROMIUM", "/usr/bin/chromium")
 WIDE, NARROW = 1280, 400
+PATIENCE = 60_000  # milliseconds for whatever a test waits for: a busy machine is slow, not wrong
 
 OpenPage = Callable[..., Page]
+
+expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(scope="session")
@@ -34,19 +37,12 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture
 def people(transactional_db: None) -> dict[str, User]:
-    people: dict[str, User] = stage().add_people()
-    return people
+    return add_people()
 
 
 @pytest.fixture
 def shop(people: dict[str, User]) -> Site:
-    site: Site = stage().set_stage(n_pages=60)
-    return site
-
-
-def stage() -> Any:
-    """Return the module that writes the rows: models cannot be imported before Django is set up."""
-    return importlib.import_module("tests.browser.stage")
+    return set_stage(n_pages=60)
 
 
 @pytest.fixture
@@ -57,7 +53,11 @@ def expected_complaints() -> list[str]:
 
 @pytest.fixture
 def open_page(
-    chromium: Browser, live_server: Any, people: dict[str, User], expected_complaints: list[str]
+    chromium: Browser,
+    live_server: Any,
+    people: dict[str, User],
+    expected_complaints: list[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[OpenPage]:
     """Open a page as somebody; the test fails where the browser complained of anything."""
     contexts, complaints = [], []
@@ -75,16 +75,28 @@ def open_page(
             cookie = client.cookies["sessionid"].value
             context.add_cookies([{"name": "sessionid", "value": cookie, "url": live_server.url}])
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE)
+        monkeypatch.setattr(page.keyboard, "press", _press_when_ready(page))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("console", lambda said: complaints.extend(_told(said)))
-        page.goto(path, timeout=60_000)  # the first page of a run loads the whole application
+        page.goto(path)
         return page
 
     yield open_it
     for context in contexts:
         context.close()
     assert [] == [one for one in complaints if not any(part in one for part in expected_complaints)]
+
+
+def _press_when_ready(page: Page) -> Callable[..., None]:
+    """Return a key press that waits for the page's scripts: a page may be seen before it listens to keys."""
+    press = page.keyboard.press
+
+    def wait_and_press(key: str, **options: Any) -> None:
+        page.wait_for_load_state("domcontentloaded")
+        press(key, **options)
+
+    return wait_and_press
 
 
 def _told(said: ConsoleMessage) -> list[str]:

@@ -87,7 +87,7 @@ def test_nothing_runs_and_nothing_calls_home(
 ) -> None:
     snapshots = snapshots_of(home)
     page = open_page("/favicon.ico")
-    page.goto("/sites/", timeout=60_000)  # the first page of a server that has just begun
+    page.goto("/sites/")
     ran, opened = listen(page), []
     page.context.on("page", lambda popup: opened.append(popup.url))
     show_all(page, [frame_address(snapshot) for snapshot in snapshots], "allow-scripts")

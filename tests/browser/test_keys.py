@@ -14,6 +14,9 @@ from vertex.core.models import Job, Site
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
+MOST_TABS = 200  # twice around the page
+
+
 def focused(page: Page) -> str:
     return str(page.evaluate("document.activeElement.innerText || document.activeElement.name"))
 
@@ -38,7 +41,7 @@ def test_from_the_log_in_to_a_cancelled_crawl_without_a_mouse(
     keys.press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("shop")
     assert Job.State.DUE == Job.objects.get().state
-    page.wait_for_load_state("networkidle")
+    expect(page.locator(".toast [data-key=u]")).to_be_visible()
     keys.press("u")
     expect(page.locator(".toast")).to_contain_text("cancelled")
     assert Job.State.CANCELLED == Job.objects.get().state
@@ -116,14 +119,7 @@ def test_single_keys_can_be_turned_off(open_page: OpenPage, shop: Site) -> None:
 def test_tab_reaches_everything_and_shows_where_it_is(open_page: OpenPage, shop: Site) -> None:
     page = open_page("/sites/")
     page.evaluate("document.activeElement.blur()")
-    seen = []
-    for _ in range(60):
-        page.keyboard.press("Tab")
-        seen.append(focused(page).strip())
-        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-        assert "none" != outline or "BODY" == page.evaluate("document.activeElement.tagName")
-    assert "Skip to the content" == seen[0]
-    for word in (
+    words = {
         "Sites",
         "Add site",
         "Last job failed",
@@ -131,8 +127,18 @@ def test_tab_reaches_everything_and_shows_where_it_is(open_page: OpenPage, shop:
         "alpine-shop",
         "recipe-box",
         "Log out",
-    ):
-        assert [text for text in seen if text.startswith(word)], word
+    }
+    seen = []
+    for _ in range(MOST_TABS):
+        page.keyboard.press("Tab")
+        seen.append(focused(page).strip())
+        words = {word for word in words if not seen[-1].startswith(word)}
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert "none" != outline or "BODY" == page.evaluate("document.activeElement.tagName")
+        if not words:
+            break
+    assert "Skip to the content" == seen[0]
+    assert set() == words, seen
 
 
 def test_the_folded_rail_is_opened_by_key(open_page: OpenPage, shop: Site) -> None:

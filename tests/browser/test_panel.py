@@ -32,7 +32,7 @@ def test_the_panel_shows_what_the_rule_finds_and_the_way_to_each_page(
 ) -> None:
     page = open_page(f"/sites/shop/clusters/{annotated_shop}/samples/1/")
     panel = page.locator("#rule-panel")
-    expect(panel.locator(".stop-sign strong")).to_be_visible(timeout=30_000)
+    expect(panel.locator(".stop-sign strong")).to_be_visible()
     expect(
         panel.get_by_label("What the rule finds, attribute by attribute").locator("summary")
     ).to_have_count(3)

@@ -13,6 +13,9 @@ from django.db import connection, models
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 
+pytestmark = pytest.mark.both_databases
+
+
 APPS = ["core", "clustering", "annotation", "rules", "monitoring"]
 ROWS = 3
 

@@ -19,6 +19,9 @@ import pytest
 
 from tests.apps.clustering.fake_host import Answer, Asked, FakeHost, page
 
+pytestmark = pytest.mark.both_databases
+
+
 ROOT = Path(__file__).resolve().parents[2]
 IS_POSTGRES = os.environ.get("DATABASE_URL", "").startswith("postgres")
 IS_FULL = os.environ.get("VERTEX_FULL") == "1"

@@ -14,6 +14,9 @@ import pytest
 from tests.apps.clustering.fake_host import Answer, Asked, FakeHost, page
 from tests.journeys.test_crawl_survives_kill import JOB, Installation
 
+pytestmark = pytest.mark.both_databases
+
+
 CRAWL, HOW = "crawl_site", ("--delay", "0", "--strategy", "densest_first")
 OF_SITE = "JOIN core_site AS site ON site.id = site_id WHERE site.name = "
 N_LISTS, N_ITEMS = 8, 20

@@ -149,6 +149,7 @@ def kill_in_the_middle(installation: Installation, source: Path, numbers: random
 
 
 @pytest.mark.slow
+@pytest.mark.both_databases
 def test_an_import_that_is_killed_again_and_again_ends_like_an_undisturbed_one(
     source: Path, tmp_path: Path
 ) -> None:

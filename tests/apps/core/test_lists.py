@@ -16,7 +16,7 @@ from clustering.views.sites.sites import ORDERS
 from vertex.core.models import Job, Site
 from vertex.core.views.lists import BadCursor, ListPage, both_ways, list_page
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 DAY = datetime(2025, 3, 1, tzinfo=UTC)
 
 

@@ -19,7 +19,7 @@ from tests.apps.annotation.cast import attribute, product_page, said, shop
 from vertex.core.models import AuditEntry, Job, Site, User
 from vertex.core.services.jobs.jobs import run_job
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 RED = AnnotatedValue(Anchor("/html/body/b[1]", "red"))
 BLUE = AnnotatedValue(

@@ -21,7 +21,7 @@ from tests.apps.annotation.cast import product_page, shop
 from vertex.core.models import AuditEntry, Role
 from vertex.core.services.people import people
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 HEADERS = {"HX-Request": "true"}
 
 

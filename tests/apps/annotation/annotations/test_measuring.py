@@ -18,7 +18,7 @@ from tests.apps.annotation.cast import cluster_of, product_page, shop
 from vertex.core.models import Role, User
 from vertex.core.services.people import people
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
 

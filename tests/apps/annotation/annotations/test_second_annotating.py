@@ -29,7 +29,7 @@ from tests.apps.annotation.cast import attribute, cluster_of, product_page, said
 from vertex.core.models import AuditEntry, Role, Site, User
 from vertex.core.services.people import people
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def person(name: str, role: Role = Role.EDITOR) -> User:

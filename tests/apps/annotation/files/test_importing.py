@@ -20,7 +20,7 @@ from vertex.core.models import AuditEntry, Job, Refusal, Site
 from vertex.core.services.jobs.jobs import run_job
 from vertex.demo import sites
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 URL = "https://shop.example/p/1"
 LIST = "<ul><li>red</li><li>blue</li></ul>"

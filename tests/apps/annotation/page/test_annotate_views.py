@@ -113,6 +113,7 @@ class TestQueue:
         Assignment.objects.all().delete()
         assert [("describe", None)] == [(row.step, row.vertical) for row in queue_of(ada)]
 
+    @pytest.mark.both_databases
     def test_the_page_lists_and_searches(self, browser: Client, cluster: Cluster) -> None:
         assert "Draw samples" in shown(browser, "/annotate/")
         assert "product" in shown(browser, "/sites/shop/annotate/?q=prod")

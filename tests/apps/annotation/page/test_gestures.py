@@ -20,7 +20,7 @@ from clustering.models import Page
 from tests.apps.annotation.cast import attribute, product_page, said, shop
 from vertex.core.models import Membership, Role, Site, User
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 LIST = """<ul><li class="card"><h2>One</h2><b>1 EUR</b></li><li class="card"><h2>Two</h2><b>2 EUR</b></li>
 <li class="card"><h2>Three</h2></li></ul>"""

@@ -12,7 +12,7 @@ from clustering.models import Page
 from tests.apps.rules.shop_cast import annotate_product, shop
 from vertex.core.models import Site
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.apps.core.test_commands import call, fail
 from vertex.core.models import AuditEntry, Job, Site
 from vertex.core.services.jobs.jobs import JobExists, run_job
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from annotation.services.verticals.keys import MOST, choose_keys, keys_chosen
 from vertex.core.models import Role, User
 from vertex.core.services.people import people
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

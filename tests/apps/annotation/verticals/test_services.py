@@ -25,6 +25,8 @@ from annotation.services import (
 from clustering.models import Cluster
 from vertex.core.models import AuditEntry, Site
 
+pytestmark = pytest.mark.both_databases
+
 PRICE = AttributeType("price", "price", is_mandatory=True, regex=r"\$\d+")
 NAME = AttributeType("name")
 

@@ -29,7 +29,7 @@ from tests.apps.clustering.demo_sites import (
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def name_at(clustering: Clustering, end: str) -> str | None:

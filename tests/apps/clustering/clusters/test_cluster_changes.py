@@ -30,7 +30,7 @@ from tests.apps.clustering.api_cast import page_of
 from tests.apps.clustering.cluster_cast import Shop, clustering_of, pages_by_cluster, shop_of
 from vertex.core.models import AuditEntry, Site, User
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 BOOKS = {"books": "abcd", "authors": "efg", "news": "hi"}
 

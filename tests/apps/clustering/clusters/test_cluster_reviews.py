@@ -17,7 +17,7 @@ from tests.apps.clustering.cluster_cast import Shop, clustering_of, shop_of
 from tests.apps.core.test_commands import call, fail
 from vertex.core.models import AuditEntry, User
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 MANY = "abcdefghijklmnopqrstuvwx"
 

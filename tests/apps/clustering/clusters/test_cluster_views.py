@@ -102,6 +102,7 @@ class TestClusters:
         assert f"/pages/{shop.pages['z']}/" in shown(viewer, "unassigned_pages", "shop")
         assert f"/pages/{shop.pages['a']}/" not in shown(viewer, "unassigned_pages", "shop")
 
+    @pytest.mark.both_databases
     def test_they_are_found_by_words(self, viewer: Client, shop: Shop) -> None:
         page = shown(viewer, "clusters", "shop", q="LIST")
 
@@ -244,6 +245,7 @@ class TestCluster:
         assert all(f"/pages/{pk}/" in page for pk in shop.pks("abcd"))
         assert page.count('class="thumbnail') == 4
 
+    @pytest.mark.both_databases
     def test_its_pages_are_searched_and_sorted(self, viewer: Client, shop: Shop) -> None:
         PageMembership.objects.filter(page=shop.pages["c"]).update(distance=0.9)
 

@@ -43,7 +43,7 @@ from tests.apps.clustering.demo_sites import (
 from vertex.core.models import AuditEntry, Job
 from vertex.core.services.jobs import jobs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def present(site: Any) -> set[str]:

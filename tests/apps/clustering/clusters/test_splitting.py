@@ -25,7 +25,7 @@ from tests.apps.clustering.cluster_cast import Shop, clustering_of, pages_by_clu
 from vertex.core.models import AuditEntry, Job
 from vertex.core.services.jobs.jobs import JobExists, run_job
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 BOOK = "<title>Book {n}</title><h1>Books</h1><p class=price>{n} EUR</p><ul><li>{n}a<li>{n}b</ul>"
 RECIPE = (

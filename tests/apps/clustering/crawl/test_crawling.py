@@ -71,6 +71,7 @@ def tree(n: int, width: int = 3) -> dict[str, Any]:
 # What is visited
 
 
+@pytest.mark.both_databases
 def test_pages_are_stored_with_their_links_and_told_in_order() -> None:
     told: list[Line] = []
     with FakeHost(
@@ -111,6 +112,7 @@ def test_no_more_pages_are_asked_for_than_allowed(max_pages: int) -> None:
     assert f"stopped after {max_pages} pages, as asked" in refusals_of(site)["max_pages"]
 
 
+@pytest.mark.both_databases
 def test_a_second_crawl_finds_what_changed() -> None:
     told: list[Line] = []
     with FakeHost(tree(5)) as host:
@@ -218,6 +220,7 @@ def test_what_is_no_page_is_skipped_unread() -> None:
     }
 
 
+@pytest.mark.both_databases
 def test_a_redirect_gives_the_page_to_the_address_it_leads_to() -> None:
     with FakeHost({"/": page("/old", "/new"), "/old": moved("/new", 301), "/new": page()}) as host:
         site = site_of(host)
@@ -388,6 +391,7 @@ def test_the_same_page_under_endless_addresses_is_not_followed_for_ever() -> Non
     assert len(host.paths) < 100
 
 
+@pytest.mark.both_databases
 def test_very_long_addresses_are_left_out() -> None:
     with FakeHost({"/": page("/" + "x" * 3000, "/a"), "/a": page()}) as host:
         site = site_of(host)
@@ -425,6 +429,7 @@ def test_the_same_page_is_asked_for_where_the_site_need_not_obey() -> None:
     assert [asked.path for asked in host.asked] == ["/", "/private/a"]
 
 
+@pytest.mark.both_databases
 def test_robots_txt_is_read_once_a_day() -> None:
     with FakeHost({"/robots.txt": DISALLOW, "/": page("/private/a")}) as host:
         site = site_of(host)
@@ -551,6 +556,7 @@ def test_a_host_that_hangs_holds_up_nobody_else(monkeypatch: pytest.MonkeyPatch)
     assert Page.objects.filter(state=Page.State.FAILED).count() == 20
 
 
+@pytest.mark.both_databases
 def test_a_crawl_waits_for_a_host_that_another_one_has() -> None:
     told: list[str] = []
     with FakeHost(tree(4)) as host:
@@ -584,6 +590,7 @@ def test_a_crawl_waits_for_a_host_that_another_one_has() -> None:
     assert Host.objects.get().leased_by == ""
 
 
+@pytest.mark.both_databases
 def test_the_host_of_a_crawl_that_is_over_is_free() -> None:
     with FakeHost(tree(3)) as host:
         site = site_of(host)
@@ -616,6 +623,7 @@ def go_on(job: Job, report: Report | None = None) -> Job:
     return jobs.run_job(job.pk, lambda run: crawling.crawl(run, report))
 
 
+@pytest.mark.both_databases
 def test_an_interrupted_crawl_goes_on_and_ends_like_an_undisturbed_one() -> None:
     with FakeHost(tree(150)) as host:
         calm = site_of(host, name="calm")
@@ -666,6 +674,7 @@ def test_cancelling_ends_a_crawl_within_two_seconds() -> None:
     assert not [thread for thread in threading.enumerate() if thread.name == "visitor"]
 
 
+@pytest.mark.both_databases
 def test_whoever_lost_the_job_writes_nothing_more() -> None:
     with FakeHost(tree(150)) as host:
         site = site_of(host)
@@ -679,6 +688,7 @@ def test_whoever_lost_the_job_writes_nothing_more() -> None:
     assert 0 < n_stored < 150
 
 
+@pytest.mark.both_databases
 def test_a_full_disk_ends_the_job_and_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     with FakeHost(tree(20)) as host:
         site = site_of(host)
@@ -721,6 +731,7 @@ def test_a_crawl_that_cannot_be_done_is_refused_at_once(
     assert Job.objects.count() == 0
 
 
+@pytest.mark.both_databases
 def test_a_site_is_crawled_by_one_job_at_a_time_and_that_is_audited() -> None:
     site = Site.objects.create(name="alpine-shop", root_url="http://alpine.test/")
     crawling.request_crawl(site=site, actor=None, rings=False)

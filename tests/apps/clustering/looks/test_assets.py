@@ -26,7 +26,7 @@ from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
 from vertex.core.storage import page_store
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 PNG = b"\x89PNG\r\n\x1a\n" + b"pixels"
 HTML = b"""<!doctype html><link rel=stylesheet href=/a.css><img src=/i.png width=9 height=9><img src=/gone.png><p>x"""
 CSS = b"@import '/b.css';@font-face{src:url(/f.woff2)}p{background:url(i.png)}"

@@ -20,7 +20,7 @@ from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobExists, run_job
 from vertex.core.storage import DiskFull, page_store
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 ROOT = "http://shop.example/"
 

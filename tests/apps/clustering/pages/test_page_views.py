@@ -91,10 +91,12 @@ class TestList:
         page_of(shop, "a"), page_of(shop, "b")
         assert ["b", "a"] == listed(viewer)
 
+    @pytest.mark.both_databases
     def test_it_is_searched_by_parts_of_the_address(self, viewer: Client, shop: Site) -> None:
         page_of(shop, "p/shoes"), page_of(shop, "p/hats"), page_of(shop, "c/shoes")
         assert ["p/shoes"] == listed(viewer, q="/P/ shoe")
 
+    @pytest.mark.both_databases
     @pytest.mark.parametrize("search", ["%", "_", "\\", "'", "\0x"])
     def test_signs_of_the_database_are_searched_as_they_are(
         self, viewer: Client, shop: Site, search: str

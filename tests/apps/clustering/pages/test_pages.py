@@ -16,7 +16,7 @@ from clustering.services.pages.pages import StoredVisit, Visit, prepare_visits, 
 from vertex.core.models import Job, Refusal, Site
 from vertex.core.storage import DiskFull, page_store
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 SHOP = "http://shop.example"

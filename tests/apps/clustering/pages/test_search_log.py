@@ -21,7 +21,7 @@ from vertex.core.services.files import uploads
 from vertex.core.services.files.files import UnreadableFile
 from vertex.core.services.jobs.jobs import run_job
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 ROOT = "http://shop.example/"
 

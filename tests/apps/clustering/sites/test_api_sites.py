@@ -91,6 +91,7 @@ def test_only_sites_with_a_role_are_listed() -> None:
     ]
 
 
+@pytest.mark.both_databases
 def test_sites_are_found_by_words(ada: Caller) -> None:
     site_of("alpine-shop"), site_of("town-guide", title="Guide to the town")
 

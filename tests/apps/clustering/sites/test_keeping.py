@@ -20,7 +20,7 @@ from vertex.core.models import Job, Refusal, Site
 from vertex.core.services.jobs import jobs
 from vertex.core.storage import PageStore, page_store
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 NOON = timezone.now().replace(hour=12, minute=0, second=0, microsecond=0)
 
 

@@ -85,11 +85,13 @@ class TestList:
         Site.objects.create(name="other", root_url="https://other.example/")
         assert ["alpine-shop"] == listed(browser(Role.VIEWER, shop))
 
+    @pytest.mark.both_databases
     def test_search_finds_words_of_name_and_address(self, viewer: Client, shop: Site) -> None:
         Site.objects.create(name="guide", root_url="https://city.example/")
         assert ["guide"] == listed(viewer, q="CITY gui")
         assert ["alpine-shop", "guide"] == listed(viewer)
 
+    @pytest.mark.both_databases
     def test_a_search_for_a_null_character_is_a_search_for_nothing(
         self, viewer: Client, shop: Site
     ) -> None:

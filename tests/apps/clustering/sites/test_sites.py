@@ -12,7 +12,7 @@ from django.utils import timezone
 from clustering.services.sites.sites import BadSite, SiteExists, add_site, change_site
 from vertex.core.models import AuditEntry, Site, User
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 ROOT = "http://shop.example/"
 
 

@@ -11,7 +11,7 @@ from clustering.models import Page
 from tests.apps.clustering.api_cast import Caller, caller, page_of, site_of
 from vertex.core.models import Job, Role, Site
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

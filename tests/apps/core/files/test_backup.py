@@ -20,7 +20,7 @@ from vertex.core.models import Site, User
 from vertex.core.services.files import backup
 from vertex.core.storage import page_store
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
 
 
 @pytest.fixture

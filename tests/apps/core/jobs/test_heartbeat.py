@@ -10,7 +10,7 @@ from django.utils import timezone
 from vertex.core.models import Heartbeat, Job
 from vertex.core.services.jobs import heartbeat, jobs
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 MINUTE = timedelta(minutes=1)
 
 

@@ -73,6 +73,7 @@ class TestList:
         first, second = job(shop), job(shop)
         assert [second.pk, first.pk] == listed(viewer)
 
+    @pytest.mark.both_databases
     def test_it_is_narrowed_by_state_queue_site_and_words(self, viewer: Client, shop: Site) -> None:
         wanted = job(shop, Job.State.FAILED, queue="keep", title="Import it", error="disk full")
         job(shop), job(None)
@@ -140,6 +141,7 @@ class TestJob:
         failed = job(shop, Job.State.FAILED, error="the page <script>alert(1)</script> is gone")
         assert "&lt;script&gt;alert(1)" in text(viewer, "job", failed.pk)
 
+    @pytest.mark.both_databases
     def test_refusals_are_grouped_searched_and_narrowed(self, viewer: Client, shop: Site) -> None:
         done = job(shop, Job.State.DONE)
         for n in range(3):
@@ -261,6 +263,7 @@ class TestFile:
 
 
 class TestRefusals:
+    @pytest.mark.both_databases
     def test_they_are_narrowed_by_site_code_and_words(self, viewer: Client, shop: Site) -> None:
         done = job(shop, Job.State.DONE)
         cart, film = (

@@ -21,7 +21,7 @@ from vertex.core.models import AuditEntry, Job, Membership, Refusal, Role, Site,
 from vertex.core.services.jobs import jobs, processes
 from vertex.core.storage import DiskFull
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def job_of(**changes: Any) -> Job:

@@ -14,7 +14,7 @@ from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs, sweeping
 from vertex.core.services.jobs.processes import this_process
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
 
 

@@ -14,6 +14,9 @@ from vertex.core.models import Role, Site, User
 from vertex.core.services.people import people
 from vertex.core.views.access import needs_log_in, needs_role
 
+pytestmark = pytest.mark.both_databases
+
+
 OPEN_TO_ALL = {"frame_asset", "log_in", "log_out", "healthz", "readyz", "metrics"}
 NOT_PAGES = {"api", "admin", "openapi", "schema"}
 

@@ -12,6 +12,8 @@ from django.urls import reverse
 from vertex.core.models import AuditEntry, Role, Site, User
 from vertex.core.services.people import audit, people
 
+pytestmark = pytest.mark.both_databases
+
 
 @pytest.fixture
 def anna(db: None) -> User:

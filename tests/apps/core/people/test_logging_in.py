@@ -14,6 +14,9 @@ from vertex.core.models import LogInAttempt, Role, User
 from vertex.core.services.people import passwords, people
 from vertex.core.services.people.passwords import Origin, TooManyAttempts, WrongPassword
 
+pytestmark = pytest.mark.both_databases
+
+
 PASSWORD = "seven quiet lanterns"
 HOME, ELSEWHERE = Origin(address="192.0.2.1"), Origin(address="192.0.2.2")
 NOON = datetime(2025, 3, 3, 12, 0, tzinfo=UTC)

@@ -16,6 +16,9 @@ from vertex.core.models import AuditEntry, Membership, Role, Site, User
 from vertex.core.services.people import people, tokens
 from vertex.core.services.people.passwords import Origin, check_log_in
 
+pytestmark = pytest.mark.both_databases
+
+
 PASSWORD = "seven quiet lanterns"
 
 

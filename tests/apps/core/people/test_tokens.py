@@ -16,6 +16,9 @@ from django.urls import reverse
 from vertex.core.models import AuditEntry, Role, Scope, Token, User
 from vertex.core.services.people import people, tokens
 
+pytestmark = pytest.mark.both_databases
+
+
 NOON = datetime(2025, 3, 3, 12, 0, tzinfo=UTC)
 
 

@@ -15,7 +15,7 @@ from tests.apps.monitoring.monitored_shop import archive, check, dearer, redesig
 from tests.apps.rules.shop_cast import product, products_of
 from vertex.core.models import User
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def outcomes(lines: list[dict[str, object]]) -> set[object]:

@@ -19,7 +19,7 @@ from tests.apps.monitoring.monitored_shop import N, archive, check, redesigned, 
 from tests.apps.rules.shop_cast import extract, products_of
 from vertex.core.models import Role
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 LATER = timedelta(minutes=1)
 
 

@@ -23,7 +23,7 @@ from vertex.core.models import Site
 from vertex.demo import sites
 from vertex.demo.sites import DemoPage
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 NAME = "town-guide"
 DESCRIBED = "listing"
 N_DESCRIBED, N_OTHER = 36, 9  # pages of the described type, and of each other one

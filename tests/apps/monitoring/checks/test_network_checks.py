@@ -39,6 +39,7 @@ def lost(n: int) -> tuple[str, bytes, str]:
     return f"p/{n}", LOST.format(n=chr(96 + n) * 4).encode(), "text/html; charset=utf-8"
 
 
+@pytest.mark.both_databases
 class TestKilled:
     def test_the_next_worker_asks_only_for_what_is_left(
         self, shop: Shop, monkeypatch: pytest.MonkeyPatch
@@ -69,6 +70,7 @@ class TestKilled:
         assert not FetchedPage.objects.exists()
 
 
+@pytest.mark.both_databases
 class TestTurns:
     """A check and a crawl of one host do not fetch at the same time."""
 

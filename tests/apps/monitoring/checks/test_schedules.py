@@ -24,7 +24,7 @@ from tests.apps.clustering.api_cast import site_of
 from tests.apps.rules.record_cast import rule_of
 from vertex.core.models import AuditEntry, Job, Site
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 MONDAY = datetime(2025, 6, 2, tzinfo=UTC)
 DAY = timedelta(days=1)
 

@@ -23,7 +23,7 @@ from tests.apps.rules.shop_cast import extract, list_page, listing, product, pro
 from vertex.core.models import Job, Role, Site
 from vertex.core.services.jobs.jobs import run_job
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def shop_with_records() -> Site:

@@ -25,7 +25,7 @@ from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.fake_host import Answer, Asked, FakeHost
 from vertex.core.models import Site, User
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 Kind = Alert.Kind
 
 

@@ -36,7 +36,7 @@ from tests.apps.rules.shop_cast import extract
 from vertex.core.models import Job, Role, Site
 from vertex.core.services.jobs.jobs import run_job
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 KINDS = Proposal.Decision
 
 

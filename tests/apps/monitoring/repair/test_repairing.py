@@ -16,7 +16,7 @@ from tests.apps.clustering.demo_sites import store
 from tests.apps.monitoring.monitored_shop import archive, check, redesigned, repair, shop, with_ad
 from tests.apps.rules.shop_cast import extract, products_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def line_of(lines: list[dict[str, object]], end: str) -> dict[str, object]:

@@ -218,6 +218,7 @@ class TestKeeping:
             with pytest.raises(ValidationError, match=reason):
                 kept(rule.cluster, edit, why)
 
+    @pytest.mark.both_databases
     def test_a_newer_version_is_told_and_the_next_save_goes_on_from_it(self) -> None:
         _, rule = learnt_shop(3)
         mine = HandEdit(rule, None, {"price": ["//dd[1]"]})

@@ -24,7 +24,7 @@ from tests.apps.rules.shop_cast import (
 from vertex.core.models import AuditEntry
 from vertex.core.services.jobs.jobs import JobFailed, run_job
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 class TestLearning:

@@ -201,6 +201,7 @@ class TestChanges:
 
 
 class TestRecords:
+    @pytest.mark.both_databases
     def test_the_table_shows_values_and_is_searched_by_them(self, ada: Client) -> None:
         _, records = shop_with_records(3)
         touched(records[0], name="Größenwahn")

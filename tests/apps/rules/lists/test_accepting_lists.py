@@ -27,7 +27,7 @@ from vertex.core.models import Job, Role, User
 from vertex.core.services.jobs.jobs import run_job
 from vertex.core.services.people import people
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

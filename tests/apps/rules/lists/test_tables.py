@@ -40,6 +40,7 @@ def client_of(role: Role, site: Site | None = None) -> Client:
     return client
 
 
+@pytest.mark.both_databases
 class TestSiteOfAnAddress:
     @pytest.mark.parametrize(
         "address",

@@ -11,7 +11,7 @@ from tests.apps.rules.review_cast import proposed, shop_with_draft
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import run_job
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def test_a_site_with_rules_and_reviews_is_deleted_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from tests.apps.clustering.demo_sites import articles, store
 from tests.apps.rules.shop_cast import extract, learnt_shop, product, products_of, shop
 from vertex.core.services.jobs.jobs import run_job
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def line(site_lines: list[dict[str, object]], end: str) -> dict[str, object]:

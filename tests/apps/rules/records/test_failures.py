@@ -23,7 +23,7 @@ from tests.apps.rules.shop_cast import (
 )
 from vertex.core.models import Site
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def learnt(site: Site) -> dict[str, dict[str, Any]]:

@@ -14,7 +14,7 @@ from tests.apps.rules.record_cast import body_of, record_of, shop_with_records
 from vertex.core.models import Role
 from vertex.core.services.people import people
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def known(page: Page, heading: str = "") -> dict[str, list[KnownValue]]:

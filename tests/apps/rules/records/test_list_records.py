@@ -16,7 +16,7 @@ from tests.apps.clustering.demo_sites import cluster, store
 from tests.apps.rules.shop_cast import extract
 from vertex.core.models import Site
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def list_page(page: int, numbers: list[int]) -> tuple[str, bytes, str]:

@@ -23,7 +23,7 @@ from tests.apps.rules.record_cast import record_of, shop_with_records, touched
 from vertex.core.models import Job, Role
 from vertex.core.services.jobs.jobs import run_job
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def lines_of(parts: Any) -> list[dict[str, Any]]:

@@ -16,7 +16,7 @@ from rules.services.records.record_upserts import upsert_by_copy, upsert_by_mode
 from tests.apps.clustering.api_cast import page_of, site_of
 from tests.apps.rules.record_cast import body_of, rule_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 Upsert = Callable[..., dict[str, int]]
 EVENING = timezone.now()
 

@@ -16,7 +16,7 @@ from tests.apps.clustering.api_cast import Caller, caller, page_of, site_of
 from tests.apps.rules.record_cast import record_of, rule_of, shop_with_records, touched, vertical_of
 from vertex.core.models import Job, Role
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 @pytest.fixture

@@ -23,7 +23,7 @@ from tests.apps.clustering.fake_host import Answer, Asked, FakeHost, moved
 from tests.apps.rules.record_cast import shop_with_records, touched
 from vertex.core.models import AuditEntry, Role
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 class Receiver:

@@ -22,7 +22,7 @@ from tests.apps.rules.review_cast import (
 )
 from vertex.core.models import AuditEntry, Role
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def actions() -> list[str]:

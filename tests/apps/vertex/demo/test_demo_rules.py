@@ -19,7 +19,11 @@ from vertex.core.models import Job, User
 from vertex.demo import sites
 from vertex.demo.sites.server import free_ports
 
-pytestmark = [pytest.mark.xdist_group("demo sites"), pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.xdist_group("demo sites"),
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.both_databases,
+]
 
 SITE = "town-guide"
 N_PAGES = 70

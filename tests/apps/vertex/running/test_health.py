@@ -14,7 +14,7 @@ from vertex.core.models import Heartbeat, Job
 from vertex.core.services.jobs import heartbeat
 from vertex.running import health
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 class Usage(NamedTuple):
