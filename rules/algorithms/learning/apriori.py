@@ -2,14 +2,14 @@
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.2,
             Algorithm 3 (Learn_XSLT_Rule).
-Notation:   S -> `features`; C_k, L_{k+1} as printed; X(F) -> `Candidate`; prec, dist, sup as printed.
+Notation:   S -> `features`; C_k, L_{k+1} as printed; X(F) -> `LearntXPath`; prec, dist, sup as printed.
 Readings:   The text's four ordered properties are the specification: recall 1, then precision, distance,
             support. As printed, imprecise and precise XPaths share min_dist, so that the result depends on
             the order; here each kind has its own best, and L_{k+1} is pruned with the precise one only.
             Precise is what selects no negative and at most one node of each unannotated page; the second half
             does not hold for attributes with several values.
 Departures: One feature is kept for each set of nodes (the nearest), and a set that selects what one of its
-            parts selects is dropped: neither changes the result. There are at most MOST_SETS sets of a size.
+            parts selects is dropped: neither changes the result. There are at most MAX_SETS sets of a size.
 Cost:       An AND of integers for each set.
 """
 
@@ -24,7 +24,7 @@ from rules.algorithms.learning.node_index import NodeSet
 from rules.algorithms.learning.search import SearchGoal
 from rules.algorithms.rule.feature import Feature
 
-MOST_SETS = 20_000
+MAX_SETS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,8 @@ class LearntXPath:
 def learn_xpath(
     columns: Columns, goal: SearchGoal, features: Iterable[Feature]
 ) -> list[LearntXPath]:
-    """Return the best XPaths of recall 1, the best first: the precise ones, then the most precise others."""
-    singles = _distinct(columns, goal, features)
+    """Return the best XPaths of recall 1: the best precise one, then the most precise of the others."""
+    singles = _distinct_features(columns, goal, features)
     C_k: dict[tuple[int, ...], NodeSet] = {
         (number,): bits for number, (_, bits) in enumerate(singles)
     }
@@ -70,7 +70,7 @@ def learn_xpath(
     return [X for X in (best_XPath, max_prec_XPath) if X is not None]
 
 
-def _distinct(
+def _distinct_features(
     columns: Columns, goal: SearchGoal, features: Iterable[Feature]
 ) -> list[tuple[Feature, NodeSet]]:
     """Return the features that select all positives, the nearest of each set of nodes."""
@@ -115,12 +115,12 @@ def _grow(
     for F in sorted(L):
         starts.setdefault(F[:-1], []).append(F[-1])
     for start, ends in starts.items():
-        for one, other in combinations(ends, 2):
-            F = (*start, one, other)
+        for first, second in combinations(ends, 2):
+            F = (*start, first, second)
             parts = [L.get(part) for part in combinations(F, len(F) - 1)]
-            bits = L[*start, one].bits & bits_of[other]
+            bits = L[*start, first].bits & bits_of[second]
             if all(part is not None and part.bits != bits for part in parts):
                 grown[F] = bits
-                if len(grown) >= MOST_SETS:
+                if len(grown) >= MAX_SETS:
                     return grown
     return grown

@@ -4,7 +4,7 @@ Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE
 Notation:   pXPath -> an alternative of kind "xpath"; rXPath -> the conjunction of one of kind "naive_bayes".
 Readings:   Steps in their order: conjunction, position, Naive Bayes; then the part of the text.
 Departures: Before the position come alternatives by layout: each serves some of the annotated pages, none
-            selects a wrong node. A precise conjunction that hardly any page bears out is the last resort.
+            selects a wrong node. A precise conjunction that hardly any page confirms is the last resort.
             `published` is the paper's own way, on elements.
 Cost:       One walk over the samples; then a few hundred features an attribute.
 """
@@ -49,38 +49,43 @@ def learn_cluster(
 def learn_from(
     samples: Samples, attributes: Iterable[AttributeType], *, learner: str = "default"
 ) -> ClusterRule:
-    """Do the same with samples that were read already."""
+    """Return the rule of a cluster whose samples were read already. Raises KeyError as learn_cluster."""
     learn = LEARNERS[learner]
-    asked = [(find_targets(samples.index, samples.pages, spec), spec) for spec in attributes]
-    rules = iter(learn(samples, [(targets, spec) for targets, spec in asked if targets.marks]))
-    sizes = Counter(len(record) for page in samples.pages for record in page.records)
+    requested = [
+        (find_targets(samples.index, samples.pages, attribute), attribute)
+        for attribute in attributes
+    ]
+    with_marks = [(targets, attribute) for targets, attribute in requested if targets.marks]
+    rules = iter(learn(samples, with_marks))
+    attribute_rules = [
+        next(rules) if targets.marks else _rule_without_marks(targets, attribute)
+        for targets, attribute in requested
+    ]
+    record_sizes = Counter(len(record) for page in samples.pages for record in page.records)
+    n_siblings = max(record_sizes, key=record_sizes.__getitem__, default=1)
     boundaries = find_boundaries(samples.index, samples.pages)
-    boundary, failures = learn_boundary(
-        samples, boundaries, max(sizes, key=sizes.__getitem__, default=1)
-    )
+    boundary, failures = learn_boundary(samples, boundaries, n_siblings)
     return ClusterRule(
+        attributes=tuple(attribute_rules),
         boundary=boundary,
         failures=tuple(failures),
-        attributes=tuple(
-            next(rules) if targets.marks else _without_marks(targets, spec)
-            for targets, spec in asked
-        ),
         learner=learner,
         learnt_from=tuple(page.url for page in samples.pages),
         n_unannotated=samples.index.n_pages - len(samples.pages),
     )
 
 
-def _without_marks(targets: Targets, spec: AttributeType) -> AttributeRule:
-    reason = (
-        "it is absent on all annotated pages" if targets.judged else "no page was annotated for it"
-    )
-    failures = targets.failures or [LearningFailure(spec.name, "annotations", "", reason)]
+def _rule_without_marks(targets: Targets, attribute: AttributeType) -> AttributeRule:
+    """Return a rule without alternatives, with the reason."""
+    reason = "no page was annotated for it"
+    if targets.judged:
+        reason = "it is absent on all annotated pages"
+    failures = targets.failures or [LearningFailure(attribute.name, "annotations", "", reason)]
     return AttributeRule(
-        spec.name,
-        spec.type,
-        spec.is_multi,
-        spec.is_mandatory,
-        regex=spec.regex,
+        attribute=attribute.name,
+        type=attribute.type,
+        is_multi=attribute.is_multi,
+        is_mandatory=attribute.is_mandatory,
+        regex=attribute.regex,
         failures=tuple(failures),
     )

@@ -2,7 +2,7 @@
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.3.
 Notation:   rXPath -> the conjunction whose nodes are the candidates; + -> the positives, - -> the others.
-Readings:   SMOOTHING = 1 is added to each count; the N_FEATURES of the highest mutual information are kept.
+Readings:   SMOOTHING = 1 is added to each count; the MAX_FEATURES of the highest mutual information remain.
             P(+) > 0.5 is a sum of log-odds above 0. Level 0 becomes the node itself, 1 its parent, 2 and more
             any ancestor.
 Departures: Weights are rounded to four decimals, which is what the stylesheet computes with.
@@ -31,8 +31,8 @@ from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import Weight
 
 SMOOTHING = 1.0
-N_FEATURES = 20
-MOST_CANDIDATES = 200  # whose features are generated
+MAX_FEATURES = 20
+MAX_CANDIDATES = 200  # whose features are generated
 
 _GENERATORS = (tags, ids_and_classes, tokens, all_attributes, labels)
 
@@ -49,7 +49,7 @@ class ClassifierUndecided(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Classifier:
-    """The log-odds of the features that were kept."""
+    """The log-odds of the features that tell most."""
 
     bias: float
     features: tuple[Feature, ...]
@@ -79,7 +79,7 @@ def learn_classifier(
         _candidate_features(columns, target, seen),
         key=lambda feature: (-_information(columns.bits(feature), seen, positives), str(feature)),
     )
-    classifier = _fit(columns, tuple(ranked[:N_FEATURES]), seen, positives)
+    classifier = _fit(columns, tuple(ranked[:MAX_FEATURES]), seen, positives)
     for number, page in enumerate(judged):
         if classifier.choose(columns, candidates & page) != positives & page:
             raise ClassifierUndecided(number)
@@ -89,15 +89,16 @@ def learn_classifier(
 def choose(
     columns: Columns, candidates: NodeSet, bias: float, weights: Sequence[Weight]
 ) -> NodeSet:
-    """Return the candidate with the highest score above 0, none where there is none."""
+    """Return the candidate with the highest score above 0, the empty set where there is none."""
     tests = [(columns.bits(w.feature), float(w.if_true), float(w.if_false)) for w in weights]
-    best, found = 0.0, 0
+    best_score, best_node = 0.0, 0
     for number in numbers_of(candidates):
         node = 1 << number
-        score = round(bias + sum(true if bits & node else false for bits, true, false in tests), 4)
-        if score > best:
-            best, found = score, node
-    return found
+        log_odds = sum(true if bits & node else false for bits, true, false in tests)
+        score = round(bias + log_odds, 4)
+        if score > best_score:
+            best_score, best_node = score, node
+    return best_node
 
 
 def decimal(number: float) -> str:
@@ -106,7 +107,10 @@ def decimal(number: float) -> str:
 
 
 def relative(feature: Feature) -> Feature | None:
-    """Return the feature as a candidate tests it: level 0 self, 1 parent, 2 and more any ancestor."""
+    """Return the feature as a candidate tests it: level 0 self, 1 parent, 2 and more any ancestor.
+
+    None for what would be tested beside an ancestor.
+    """
     if feature.level <= 1:
         return feature
     return replace(feature, level=0, axis="ancestor") if feature.axis == "self" else None
@@ -114,25 +118,30 @@ def relative(feature: Feature) -> Feature | None:
 
 def _candidate_features(columns: Columns, target: str, seen: NodeSet) -> Iterator[Feature]:
     """Yield the features of the candidates that do not hold for all or none of them."""
-    found: set[Feature] = set()
-    for number in islice(numbers_of(seen), MOST_CANDIDATES):
+    features: set[Feature | None] = set()
+    for number in islice(numbers_of(seen), MAX_CANDIDATES):
         chain = chain_of(columns.index, Positive(number, 0, target=target))
-        found |= {f for generate in _GENERATORS for g in generate(chain) if (f := relative(g))}
-    for feature in found:
-        if 0 != columns.bits(feature) & seen != seen:
+        for generate in _GENERATORS:
+            features.update(map(relative, generate(chain)))
+    for feature in features:
+        if feature is None:
+            continue
+        having = columns.bits(feature) & seen
+        if having not in {0, seen}:
             yield feature
 
 
 def _information(bits: NodeSet, seen: NodeSet, positives: NodeSet) -> float:
     """Return the mutual information of a feature with the labels + and -."""
     n = seen.bit_count()
-    total = 0.0
+    information = 0.0
     for having in (bits & seen, seen & ~bits):
         for labelled in (positives & seen, seen & ~positives):
-            both = (having & labelled).bit_count()
-            if both:
-                total += both / n * log(both * n / (having.bit_count() * labelled.bit_count()))
-    return round(total, 9)
+            n_both = (having & labelled).bit_count()
+            if n_both:
+                ratio = n_both * n / (having.bit_count() * labelled.bit_count())
+                information += n_both / n * log(ratio)
+    return round(information, 9)
 
 
 def _fit(
@@ -140,12 +149,12 @@ def _fit(
 ) -> Classifier:
     right, wrong = seen & positives, seen & ~positives
     n_right, n_wrong = right.bit_count(), wrong.bit_count()
-    true, false = [], []
+    if_true, if_false = [], []
     for feature in features:
         bits = columns.bits(feature)
         p = ((bits & right).bit_count() + SMOOTHING) / (n_right + 2 * SMOOTHING)
         q = ((bits & wrong).bit_count() + SMOOTHING) / (n_wrong + 2 * SMOOTHING)
-        true.append(round(log(p / q), 4))
-        false.append(round(log((1 - p) / (1 - q)), 4))
+        if_true.append(round(log(p / q), 4))
+        if_false.append(round(log((1 - p) / (1 - q)), 4))
     bias = round(log((n_right + SMOOTHING) / (n_wrong + SMOOTHING)), 4)
-    return Classifier(bias, features, tuple(true), tuple(false))
+    return Classifier(bias, features, tuple(if_true), tuple(if_false))

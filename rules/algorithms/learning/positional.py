@@ -4,9 +4,9 @@ Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE
             Algorithm 3.
 Notation:   [position()=i] -> `position`.
 Readings:   The position counts the nodes that the XPath selects on a page, in document order. Positions from
-            the end are tried too.
+            the end are tried, too.
 Departures: It must not select anything on a page where the attribute was marked absent.
-Cost:       The first MOST_POSITIONS nodes of each annotated page from both ends.
+Cost:       The first MAX_POSITION nodes of each annotated page from both ends.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ from collections.abc import Sequence
 
 from rules.algorithms.learning.node_index import NodeSet
 
-MOST_POSITIONS = 10
+MAX_POSITION = 10
 
 
 def learn_position(bits: NodeSet, positives: NodeSet, judged: Sequence[NodeSet]) -> int:
     """Return the position at which each page has its positive, 0 where there is none.
 
-    `judged` are the nodes of the pages about which the editor said something.
+    `judged` are the nodes of each page that was annotated for the attribute, be it as absent.
     """
     shared: set[int] | None = None
-    n_longest = 0
+    n_where_absent = 0  # the most nodes that are selected on a page without the attribute
     for page in judged:
         selected = bits & page
         if not positives & page:
-            n_longest = max(n_longest, selected.bit_count())
+            n_where_absent = max(n_where_absent, selected.bit_count())
             continue
-        places = _places(selected, positives & page)
-        shared = places if shared is None else shared & places
-    fitting = [place for place in shared or () if abs(place) > n_longest]
-    return min(fitting, key=lambda place: (abs(place), -place), default=0)
+        positions = _positions_of(selected, positives & page)
+        shared = positions if shared is None else shared & positions
+    fitting = [position for position in shared or () if abs(position) > n_where_absent]
+    return min(fitting, key=lambda position: (abs(position), -position), default=0)
 
 
 def nth(bits: NodeSet, position: int) -> NodeSet:
@@ -46,11 +46,8 @@ def nth(bits: NodeSet, position: int) -> NodeSet:
     return bits & -bits
 
 
-def _places(selected: NodeSet, positive: NodeSet) -> set[int]:
-    n = selected.bit_count()
-    numbers = list(range(1, min(n, MOST_POSITIONS) + 1))
-    return {
-        place
-        for place in [*numbers, *(-number for number in numbers)]
-        if nth(selected, place) == positive
-    }
+def _positions_of(selected: NodeSet, positive: NodeSet) -> set[int]:
+    """Return the positions at which the positive stands among the selected nodes, from either end."""
+    highest = min(selected.bit_count(), MAX_POSITION)
+    positions = [*range(1, highest + 1), *range(-highest, 0)]
+    return {position for position in positions if nth(selected, position) == positive}

@@ -8,6 +8,7 @@ Cost:       That of `apriori`.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.apriori import LearntXPath, learn_xpath
@@ -17,7 +18,7 @@ from rules.algorithms.learning.positional import learn_position
 from rules.algorithms.learning.range_pruner import learn_offsets
 from rules.algorithms.learning.samples import Samples, goal_of, wanted_marks
 from rules.algorithms.learning.search import SearchGoal
-from rules.algorithms.learning.targets import TargetNode, Targets, on_element
+from rules.algorithms.learning.targets import TargetNode, Targets, as_parent_element
 from rules.algorithms.learning.text_selection import examples_of
 from rules.algorithms.rule.rule import (
     NAIVE_BAYES,
@@ -32,41 +33,42 @@ from rules.algorithms.rule.rule import (
 
 
 def learn_all_as_published(
-    samples: Samples, asked: Iterable[tuple[Targets, AttributeType]]
+    samples: Samples, requested: Iterable[tuple[Targets, AttributeType]]
 ) -> list[AttributeRule]:
     """Return the rules of a cluster's attributes, each learnt by itself."""
-    return [learn_as_published(samples, targets, spec) for targets, spec in asked]
+    return [learn_as_published(samples, targets, attribute) for targets, attribute in requested]
 
 
-def learn_as_published(samples: Samples, targets: Targets, spec: AttributeType) -> AttributeRule:
+def learn_as_published(
+    samples: Samples, targets: Targets, attribute: AttributeType
+) -> AttributeRule:
     """Return the attribute's rule as the paper learns it, or the reason why there is none."""
-    marks = [on_element(samples.index, mark) for mark in targets.marks]
+    marks = [as_parent_element(samples.index, mark) for mark in targets.marks]
     targets = Targets(marks, targets.judged, targets.failures)
     wanted = [mark for mark in marks if mark.positive.target == marks[0].positive.target]
-    goal = goal_of(samples, targets, wanted, is_multi=spec.is_multi)
-    positives = [mark.positive for mark in wanted_marks(wanted, is_multi=spec.is_multi)]
-    found = learn_xpath(samples.columns, goal, features_of(samples.index, positives, PUBLISHED))
+    goal = goal_of(samples, targets, wanted, is_multi=attribute.is_multi)
+    positives = [mark.positive for mark in wanted_marks(wanted, is_multi=attribute.is_multi)]
+    features = features_of(samples.index, positives, PUBLISHED)
+    xpaths = learn_xpath(samples.columns, goal, features)
     failures = list(targets.failures)
     alternatives: list[Alternative] = []
-    if not found:
-        failures.append(
-            LearningFailure(spec.name, "xpath", "", "the annotated nodes share no feature")
-        )
+    if not xpaths:
+        reason = "the annotated nodes share no feature"
+        failures.append(LearningFailure(attribute.name, "xpath", "", reason))
     else:
         try:
-            alternatives = [_alternative(samples, targets, wanted, goal, found[0], spec)]
+            alternatives = [_alternative(samples, targets, wanted, goal, xpaths[0])]
         except ClassifierUndecided as error:
             url = samples.pages[targets.judged[error.page]].url
-            failures.append(
-                LearningFailure(spec.name, "classifier", url, f"no precise XPath; {error}")
-            )
+            reason = f"no precise XPath; {error}"
+            failures.append(LearningFailure(attribute.name, "classifier", url, reason))
     return AttributeRule(
-        attribute=spec.name,
-        type=spec.type,
-        is_multi=spec.is_multi,
-        is_mandatory=spec.is_mandatory,
+        attribute=attribute.name,
+        type=attribute.type,
+        is_multi=attribute.is_multi,
+        is_mandatory=attribute.is_mandatory,
         alternatives=tuple(alternatives),
-        regex=spec.regex,
+        regex=attribute.regex,
         failures=tuple(failures),
     )
 
@@ -77,31 +79,25 @@ def _alternative(
     marks: list[TargetNode],
     goal: SearchGoal,
     learnt: LearntXPath,
-    spec: AttributeType,
 ) -> Alternative:
     """Return the pXPath, the rXPath with a position, or with a classifier. Raises ClassifierUndecided."""
-    numbers = Numbers(learnt.precision, learnt.distance, learnt.support)
-    selection = learn_offsets(examples_of(samples.index, marks)) or Selection()
-    if learnt.is_precise or spec.is_multi:
-        return Alternative(XPATH, goal.target, learnt.features, selection, numbers=numbers)
+    pxpath = Alternative(
+        kind=XPATH,
+        target=goal.target,
+        features=learnt.features,
+        selection=learn_offsets(examples_of(samples.index, marks)) or Selection(),
+        numbers=Numbers(learnt.precision, learnt.distance, learnt.support),
+    )
+    if learnt.is_precise or goal.is_multi:
+        return pxpath
     judged = [samples.index.page_bits[page] for page in targets.judged]
     position = learn_position(learnt.bits, goal.positives, judged)
     if position:
-        return Alternative(
-            POSITIONAL,
-            goal.target,
-            learnt.features,
-            selection,
-            position=position,
-            numbers=numbers,
-        )
+        return replace(pxpath, kind=POSITIONAL, position=position)
     classifier = learn_classifier(samples.columns, goal.target, learnt.bits, goal.positives, judged)
-    return Alternative(
-        NAIVE_BAYES,
-        goal.target,
-        learnt.features,
-        selection,
+    return replace(
+        pxpath,
+        kind=NAIVE_BAYES,
         bias=decimal(classifier.bias),
         weights=classifier.weights(),
-        numbers=numbers,
     )

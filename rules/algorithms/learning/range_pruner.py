@@ -75,16 +75,16 @@ class Example:
         """The example, and where its one value stands at several places between words, those."""
         yield self
         if len(self.values) == 1:
-            places = islice(word_places(self.text, self.values[0]), MOST_READINGS)
+            places = islice(word_starts(self.text, self.values[0]), MOST_READINGS)
             yield from (
                 replace(self, starts=(place,)) for place in places if (place,) != self.starts
             )
 
 
-def word_places(text: str, value: str, start: int = 0) -> Iterator[int]:
+def word_starts(text: str, value: str, start: int = 0) -> Iterator[int]:
     """Yield where a value stands in a text and divides no word.
 
-    >>> list(word_places("14 for 4", "4"))
+    >>> list(word_starts("14 for 4", "4"))
     [7]
     """
     place = text.find(value, start)
@@ -97,7 +97,7 @@ def word_places(text: str, value: str, start: int = 0) -> Iterator[int]:
 
 def find_word(text: str, value: str, start: int = 0) -> int:
     """Return the first place of a value between words, else its first place, -1 where there is none."""
-    return next(word_places(text, value, start), text.find(value, start))
+    return next(word_starts(text, value, start), text.find(value, start))
 
 
 def _is_inside_word(text: str, place: int) -> bool:

@@ -1,18 +1,21 @@
-"""Find what editors annotated in the index: which nodes, which part of their text, of which kind.
+"""Find what editors annotated among the nodes: which nodes, which part of their text, of which kind.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.
 Notation:   P+ -> `Targets.positives`; P- -> all other targets of the annotated pages but the neutral ones.
 Readings:   Where an attribute was marked absent, no node of the page is positive, so all are negative.
 Departures: The target is the text node that holds the value, where one does; an element where the value runs
-            over several text nodes or is long; the attribute where the annotation says so.
-Cost:       Linear in the annotations.
+            over several text nodes or is long; the attribute where the annotation names one.
+            One wrong click among forty makes the forty have nothing in common, and no rule is precise:
+            `part_odd_marks` parts the few that have other tags above them than nearly all.
+Cost:       Linear in the annotations and their depth.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Final
 
 from lxml import etree
 from lxml.etree import _Element
@@ -21,12 +24,13 @@ from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.learning.features import Positive
 from rules.algorithms.learning.node_index import NodeIndex
 from rules.algorithms.learning.nodes import ITSELF, TAIL, TEXT
-from rules.algorithms.learning.range_pruner import find_word, word_places
+from rules.algorithms.learning.range_pruner import find_word, word_starts
 from rules.algorithms.rule.rule import ELEMENT_TARGET, HTML, TEXT_TARGET, LearningFailure
 from rules.algorithms.rule.xpaths import shown
 
-BOUNDARY = "record"  # what failures call the boundary of records
-LONGEST_TEXT = 300  # characters of a value that is looked for in a text node
+BOUNDARY: Final = "record"  # what failures call the boundary of records
+MAX_TEXT_CHARS: Final = 300  # of a value that is looked for in a text node
+MIN_ALIKE_SHARE: Final = 0.8  # of the annotations, which must have the same tags above them
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ class MarkedNode:
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedPage:
-    """A sample with what its editor said."""
+    """A sample with its annotations."""
 
     url: str
     tree: _Element
@@ -52,7 +56,7 @@ class AnnotatedPage:
 
 @dataclass(frozen=True, slots=True)
 class TargetNode:
-    """An annotation found in the index."""
+    """An annotation as a node of the index."""
 
     positive: Positive
     value: str  # as it is shown
@@ -62,34 +66,37 @@ class TargetNode:
 
 @dataclass(slots=True)
 class Targets:
-    """An attribute's marks, by the page, and what could not be used."""
+    """An attribute's marks, and what could not be used."""
 
     marks: list[TargetNode] = field(default_factory=list)
-    judged: list[int] = field(default_factory=list)  # pages on which the editor said something
+    judged: list[int] = field(default_factory=list)  # pages annotated for it, be it as absent
     failures: list[LearningFailure] = field(default_factory=list)
 
 
-def find_targets(index: NodeIndex, pages: Sequence[AnnotatedPage], spec: AttributeType) -> Targets:
-    """Return the marks of an attribute; what contradicts itself or is not found is told, not used."""
+def find_targets(
+    index: NodeIndex, pages: Sequence[AnnotatedPage], attribute: AttributeType
+) -> Targets:
+    """Return the marks of an attribute, without annotations that contradict themselves or are not found."""
     targets = Targets()
     for number, page in enumerate(pages):
-        marks = page.values.get(spec.name, ())
-        if not marks and spec.name not in page.absent:
+        marks = page.values.get(attribute.name, ())
+        if not marks and attribute.name not in page.absent:
             continue
-        if reason := _unusable(page, spec, marks):
-            targets.failures.append(LearningFailure(spec.name, reason[0], page.url, reason[1]))
+        failure = _failure_of(page, attribute, marks)
+        if failure is not None:
+            targets.failures.append(failure)
             continue
         try:
             targets.marks += [find_mark(index, number, page, marked) for marked in marks]
             targets.judged.append(number)
         except NodeNotFound as error:
-            targets.failures.append(LearningFailure(spec.name, "node", page.url, str(error)))
-    unified = unify_targets(targets)
-    is_text = all(mark.is_whole and mark.positive.target == TEXT_TARGET for mark in unified.marks)
-    if spec.type == HTML and is_text:
-        # Samples without markup say nothing against it: the value is what its element shows.
-        unified.marks = [as_element(mark) for mark in unified.marks]
-    return unified
+            targets.failures.append(LearningFailure(attribute.name, "node", page.url, str(error)))
+    targets.marks = unify_targets(targets.marks)
+    is_text = all(mark.is_whole and mark.positive.target == TEXT_TARGET for mark in targets.marks)
+    if attribute.type == HTML and is_text:
+        # Samples without markup are no reason against it: the value is what its element shows.
+        targets.marks = [as_element(mark) for mark in targets.marks]
+    return targets
 
 
 def find_boundaries(index: NodeIndex, pages: Sequence[AnnotatedPage]) -> Targets:
@@ -97,8 +104,8 @@ def find_boundaries(index: NodeIndex, pages: Sequence[AnnotatedPage]) -> Targets
     targets = Targets()
     for number, page in enumerate(pages):
         try:
-            firsts = [_node_at(page.tree, record[0]) for record in page.records if record]
-            numbers = [index.number_by_part[first, ITSELF] for first in firsts]
+            elements = [find_node(page.tree, record[0]) for record in page.records if record]
+            numbers = [index.number_by_part[element, ITSELF] for element in elements]
         except (NodeNotFound, KeyError) as error:
             targets.failures.append(
                 LearningFailure(BOUNDARY, "node", page.url, f"no record begins there: {error}")
@@ -114,20 +121,23 @@ def find_boundaries(index: NodeIndex, pages: Sequence[AnnotatedPage]) -> Targets
     return targets
 
 
-def _unusable(
-    page: AnnotatedPage, spec: AttributeType, marks: Sequence[MarkedNode]
-) -> tuple[str, str] | None:
+def _failure_of(
+    page: AnnotatedPage, attribute: AttributeType, marks: Sequence[MarkedNode]
+) -> LearningFailure | None:
+    """Return why a page's annotations of an attribute cannot be used, None where they can."""
     if page.problem:
-        return "page", f"the page is {page.problem}; annotate another sample"
-    if marks and spec.name in page.absent:
-        return "annotations", "contradictory annotations: it has a value and is said to be absent"
+        reason = f"the page is {page.problem}; annotate another sample"
+        return LearningFailure(attribute.name, "page", page.url, reason)
+    if marks and attribute.name in page.absent:
+        reason = "contradictory annotations: it has a value and is said to be absent"
+        return LearningFailure(attribute.name, "annotations", page.url, reason)
     texts = {shown(mark.text) for mark in marks if mark.text is not None}
-    if len(texts) > 1 and not spec.is_multi:
-        shows = ", ".join(repr(text[:40]) for text in sorted(texts))
-        return (
-            "annotations",
-            f"contradictory annotations: several values ({shows}) of a single-valued attribute",
+    if len(texts) > 1 and not attribute.is_multi:
+        listed = ", ".join(repr(text[:40]) for text in sorted(texts))
+        reason = (
+            f"contradictory annotations: several values ({listed}) of a single-valued attribute"
         )
+        return LearningFailure(attribute.name, "annotations", page.url, reason)
     return None
 
 
@@ -136,120 +146,144 @@ class NodeNotFound(Exception):
 
 
 def find_mark(index: NodeIndex, number: int, page: AnnotatedPage, marked: MarkedNode) -> TargetNode:
-    """Return a marked node as it stands in the index. Raises NodeNotFound."""
-    found = _node_at(page.tree, marked.node)
-    if isinstance(found, etree._Element):
-        return _mark_of_element(index, number, index.number_by_part[found, ITSELF], marked)
-    owner = found.getparent()
-    if found.is_attribute:
-        node = index.number_by_part[owner, ITSELF]
-        mark = _mark_of(number, node, str(found), marked, f"@{found.attrname}")
-        return replace(mark, element=node, is_whole=False)
-    text = index.number_by_part.get((owner, TAIL if found.is_tail else TEXT))
+    """Return an annotation of the page with this number as a node of the index. Raises NodeNotFound."""
+    node = find_node(page.tree, marked.node)
+    if isinstance(node, etree._Element):
+        return _mark_of_element(index, number, index.number_by_part[node, ITSELF], marked)
+    owner = node.getparent()
+    if node.is_attribute:
+        element = index.number_by_part[owner, ITSELF]
+        mark = _mark_of(number, element, str(node), marked, f"@{node.attrname}")
+        return replace(mark, element=element, is_whole=False)
+    text = index.number_by_part.get((owner, TAIL if node.is_tail else TEXT))
     if text is None:
         raise NodeNotFound(f"the text node {marked.node} shows nothing")
     return _mark_of_text(index, number, text, marked)
 
 
-def _node_at(tree: _Element, node: Any) -> Any:
+def find_node(tree: _Element, node: Any) -> Any:
+    """Return the node that an annotation names by its XPath, or is itself. Raises NodeNotFound."""
     if isinstance(node, etree._Element):
         return node
     try:
-        found = tree.xpath(node)
+        selected: Any = etree.XPath(node, regexp=False)(tree)
     except etree.XPathError as error:
         raise NodeNotFound(f"the XPath {node!r} cannot be read: {error}") from None
-    if not isinstance(found, list) or not found:
+    if not isinstance(selected, list) or not selected:
         raise NodeNotFound(f"the XPath {node!r} selects nothing")
-    return found[0]
+    return selected[0]
 
 
 def _mark_of_element(index: NodeIndex, page: int, element: int, marked: MarkedNode) -> TargetNode:
-    node = index.nodes[element]
-    texts = [n for n in range(element, node.end) if index.nodes[n].text is not None]
-    whole = _mark_of(page, element, index.string(element), marked, ELEMENT_TARGET)
-    is_whole = not whole.positive.left and not whole.positive.right
-    if len(whole.value) <= LONGEST_TEXT:
-        for text in texts:
-            part = _part(index.nodes[text].shown, whole.value, shown(marked.before))
-            if part is not None:
-                positive = Positive(text, page, part[0].strip(), part[1].strip(), TEXT_TARGET)
-                return TargetNode(positive, whole.value, element, is_whole)
-    return replace(whole, element=element, is_whole=is_whole)
+    """Return the first text node in the element that holds the value, else the element."""
+    mark = _mark_of(page, element, index.string(element), marked, ELEMENT_TARGET)
+    is_whole = not mark.positive.left and not mark.positive.right
+    if len(mark.value) <= MAX_TEXT_CHARS:
+        for number in range(element, index.nodes[element].end):
+            node = index.nodes[number]
+            if node.text is None:
+                continue
+            split = _split_at(node.shown, mark.value, shown(marked.before))
+            if split is not None:
+                left, right = split
+                positive = Positive(number, page, left.strip(), right.strip(), TEXT_TARGET)
+                return TargetNode(positive, mark.value, element, is_whole)
+    return replace(mark, element=element, is_whole=is_whole)
 
 
 def _mark_of_text(index: NodeIndex, page: int, text: int, marked: MarkedNode) -> TargetNode:
+    """Return the text node; its element where the value is long and all that the element shows."""
     mark = _mark_of(page, text, index.nodes[text].text or "", marked, TEXT_TARGET)
     parent = index.nodes[text].parent
     is_whole = shown(index.string(parent)) == mark.value
-    if len(mark.value) > LONGEST_TEXT and is_whole:
-        return TargetNode(
-            Positive(parent, page, "", "", ELEMENT_TARGET), mark.value, parent, is_whole
-        )
+    if len(mark.value) > MAX_TEXT_CHARS and is_whole:
+        positive = Positive(parent, page, target=ELEMENT_TARGET)
+        return TargetNode(positive, mark.value, parent, is_whole)
     return replace(mark, element=parent, is_whole=is_whole)
 
 
 def _mark_of(page: int, node: int, string: str, marked: MarkedNode, target: str) -> TargetNode:
-    full = shown(string)
-    if not full:
+    """Return the part of a node's string that is the value. Raises NodeNotFound."""
+    text = shown(string)
+    if not text:
         raise NodeNotFound("the node shows nothing")
-    value = full if marked.text is None else shown(marked.text)
-    part = _part(full, value, shown(marked.before))
-    if part is None:
-        raise NodeNotFound(f"the value {value[:60]!r} is not in the node's text {full[:60]!r}")
-    left, right = part
-    value = full[len(left) : len(full) - len(right)].strip()
-    return TargetNode(
-        Positive(node, page, left.strip(), right.strip(), target), value, node, is_whole=False
-    )
+    value = text if marked.text is None else shown(marked.text)
+    split = _split_at(text, value, shown(marked.before))
+    if split is None:
+        raise NodeNotFound(f"the value {value[:60]!r} is not in the node's text {text[:60]!r}")
+    left, right = split
+    value = text[len(left) : len(text) - len(right)].strip()
+    positive = Positive(node, page, left.strip(), right.strip(), target)
+    return TargetNode(positive, value, node, is_whole=False)
 
 
-def _part(full: str, value: str, before: str = "") -> tuple[str, str] | None:
-    """Return what stands before and after a value in a text; blanks are not compared.
+def _split_at(text: str, value: str, before: str = "") -> tuple[str, str] | None:
+    """Return what stands before and after a value in a text, None where the text has it not.
 
-    Of several places the first counts that has `before` before it, else the first that divides no word.
+    Of several occurrences the first counts that has `before` before it, else the first that divides no
+    word. Blanks are not compared where the text has the value only without them.
     """
-    behind = (place for place in word_places(full, value) if full[:place].rstrip().endswith(before))
-    start = next(behind, find_word(full, value))
+    start = find_word(text, value)
+    for occurrence in word_starts(text, value):
+        if text[:occurrence].rstrip().endswith(before):
+            start = occurrence
+            break
     if start >= 0:
-        return full[:start], full[start + len(value) :]
-    places = [place for place, letter in enumerate(full) if letter != " "]
-    squeezed, wanted = full.replace(" ", ""), "".join(value.split())
-    start = squeezed.find(wanted)
-    if start < 0 or not wanted:
+        return text[:start], text[start + len(value) :]
+    index_of_letter = [index for index, letter in enumerate(text) if letter != " "]
+    letters, value_letters = text.replace(" ", ""), "".join(value.split())
+    start = letters.find(value_letters)
+    if start < 0 or not value_letters:
         return None
-    return full[: places[start]], full[places[start + len(wanted) - 1] + 1 :]
+    end = start + len(value_letters) - 1
+    return text[: index_of_letter[start]], text[index_of_letter[end] + 1 :]
 
 
-def unify_targets(targets: Targets) -> Targets:
-    """Let elements stand for text nodes where some values need an element and all others can have one."""
-    kinds = {mark.positive.target for mark in targets.marks}
-    if kinds == {TEXT_TARGET, ELEMENT_TARGET} and all(
-        mark.is_whole or mark.positive.target == ELEMENT_TARGET for mark in targets.marks
-    ):
-        targets.marks = [as_element(mark) for mark in targets.marks]
-    return targets
+def unify_targets(marks: list[TargetNode]) -> list[TargetNode]:
+    """Return all marks as elements where some values need an element and all others can have one."""
+    kinds = {mark.positive.target for mark in marks}
+    if kinds != {TEXT_TARGET, ELEMENT_TARGET}:
+        return marks
+    if all(mark.is_whole or mark.positive.target == ELEMENT_TARGET for mark in marks):
+        return [as_element(mark) for mark in marks]
+    return marks
 
 
 def as_element(mark: TargetNode) -> TargetNode:
     """Return a mark whose target is the element."""
-    positive = mark.positive
-    if positive.target == ELEMENT_TARGET:
+    if mark.positive.target == ELEMENT_TARGET:
         return mark
-    return replace(
-        mark,
-        positive=Positive(
-            mark.element, positive.page, positive.left, positive.right, ELEMENT_TARGET
-        ),
-    )
+    return replace(mark, positive=replace(mark.positive, node=mark.element, target=ELEMENT_TARGET))
 
 
-def on_element(index: NodeIndex, mark: TargetNode) -> TargetNode:
-    """Return a mark whose target is the element that holds the text node, and the rest of its text."""
+def as_parent_element(index: NodeIndex, mark: TargetNode) -> TargetNode:
+    """Return a mark whose target is the element that holds the text node, with the rest of its text."""
     positive = mark.positive
     if positive.target != TEXT_TARGET:
         return mark
     element = index.nodes[positive.node].parent
-    full = shown(index.string(element))
-    left, right = _part(full, mark.value) or ("", "")
-    found = Positive(element, positive.page, left.strip(), right.strip(), ELEMENT_TARGET)
-    return replace(mark, positive=found, element=element, is_whole=full == mark.value)
+    text = shown(index.string(element))
+    left, right = _split_at(text, mark.value) or ("", "")
+    on_element = Positive(element, positive.page, left.strip(), right.strip(), ELEMENT_TARGET)
+    return replace(mark, positive=on_element, element=element, is_whole=text == mark.value)
+
+
+def part_odd_marks(
+    index: NodeIndex, marks: Sequence[TargetNode]
+) -> tuple[list[TargetNode], list[TargetNode]]:
+    """Return the marks with the same tags above them, and the odd ones; no odd ones where they are many."""
+    by_tags: dict[tuple[str, ...], list[TargetNode]] = defaultdict(list)
+    for mark in marks:
+        by_tags[_tags_above(index, mark.positive.node)].append(mark)
+    alike = max(by_tags.values(), key=len, default=[])
+    if len(alike) < MIN_ALIKE_SHARE * len(marks):
+        return list(marks), []
+    return alike, [mark for group in by_tags.values() if group is not alike for mark in group]
+
+
+def _tags_above(index: NodeIndex, node: int) -> tuple[str, ...]:
+    tags = []
+    while node >= 0:
+        tags.append(str(index.nodes[node].element.tag))
+        node = index.nodes[node].parent
+    return tuple(tags)

@@ -36,7 +36,7 @@ class NoSelection(Exception):
 
 
 def learn_part(
-    samples: Samples, marks: Sequence[TargetNode], candidate: Conjunction, spec: AttributeType
+    samples: Samples, marks: Sequence[TargetNode], candidate: Conjunction, attribute: AttributeType
 ) -> Selection:
     """Return the part of the node's text that is the value. Raises NoSelection."""
     index = samples.index
@@ -44,11 +44,11 @@ def learn_part(
     label = next((f.values for f in candidate.features if f.kind == "label"), ())
     witnesses = _texts_elsewhere(samples, candidate, marks[0].positive.target)
     selection = learn_selection(
-        examples, is_optional=bool(label), is_multi=spec.is_multi, witnesses=witnesses
+        examples, is_optional=bool(label), is_multi=attribute.is_multi, witnesses=witnesses
     )
     if selection is not None and selection.is_whole and label:
         return _cut_label(index, candidate, label)
-    if selection is not None or _regex_selects(spec.regex, examples):
+    if selection is not None or _regex_selects(attribute.regex, examples):
         return selection or Selection()
     example = next((e for e in examples if e.left or e.right or len(e.values) > 1), examples[0])
     shows = f"{', '.join(example.values)[:60]!r} in {example.text[:60]!r}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lxml import html
 
-from rules.algorithms.learning.pinning import FEWEST_PAGES, pin_alternative
+from rules.algorithms.learning.pinning import MIN_PAGES, pin_alternative
 from rules.algorithms.learning.samples import Samples, read_samples
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import XPATH, Alternative
@@ -22,7 +22,7 @@ def pinned(samples: Samples, *features: Feature, target: str = "text()") -> tupl
     return pin_alternative(samples, Alternative(XPATH, target, features)).features
 
 
-def tables(n: int = FEWEST_PAGES) -> list[str]:
+def tables(n: int = MIN_PAGES) -> list[str]:
     return [TABLE.format(number) for number in range(n)]
 
 
@@ -47,7 +47,7 @@ def test_a_word_of_a_class_that_several_tags_have_stays() -> None:
 
 
 def test_few_samples_say_nothing_of_tags() -> None:
-    assert (TOKEN,) == pinned(samples_of(*tables(FEWEST_PAGES - 1)), TOKEN)
+    assert (TOKEN,) == pinned(samples_of(*tables(MIN_PAGES - 1)), TOKEN)
 
 
 def test_an_id_is_cheap_as_it_is() -> None:

@@ -12,7 +12,7 @@ from rules.algorithms.learning.search import (
     find_singles,
     has_support,
     measure,
-    numbers_of_candidate,
+    numbers_of_conjunction,
     search,
 )
 from rules.algorithms.rule.feature import Feature
@@ -107,7 +107,7 @@ def test_a_label_that_names_the_attribute_is_measured_where_it_stands() -> None:
 
 def test_the_numbers_are_told() -> None:
     asked = goal()
-    numbers = numbers_of_candidate(measure(Conjunction((CLASS,), 0b1_0011, 1.5), asked), asked)
+    numbers = numbers_of_conjunction(measure(Conjunction((CLASS,), 0b1_0011, 1.5), asked), asked)
     assert (0.5, 1, 0.2, 0.2, 1.5, 2) == (
         numbers.precision, numbers.distance, numbers.support, numbers.unique, numbers.price, numbers.n_selected,
     )  # fmt: skip

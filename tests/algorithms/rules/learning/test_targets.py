@@ -1,15 +1,20 @@
 from lxml import html
 
 from annotation.algorithms.attribute_types import AttributeType
+from rules.algorithms.learning.columns import Columns
+from rules.algorithms.learning.evaluating import values_on
+from rules.algorithms.learning.learner import learn_cluster
 from rules.algorithms.learning.node_index import NodeIndex, number_nodes
 from rules.algorithms.learning.targets import (
+    MIN_ALIKE_SHARE,
     AnnotatedPage,
     MarkedNode,
     Targets,
+    as_parent_element,
     find_targets,
-    on_element,
+    part_odd_marks,
 )
-from rules.algorithms.rule.rule import ELEMENT_TARGET, TEXT_TARGET
+from rules.algorithms.rule.rule import ELEMENT_TARGET, TEXT_TARGET, AttributeRule
 
 PAGE = """<p>Our Price: <b>$25.99</b></p><div>one <i>two</i> three</div><img src="/a.png"><p>By Ann today</p>
 <script type="application/ld+json">{"sku": "A-1"}</script>"""
@@ -134,9 +139,61 @@ class TestFailures:
 
 def test_the_published_learner_marks_the_element_of_a_text() -> None:
     index, targets = read(MarkedNode("//p[2]", "Ann"))
-    mark = on_element(index, targets.marks[0])
+    mark = as_parent_element(index, targets.marks[0])
     assert (ELEMENT_TARGET, "By", "today") == (
         mark.positive.target,
         mark.positive.left,
         mark.positive.right,
     )
+
+
+MANY = AttributeType("names", is_multi=True)
+
+
+def a_list(*names: str, foot: str = "Ann") -> str:
+    items = "".join(f"<li><b>{name}</b> <i>{len(name)} years</i></li>" for name in names)
+    return f"<h1>Names</h1><p>Found by {foot}</p><ul>{items}</ul>"
+
+
+def learn(spec: AttributeType, *pages: tuple[str, list[str]]) -> AttributeRule:
+    annotated = [
+        AnnotatedPage(
+            f"https://example.org/{number}",
+            html.document_fromstring(page),
+            {spec.name: [MarkedNode(path) for path in paths]},
+        )
+        for number, (page, paths) in enumerate(pages)
+    ]
+    return learn_cluster(annotated, [], [spec]).attributes[0]
+
+
+def values(rule: AttributeRule, page: str) -> list[str]:
+    columns = Columns(number_nodes([html.document_fromstring(page)]))
+    return values_on(columns, rule, columns.index.page_bits[0])
+
+
+CLICKS = [f"//li[{number}]/b" for number in range(1, 10)]
+
+
+def test_one_wrong_click_of_ten_is_told_and_the_others_make_the_rule() -> None:
+    page = a_list("Ann", "Bob", "Cy", "Dee", "Ed", "Flo", "Gus", "Hal", "Ivy")
+    rule = learn(MANY, (page, [*CLICKS, "//p"]))
+
+    assert ["Uma", "Vic"] == values(rule, a_list("Uma", "Vic"))
+    assert ("annotations", "https://example.org/0") == (
+        rule.failures[-1].step,
+        rule.failures[-1].page,
+    )
+    assert rule.failures[-1].reason.startswith("1 of its annotations stand elsewhere")
+
+
+def test_two_kinds_of_places_of_which_neither_is_nearly_all_are_not_parted() -> None:
+    page = html.document_fromstring(a_list("Ann", "Bob", "Cy"))
+    annotated = AnnotatedPage(
+        "u", page, {"names": [MarkedNode("//li[1]/b"), MarkedNode("//li[2]/i")]}
+    )
+    index = number_nodes([page])
+    marks = find_targets(index, [annotated], MANY).marks
+
+    assert 1 / 2 < MIN_ALIKE_SHARE
+    assert (marks, []) == part_odd_marks(index, marks)
