@@ -10,7 +10,6 @@ Cost:       Linear in the declarations, of which MOST count.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
@@ -18,14 +17,20 @@ from typing import Any, Final, NamedTuple
 from lxml.etree import _Element
 
 from annotation.algorithms.anchors.node_paths import PageNode
-from clustering.algorithms.titles.schema_types import LIST_TYPES, is_beside
+from clustering.dom.declared import (
+    LIST_TYPES,
+    is_secondary,
+    local_name,
+    read_json_ld,
+    things_around_heading,
+    walk_json_ld,
+)
 from clustering.values.displayed import displayed
 
 MOST: Final = 1_500  # declarations of one page
-MAX_JSON: Final = 300_000
+MAX_THINGS_OF_LIST: Final = 100
 MAX_DEPTH: Final = 6
 LONGEST: Final = 4_000  # characters of a value
-_JSON_TYPE = re.compile(r"\s*application/ld\+json\s*(?:;|$)", re.IGNORECASE)
 _ENUMERATION = re.compile(r"https?://schema\.org/([A-Z][A-Za-z]+)$")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _EMPTY: Final = frozenset(
@@ -68,40 +73,24 @@ def read_declared(tree: _Element) -> list[Declared]:
 
 
 def _json_values(tree: _Element) -> Iterator[Declared]:
-    for script in tree.iter("script"):
-        if (
-            script.text
-            and len(script.text) <= MAX_JSON
-            and _JSON_TYPE.match(script.get("type") or "")
-        ):
-            try:
-                told = json.loads(script.text)
-            except (ValueError, RecursionError):  # pages with broken declarations are many
+    for script, value in read_json_ld(tree):
+        node = PageNode(script)
+        for declared in walk_json_ld(value, MAX_THINGS_OF_LIST):
+            thing = declared.thing
+            if thing is None or declared.is_listed or declared.depth > MAX_DEPTH:
                 continue
-            node = PageNode(script)
-            for thing in _things(told):
-                weight = _weight(thing.get("@type"))
-                for path, value in _flatten(thing, "", 0):
-                    yield Declared(path, value, JSON_LD, node, weight)
+            weight = _weight(thing.get("@type"))
+            for path, text in _flatten(thing, "", 0):
+                yield Declared(path, text, JSON_LD, node, weight)
 
 
-def _things(told: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
-    if isinstance(told, list) and depth < MAX_DEPTH:
-        for one in told[:100]:
-            yield from _things(one, depth + 1)
-    elif isinstance(told, dict):
-        yield told
-        if depth < MAX_DEPTH:
-            for key in ("@graph", "mainEntity"):
-                yield from _things(told.get(key), depth + 1)
-
-
-def _weight(written: object) -> float:
-    names = [str(one) for one in (written if isinstance(written, list) else [written])]
-    name = re.split(r"[/#:]", names[0])[-1] if names else ""
+def _weight(declared_type: object) -> float:
+    """Return how sure it is that a page is about a thing of this type."""
+    types = declared_type if isinstance(declared_type, list) else [declared_type]
+    name = local_name(str(types[0])) if types else ""
     if name in _EMPTY or name in LIST_TYPES:
         return 0.3
-    return 0.6 if is_beside(name) and name not in {"LocalBusiness", "VideoObject"} else 1.0
+    return 0.6 if is_secondary(name) and name not in {"LocalBusiness", "VideoObject"} else 1.0
 
 
 def _flatten(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
@@ -127,7 +116,7 @@ def _texts(path: str, text: str) -> list[str]:
 
 def _element_values(tree: _Element) -> Iterator[Declared]:
     """Yield microdata and RDFa: the property's path goes over the properties around the element."""
-    is_main = _things_around_heading(tree)
+    main_things = set(things_around_heading(tree))
     for element in tree.iter("*"):
         names = (
             element.get("itemprop")
@@ -137,9 +126,9 @@ def _element_values(tree: _Element) -> Iterator[Declared]:
         if not names or element.get("itemscope") is not None or element.get("typeof") is not None:
             continue
         above, thing = _path_above(element)
-        weight = 1.0 if thing is None or thing in is_main or not is_main else 0.6
+        weight = 1.0 if thing is None or thing in main_things or not main_things else 0.6
         for name in names.split()[:3]:
-            path = ".".join([*above, re.split(r"[/#:]", name)[-1]])
+            path = ".".join([*above, local_name(name)])
             for text in _texts(path, _value_of(element)):
                 yield Declared(path, text, MICRODATA, _node_of(element), weight)
 
@@ -153,14 +142,8 @@ def _path_above(element: _Element) -> tuple[list[str], _Element | None]:
             names = (one.get("itemprop") or one.get("property") or "").split()
             if not names or names[0] in {"mainEntity", "itemListElement"}:
                 break
-            steps.insert(0, re.split(r"[/#:]", names[0])[-1])
+            steps.insert(0, local_name(names[0]))
     return steps[-MAX_DEPTH:], thing
-
-
-def _things_around_heading(tree: _Element) -> set[_Element]:
-    heading = next(tree.iter("h1"), None)
-    around = heading.iterancestors() if heading is not None else ()
-    return {one for one in around if one.get("itemtype") or one.get("typeof")}
 
 
 def _value_of(element: _Element) -> str:

@@ -1,10 +1,10 @@
-"""Read what kind of page a page is: what it declares, the names of its main parts, its lists and its forms.
+"""Read what kind of page a page is: what it declares, its main parts, its lists, its forms.
 
-Notation:   A list is the links at one path of tags that each stand alone, with the share of the page's text
-            that stands between the first and the last of them. A token is a class or an id. Prose is a text
-            most of which stands in paragraphs.
-Readings:   Links amidst a text are no list, nor are those in what the page calls its navigation, header or
-            footer. What leads elsewhere on every page is for the caller to leave out.
+Notation:   A list is the links at one path of tags that each stand alone, with the share of the
+            page's text that stands between the first and the last of them. A token is a class or an
+            id. Prose is a text most of which stands in paragraphs.
+Readings:   Links amidst a text are no list, nor are those in what the page calls its navigation,
+            header or footer. What leads elsewhere on every page is for the caller to leave out.
 Cost:       One walk over the elements outside the navigation, besides the declared types.
 """
 

@@ -1,8 +1,9 @@
 """Tell clusters of one title apart by what one has and the others have not.
 
-Readings:   In this order: the words of its address pattern; the heading of a cluster's only page; a label
-            that nearly all pages of one and few of the others have, without numbers if there is one; the
-            words of such a class; else a number. The largest needs none but its own words.
+Readings:   In this order: the words of its address pattern; the heading of a cluster's only page; a
+            label that nearly all pages of one and few of the others have, without numbers if there
+            is one; the words of such a class; else a number. The largest needs none but its own
+            words.
 Cost:       Linear in the labels and classes.
 """
 

@@ -1,9 +1,10 @@
-"""Find the words by which a site itself names its pages: in their addresses, their texts, their classes.
+"""Find the words by which a site itself names its pages, in addresses, texts and classes.
 
-Readings:   A word of an address counts where all pages of the cluster have it and it has SHORTEST_WORD
-            letters; the last one is the most telling; of the letters that sites use in addresses only "u" is
-            unambiguous. Where a part of an address only begins or ends with words, MANY_ADDRESSES must share
-            them. Words of technique, place and look name nothing.
+Readings:   A word of an address counts where all pages of the cluster have it and it has
+            SHORTEST_WORD letters; the last one is the most telling; of the letters that sites use
+            in addresses only "u" is unambiguous. Where a part of an address only begins or ends
+            with words, MANY_ADDRESSES must share them. Words of technique, place and look name
+            nothing.
 Cost:       Linear in the characters of the addresses.
 """
 

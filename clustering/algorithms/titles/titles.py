@@ -1,16 +1,18 @@
 """Give clusters titles that people understand, from what the pages themselves declare, say and do.
 
-Readings:   What the pages are for comes first, where they show it: a site's start, errors, the form that
-            takes a password, the results of a search. Else a title is a subject, and "list" behind it where
-            the pages are lists of links. The subject is the first that a cluster has: the declared type of
-            its pages, the last word of its address pattern, the heading that its pages share, words that
-            all its page titles and few others have, the subject of the cluster to which its lists lead,
-            words in the classes of its main parts; else it is like an example. Two of one title are told
-            apart by the words of their addresses, a label or a class that one has and the others have not;
-            else the larger comes first and the others are numbered.
-Departures: Plurals become singular on pages that declare to be English; other languages stay as written.
-Cost:       Linear in the addresses and in what is known of the pages, of which SOME_PAGES of a cluster
-            count.
+Readings:   What the pages are for comes first, where they show it: a site's start, errors, the form
+            that takes a password, the results of a search. Else a title is a subject, and "list"
+            behind it where the pages are lists of links. The subject is the first that a cluster
+            has: the declared type of its pages, the last word of its address pattern, the heading
+            that its pages share, words that all its page titles and few others have, the subject of
+            the cluster to which its lists lead, words in the classes of its main parts; else it is
+            like an example. Two of one title are told apart by the words of their addresses, a
+            label or a class that one has and the others have not; else the larger comes first and
+            the others are numbered.
+Departures: Plurals become singular on pages that declare to be English; other languages stay as
+            written.
+Cost:       Linear in the addresses and in what is known of the pages, of which SOME_PAGES of a
+            cluster count.
 """
 
 from __future__ import annotations
@@ -23,7 +25,6 @@ from functools import cached_property
 from statistics import median
 
 from clustering.algorithms.titles.page_kinds import PageKind
-from clustering.algorithms.titles.schema_types import LIST_TYPES, is_beside
 from clustering.algorithms.titles.title_clashes import Marks, tell_apart
 from clustering.algorithms.titles.title_words import (
     WORD,
@@ -35,6 +36,7 @@ from clustering.algorithms.titles.title_words import (
     title_runs,
     token_words,
 )
+from clustering.dom.declared import LIST_TYPES, is_secondary
 
 MAX_TITLE = 60
 MAX_EXAMPLE = 50
@@ -213,8 +215,10 @@ class _Site:
         """Return the title that the declared types give, blank where they say nothing."""
         cluster = self.clusters[number]
         own = [name for name in self.types.own(number, NEARLY_ALL) if name not in LIST_TYPES]
-        trusted = [name for name in own if not is_beside(name)]
-        beside = [name for name in own if is_beside(name) and self.types.is_own(number, name, FEW)]
+        trusted = [name for name in own if not is_secondary(name)]
+        beside = [
+            name for name in own if is_secondary(name) and self.types.is_own(number, name, FEW)
+        ]
         for name in trusted + beside:
             return _TYPE_TITLES.get(name) or cluster.in_singular(_CAMEL.sub(" ", name).lower())
         return ""
@@ -258,7 +262,8 @@ class _Site:
     def targets_of(self, number: int) -> Counter[int] | None:
         """Return the clusters to which the pages' lists lead, None where the pages are no lists.
 
-        Links that nearly all pages of the cluster have, or other clusters have in their lists, are menus.
+        Links that nearly all pages of the cluster have, or other clusters have in their lists, are
+        menus.
         """
         cluster = self.clusters[number]
         if sum(map(_is_of_one_thing, cluster.kinds)) > MOST * len(cluster.kinds):
@@ -369,7 +374,7 @@ def _is_of_list_type(cluster: ClusterPages) -> bool:
 def _is_of_one_thing(kind: PageKind) -> bool:
     """Say whether a page declares to be about one thing."""
     return any(
-        one.n < SEVERAL and one.name not in LIST_TYPES and not is_beside(one.name)
+        one.n < SEVERAL and one.name not in LIST_TYPES and not is_secondary(one.name)
         for one in kind.types
     )
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from clustering.algorithms.titles.schema_types import MAX_THINGS, declared_types, is_beside
+from clustering.algorithms.titles.schema_types import MAX_THINGS, declared_types
 from clustering.dom.page import parse_page
 
 
@@ -39,8 +39,6 @@ class TestScripts:
         graph = [{"@type": "WebSite"}, {"@type": "Person"}, CRUMBS, {"@type": "NewsArticle"}]
 
         assert [("NewsArticle", 1), ("Person", 1)] == types_of(script({"@graph": graph}))
-        assert is_beside("Person")
-        assert not is_beside("NewsArticle")
 
     def test_the_main_thing_of_a_page_counts(self) -> None:
         assert [("Event", 1)] == types_of(
