@@ -146,11 +146,13 @@ def costs(bodies: list[bytes], rule: ClusterRule, fields: set[str]) -> list[list
         ),
         "parse_page": parse_page,
         "bytes to result tree": lambda body: transform(stylesheet, tree_of(body), votes=False),
-        "bytes to record": lambda body: extract(body, "", URL, runnable, votes=False),
+        "bytes to record": lambda body: extract(RawPage(URL, body), runnable, votes=False),
         "the same with matching by signature": lambda body: matched(body, clusters, runnable),
-        "bytes to record with the losers' votes": lambda body: extract(body, "", URL, runnable),
+        "bytes to record with the losers' votes": lambda body: extract(
+            RawPage(URL, body), runnable
+        ),
         "bytes to record with votes and places": lambda body: extract(
-            body, "", URL, runnable, nodes=True
+            RawPage(URL, body), runnable, nodes=True
         ),
         "text, lxml, element.xpath for each field": lambda body: by_hand(body.decode(), xpaths),
         **peers(xpaths, bodies[0]),
@@ -164,7 +166,7 @@ def costs(bodies: list[bytes], rule: ClusterRule, fields: set[str]) -> list[list
 
 def matched(body: bytes, clusters: Clusters, rule: RunnableRule) -> object:
     match_page(RawPage(URL, body), clusters)
-    return extract(body, "", URL, rule, votes=False)
+    return extract(RawPage(URL, body), rule, votes=False)
 
 
 def by_hand(text: str, xpaths: list[str]) -> list[str]:

@@ -1,1 +1,17 @@
-"""Rules that run without database and Django: files, processes, Spark, Scrapy."""
+"""Rules that run without database and Django: files, processes, Spark, Scrapy.
+
+Start at `extraction.lines_of`, the one function under every kind of run.
+
+    extraction      the records of a page: in this process, or in a child that can be stopped
+    limits          children that run what people wrote, with little time and memory
+    limited_child   the program of such a child
+    xpath_checks    whether XPaths that a person wrote may be part of a rule
+    bundle          a site's rules as a folder, and running it on a source of pages
+    parallel        the same with several processes
+    spark           the same on Spark
+    scrapy_export   a Scrapy spider and a web-poet page that run a bundle
+    __main__        `python -m rules.bundle`
+
+Used from outside: `lines_of`, `extract`, `extract_in_child`, `LimitedRuns`, `Bundle`, `write_bundle`,
+`extract_bundle`, `check_xpaths`.
+"""

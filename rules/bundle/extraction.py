@@ -19,7 +19,7 @@ from rules.algorithms.running.record_lines import (
 )
 from rules.algorithms.running.records import Extracted, ExtractedRecord, RunnableRule
 from rules.algorithms.running.run_rule import STOPPED, STYLESHEET_FAILED, extract_here
-from rules.bundle.limits import LimitedRuns, PageBody, RunStopped, borrowed_runs, packed
+from rules.bundle.limits import LimitedRuns, RunStopped, borrowed_runs, packed
 
 
 def lines_of(page: RawPage, site: SiteRules, *, nodes: bool = False) -> list[Line]:
@@ -28,46 +28,44 @@ def lines_of(page: RawPage, site: SiteRules, *, nodes: bool = False) -> list[Lin
     rule = site.rules.get(match.cluster) if match.cluster is not None else None
     if rule is None:
         return [line_without_rule(page.url, match)]
-    extracted = extract(page.body, page.content_type, page.url, rule, nodes=nodes)
+    extracted = extract(page, rule, nodes=nodes)
     return lines_of_extracted(page.url, rule, extracted)
 
 
 def extract(
-    body: bytes,
-    content_type: str,
-    url: str,
-    rule: RunnableRule,
-    *,
-    nodes: bool = False,
-    votes: bool = True,
+    page: RawPage, rule: RunnableRule, *, nodes: bool = False, votes: bool = True
 ) -> Extracted:
-    """Return the records of a page's bytes.
+    """Return the records of a page.
 
-    `nodes` adds where each value stands; without `votes` the losers are not asked, and confidence is trust.
+    `nodes` adds where each value stands; without `votes` the losers do not vote, and confidence is trust.
     """
-    run = extract_in_child if rule.is_by_hand else extract_here
-    return run(body, content_type, url, rule, nodes=nodes, votes=votes)
+    if rule.is_by_hand:
+        return extract_in_child(page, rule, nodes=nodes, votes=votes)
+    return extract_here(page, rule, nodes=nodes, votes=votes)
 
 
 def extract_in_child(
-    body: bytes,
-    content_type: str,
-    url: str,
+    page: RawPage,
     rule: RunnableRule,
     *,
     nodes: bool = False,
     votes: bool = True,
     runs: LimitedRuns | None = None,
 ) -> Extracted:
-    """Return the records of a page's bytes by a rule that somebody wrote; it may come to its limits."""
-    asked = {"kind": "extract", "rule": asdict(rule), "url": url, "nodes": nodes, "votes": votes}
+    """Return the records of a page by a rule that somebody wrote; it may come to its limits."""
+    question = {
+        "kind": "extract",
+        "rule": asdict(rule),
+        "nodes": nodes,
+        "votes": votes,
+        "pages": packed([page]),
+    }
     try:
         with nullcontext(runs) if runs else borrowed_runs() as child:
-            (found,) = child.ask(asked | {"pages": packed([PageBody(body, content_type)])})
+            (answer,) = child.ask(question)
     except RunStopped as stopped:
         return Extracted([], STOPPED, f"the stylesheet was stopped: {stopped}")
     except StylesheetRefused as refused:
         return Extracted([], STYLESHEET_FAILED, str(refused))
-    return Extracted(
-        **found | {"records": [ExtractedRecord(**record) for record in found["records"]]}
-    )
+    records = [ExtractedRecord(**record) for record in answer["records"]]
+    return Extracted(**answer | {"records": records})

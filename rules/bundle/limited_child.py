@@ -19,22 +19,23 @@ from lxml.etree import _Element
 from lxml.html import HtmlElement
 
 from annotation.algorithms.attribute_types import AttributeType
+from clustering.algorithms.grouping import RawPage
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.dom.paths import element_paths
 from rules.algorithms.by_hand.sandbox import StylesheetRefused, check_xpath, read_stylesheet
 from rules.algorithms.running.records import Extracted, RunnableRule
 from rules.algorithms.running.run_rule import StylesheetFailed, extract_here, transform
-from rules.bundle.limits import MOST_ANSWER, PageBody, read_message, write_message
+from rules.bundle.limits import MAX_ANSWER_BYTES, read_message, unpacked, write_message
 
-MOST_NODES = 1_000  # that an XPath may select on a page
-MOST_TEXT = 64 * 1024  # characters of an answer that is kept for a node
+MAX_NODES = 1_000  # that an XPath may select on a page
+MAX_TEXT_CHARS = 64 * 1024  # of a node
 
 
 def serve(cpu_seconds: int, memory: int) -> None:
-    """Answer questions until the parent closes its end."""
-    for told_to_all in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
-        # Who ends the parent tells its whole group; the page at work would count as one that cannot be run.
-        signal.signal(told_to_all, signal.SIG_IGN)
+    """Answer questions until the parent closes the pipe."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        # These go to the parent's whole group; the page at work would count as one that cannot be run.
+        signal.signal(number, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -49,21 +50,20 @@ def serve(cpu_seconds: int, memory: int) -> None:
         # The soft limit alone kills: nothing here handles its signal.
         resource.setrlimit(resource.RLIMIT_CPU, (used + cpu_seconds, resource.RLIM_INFINITY))
         answer = orjson.dumps(answer_question(orjson.loads(question)))
-        if len(answer) > MOST_ANSWER:
-            told = f"what it makes of the page has {len(answer):,} bytes; at most {MOST_ANSWER:,} are taken"
-            answer = orjson.dumps({"stopped": told})
+        if len(answer) > MAX_ANSWER_BYTES:
+            why = (
+                f"what it makes of the page has {len(answer):,} bytes; "
+                f"at most {MAX_ANSWER_BYTES:,} are taken"
+            )
+            answer = orjson.dumps({"stopped": why})
         write_message(answers, answer)
 
 
 def answer_question(question: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was found, or why it was refused or stopped."""
-    run: Callable[[Mapping[str, Any], PageBody], object] = _RUNS[question["kind"]]
+    run: Callable[[Mapping[str, Any], RawPage], object] = _RUNS[question["kind"]]
     try:
-        return {
-            "found": [
-                run(question, PageBody(b64decode(body), kind)) for body, kind in question["pages"]
-            ]
-        }
+        return {"found": [run(question, page) for page in unpacked(question["pages"])]}
     except StylesheetRefused as refused:
         return {"refused": str(refused)}
     except (MemoryError, RecursionError):
@@ -72,29 +72,31 @@ def answer_question(question: Mapping[str, Any]) -> dict[str, Any]:
         return {"stopped": f"it fails while it runs: {error}"}
 
 
-def _run_xpath(question: Mapping[str, Any], page: PageBody) -> list[tuple[str, str]]:
+def _run_xpath(question: Mapping[str, Any], page: RawPage) -> list[tuple[str, str]]:
     tree = _tree_of(page)
-    found = check_xpath(question["text"])(tree) if tree is not None else []
-    if not isinstance(found, list):
+    if tree is None:
+        return []
+    nodes = check_xpath(question["text"])(tree)
+    if not isinstance(nodes, list):
         raise StylesheetRefused(
-            f"{question['text']!r} gives a {type(found).__name__.lstrip('_')}, not nodes"
+            f"{question['text']!r} gives a {type(nodes).__name__.lstrip('_')}, not nodes"
         )
-    return [_told(node) for node in found[:MOST_NODES]]
+    return [_path_and_text(node) for node in nodes[:MAX_NODES]]
 
 
-def _tree_of(page: PageBody) -> HtmlElement | None:
+def _tree_of(page: RawPage) -> HtmlElement | None:
     try:
         return parse_page(page.body, page.content_type).tree
     except PageTooLarge as error:
         raise StylesheetRefused(f"a page is too large: {error}") from None
 
 
-def _told(node: Any) -> tuple[str, str]:  # XPath selects elements, texts and attributes
+def _path_and_text(node: Any) -> tuple[str, str]:  # XPath selects elements, texts and attributes
     """Return the path of a node and its text."""
     if isinstance(node, str):
         owner: _Element = node.getparent()  # type: ignore[attr-defined]  # lxml's string knows its parent
-        return _path_of_string(node, owner), node[:MOST_TEXT]
-    return element_paths([node])[0], str(node.xpath("string()"))[:MOST_TEXT]
+        return _path_of_string(node, owner), node[:MAX_TEXT_CHARS]
+    return element_paths([node])[0], str(node.xpath("string()"))[:MAX_TEXT_CHARS]
 
 
 def _path_of_string(node: Any, owner: _Element) -> str:  # lxml's string
@@ -116,7 +118,7 @@ def _texts_before(sibling: _Element, parent: _Element) -> Iterator[str]:
             yield child.tail
 
 
-def _run_stylesheet(question: Mapping[str, Any], page: PageBody) -> str:
+def _run_stylesheet(question: Mapping[str, Any], page: RawPage) -> str:
     tree = _tree_of(page)
     if tree is None:
         return b64encode(b"<record/>").decode()
@@ -128,29 +130,22 @@ def _run_stylesheet(question: Mapping[str, Any], page: PageBody) -> str:
     return b64encode(bytes(result)).decode()
 
 
-def _extract(question: Mapping[str, Any], page: PageBody) -> Extracted:
+def _extract(question: Mapping[str, Any], page: RawPage) -> Extracted:
     """Return the records of a page by a rule that somebody wrote."""
     form = question["rule"]
     attributes = [AttributeType.from_json(entry) for entry in form["attributes"]]
     rule = RunnableRule(**form | {"attributes": attributes, "is_by_hand": False})
     _check(rule.stylesheet)
-    return extract_here(
-        page.body,
-        page.content_type,
-        question["url"],
-        rule,
-        nodes=question["nodes"],
-        votes=question["votes"],
-    )
+    return extract_here(page, rule, nodes=question["nodes"], votes=question["votes"])
 
 
 @lru_cache(maxsize=64)
 def _check(stylesheet: str) -> None:
-    """Let the sandbox look at a stylesheet once. Raises StylesheetRefused."""
+    """Check a stylesheet by the sandbox, once. Raises StylesheetRefused."""
     read_stylesheet(stylesheet.encode())
 
 
-_RUNS: dict[str, Callable[[Mapping[str, Any], PageBody], object]] = {
+_RUNS: dict[str, Callable[[Mapping[str, Any], RawPage], object]] = {
     "xpath": _run_xpath,
     "xslt": _run_stylesheet,
     "extract": _extract,

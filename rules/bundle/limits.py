@@ -2,7 +2,7 @@
 
 Neither signals nor a job's own time limit interrupt XPath and XSLT, which run in C. The child
 (`limited_child`) reads questions from its standard input and answers on its standard output, JSON both ways;
-it may use five seconds of processor time a question and 1 GiB, and may write no file. After MOST_QUESTIONS it
+it may use five seconds of processor time a question and 1 GiB, and may write no file. After MAX_QUESTIONS it
 is replaced.
 """
 
@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,15 +23,16 @@ from typing import IO, Any, Self
 
 import orjson
 
+from clustering.algorithms.grouping import RawPage
 from rules.algorithms.by_hand.sandbox import StylesheetRefused, check_xpath, read_stylesheet
 
 ROOT = Path(__file__).resolve().parents[2]  # where the packages are
 CPU_SECONDS = 5
 WALL_SECONDS = 15.0
-MEMORY = 1024**3
-MOST_QUESTIONS = 200
-MOST_AT_ONCE = 4  # children of a process
-MOST_ANSWER = 64 * 1024 * 1024  # bytes
+MEMORY = 1024**3  # bytes
+MAX_QUESTIONS = 200
+MAX_CHILDREN = 4  # of one process
+MAX_ANSWER_BYTES = 64 * 1024 * 1024
 N_LENGTH = 8  # bytes that tell the length of what follows
 
 
@@ -45,14 +46,6 @@ class FoundNode:
 
     path: str
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class PageBody:
-    """A page as it is stored."""
-
-    body: bytes
-    content_type: str = ""
 
 
 class LimitedRuns:
@@ -88,7 +81,7 @@ class LimitedRuns:
                     stream.close()
             child.wait()
 
-    def find_nodes(self, xpath: str, pages: Sequence[PageBody]) -> list[list[FoundNode]]:
+    def find_nodes(self, xpath: str, pages: Sequence[RawPage]) -> list[list[FoundNode]]:
         """Return what a hand-written XPath selects on each page.
 
         Raises StylesheetRefused, RunStopped.
@@ -98,7 +91,7 @@ class LimitedRuns:
         return [[FoundNode(*node) for node in nodes] for nodes in answer]
 
     def transform(
-        self, stylesheet: bytes, pages: Sequence[PageBody], *, provenance: bool = False
+        self, stylesheet: bytes, pages: Sequence[RawPage], *, provenance: bool = False
     ) -> list[bytes]:
         """Return what a hand-written stylesheet makes of each page.
 
@@ -107,7 +100,7 @@ class LimitedRuns:
         read_stylesheet(stylesheet)
         text = b64encode(stylesheet).decode()
         question = {"kind": "xslt", "text": text, "provenance": provenance, "pages": packed(pages)}
-        return [b64decode(one) for one in self.ask(question)]
+        return [b64decode(result) for result in self.ask(question)]
 
     def ask(self, question: Mapping[str, Any]) -> list[Any]:
         """Return the child's answer, one for each page.
@@ -131,15 +124,15 @@ class LimitedRuns:
             raise StylesheetRefused(answer["refused"])
         if "stopped" in answer:
             raise RunStopped(answer["stopped"])
-        found: list[Any] = answer["found"]
-        return found
+        results: list[Any] = answer["found"]
+        return results
 
     def _ready_child(self) -> subprocess.Popen[bytes]:
-        if self._n_questions >= MOST_QUESTIONS or (self._child and self._child.poll() is not None):
+        if self._n_questions >= MAX_QUESTIONS or (self._child and self._child.poll() is not None):
             self.close()
         if self._child is None:
             self._n_questions = 0
-            self._child = subprocess.Popen(  # nothing that anyone typed is among the arguments  # noqa: S603 - nothing that anyone typed is among the arguments
+            self._child = subprocess.Popen(  # noqa: S603 - nothing that anyone typed is among the arguments
                 [
                     sys.executable,
                     "-m",
@@ -174,11 +167,11 @@ class _Pool:
 
     def __init__(self) -> None:
         self._idle: list[LimitedRuns] = []
-        self._places = threading.BoundedSemaphore(MOST_AT_ONCE)
+        self._free = threading.BoundedSemaphore(MAX_CHILDREN)
 
     @contextmanager
     def borrowed(self) -> Iterator[LimitedRuns]:
-        with self._places:
+        with self._free:
             try:
                 runs = self._idle.pop()
             except IndexError:
@@ -197,7 +190,7 @@ _pools: dict[int, _Pool] = {}  # by process: after a fork a child must not be as
 
 
 def borrowed_runs() -> AbstractContextManager[LimitedRuns]:
-    """Return a child of this process's pool for as long as the context lasts; at most so many at a time."""
+    """Lend a child of this process's pool while the context lasts; at most MAX_CHILDREN at a time."""
     return _pools.setdefault(os.getpid(), _Pool()).borrowed()
 
 
@@ -209,8 +202,15 @@ def close_pool() -> None:
         pool.close()
 
 
-def packed(pages: Sequence[PageBody]) -> list[tuple[str, str]]:
-    return [(b64encode(page.body).decode(), page.content_type) for page in pages]
+def packed(pages: Sequence[RawPage]) -> list[tuple[str, str, str]]:
+    """Return pages as JSON values: the address, the bytes in base64, the content type."""
+    return [(page.url, b64encode(page.body).decode(), page.content_type) for page in pages]
+
+
+def unpacked(pages: Iterable[Sequence[str]]) -> Iterator[RawPage]:
+    """Yield the pages that were packed."""
+    for url, body, content_type in pages:
+        yield RawPage(url, b64decode(body), content_type)
 
 
 def _exchange(child: subprocess.Popen[bytes], question: bytes) -> dict[str, Any]:

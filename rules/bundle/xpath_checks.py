@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from clustering.algorithms.grouping import RawPage
 from rules.algorithms.by_hand.hand_edits import MOST_XPATHS, HandWritten
 from rules.algorithms.by_hand.sandbox import StylesheetRefused
-from rules.bundle.limits import PageBody, RunStopped, borrowed_runs
+from rules.bundle.limits import RunStopped, borrowed_runs
 
-_BARE: Final = PageBody(b"<html></html>")  # on which an XPath shows whether it gives nodes
+_BARE: Final = RawPage("", b"<html></html>")  # on which an XPath shows whether it gives nodes
 
 
 def check_xpaths(written: HandWritten, /, *, is_within_record: bool = False) -> None:

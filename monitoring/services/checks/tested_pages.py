@@ -47,5 +47,5 @@ def read_text(page: RawPage) -> str:
 
 def extract_lines(rule: RunnableRule, page: RawPage, *, nodes: bool = False) -> list[Line]:
     """Return what a rule extracts from a page; `nodes` adds where each value stands."""
-    extracted = extract(page.body, page.content_type, page.url, rule, nodes=nodes)
+    extracted = extract(page, rule, nodes=nodes)
     return lines_of_extracted(page.url, rule, extracted)

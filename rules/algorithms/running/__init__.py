@@ -1,1 +1,14 @@
-"""Run rules on a page: which rule serves it, its values, its records; pure."""
+"""Run a cluster's rule on a page: pure, the same in every kind of run.
+
+Start at `run_rule`: a tree in, `Extracted` out.
+
+    matching       which cluster's rule serves a page
+    run_rule       the stylesheet, then the types of the attributes
+    records        the values on the way: a rule as it runs, raw records, extracted records
+    record_keys    what tells a record of a list from the others
+    record_lines   one line for each record, or why there is none; its JSON
+    text_places    where values stand on a page, by their texts
+    explaining     at which step an XPath selects nothing
+
+Used from outside: `match_page`, `extract_here`, `extract_tree`, `Line`, `line_json`, `RunnableRule`.
+"""

@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple
 from lxml import etree
 from lxml.etree import _Element
 
-MOST_STEPS: Final = 60
-LONGEST: Final = 20_000  # characters of an XPath
+MAX_STEPS: Final = 60
+MAX_XPATH_CHARS: Final = 20_000
 _OPENING, _CLOSING, _QUOTES = "[(", "])", "'\""
 
 
@@ -41,34 +41,35 @@ class Explanation(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Say it in a sentence."""
+        """Return the explanation as a sentence."""
         if self.problem:
             return self.problem
-        at = next((n for n, step in enumerate(self.steps) if not step.n_nodes), None)
-        if at is None:
-            n = self.steps[-1].n_nodes if self.steps else 0
-            return f"every step selects something; the last one {n} node{'' if n == 1 else 's'}"
-        if not at:
-            return f"the page has nothing that {self.steps[0].added} selects"
-        before = self.steps[at - 1].n_nodes
-        nodes = "node" if before == 1 else "nodes"
-        return f"{self.steps[at].added} selects none of the {before} {nodes} before it"
+        n_before = 0
+        for step in self.steps:
+            if not step.n_nodes and not n_before:
+                return f"the page has nothing that {step.added} selects"
+            if not step.n_nodes:
+                nodes = "node" if n_before == 1 else "nodes"
+                return f"{step.added} selects none of the {n_before} {nodes} before it"
+            n_before = step.n_nodes
+        nodes = "node" if n_before == 1 else "nodes"
+        return f"every step selects something; the last one {n_before} {nodes}"
 
 
 def explain_xpath(xpath: str, tree: _Element) -> Explanation:
     """Follow an XPath step by step on a page, up to the first step that leaves nothing."""
-    if len(xpath) > LONGEST:
-        return Explanation((), f"the XPath is longer than {LONGEST:,} characters")
+    if len(xpath) > MAX_XPATH_CHARS:
+        return Explanation((), f"the XPath is longer than {MAX_XPATH_CHARS:,} characters")
     steps: list[XPathStep] = []
     before = ""
     for prefix in split_xpath(xpath):
         try:
-            found: Any = etree.XPath(prefix, regexp=False, smart_strings=False)(tree)
+            result: Any = etree.XPath(prefix, regexp=False, smart_strings=False)(tree)
         except etree.XPathError as error:
             return Explanation(tuple(steps), f"{prefix} cannot be read: {error}")
-        n_nodes = len(found) if isinstance(found, list) else int(bool(found))
+        n_nodes = len(result) if isinstance(result, list) else int(bool(result))
         steps.append(XPathStep(prefix, prefix.removeprefix(before), n_nodes))
-        if not n_nodes or len(steps) == MOST_STEPS:
+        if not n_nodes or len(steps) == MAX_STEPS:
             break
         before = prefix
     return Explanation(tuple(steps))
@@ -82,35 +83,38 @@ def split_xpath(xpath: str) -> list[str]:
     >>> split_xpath("(//b)[last()]")
     ['//b', '(//b)[last()]']
     """
-    if xpath.startswith("(") and (end := _closing(xpath)) is not None and end < len(xpath):
-        return [*split_xpath(xpath[1 : end - 1]), xpath]
+    if xpath.startswith("("):
+        end = _end_of_first_bracket(xpath)
+        if end is not None and end < len(xpath):
+            return [*split_xpath(xpath[1 : end - 1]), xpath]
     ends = sorted({*_ends(xpath), len(xpath)})
     return [xpath[:end] for end in ends if xpath[:end].strip("/")]
 
 
-def _closing(xpath: str) -> int | None:
-    """Return the place behind the bracket that closes the first one."""
-    return next(
-        (place + 1 for place, depth, letter in _walk(xpath) if depth == 0 and letter == ")"), None
-    )
+def _end_of_first_bracket(xpath: str) -> int | None:
+    """Return the index behind the bracket that closes the first one; None where nothing closes it."""
+    for index, depth, letter in _letters(xpath):
+        if depth == 0 and letter == ")":
+            return index + 1
+    return None
 
 
 def _ends(xpath: str) -> Iterator[int]:
-    """Yield where steps and predicates end."""
-    for place, depth, letter in _walk(xpath):
-        before = xpath[place - 1] if place else "/"
+    """Yield the indices at which steps and predicates end."""
+    for index, depth, letter in _letters(xpath):
+        before = xpath[index - 1] if index else "/"
         begins_predicate = depth == 1 and letter == "[" and before not in "])"
         begins_step = depth == 0 and letter == "/" and before != "/"
         if depth == 0 and letter == "]":
-            yield place + 1
+            yield index + 1
         elif begins_predicate or begins_step:
-            yield place
+            yield index
 
 
-def _walk(xpath: str) -> Iterator[tuple[int, int, str]]:
-    """Yield each letter outside of strings, with the depth of brackets after it."""
+def _letters(xpath: str) -> Iterator[tuple[int, int, str]]:
+    """Yield each letter outside of strings: its index, the depth of brackets after it, the letter."""
     depth, quote = 0, ""
-    for place, letter in enumerate(xpath):
+    for index, letter in enumerate(xpath):
         if quote:
             quote = "" if letter == quote else quote
             continue
@@ -118,4 +122,4 @@ def _walk(xpath: str) -> Iterator[tuple[int, int, str]]:
             quote = letter
             continue
         depth += (letter in _OPENING) - (letter in _CLOSING)
-        yield place, depth, letter
+        yield index, depth, letter

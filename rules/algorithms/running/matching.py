@@ -47,15 +47,14 @@ class ClusterProfile:
 
     name: str
     url_pattern: str = ""  # blank: any address
-    signature: str = (
-        ""  # sixteen hexadecimal digits, `**` for a byte that varies; blank: none is known
-    )
+    # Sixteen hexadecimal digits, `**` for a byte that varies; blank: none is known.
+    signature: str = ""
     importance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class GroupModel:
-    """What an algorithm tells the group of a page from, and the clusters of its groups."""
+    """What an algorithm needs to assign a page to a group, and the clusters of its groups."""
 
     algorithm: str
     model: Model
@@ -68,9 +67,8 @@ class Clusters:
 
     profiles: Sequence[ClusterProfile] = ()
     grouping: GroupModel | None = None
-    splits: Mapping[str, GroupModel] = field(
-        default_factory=dict
-    )  # by the cluster that a person split
+    # By the cluster that a person split.
+    splits: Mapping[str, GroupModel] = field(default_factory=dict)
     variant: str = BY_MODEL
 
 
@@ -96,11 +94,7 @@ def match_page(page: RawPage, clusters: Clusters) -> Match:
 def match_by_signature(page: RawPage, profiles: Sequence[ClusterProfile]) -> Match:
     """Return the most important of the clusters whose URL pattern and signature match the page (IV-A)."""
     # First step: filter out rules whose URL regex does not match the page URL.
-    by_url = [
-        one
-        for one in profiles
-        if one.url_pattern in _ANY_ADDRESS or matches(one.url_pattern, page.url)
-    ]
+    by_url = [profile for profile in profiles if _fits_address(profile, page.url)]
     if not by_url:
         why = f"None of {len(profiles)} URL patterns matches the address."
         return Match(None, BY_SIGNATURE, why, NO_URL_PATTERN)
@@ -108,17 +102,29 @@ def match_by_signature(page: RawPage, profiles: Sequence[ClusterProfile]) -> Mat
     vector = shingle_vector(page.body, page.content_type)
     if vector is None:
         return Match(None, BY_SIGNATURE, "The page has no tags.", NO_TAGS)
-    both = [one for one in by_url if one.signature and read_signature(one.signature).covers(vector)]
-    if not both:
-        names = ", ".join(one.name for one in by_url[:3])
+    by_both = [profile for profile in by_url if _covers(profile, vector)]
+    if not by_both:
+        names = ", ".join(profile.name for profile in by_url[:3])
         why = (
             f"The address fits {names}, but no signature of theirs covers the page's {vector:016x}."
         )
         return Match(None, BY_SIGNATURE, why, NO_SIGNATURE)
-    best = max(both, key=lambda one: (one.importance, one.name))
-    others = f"; more important than {len(both) - 1} other" if len(both) > 1 else ""
+    best = max(by_both, key=_importance)
+    others = f"; more important than {len(by_both) - 1} other" if len(by_both) > 1 else ""
     why = f"URL pattern {best.url_pattern or '(.*)'} and signature {best.signature} match{others}."
     return Match(best.name, BY_SIGNATURE, why)
+
+
+def _fits_address(profile: ClusterProfile, url: str) -> bool:
+    return profile.url_pattern in _ANY_ADDRESS or matches(profile.url_pattern, url)
+
+
+def _covers(profile: ClusterProfile, vector: int) -> bool:
+    return bool(profile.signature) and read_signature(profile.signature).covers(vector)
+
+
+def _importance(profile: ClusterProfile) -> tuple[float, str]:
+    return profile.importance, profile.name  # the name breaks ties
 
 
 def _match_by_model(page: RawPage, clusters: Clusters, grouping: GroupModel) -> Match:
@@ -128,15 +134,16 @@ def _match_by_model(page: RawPage, clusters: Clusters, grouping: GroupModel) -> 
     if group is None:
         why = f"The page is like no group that {clusterer.title} found."
         return Match(None, BY_MODEL, why, NO_PROFILE)
-    known = {one.name: one for one in clusters.profiles}
-    names = [name for name in grouping.clusters_by_group.get(group, ()) if name in known]
+    profile_by_name = {profile.name: profile for profile in clusters.profiles}
+    of_group = grouping.clusters_by_group.get(group, ())
+    names = [name for name in of_group if name in profile_by_name]
     if not names:
         why = f"Nearest is group {group}, which belongs to no cluster any more."
         return Match(None, BY_MODEL, why, UNKNOWN_GROUP)
     why = f"Nearest is group {group} of {clusterer.title}"
     if len(names) == 1:
         return Match(names[0], BY_MODEL, f"{why}.")
-    return _break_tie(page, [known[name] for name in names], why)
+    return _break_tie(page, [profile_by_name[name] for name in names], why)
 
 
 def _break_tie(page: RawPage, profiles: Sequence[ClusterProfile], why: str) -> Match:
@@ -144,20 +151,20 @@ def _break_tie(page: RawPage, profiles: Sequence[ClusterProfile], why: str) -> M
     by_signature = match_by_signature(page, profiles)
     if by_signature.cluster is not None:
         return Match(by_signature.cluster, BY_MODEL, f"{why}; {by_signature.why}")
-    best = max(profiles, key=lambda one: (one.importance, one.name))
-    return Match(
-        best.name, BY_MODEL, f"{why}, of whose {len(profiles)} clusters it is the most important."
-    )
+    best = max(profiles, key=_importance)
+    why = f"{why}, of whose {len(profiles)} clusters it is the most important."
+    return Match(best.name, BY_MODEL, why)
 
 
 def _follow_splits(page: RawPage, clusters: Clusters, match: Match) -> Match:
     """Go on into the parts of a cluster that a person split, as deep as splits go."""
     seen: set[str] = set()
-    while (
-        match.cluster is not None and match.cluster in clusters.splits and match.cluster not in seen
-    ):
+    while match.cluster is not None and match.cluster not in seen:
+        split = clusters.splits.get(match.cluster)
+        if split is None:
+            return match
         seen.add(match.cluster)
-        part = _match_by_model(page, clusters, clusters.splits[match.cluster])
+        part = _match_by_model(page, clusters, split)
         if part.cluster is None:
             return match
         match = Match(part.cluster, BY_MODEL, f"{match.why} Split: {part.why}")
@@ -174,9 +181,10 @@ def read_signature(text: str) -> Masked:
     """
     if not _SIGNATURE.fullmatch(text):
         raise ValueError(f"{text!r} is no signature; one has eight bytes, each two digits or **")
-    pairs = [text[place : place + 2] for place in range(0, len(text), 2)]
-    value = int("".join("00" if pair == "**" else pair for pair in pairs), 16)
-    return Masked(value, int("".join("ff" if pair == "**" else "00" for pair in pairs), 16))
+    pairs = [text[start : start + 2] for start in range(0, len(text), 2)]
+    value = "".join("00" if pair == "**" else pair for pair in pairs)
+    mask = "".join("ff" if pair == "**" else "00" for pair in pairs)
+    return Masked(int(value, 16), int(mask, 16))
 
 
 def clusters_to_json(clusters: Clusters) -> dict[str, Any]:
@@ -185,7 +193,7 @@ def clusters_to_json(clusters: Clusters) -> dict[str, Any]:
 
 
 def clusters_from_json(value: Mapping[str, Any]) -> Clusters:
-    """Return the clusters from the JSON values that `clusters_to_json` gave.
+    """Return the clusters from the JSON values that `clusters_to_json` returned.
 
     Raises ValueError where a variant or an algorithm is unknown.
     """

@@ -12,9 +12,9 @@ Cost:       Linear in the records and their links.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from urllib.parse import urljoin, urlsplit
 
 from annotation.algorithms.attribute_types import AttributeType
@@ -34,44 +34,55 @@ def with_keys(
     links: Sequence[Sequence[str]] = (),
     url: str = "",
 ) -> list[ExtractedRecord]:
-    """Return the records of a list with their keys; `links` are those that each record has."""
-    constant = [one.name for one in attributes if one.is_constant and not one.is_multi]
+    """Return the records of a list with their indices and keys; `links` are those that each record has."""
+    names = [one.name for one in attributes if one.is_constant and not one.is_multi]
+    texts = [_constant_values(record, names) for record in records]
     details = detail_links(links, url) if links else [""] * len(records)
-    told = [_told(record, constant) for record in records]
-    n_told = Counter(told)
-    n_linked = Counter(zip(told, details, strict=True))
+    n_by_text = Counter(texts)
+    n_by_both = Counter(zip(texts, details, strict=True))
     keys = []
-    for record, text, link in zip(records, told, details, strict=True):
-        is_linked = bool(link) and n_linked[text, link] == 1
-        parts = [text] if n_told[text] == 1 or not is_linked else [text, link]
-        keys.append(
-            SEPARATOR.join(filter(None, parts))
-            if text
-            else link
-            if is_linked
-            else str(record.index)
-        )
-    return [replace(record, key=key) for record, key in zip(records, _apart(keys), strict=True)]
+    for index, (text, link) in enumerate(zip(texts, details, strict=True)):
+        has_own_link = bool(link) and n_by_both[text, link] == 1
+        if text and has_own_link and n_by_text[text] > 1:
+            keys.append(f"{text}{SEPARATOR}{link}")
+        elif text:
+            keys.append(text)
+        elif has_own_link:
+            keys.append(link)
+        else:
+            keys.append(str(index))
+    return [
+        replace(record, index=index, key=key)
+        for index, (record, key) in enumerate(zip(records, _numbered(keys), strict=True))
+    ]
 
 
-def _told(record: ExtractedRecord, names: Sequence[str]) -> str:
+def _constant_values(record: ExtractedRecord, names: Sequence[str]) -> str:
     """Return the constant values of a record, blank where it has none."""
     values = [str(record.values.get(name, "")) for name in names]
     return SEPARATOR.join(values) if any(values) else ""
 
 
-def _apart(keys: Sequence[str]) -> list[str]:
-    """Put numbers on keys that come again.
+def _numbered(keys: Sequence[str]) -> list[str]:
+    """Return the keys, with numbers on those that come again.
 
-    >>> _apart(["A", "B", "A"])
+    >>> _numbered(["A", "B", "A"])
     ['A', 'B', 'A #2']
     """
-    seen: Counter[str] = Counter()
-    apart = []
+    n_by_key: Counter[str] = Counter()
+    numbered = []
     for key in keys:
-        seen[key] += 1
-        apart.append(key if seen[key] == 1 else f"{key} #{seen[key]}")
-    return apart
+        n_by_key[key] += 1
+        numbered.append(key if n_by_key[key] == 1 else f"{key} #{n_by_key[key]}")
+    return numbered
+
+
+@dataclass(slots=True)
+class _LinkColumn:
+    """Links of one pattern, at most one of each record."""
+
+    link_by_record: dict[int, str] = field(default_factory=dict)
+    sum_of_positions: int = 0  # among the links of their records
 
 
 def detail_links(links: Sequence[Sequence[str]], url: str = "") -> list[str]:
@@ -80,22 +91,30 @@ def detail_links(links: Sequence[Sequence[str]], url: str = "") -> list[str]:
     >>> detail_links([["/by/ann", "/story/1"], ["/by/ann", "/story/2#top"], ["/story/3"]])
     ['/story/1', '/story/2', '/story/3']
     """
-    addresses = [[path for link in some if (path := _path(link, url))] for some in links]
-    n_by_path = Counter(path for some in addresses for path in dict.fromkeys(some))
-    columns: dict[str, dict[int, str]] = {}
-    places: dict[str, int] = {}
-    for number, some in enumerate(addresses):
-        for place, path in enumerate(some):
-            if n_by_path[path] > 1 or _NO_DETAILS.search(path):
+    paths_by_record = []
+    for links_of_record in links:
+        paths = [_path(link, url) for link in links_of_record]
+        paths_by_record.append([path for path in paths if path])
+    n_records_by_path = Counter(path for paths in paths_by_record for path in set(paths))
+
+    columns: defaultdict[str, _LinkColumn] = defaultdict(_LinkColumn)  # by pattern
+    for number, paths in enumerate(paths_by_record):
+        for position, path in enumerate(paths):
+            if n_records_by_path[path] > 1 or _NO_DETAILS.search(path):
                 continue
-            column = columns.setdefault(_pattern(path), {})
-            if number not in column:
-                column[number] = path
-                places[_pattern(path)] = places.get(_pattern(path), 0) + place
+            column = columns[_pattern(path)]
+            if number not in column.link_by_record:
+                column.link_by_record[number] = path
+                column.sum_of_positions += position
     if not columns:
         return [""] * len(links)
-    best = min(columns, key=lambda one: (-len(columns[one]), places[one], one))
-    return [columns[best].get(number, "") for number in range(len(links))]
+
+    def rank(pattern: str) -> tuple[int, int, str]:
+        column = columns[pattern]
+        return -len(column.link_by_record), column.sum_of_positions, pattern
+
+    best = columns[min(columns, key=rank)]
+    return [best.link_by_record.get(number, "") for number in range(len(links))]
 
 
 def _path(link: str, url: str) -> str:
@@ -112,5 +131,7 @@ def _path(link: str, url: str) -> str:
 def _pattern(path: str) -> str:
     """Return an address without what differs from record to record: its last step and its numbers."""
     before, mark, query = path.partition("?")
-    names = "&".join(part.partition("=")[0] for part in query.split("&")) if mark else ""
-    return _NUMBER.sub("0", f"{before}?{names}" if mark else before.rpartition("/")[0])
+    if not mark:
+        return _NUMBER.sub("0", before.rpartition("/")[0])
+    names = "&".join(part.partition("=")[0] for part in query.split("&"))
+    return _NUMBER.sub("0", f"{before}?{names}")

@@ -1,13 +1,14 @@
-"""Run a rule on a page: its stylesheet first, then what the types of the attributes say.
+"""Run a rule on a page: its stylesheet first, then the types of its attributes.
 
 The stylesheet is compiled once and kept. One that was imported or changed by hand runs in a process that can
 be stopped, see `rules.bundle.extraction`. It may strip blank text nodes from the tree that it runs on; then
-the places of its values are those in the stripped tree.
+the paths of its values are those in the stripped tree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
@@ -17,12 +18,13 @@ from lxml.etree import _Element
 from lxml.html import HtmlElement
 
 from annotation.algorithms.attribute_types import AttributeType
+from clustering.algorithms.grouping import RawPage
 from clustering.dom.links import find_base
 from clustering.dom.page import PageTooLarge, parse_page
+from clustering.dom.paths import element_paths
 from clustering.values.displayed import displayed
 from clustering.values.normalising import IMAGE, PageContext, normalise
 from clustering.values.typed_regexes import select
-from rules.algorithms.running.node_paths_of_output import page_paths
 from rules.algorithms.running.record_keys import with_keys
 from rules.algorithms.running.records import (
     Extracted,
@@ -40,7 +42,10 @@ _NO_ACCESS = etree.XSLTAccessControl(  # type: ignore[call-arg]  # the stubs kno
     read_file=False, write_file=False, create_dir=False, read_network=False, write_network=False
 )
 MAX_VALUES = 10_000  # of one page; a rule that selects more is wrong
-MAX_RAW = 1024 * 1024  # characters of one value
+MAX_VALUE_CHARS = 1024 * 1024
+MAX_MESSAGES = 3  # of a compiler
+_COUNTED_PATH = re.compile(r"((?:/\*\[\d+\])+)(/text\(\)\[\d+\]|/@[^/\[\]]+)?")
+_NUMBER = re.compile(r"\d+")
 
 
 class StylesheetFailed(Exception):
@@ -48,29 +53,27 @@ class StylesheetFailed(Exception):
 
 
 def extract_here(
-    body: bytes,
-    content_type: str,
-    url: str,
-    rule: RunnableRule,
-    *,
-    nodes: bool = False,
-    votes: bool = True,
+    page: RawPage, rule: RunnableRule, *, nodes: bool = False, votes: bool = True
 ) -> Extracted:
-    """Return the records of a page's bytes in this process, which nothing stops."""
+    """Return the records of a page in this process, which nothing stops."""
     try:
-        page = parse_page(body, content_type)
+        parsed = parse_page(page.body, page.content_type)
     except PageTooLarge as error:
         return Extracted([], TOO_LARGE, str(error))
-    if page.tree is None:
-        return Extracted([], NO_TREE, f"the page has no tree: {page.problem}", page.problem)
-    extracted = extract_tree(page.tree, url, rule, nodes=nodes, votes=votes)
-    return extracted if not page.problem else _with_problem(extracted, page.problem)
+    if parsed.tree is None:
+        return Extracted([], NO_TREE, f"the page has no tree: {parsed.problem}", parsed.problem)
+    extracted = extract_tree(parsed.tree, page.url, rule, nodes=nodes, votes=votes)
+    return replace(extracted, problem=parsed.problem) if parsed.problem else extracted
 
 
 def extract_tree(
     tree: HtmlElement, url: str, rule: RunnableRule, *, nodes: bool = False, votes: bool = True
 ) -> Extracted:
-    """Return the records of a tree in this process; a rule that somebody wrote is given bytes instead."""
+    """Return the records of a tree in this process.
+
+    Raises ValueError for a rule that somebody wrote: it needs the page's bytes, for a process that can be
+    stopped.
+    """
     if rule.is_by_hand:
         raise ValueError(f"{rule.name} was written by hand; extract it from the page's bytes")
     context = context_of(tree, url, rule)
@@ -78,18 +81,16 @@ def extract_tree(
         raw_records = run_stylesheet(rule.stylesheet, tree, nodes=nodes, votes=votes)
     except StylesheetFailed as error:
         return Extracted([], STYLESHEET_FAILED, str(error))
-    places = page_paths(tree, _nodes_in(raw_records)) if nodes else {}
-    is_list = len(raw_records) != 1 or bool(raw_records[0].nodes)
-    records = [
-        record_of(raw, rule, context, places, index if is_list else None)
-        for index, raw in enumerate(raw_records)
-    ]
+    path_by_counted = page_paths(tree, _counted_paths(raw_records)) if nodes else {}
+    records = [record_of(raw, rule, context, path_by_counted) for raw in raw_records]
+    if len(raw_records) == 1 and not raw_records[0].nodes:
+        return Extracted(records)  # the page is one record
     links = [raw.links for raw in raw_records]
-    return Extracted(with_keys(records, rule.attributes, links, url) if is_list else records)
+    return Extracted(with_keys(records, rule.attributes, links, url))
 
 
 def context_of(tree: HtmlElement, url: str, rule: RunnableRule) -> PageContext:
-    """Return what the page tells about values, as far as the rule's types ask for it."""
+    """Return what the page says about its values, as far as the rule's types need it."""
     types = {attribute.type for attribute in rule.attributes}
     base_url = find_base(tree, url) if types & {"url", IMAGE} and url else url
     return PageContext(base_url, tree.get("lang") or "")
@@ -110,12 +111,14 @@ def compile_stylesheet(stylesheet: str) -> etree.XSLT:
 
 
 def _why(error: etree.LxmlError) -> str:
-    """Return what a compiler says, with the line where it knows one."""
-    said: Any = [entry for entry in error.error_log if entry.message.strip()]  # type: ignore[attr-defined]  # the stubs do not know that a log is read so
-    if not said:
+    """Return the first messages of a compiler, with the line where it knows one."""
+    log: Any = error.error_log  # the stubs do not know that a log is read by iterating over it
+    entries = [entry for entry in log if entry.message.strip()]
+    if not entries:
         return str(error)
-    line = next((f"line {entry.line}: " for entry in said if entry.line > 0), "")
-    return line + "; ".join(dict.fromkeys(" ".join(entry.message.split()) for entry in said[:3]))
+    line = next((f"line {entry.line}: " for entry in entries if entry.line > 0), "")
+    messages = [" ".join(entry.message.split()) for entry in entries[:MAX_MESSAGES]]
+    return line + "; ".join(dict.fromkeys(messages))
 
 
 def run_stylesheet(
@@ -159,31 +162,37 @@ def read_result(root: _Element | None) -> list[RawRecord]:
     return [_read_record(record) for record in root.iterchildren("record")]
 
 
-def _read_record(record: _Element) -> RawRecord:
+def _read_record(element: _Element) -> RawRecord:
+    """Return a <record>: its values by attribute, its nodes and its links. Raises StylesheetFailed."""
     values: dict[str, list[RawValue]] = {}
-    for number, value in enumerate(record.iterchildren("value")):
+    for number, value in enumerate(element.iterchildren("value")):
         if number >= MAX_VALUES:
             raise StylesheetFailed(
                 f"the stylesheet emits more than {MAX_VALUES:,} values of a record"
             )
-        told = {str(name): str(text) for name, text in value.items()}
-        values.setdefault(told.get("name", ""), []).append(_read_value(value, told))
-    links = [link.text or "" for link in record.iterchildren("link")]
-    return RawRecord(values, (record.get("node") or "").split(), links)
+        values.setdefault(value.get("name") or "", []).append(_read_value(value))
+    links = [link.text or "" for link in element.iterchildren("link")]
+    return RawRecord(values, (element.get("node") or "").split(), links)
 
 
-def _read_value(value: _Element, asked: Mapping[str, str]) -> RawValue:
-    text = ("".join(map(str, value.itertext())) if len(value) else value.text or "")[:MAX_RAW]
-    if "way" not in asked:
-        return RawValue(text, asked.get("node", ""))
+def _read_value(element: _Element) -> RawValue:
+    """Return a <value>: its text and, where the stylesheet gives them, its node and the vote on it.
+
+    Raises StylesheetFailed.
+    """
+    text = "".join(map(str, element.itertext()))[:MAX_VALUE_CHARS]
+    attributes = {str(name): str(value) for name, value in element.items()}
+    node = attributes.get("node", "")
+    if "way" not in attributes:  # without a vote
+        return RawValue(text, node)
     try:
         return RawValue(
             text,
-            asked.get("node", ""),
-            int(asked.get("way", "1")),
-            int(asked.get("of", "1")),
-            int(asked.get("rivals", "0")),
-            int(asked.get("agree", "0")),
+            node,
+            way=int(attributes["way"]),
+            n_nodes=int(attributes.get("of", "1")),
+            n_rivals=int(attributes.get("rivals", "0")),
+            n_agree=int(attributes.get("agree", "0")),
         )
     except ValueError as error:
         raise StylesheetFailed(
@@ -191,70 +200,70 @@ def _read_value(value: _Element, asked: Mapping[str, str]) -> RawValue:
         ) from None
 
 
-def _nodes_in(records: Sequence[RawRecord]) -> list[str]:
-    of_values = [
-        value.node for record in records for values in record.values.values() for value in values
-    ]
-    return [*of_values, *(node for record in records for node in record.nodes)]
-
-
 def record_of(
     raw: RawRecord,
     rule: RunnableRule,
     context: PageContext,
-    places: Mapping[str, str],
-    index: int | None,
+    path_by_counted: Mapping[str, str],
 ) -> ExtractedRecord:
-    """Apply the attributes' types to the raw values of a record."""
+    """Apply the types of the rule's attributes to the raw values of a record."""
     record = ExtractedRecord(
-        {}, {}, {}, [], {}, {}, {}, [places.get(node, node) for node in raw.nodes], index
+        values={},
+        raw={},
+        normalized={},
+        missing=[],
+        failed={},
+        confidence={},
+        record_nodes=[path_by_counted.get(node, node) for node in raw.nodes],
     )
     for attribute in rule.attributes:
-        found = raw.values.get(attribute.name, [])
+        raw_values = raw.values.get(attribute.name, [])
         if not attribute.is_multi:
-            found = found[:1]
-        _take_values(record, attribute, found, context)
+            raw_values = raw_values[:1]
+        _add_values(record, attribute, raw_values, context)
         if attribute.name in record.values:
             trust = rule.trust.get(attribute.name, 1.0)
-            record.confidence[attribute.name] = round(min(map(confidence_of, found)) * trust, 3)
-        if places and found:
-            its_places = [places.get(value.node, value.node) for value in found]
-            record.nodes[attribute.name] = its_places if attribute.is_multi else its_places[0]
+            least = min(confidence_of(value) for value in raw_values)
+            record.confidence[attribute.name] = round(least * trust, 3)
+        if path_by_counted and raw_values:
+            paths = [path_by_counted.get(value.node, value.node) for value in raw_values]
+            record.nodes[attribute.name] = paths if attribute.is_multi else paths[0]
     return record
 
 
-def _take_values(
+def _add_values(
     record: ExtractedRecord,
     attribute: AttributeType,
-    found: Sequence[RawValue],
+    raw_values: Sequence[RawValue],
     context: PageContext,
 ) -> None:
+    """Add an attribute's values to a record, or what is missing of it, and why that is wrong."""
     name = attribute.name
-    texts = [displayed(value.text) for value in found]
-    values = [value for value in map(_selected_by(attribute), texts) if value]
-    if found:
-        record.raw[name] = [value.text for value in found] if attribute.is_multi else found[0].text
+    if raw_values:
+        raw_texts = [value.text for value in raw_values]
+        record.raw[name] = raw_texts if attribute.is_multi else raw_texts[0]
+    texts = [displayed(value.text) for value in raw_values]
+    values = [value for value in (_selected(attribute, text) for text in texts) if value]
     if values:
         record.values[name] = values if attribute.is_multi else values[0]
         normalised = [normalise(attribute.type, value, context) for value in values]
-        if any(one is not None for one in normalised):
+        if any(value is not None for value in normalised):
             record.normalized[name] = normalised if attribute.is_multi else normalised[0]
         return
+
     record.missing.append(name)
     refused = next((text for text in texts if text), "")
     if refused:
         record.failed[name] = f"the regex {attribute.regex} refuses {refused[:80]!r}"
+    elif attribute.is_mandatory and raw_values:
+        record.failed[name] = "mandatory, but the node that the rule selects is blank"
     elif attribute.is_mandatory:
-        what = (
-            "the node that the rule selects is blank"
-            if found
-            else "the rule selects no node on this page"
-        )
-        record.failed[name] = f"mandatory, but {what}"
+        record.failed[name] = "mandatory, but the rule selects no node on this page"
 
 
-def _selected_by(attribute: AttributeType) -> Callable[[str], str | None]:
-    return lambda text: select(attribute.regex, text) if attribute.regex else text
+def _selected(attribute: AttributeType, text: str) -> str | None:
+    """Return the part of a text that the attribute's regex selects, None where it selects nothing."""
+    return select(attribute.regex, text) if attribute.regex else text
 
 
 def confidence_of(value: RawValue) -> float:
@@ -264,11 +273,51 @@ def confidence_of(value: RawValue) -> float:
     (1.0, 0.425)
     """
     of_choice = 1.0 if value.n_nodes == 1 else 0.5
-    of_rivals = (
-        1 - 0.3 * (value.n_rivals - value.n_agree) / value.n_rivals if value.n_rivals else 1.0
-    )
-    return of_choice * of_rivals
+    if not value.n_rivals:
+        return of_choice
+    return of_choice * (1 - 0.3 * (value.n_rivals - value.n_agree) / value.n_rivals)
 
 
-def _with_problem(extracted: Extracted, problem: str) -> Extracted:
-    return replace(extracted, problem=problem)
+def _counted_paths(records: Iterable[RawRecord]) -> Iterator[str]:
+    """Yield where the values of some records and the records themselves stand, as the stylesheet counts."""
+    for record in records:
+        for values in record.values.values():
+            yield from (value.node for value in values)
+        yield from record.nodes
+
+
+def page_paths(tree: _Element, counted_paths: Iterable[str]) -> dict[str, str]:
+    """Return XPaths as people write them, by the paths that a stylesheet emits.
+
+    A stylesheet counts elements, as in `/*[1]/*[2]/text()[1]`; the same node is `/html/body/text()[1]`.
+    Left out are paths of another form, and those that the tree lacks.
+    """
+    element_by_steps: dict[str, _Element] = {}
+    known: list[tuple[str, str, str]] = []  # the path, its element's steps, the text or attribute
+    for path in dict.fromkeys(counted_paths):
+        match = _COUNTED_PATH.fullmatch(path)
+        if match is None:
+            continue
+        steps, last_step = match[1], match[2] or ""
+        element = element_by_steps.get(steps)
+        if element is None:
+            element = _element_at(tree, steps)
+        if element is not None:
+            element_by_steps[steps] = element
+            known.append((path, steps, last_step))
+    paths = element_paths(list(element_by_steps.values()))
+    path_by_steps = dict(zip(element_by_steps, paths, strict=True))
+    return {path: path_by_steps[steps] + last_step for path, steps, last_step in known}
+
+
+def _element_at(tree: _Element, steps: str) -> _Element | None:
+    element = tree.getroottree().getroot()
+    first, *numbers = map(int, _NUMBER.findall(steps))
+    if first != 1:
+        return None
+    for number in numbers:
+        children = [child for child in element if isinstance(child.tag, str)]
+        if not 1 <= number <= len(children):
+            return None
+        element = children[number - 1]
+    return element

@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from annotation.models import Annotation
+from clustering.algorithms.grouping import RawPage
 from clustering.models import PageMembership, Snapshot
 from rules.algorithms.running.record_lines import Line, line_json, lines_of_extracted
 from rules.bundle.extraction import extract
@@ -80,7 +81,7 @@ def lines_of_snapshot(rule: Rule, snapshot: Snapshot) -> list[Line] | None:
     except (BodyMissing, BodyDamaged):
         return None
     ready, url = runnable(rule), snapshot.page.url
-    extracted = extract(body, snapshot.content_type, url, ready, nodes=True)
+    extracted = extract(RawPage(url, body, snapshot.content_type), ready, nodes=True)
     refuse_stopped(snapshot, extracted)
     return lines_of_extracted(url, ready, extracted)
 

@@ -13,6 +13,7 @@ from annotation.algorithms.anchors.anchoring import displayed_text
 from annotation.algorithms.anchors.node_paths import AnchorProblem, raw_text, select_node
 from annotation.algorithms.anchors.page_texts import PageTexts, read_texts
 from annotation.models import Annotation, Sample
+from clustering.algorithms.grouping import RawPage
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.models import Cluster, PageMembership, Snapshot
 from clustering.values.displayed import displayed
@@ -111,7 +112,7 @@ def extract_snapshot(
         body = page_store().read(snapshot.body)
     except (BodyMissing, BodyDamaged):
         return None
-    extracted = extract(body, snapshot.content_type, snapshot.page.url, rule, nodes=nodes)
+    extracted = extract(RawPage(snapshot.page.url, body, snapshot.content_type), rule, nodes=nodes)
     refuse_stopped(snapshot, extracted)
     return None if extracted.reason in {NO_TREE, TOO_LARGE} else extracted
 

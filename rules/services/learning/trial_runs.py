@@ -16,6 +16,7 @@ from lxml.etree import _Element
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Vertical
+from clustering.algorithms.grouping import RawPage
 from clustering.models import Cluster, Snapshot
 from rules.algorithms.by_hand.hand_edits import (
     HandWritten,
@@ -251,7 +252,7 @@ def _extracted(snapshot: Snapshot, rule: RunnableRule, runs: LimitedRuns) -> Ext
     except (BodyMissing, BodyDamaged):
         return None
     url = snapshot.page.url
-    return extract_in_child(body, snapshot.content_type, url, rule, nodes=True, runs=runs)
+    return extract_in_child(RawPage(url, body, snapshot.content_type), rule, nodes=True, runs=runs)
 
 
 def _why_none_ran(runs: Sequence[Run]) -> str:

@@ -133,7 +133,7 @@ def lines_by_hand(page: RawPage, cluster: str, site: SiteRules) -> list[Line]:
         return [
             line_without_rule(page.url, Match(cluster, BY_HAND, "A person put the page there."))
         ]
-    extracted = extract(page.body, page.content_type, page.url, rule, nodes=True)
+    extracted = extract(page, rule, nodes=True)
     return lines_of_extracted(page.url, rule, extracted)
 
 

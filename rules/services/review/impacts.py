@@ -111,7 +111,7 @@ def _changes_of(
 
 
 def _lines(page: RawPage, rule: RunnableRule) -> list[Line]:
-    extracted = extract(page.body, page.content_type, page.url, rule, votes=False)
+    extracted = extract(page, rule, votes=False)
     return lines_of_extracted(page.url, rule, extracted)
 
 

@@ -14,7 +14,7 @@ from clustering.models import Snapshot
 from rules.algorithms.review.differences import Piece, differences
 from rules.algorithms.review.impact import CHANGED, GAINED, LOST, RECORDS, SAME
 from rules.algorithms.review.validity import RECALL, Validity
-from rules.algorithms.running.text_places import places_of
+from rules.algorithms.running.text_places import nodes_showing
 from rules.models import Impact, JudgedPage, Review, Rule
 from rules.services.learning.held_out import N_JUDGED
 from rules.services.review.judging import validity_so_far
@@ -165,7 +165,7 @@ def places_on(page: JudgedPage) -> Places:
     if texts is None:
         return Places(told, [])
     return Places(
-        told, [(name, path) for name in untold for path in places_of(texts, untold[name])]
+        told, [(name, path) for name in untold for path in nodes_showing(texts, untold[name])]
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 
 from annotation.algorithms.attribute_types import AttributeType
+from clustering.algorithms.grouping import RawPage
 from clustering.dom.page import parse_page
 from rules.algorithms.running.records import Extracted, RunnableRule
 from rules.algorithms.running.run_rule import STOPPED, STYLESHEET_FAILED, extract_here, extract_tree
@@ -46,17 +47,17 @@ def by_hand(stylesheet: str) -> RunnableRule:
 
 def extracted(stylesheet: str, runs: LimitedRuns, body: bytes = MANY) -> Extracted:
     return extract_in_child(
-        body, "", "http://s.example/", by_hand(stylesheet), nodes=True, runs=runs
+        RawPage("http://s.example/", body), by_hand(stylesheet), nodes=True, runs=runs
     )
 
 
 def test_it_gives_what_the_rule_gives_in_this_process(runs: LimitedRuns) -> None:
     types = (AttributeType("name", is_mandatory=True), AttributeType("price", "price"), AttributeType("tags", is_multi=True))  # fmt: skip
     rule = replace(cast.rule(*types), trust={"name": 0.5})
-    page = (cast.PAGE, "text/html; charset=utf-8", "http://s.example/p/1")
+    page = RawPage("http://s.example/p/1", cast.PAGE, "text/html; charset=utf-8")
 
-    assert extract_here(*page, rule, nodes=True) == extract_in_child(
-        *page, rule, nodes=True, runs=runs
+    assert extract_here(page, rule, nodes=True) == extract_in_child(
+        page, rule, nodes=True, runs=runs
     )
 
 
@@ -65,7 +66,10 @@ def test_a_rule_by_hand_never_runs_in_this_process() -> None:
 
     with borrowed_runs() as first:
         pass
-    assert "Oak desk" == extract(cast.PAGE, "", "http://s.example/", rule).records[0].values["name"]
+    assert (
+        "Oak desk"
+        == extract(RawPage("http://s.example/", cast.PAGE), rule).records[0].values["name"]
+    )
     with borrowed_runs() as again:
         assert first is again
     close_pool()
@@ -137,5 +141,5 @@ def test_recursion_ends_with_a_reason(stylesheet: str, runs: LimitedRuns) -> Non
 
 def test_an_answer_names_what_fails() -> None:
     assert {"refused": "'//b[' is no XPath 1.0: invalid expression"} == answer_question(
-        {"kind": "xpath", "text": "//b[", "pages": [["PGI+", ""]]}
+        {"kind": "xpath", "text": "//b[", "pages": [["", "PGI+", ""]]}
     )

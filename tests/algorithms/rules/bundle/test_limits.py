@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from lxml import etree
 
+from clustering.algorithms.grouping import RawPage
 from clustering.dom.page import parse_page
 from rules.algorithms.by_hand.sandbox import StylesheetRefused
-from rules.bundle.limits import FoundNode, LimitedRuns, PageBody, RunStopped
+from rules.bundle.limits import FoundNode, LimitedRuns, RunStopped
 
-PAGE = PageBody(b"<html><body><p>a<b>b</b>c<!-- x -->d</p><img src='/i.png'></body></html>")
+PAGE = RawPage("", b"<html><body><p>a<b>b</b>c<!-- x -->d</p><img src='/i.png'></body></html>")
 HEAD = '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">'
 
 
@@ -29,7 +30,7 @@ def test_an_xpath_finds_nodes_with_their_places(runs: LimitedRuns) -> None:
     assert ["a", "c", "d"] == [one.text for one in texts]
     assert ["a", "c", "d"] == [tree.xpath(one.path)[0] for one in texts]
     assert [[FoundNode("/html/body/img/@src", "/i.png")], []] == runs.find_nodes(
-        "//img/@src", [PAGE, PageBody(b"")]
+        "//img/@src", [PAGE, RawPage("", b"")]
     )
 
 
@@ -41,7 +42,7 @@ def test_a_stylesheet_makes_records(runs: LimitedRuns) -> None:
 
 
 def test_what_runs_for_ever_is_stopped_and_the_next_is_answered(runs: LimitedRuns) -> None:
-    many = PageBody(b"<b>" * 200 + b"x")
+    many = RawPage("", b"<b>" * 200 + b"x")
     with pytest.raises(RunStopped, match="longer than"):
         runs.find_nodes("count(//b[count(//b[count(//b[count(//b) > 1]) > 1]) > 1])", [many])
 

@@ -5,6 +5,7 @@ import random
 import pytest
 
 from annotation.algorithms.attribute_types import AttributeType
+from clustering.algorithms.grouping import RawPage
 from clustering.dom.page import parse_page
 from rules.algorithms.learning.list_learner import learn_list
 from rules.algorithms.learning.samples import read_samples
@@ -123,9 +124,9 @@ def test_no_record_is_misaligned_where_optional_fields_are_dropped_at_random(
     for _ in range(5):
         truth = drawn(chance, 20)
         found = extract(
-            written(truth, LAYOUTS[layout])[0].encode(),
-            "text/html; charset=utf-8",
-            "http://a/",
+            RawPage(
+                "http://a/", written(truth, LAYOUTS[layout])[0].encode(), "text/html; charset=utf-8"
+            ),
             rule,
         )
 
@@ -143,7 +144,7 @@ def test_what_stands_in_no_record_is_the_pages_and_each_record_has_it() -> None:
         read_samples([annotated], [tree for tree in trees if tree is not None]), SPECS
     )
     found = extract(
-        others[0].replace("<h1>List", "<h1>Loans").encode(), "", "http://a/", runnable(rule)
+        RawPage("http://a/", others[0].replace("<h1>List", "<h1>Loans").encode()), runnable(rule)
     )
 
     assert {"town": "page"} == {
@@ -192,7 +193,7 @@ def test_a_run_ends_where_the_next_record_begins_or_at_a_stranger(add: str) -> N
     rule = learnt_words(source, [1, 2, 1])
     senses = [2, 1, 5, 0, 3]
     page = defined(senses, add=add).replace("<dd>", "<dd class=s>" if "dd" in add else "<dd>")
-    found = extract(page.encode(), "", "http://a/", rule)
+    found = extract(RawPage("http://a/", page.encode()), rule)
 
     assert [(f"word{n}", [f"sense{n}x{k}" for k in range(of)]) for n, of in enumerate(senses)] == [
         (one.values.get("word"), one.values.get("sense", [])) for one in found.records
@@ -201,7 +202,7 @@ def test_a_run_ends_where_the_next_record_begins_or_at_a_stranger(add: str) -> N
 
 def test_a_run_of_hundreds_of_elements_is_collected() -> None:
     found = extract(
-        defined([2, 350]).encode(), "", "http://a/", learnt_words(defined([1, 2]), [1, 2])
+        RawPage("http://a/", defined([2, 350]).encode()), learnt_words(defined([1, 2]), [1, 2])
     )
 
     assert [2, 350] == [len(one.values["sense"]) for one in found.records]
@@ -229,7 +230,9 @@ def test_texts_between_the_elements_of_a_run_are_reached(n_elements: int) -> Non
     rule = learn_list(read_samples([AnnotatedPage("u", tree, values, records=records)], []), specs)
     types = [AttributeType("name"), AttributeType("phone")]
     ready = RunnableRule("people", 1, stylesheet_of(rule), types)
-    found = extract(lines_of_text([("Di", "1"), ("Ed", "2 3")]).encode(), "", "http://a/", ready)
+    found = extract(
+        RawPage("http://a/", lines_of_text([("Di", "1"), ("Ed", "2 3")]).encode()), ready
+    )
 
     assert [{"name": "Di", "phone": "1"}, {"name": "Ed", "phone": "2 3"}] == [
         one.values for one in found.records
@@ -287,7 +290,7 @@ def test_records_within_records_stay_with_their_own() -> None:
     ready = RunnableRule("products", 1, stylesheet_of(rule), types)
     for _ in range(3):
         truth = some()
-        found = extract(nested(truth).encode(), "", "http://a/", ready)
+        found = extract(RawPage("http://a/", nested(truth).encode()), ready)
 
         assert [
             (f"Product {n}", [shop for shop, _ in offers], [stock for _, stock in offers if stock])
@@ -318,7 +321,7 @@ def test_what_is_the_same_on_one_page_alone_is_no_anchor() -> None:
     )
     ready = RunnableRule("towns", 1, stylesheet_of(rule), [AttributeType("telephone")])
     for page in pages[1:]:
-        found = extract(page.body, page.content_type, "http://a/", ready)
+        found = extract(RawPage("http://a/", page.body, page.content_type), ready)
 
         assert [one.values.get("telephone") for one in page.records] == [
             one.raw.get("telephone") for one in found.records
@@ -345,9 +348,10 @@ def test_a_label_without_its_value_does_not_reach_into_the_next_record() -> None
     rule = learn_list(read_samples([AnnotatedPage("u", tree, values, records=records)], []), specs)
     ready = RunnableRule("files", 1, stylesheet_of(rule), [AttributeType(name) for name in marks])
     found = extract(
-        facts([("x", "7 kB", ""), ("y", "8 kB", "page"), ("z", "9 kB", "")]).encode(),
-        "",
-        "http://a/",
+        RawPage(
+            "http://a/",
+            facts([("x", "7 kB", ""), ("y", "8 kB", "page"), ("z", "9 kB", "")]).encode(),
+        ),
         ready,
     )
 

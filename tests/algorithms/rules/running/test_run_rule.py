@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from annotation.algorithms.attribute_types import AttributeType
+from clustering.algorithms.grouping import RawPage
 from clustering.dom.page import MAX_BYTES, parse_page
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import Alternative, AttributeRule, Boundary, ClusterRule
@@ -16,6 +19,7 @@ from rules.algorithms.running.run_rule import (
     StylesheetFailed,
     compile_stylesheet,
     confidence_of,
+    page_paths,
 )
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from rules.bundle.extraction import extract
@@ -58,7 +62,9 @@ def rule(
 
 
 def record(*attributes: AttributeType, **trust: float) -> ExtractedRecord:
-    (only,) = extract(PAGE, "text/html; charset=utf-8", URL, rule(*attributes, trust=trust)).records
+    (only,) = extract(
+        RawPage(URL, PAGE, "text/html; charset=utf-8"), rule(*attributes, trust=trust)
+    ).records
     return only
 
 
@@ -118,7 +124,7 @@ def test_places_select_their_raw_values_in_a_fresh_tree() -> None:
         AttributeType("link"),
         AttributeType("tags", is_multi=True),
     )
-    (found,) = extract(PAGE, "", URL, rule(*attributes), nodes=True).records
+    (found,) = extract(RawPage(URL, PAGE), rule(*attributes), nodes=True).records
     tree = parse_page(PAGE).tree
     assert tree is not None
 
@@ -132,7 +138,7 @@ def test_places_select_their_raw_values_in_a_fresh_tree() -> None:
 class TestLists:
     def found(self, *attributes: AttributeType) -> Extracted:
         boundary = Boundary(by("element", Feature("tag", 0, ("li",))))
-        return extract(LIST, "", URL, rule(*attributes, boundary=boundary), nodes=True)
+        return extract(RawPage(URL, LIST), rule(*attributes, boundary=boundary), nodes=True)
 
     def test_each_record_has_its_index_and_its_own_fields(self) -> None:
         one, other = self.found(AttributeType("item"), AttributeType("number")).records
@@ -164,14 +170,16 @@ class TestLists:
     ],
 )
 def test_what_gives_no_record_says_why(body: bytes, stylesheet: str, reason: str) -> None:
-    found = extract(body, "", URL, RunnableRule("c", 1, stylesheet, ()))
+    found = extract(RawPage(URL, body), RunnableRule("c", 1, stylesheet, ()))
 
     assert ([], reason) == (found.records, found.reason)
     assert found.detail
 
 
 def test_a_truncated_page_is_named_as_such() -> None:
-    assert "truncated" == extract(b"<div>" * 3000, "", URL, rule(AttributeType("name"))).problem
+    assert (
+        "truncated" == extract(RawPage(URL, b"<div>" * 3000), rule(AttributeType("name"))).problem
+    )
 
 
 def test_a_stylesheet_reads_no_file() -> None:
@@ -181,4 +189,22 @@ def test_a_stylesheet_reads_no_file() -> None:
     with pytest.raises(StylesheetFailed, match="cannot be read"):
         compile_stylesheet("<x")
 
-    assert STYLESHEET_FAILED == extract(b"<p>x", "", URL, RunnableRule("c", 1, text, ())).reason
+    assert (
+        STYLESHEET_FAILED == extract(RawPage(URL, b"<p>x"), RunnableRule("c", 1, text, ())).reason
+    )
+
+
+class TestPathsOfNodes:
+    tree: Any = parse_page(
+        b"<html><body><!-- c --><p>a<b>b</b>c</p><p title='t'>d</p></body></html>"
+    ).tree
+
+    def test_a_counted_path_becomes_the_path_of_its_element(self) -> None:
+        counted = ["/*[1]/*[1]/*[1]/text()[2]", "/*[1]/*[1]/*[2]/@title", "/*[1]/*[1]"]
+
+        assert ["/html/body/p[1]/text()[2]", "/html/body/p[2]/@title", "/html/body"] == list(
+            page_paths(self.tree, counted).values()
+        )
+
+    def test_a_path_that_leads_nowhere_is_left_out(self) -> None:
+        assert {} == page_paths(self.tree, ["", "x", "/*[2]", "/*[1]/*[9]", "//a"])

@@ -16,8 +16,7 @@ from clustering.dom.page import parse_page
 from rules.algorithms.by_hand.sandbox import read_stylesheet
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import Alternative, AttributeRule, Boundary, ClusterRule, Selection
-from rules.algorithms.running.node_paths_of_output import page_paths
-from rules.algorithms.running.run_rule import read_result, run_stylesheet, transform
+from rules.algorithms.running.run_rule import page_paths, read_result, run_stylesheet, transform
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from tests.algorithms import generated_rules as made
 

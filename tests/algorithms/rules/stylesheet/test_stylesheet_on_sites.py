@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from annotation.algorithms.attribute_types import AttributeType
+from clustering.algorithms.grouping import RawPage
 from clustering.dom.page import parse_page
 from rules.algorithms.learning.learner import learn_cluster
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
@@ -70,7 +71,7 @@ def test_all_engines_agree(name: str, tmp_path: Path) -> None:
     for page in pages:
         defined = defined_values(rule, tree_of(page))
         (record,) = extract(
-            page.body, page.content_type, "", RunnableRule("c", 1, stylesheet, types)
+            RawPage("", page.body, page.content_type), RunnableRule("c", 1, stylesheet, types)
         ).records
         raw = {name: [text] if isinstance(text, str) else text for name, text in record.raw.items()}
 
