@@ -3,8 +3,8 @@
 Paper:      none; Chakrabarti and Mehta, "The Paths More Taken" (WWW 2010) has the log of a search engine.
 Readings:   An anchor's text stands for a query, the pages that bear it for clicks: both name the page in a
             few words of other people. A log made so is called a derived log wherever it is used.
-Departures: Left out are links of a page to itself, texts without a term, and texts that lead to more than 5
-            pages (`next`, `details`, `2`): they name none of them.
+Departures: Left out are links of a page to itself, texts without a term, and texts that lead to more than
+            5 pages (`next`, `details`, `2`): they name none of them.
 Cost:       Linear in the links.
 """
 
@@ -16,14 +16,14 @@ from collections.abc import Iterable
 from clustering.algorithms.grouping import Click, SiteLink
 from clustering.algorithms.published.attributed_paths import terms_of
 
-MOST_TARGETS = 5
+MAX_TARGETS = 5  # pages that a text leads to
 
 
 def derive_clicks(links: Iterable[SiteLink]) -> list[Click]:
     """Return a click for each text and page it leads to, counting the pages that link so, by URL and text.
 
-    >>> from clustering.algorithms.grouping import SiteLink
-    >>> derive_clicks([SiteLink("/", "/a[1]", "/p", "Rope"), SiteLink("/q", "/a[1]", "/p", "rope!")])
+    >>> links = [SiteLink("/", "/a[1]", "/p", "Rope"), SiteLink("/q", "/a[1]", "/p", "rope!")]
+    >>> derive_clicks(links)
     [Click(query='rope', url='/p', clicks=2)]
     """
     sources: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
@@ -36,5 +36,5 @@ def derive_clicks(links: Iterable[SiteLink]) -> list[Click]:
     return [
         Click(query, url, len(pages))
         for (url, query), pages in sorted(sources.items())
-        if len(targets[query]) <= MOST_TARGETS
+        if len(targets[query]) <= MAX_TARGETS
     ]

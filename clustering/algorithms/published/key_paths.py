@@ -39,14 +39,14 @@ Path = TypeVar("Path")
 RECALL_WEIGHT = 0.3
 OCCURRENCE_THRESHOLD = 0.97
 WEIGHT_BASE = 0.5
-N_TOP = 100
-MOST_TOP = 200
-DIGITS = 12  # what sums in another order may change lies behind them
+N_TOP = 100  # paths of RF that are looked at
+MAX_TOP = 200
+N_DIGITS = 12  # what the order of a sum may change lies behind them
 
 
 @dataclass(frozen=True, slots=True)
 class QueryCount:
-    """What was asked of a page."""
+    """What searchers asked for before they went to a page."""
 
     terms: Mapping[int, int]  # Q(p)
     weight: float = 1.0  # of the page in the means
@@ -68,19 +68,22 @@ class PathTable:
     columns: Sequence[NDArray[np.intp]]  # the numbers of each page's paths
 
     def present(self, paths: Sequence[int]) -> NDArray[np.bool_]:
-        """Return which page, by row, has which of some paths, by column; paths are given by their hashes."""
-        distinct, place = np.unique(np.array(paths, dtype=np.uint64), return_inverse=True)
-        column = np.full(len(self.hashes), -1)
-        column[np.searchsorted(self.hashes, distinct)] = np.arange(len(distinct))
+        """Return which page, by row, has which of some paths, by column.
+
+        The paths are given by their hashes and occur in the table.
+        """
+        distinct, column_of_path = np.unique(np.array(paths, dtype=np.uint64), return_inverse=True)
+        column_by_number = np.full(len(self.hashes), -1)
+        column_by_number[np.searchsorted(self.hashes, distinct)] = np.arange(len(distinct))
         present = np.zeros((len(self.columns), len(distinct)), dtype=bool)
         for row, numbers in zip(present, self.columns, strict=True):
-            found = column[numbers]
-            row[found[found >= 0]] = True
-        return present[:, place]
+            columns = column_by_number[numbers]
+            row[columns[columns >= 0]] = True
+        return present[:, column_of_path]
 
 
 def number_paths(pages: Sequence[PathPage]) -> PathTable:
-    """Give a number to each path of a site."""
+    """Give each path of a site a number."""
     joined = np.concatenate([np.empty(0, dtype=np.uint64), *(page.paths for page in pages)])
     hashes, numbers = np.unique(joined, return_inverse=True)
     ends = np.cumsum([len(page.paths) for page in pages])
@@ -106,18 +109,20 @@ def matching(C: Counter[int], Q: Mapping[int, int]) -> Counter[int]:
 
 
 def expected_scores(
-    contents: Sequence[Mapping[Path, Counter[int]]], asked: Mapping[int, QueryCount], a: float = 1.0
+    contents: Sequence[Mapping[Path, Counter[int]]],
+    queries: Mapping[int, QueryCount],
+    a: float = 1.0,
 ) -> dict[Path, tuple[float, float]]:
-    """Return (EP(x), ER(x)) of every path, given C(x, p) for each page and what was asked of some."""
+    """Return (EP(x), ER(x)) of every path, given C(x, p) of each page and Q(p) of some."""
     scores = {}
     for x in {x for content in contents for x in content}:
         pages = [p for p, content in enumerate(contents) if x in content]
-        queried = [p for p in pages if p in asked and asked[p].terms]
+        queried = [p for p in pages if p in queries and queries[p].terms]
         mean_precision = mean_recall = 0.0
         for p in queried:
-            C, Q = contents[p][x], asked[p].terms
+            C, Q = contents[p][x], queries[p].terms
             n_matching = matching(C, Q).total()
-            share = asked[p].weight / sum(asked[q].weight for q in queried)
+            share = queries[p].weight / sum(queries[q].weight for q in queried)
             mean_precision += share * (n_matching / C.total() if C else 0.0)
             mean_recall += share * n_matching / sum(Q.values())
         factor = (len(pages) / len(contents)) ** a * len(queried) / len(pages)
@@ -128,45 +133,50 @@ def expected_scores(
 def score_paths(
     pages: Sequence[PathPage],
     table: PathTable,
-    asked: Mapping[int, QueryCount],
-    kept: Mapping[int, NDArray[np.bool_]] | None = None,
+    queries: Mapping[int, QueryCount],
+    own_terms: Mapping[int, NDArray[np.bool_]] | None = None,
     a: float = 1.0,
 ) -> Scores:
     """Return what `expected_scores` returns, by array operations.
 
-    `kept` says which terms of a queried page are no template's.
+    `own_terms` marks the terms of a queried page that belong to no template.
     """
     n_paths = len(table.hashes)
-    n_by_path = np.bincount(
-        np.concatenate([np.empty(0, np.intp), *table.columns]), minlength=n_paths
-    )
+    numbers = np.concatenate([np.empty(0, np.intp), *table.columns])
+    n_by_path = np.bincount(numbers, minlength=n_paths)
     weight, precision, recall, n_queried = (np.zeros(n_paths) for _ in range(4))
-    for p in sorted(asked):
-        if asked[p].terms:
-            n_content, n_matching = count_terms(pages[p], asked[p].terms, (kept or {}).get(p))
-            x = table.columns[p]
-            weight[x] += asked[p].weight
-            n_queried[x] += 1
-            precision[x] += asked[p].weight * n_matching / np.maximum(n_content, 1)
-            recall[x] += asked[p].weight * n_matching / sum(asked[p].terms.values())
+    for p in sorted(queries):
+        terms, page_weight = queries[p].terms, queries[p].weight
+        if not terms:
+            continue
+        n_content, n_matching = count_terms(pages[p], terms, (own_terms or {}).get(p))
+        x = table.columns[p]
+        weight[x] += page_weight
+        n_queried[x] += 1
+        precision[x] += page_weight * n_matching / np.maximum(n_content, 1)
+        recall[x] += page_weight * n_matching / sum(terms.values())
     present = n_by_path / max(len(pages), 1)
     factor = present**a * n_queried / np.maximum(n_by_path, 1) / np.where(weight == 0, 1, weight)
-    return Scores(np.round(factor * precision, DIGITS), np.round(factor * recall, DIGITS))
+    return Scores(
+        precision=np.round(factor * precision, N_DIGITS),
+        recall=np.round(factor * recall, N_DIGITS),
+    )
 
 
 def count_terms(
-    page: PathPage, Q: Mapping[int, int], kept: NDArray[np.bool_] | None = None
+    page: PathPage, Q: Mapping[int, int], is_own: NDArray[np.bool_] | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return |C(x, p)| and |M(x, p)| of each path of a page."""
     path, first, end = page.spans.T
     n_paths = len(page.paths)
-    is_kept = np.ones(len(page.terms), dtype=bool) if kept is None else kept
-    before = np.concatenate([[0], np.cumsum(is_kept)])
+    if is_own is None:
+        is_own = np.ones(len(page.terms), dtype=bool)
+    before = np.concatenate([[0], np.cumsum(is_own)])
     n_content = _sum_by_path(path, before[end] - before[first], n_paths)
     n_matching = np.zeros(n_paths, dtype=np.int64)
-    for term in np.intersect1d(page.terms[is_kept], np.fromiter(Q, np.uint32, len(Q))).tolist():
-        at = np.flatnonzero((page.terms == term) & is_kept)
-        n_in_span = np.searchsorted(at, end) - np.searchsorted(at, first)
+    for term in np.intersect1d(page.terms[is_own], np.fromiter(Q, np.uint32, len(Q))).tolist():
+        positions = np.flatnonzero((page.terms == term) & is_own)
+        n_in_span = np.searchsorted(positions, end) - np.searchsorted(positions, first)
         n_matching += np.minimum(_sum_by_path(path, n_in_span, n_paths), Q[term])
     return n_content, n_matching
 
@@ -178,18 +188,22 @@ def _sum_by_path(
 
 
 def matches_of(
-    page: PathPage, paths: Sequence[int], asked: QueryCount, kept: NDArray[np.bool_] | None = None
+    page: PathPage,
+    paths: Sequence[int],
+    query: QueryCount,
+    is_own: NDArray[np.bool_] | None = None,
 ) -> list[Counter[int]]:
     """Return M(x, p) of some paths of a page, given by their hashes."""
-    place_by_path = {path: place for place, path in enumerate(page.paths.tolist())}
-    is_kept = np.ones(len(page.terms), dtype=bool) if kept is None else kept
+    if is_own is None:
+        is_own = np.ones(len(page.terms), dtype=bool)
+    index_by_path = {path: index for index, path in enumerate(page.paths.tolist())}
     M = []
     for path in paths:
-        spans = page.spans[page.spans[:, 0] == place_by_path.get(path, -1)]
-        terms = [
-            page.terms[first:end][is_kept[first:end]].tolist() for _, first, end in spans.tolist()
-        ]
-        M.append(matching(Counter(term for part in terms for term in part), asked.terms))
+        spans = page.spans[page.spans[:, 0] == index_by_path.get(path, -1)]
+        C: Counter[int] = Counter()
+        for _, first, end in spans.tolist():
+            C.update(page.terms[first:end][is_own[first:end]].tolist())
+        M.append(matching(C, query.terms))
     return M
 
 
@@ -215,10 +229,9 @@ def similarity_of_occurrence(present: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Return H of every two paths, from a row for each page and a column for each path."""
     counts = present.astype(np.float32)
     both = counts.T @ counts
-    one = both.diagonal()
-    H: NDArray[np.float64] = np.divide(
-        both, np.maximum(np.minimum.outer(one, one), 1.0), dtype=np.float64
-    )
+    n_pages = both.diagonal()
+    smaller = np.maximum(np.minimum.outer(n_pages, n_pages), 1.0)
+    H: NDArray[np.float64] = np.divide(both, smaller, dtype=np.float64)
     return H
 
 
@@ -229,13 +242,12 @@ def similarity_of_content(
     total, n_pages = np.zeros((n_paths, n_paths)), np.zeros((n_paths, n_paths))
     for M in matches:
         terms = sorted(set().union(*M))
-        counts = np.array([[M_x[term] for term in terms] for M_x in M], dtype=float).reshape(
-            n_paths, -1
-        )
-        least = np.minimum.outer(counts.sum(axis=1), counts.sum(axis=1))
+        rows = [[M_x[term] for term in terms] for M_x in M]
+        counts = np.array(rows, dtype=float).reshape(n_paths, -1)
+        smaller = np.minimum.outer(counts.sum(axis=1), counts.sum(axis=1))
         shared = sum((np.minimum.outer(n, n) for n in counts.T), start=np.zeros_like(total))
-        total += np.divide(shared, least, out=np.zeros_like(total), where=least > 0)
-        n_pages += least > 0
+        total += np.divide(shared, smaller, out=np.zeros_like(total), where=smaller > 0)
+        n_pages += smaller > 0
     return total / np.maximum(n_pages, 1)
 
 
@@ -260,6 +272,6 @@ def rank_weights(n: int, beta: float = WEIGHT_BASE) -> list[float]:
 
 
 def pick_independent(dependent: NDArray[np.bool_], beta: float = WEIGHT_BASE) -> list[int]:
-    """Return the ranks, from 0, of the best independent paths, given which ranks depend on which."""
+    """Return the ranks, from 0, of the best independent paths; `dependent` has a row for each rank."""
     edges = {(i, j) for i, j in np.argwhere(np.triu(dependent, 1)).tolist()}
     return greedy_mwis(rank_weights(len(dependent), beta), edges)

@@ -3,9 +3,11 @@
 Paper:      Chakrabarti and Mehta, "The Paths More Taken: Matching DOM Trees to Search Logs for Accurate
             Webpage Clustering" (WWW 2010), sections 3, 3.1 and 3.4. Paths stand in `attributed_paths`,
             sections 3.2 and 3.3 in `key_paths`, tabs in `tabs`, template removal in `template_removal`, the
-            recognition of pages in their bytes in `marks`, the log made from links in `derived_log`.
-Notation:   S, the ranked key paths -> `KeyPath`; W, the paths of a page; k, the size of a shingle; tau_occ ->
-            `occurrence_threshold`; beta -> `weight_base`; theta -> `recall_weight`; RF -> `top`.
+            recognition of pages in their bytes in `unique_attributes`, the log made from links in
+            `derived_log`.
+Notation:   S, the ranked key paths -> `KeyPath`; W, the paths of a page; k, the size of a shingle;
+            tau_occ -> `occurrence_threshold`; beta -> `weight_base`; theta -> `recall_weight`; RF -> `top`;
+            Q(p), what was searched for p -> `queries`.
 Readings:   Two shingles are the same where they hold the same paths in the same order: key paths by rank,
             then others by their hash under the seed. Pages without any path are in no group. A page of a
             known shingle whose open tab was never seen belongs to no group either.
@@ -23,7 +25,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import xxhash
 from numpy.typing import NDArray
 
 from clustering.algorithms.grouping import (
@@ -36,6 +37,7 @@ from clustering.algorithms.grouping import (
     RawPage,
     grouping_of,
 )
+from clustering.algorithms.path_sets import min_hash
 from clustering.algorithms.published.attributed_paths import (
     PathPage,
     hash_term,
@@ -43,7 +45,7 @@ from clustering.algorithms.published.attributed_paths import (
     terms_of,
 )
 from clustering.algorithms.published.key_paths import (
-    MOST_TOP,
+    MAX_TOP,
     N_TOP,
     OCCURRENCE_THRESHOLD,
     RECALL_WEIGHT,
@@ -58,7 +60,7 @@ from clustering.algorithms.published.key_paths import (
     similarity_of_occurrence,
 )
 from clustering.algorithms.published.tabs import find_tabs, open_tab
-from clustering.algorithms.published.template_removal import kept_terms, repeated_pagelets
+from clustering.algorithms.published.template_removal import own_terms, repeated_pagelets
 from clustering.algorithms.published.unique_attributes import find_mark, unique_marks
 
 SHINGLE_SIZE = 1
@@ -103,25 +105,30 @@ def cluster_pages(
 
     Raises EvidenceMissing.
     """
-    order = sorted(
-        range(len(urls)), key=urls.__getitem__
-    )  # so that no result depends on the pages' order
-    pages = [observations[place] for place in order]
-    asked = asked_of([urls[place] for place in order], evidence.clicks, weighs_clicks=weighs_clicks)
+    # In the order of the URLs, so that no result depends on the order of the pages.
+    order = sorted(range(len(urls)), key=urls.__getitem__)
+    pages = [observations[index] for index in order]
+    queries = count_queries(
+        [urls[index] for index in order], evidence.clicks, weighs_clicks=weighs_clicks
+    )
     # Find key paths for the website.
     repeated = repeated_pagelets(pages) if removes_templates else frozenset()
-    kept = {p: kept_terms(pages[p], repeated) for p in asked}
+    is_own = {p: own_terms(pages[p], repeated) for p in queries}
     table = number_paths(pages)
-    scores = score_paths(pages, table, asked, kept, presence_exponent)
-    numbers = rank_paths(pages, table, scores, recall_weight)[: min(n_top, MOST_TOP)]
+    scores = score_paths(pages, table, queries, is_own, presence_exponent)
+    numbers = rank_paths(pages, table, scores, recall_weight)[: min(n_top, MAX_TOP)]
     top = table.hashes[numbers].tolist()
     # Remove dependence by picking the best set of independent key paths.
     dependent = similarity_of_occurrence(table.present(top)) >= occurrence_threshold
     if content_threshold is not None:
-        matches = (matches_of(pages[p], top, asked[p], kept[p]) for p in sorted(asked))
+        matches = (matches_of(pages[p], top, queries[p], is_own[p]) for p in sorted(queries))
         dependent |= similarity_of_content(matches, len(top)) >= content_threshold
     S = [
-        KeyPath(top[i], float(scores.precision[numbers[i]]), float(scores.recall[numbers[i]]))
+        KeyPath(
+            top[i],
+            precision=float(scores.precision[numbers[i]]),
+            recall=float(scores.recall[numbers[i]]),
+        )
         for i in pick_independent(dependent, weight_base)
     ]
     # Cluster webpages using these independent key paths.
@@ -129,42 +136,44 @@ def cluster_pages(
     profile = Profile({x.path: rank for rank, x in enumerate(S)}, tabs, k, evidence.seed)
     names = [name_page(page, profile) for page in pages]
     present = table.present([*profile.rank, *tabs])
+    name_by_page = dict(zip(order, names, strict=True))
     return grouping_of(
-        [name for _, name in sorted(zip(order, names, strict=True))],
-        why=_why(S, tabs, present, len(asked), evidence),
+        [name_by_page[page] for page in range(len(urls))],
+        why=_why(S, tabs, present, len(queries), evidence),
         whys=_whys(pages, names, profile),
         model=_model(pages, names, S, profile, present),
     )
 
 
-def asked_of(
+def count_queries(
     urls: Sequence[str], clicks: Sequence[Click], *, weighs_clicks: bool = False
 ) -> dict[int, QueryCount]:
     """Return Q(p) of each page that was clicked; a query counts once a page, however it is written.
 
-    Raises EvidenceMissing.
+    Raises EvidenceMissing where there is no search log, or none that leads to one of the pages.
     """
-    queries: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
-    n_clicks: Counter[str] = Counter()
-    for click in clicks:
-        if click.clicks > 0 and (terms := terms_of(click.query)):
-            queries[click.url].add(tuple(terms))
-            n_clicks[click.url] += click.clicks
-    asked = {
-        p: QueryCount(
-            Counter(hash_term(term) for query in queries[url] for term in query),
-            float(n_clicks[url]) if weighs_clicks else 1.0,
-        )
-        for p, url in enumerate(urls)
-        if url in queries
-    }
     if not clicks:
         raise EvidenceMissing("key paths need a search log, or links from which one can be derived")
-    if urls and not asked:
+    queries_by_url: defaultdict[str, set[tuple[str, ...]]] = defaultdict(set)
+    n_clicks: Counter[str] = Counter()
+    for click in clicks:
+        terms = tuple(terms_of(click.query))
+        if terms and click.clicks > 0:
+            queries_by_url[click.url].add(terms)
+            n_clicks[click.url] += click.clicks
+    queries: dict[int, QueryCount] = {}
+    for p, url in enumerate(urls):
+        if url in queries_by_url:
+            terms_asked_for = (term for query in queries_by_url[url] for term in query)
+            queries[p] = QueryCount(
+                Counter(map(hash_term, terms_asked_for)),
+                weight=float(n_clicks[url]) if weighs_clicks else 1.0,
+            )
+    if urls and not queries:
         raise EvidenceMissing(
             f"none of the {len(clicks):,} searches leads to one of the {len(urls):,} pages"
         )
-    return asked
+    return queries
 
 
 def name_page(page: PathPage, profile: Profile) -> str | None:
@@ -172,43 +181,38 @@ def name_page(page: PathPage, profile: Profile) -> str | None:
     shingle = two_step_shingle(page, profile)
     if not shingle:
         return None
+    name = "-".join(f"{x:016x}" for x in shingle)
     tab = open_tab(page, profile.tabs)
-    return "-".join(f"{x:016x}" for x in shingle) + (f"@{tab[0]:016x}={tab[1]:016x}" if tab else "")
+    if tab is None:
+        return name
+    path, content = tab
+    return f"{name}@{path:016x}={content:016x}"
 
 
 def two_step_shingle(page: PathPage, profile: Profile) -> tuple[int, ...]:
     """Return the k top-ranked key paths of a page, filled up with the min-hashes of its other paths."""
     W = page.paths
     # First the top-ranked key paths present in W.
-    shingle = sorted((x for x in W.tolist() if x in profile.rank), key=profile.rank.__getitem__)[
-        : profile.k
-    ]
+    key_paths = [x for x in W.tolist() if x in profile.rank]
+    shingle = sorted(key_paths, key=profile.rank.__getitem__)[: profile.k]
     if len(shingle) == profile.k:
         return tuple(shingle)
     # If there are fewer than k, the remaining ones by the usual min-hashing.
     others = W[~np.isin(W, np.array(shingle, dtype=np.uint64))]
-    hashes = _mix(others ^ np.uint64(xxhash.xxh64_intdigest(b"", seed=profile.seed)))
-    return (*shingle, *others[np.lexsort((others, hashes))[: profile.k - len(shingle)]].tolist())
-
-
-def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Spread every bit over all others, as the finaliser of splitmix64 does."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    return (*shingle, *min_hash(others, profile.k - len(shingle), profile.seed))
 
 
 def _why(
     S: Sequence[KeyPath],
     tabs: Sequence[int],
     present: NDArray[np.bool_],
-    n_asked: int,
+    n_queried: int,
     evidence: ClusteringInputs,
 ) -> str:
     log = "a derived log (the words of links)" if evidence.has_derived_clicks else "the search log"
     n_covered = int(present[:, : len(S)].any(axis=1).sum())
     return (
-        f"{len(S)} key paths and {len(tabs)} tab paths found with {log}, which asks for {n_asked:,} of "
+        f"{len(S)} key paths and {len(tabs)} tab paths found with {log}, which asks for {n_queried:,} of "
         f"{len(present):,} pages; {n_covered:,} pages have a key path."
     )
 
@@ -222,14 +226,13 @@ def _whys(
 
 
 def _why_together(page: PathPage, profile: Profile) -> str:
-    place = {path: place for place, path in enumerate(page.paths.tolist())}
-    shingle, tab = two_step_shingle(page, profile), open_tab(page, profile.tabs)
-    parts = [
-        f"{'key path' if x in profile.rank else 'min-hash'} {page.path_written(place[x])}"
-        for x in shingle
-    ]
-    if tab:
-        parts.append(f"the same open tab at {page.path_written(place[tab[0]])}")
+    parts = []
+    for x in two_step_shingle(page, profile):
+        chosen_by = "key path" if x in profile.rank else "min-hash"
+        parts.append(f"{chosen_by} {_written(x, page)}")
+    tab = open_tab(page, profile.tabs)
+    if tab is not None:
+        parts.append(f"the same open tab at {_written(tab[0], page)}")
     return "; ".join(parts)
 
 
@@ -240,6 +243,7 @@ def _model(
     profile: Profile,
     present: NDArray[np.bool_],
 ) -> Model:
+    """Return what `assign` and `name_in_bytes` need; `present` has a column for each path of S and tab."""
     paths = [*profile.rank, *profile.tabs]
     written = [
         _written(path, pages[int(column.argmax())])
@@ -247,17 +251,20 @@ def _model(
     ]
     marks = unique_marks(pages, written, present)
     rows = [
-        {"hash": f"{path:016x}", "path": text, "n_pages": int(n_pages), "mark": mark and list(mark)}
-        for path, text, n_pages, mark in zip(
-            paths, written, present.sum(axis=0), marks, strict=True
-        )
+        {
+            "hash": f"{path:016x}",
+            "path": written[i],
+            "n_pages": int(present[:, i].sum()),
+            "mark": list(marks[i]) if marks[i] else None,
+        }
+        for i, path in enumerate(paths)
     ]
     return {
         "k": profile.k,
         "seed": profile.seed,
         "key_paths": [
             row | {"precision": x.precision, "recall": x.recall}
-            for row, x in zip(rows, S, strict=False)
+            for row, x in zip(rows[: len(S)], S, strict=True)
         ],
         "tabs": rows[len(S) :],
         "groups": dict(sorted(Counter(name for name in names if name).items())),
@@ -265,6 +272,7 @@ def _model(
 
 
 def _written(path: int, page: PathPage) -> str:
+    """Return a path of a page as in Table 4, given by its hash."""
     return page.path_written(int(np.flatnonzero(page.paths == np.uint64(path))[0]))
 
 
@@ -288,22 +296,28 @@ def assign_bytes(model: Model, page: RawPage) -> str | None:
 
 
 def name_in_bytes(model: Model, body: bytes) -> str | None:
-    """Return the group that a page's first key path gives it, None where the bytes alone do not decide."""
-    if model["k"] != 1 or any(_finds(tab, body) is not False for tab in model["tabs"]):
+    """Return the group that a page's first key path gives it, None where the bytes do not decide."""
+    if model["k"] != 1:
         return None
+    if any(_has_path(tab, body) is not False for tab in model["tabs"]):
+        return None  # the open tab decides, too
     for key_path in model["key_paths"]:
-        is_there = _finds(key_path, body)
-        if is_there is None:
+        has_path = _has_path(key_path, body)
+        if has_path is None:
             return None
-        if is_there:
+        if has_path:
             name: str = key_path["hash"]
             return name if name in model["groups"] else None
     return None
 
 
-def _finds(row: Mapping[str, list[str] | None], body: bytes) -> bool | None:
+def _has_path(row: Mapping[str, list[str] | None], body: bytes) -> bool | None:
+    """Return whether a page has a path of the model, None where the bytes leave it in doubt."""
     mark = row["mark"]
-    return find_mark(body, mark[0], mark[1]) if mark else None
+    if mark is None:
+        return None
+    name, value = mark
+    return find_mark(body, name, value)
 
 
 CLUSTERER = Clusterer(

@@ -1,13 +1,15 @@
 """Recognise a page by an id or class in its bytes, without building its tree.
 
 Paper:      Chakrabarti and Mehta, "The Paths More Taken: Matching DOM Trees to Search Logs for Accurate
-            Webpage Clustering" (WWW 2010), section 4.2: a few paths decide, and some are known by a unique id
-            or class.
-Notation:   mark, an attribute with its value that is on a page exactly when a path is, on all pages seen.
+            Webpage Clustering" (WWW 2010), section 4.2: a few paths decide, and some are known by a unique
+            id or class.
+Notation:   mark, an id or class with its value; of a path: one that is on a page exactly when the path is,
+            on all pages seen.
 Readings:   A mark is taken from the path's own steps, the last one first.
-Departures: Where the bytes leave a doubt (`find_mark` returns None), the caller builds the tree. A value that
-            is written with character references is not found.
-Cost:       A search for the value's first word, and a look around each place where it stands.
+Departures: Where the bytes leave a doubt (`find_mark` returns None), the caller builds the tree. A value
+            that is written with character references is not found.
+Cost:       `find_mark`: a search for the value's first word, and a look around each occurrence.
+            `unique_marks`: a sort of the marks of all pages; collecting them costs 0.1 ms a page.
 """
 
 from __future__ import annotations
@@ -22,11 +24,11 @@ from numpy.typing import NDArray
 
 from clustering.algorithms.published.attributed_paths import PathPage, hash_mark, marks_in
 
-MOST_DOUBTS = 10  # after which the tree is the shorter way
-LOOKED_BACK = 60  # bytes in which a name and an equals sign stand before a value
+MAX_DOUBTS = 10  # after which building the tree is quicker
+MAX_BYTES_BEFORE_VALUE = 60  # in which a name and an equals sign are looked for
 RAW_ELEMENTS = (b"script", b"style", b"textarea", b"title", b"xmp", b"iframe")
 
-Mark = tuple[str, str]
+Mark = tuple[str, str]  # id or class, value
 
 
 def unique_marks(
@@ -34,17 +36,18 @@ def unique_marks(
 ) -> list[Mark | None]:
     """Return the mark of each path, None where it has none.
 
-    `written` gives the paths as they are written, `present` a row for each page and a column for each path.
+    `written` has the paths as they are written, `present` a row for each page and a column for each path.
     """
-    joined = np.concatenate([np.empty(0, dtype=np.uint64), *(page.marks for page in pages)])
-    page_of = np.repeat(np.arange(len(pages)), [len(page.marks) for page in pages])
-    order = np.argsort(joined, kind="stable")
-    joined, page_of = joined[order], page_of[order]
+    marks = np.concatenate([np.empty(0, dtype=np.uint64), *(page.marks for page in pages)])
+    page_of_mark = np.repeat(np.arange(len(pages)), [len(page.marks) for page in pages])
+    order = np.argsort(marks, kind="stable")
+    marks, page_of_mark = marks[order], page_of_mark[order]
 
     def is_unique(mark: Mark, column: NDArray[np.bool_]) -> bool:
-        sought = np.uint64(hash_mark(*mark))
-        first, end = (np.searchsorted(joined, sought, side=side) for side in ("left", "right"))
-        return np.array_equal(page_of[first:end], np.flatnonzero(column))
+        hashed = np.uint64(hash_mark(*mark))
+        first = np.searchsorted(marks, hashed, side="left")
+        end = np.searchsorted(marks, hashed, side="right")
+        return np.array_equal(page_of_mark[first:end], np.flatnonzero(column))
 
     return [
         next((mark for mark in marks_in(path) if is_unique(mark, column)), None)
@@ -53,20 +56,21 @@ def unique_marks(
 
 
 def find_mark(body: bytes, name: str, value: str) -> bool | None:
-    """Say whether an element of the page has the id or class, None where the bytes leave it in doubt."""
+    """Return whether an element has the id or class, None where the bytes leave it in doubt."""
     if b"\0" in body:
         return None  # another encoding, or a page that parsers disagree on
     patterns = _patterns(name, value)
     word = value.partition(" ")[0].encode()
-    place, n_doubts = body.find(word), 0
-    while place >= 0 and n_doubts < MOST_DOUBTS:
-        if _is_like_attribute(body, place, patterns):
-            start = body.rfind(b"<", 0, place)
+    n_doubts = 0
+    at = body.find(word)
+    while at >= 0 and n_doubts < MAX_DOUBTS:
+        if _is_like_attribute(body, at, patterns):
+            start = body.rfind(b"<", 0, at)
             tag = patterns.tag.match(body, start) if start >= 0 else None
-            if tag and tag.end() > place and not _is_hidden(body, start):
+            if tag and tag.end() > at and not _is_hidden(body, start):
                 return True
             n_doubts += 1
-        place = body.find(word, place + 1)
+        at = body.find(word, at + 1)
     return None if n_doubts else False
 
 
@@ -101,14 +105,14 @@ def _patterns(name: str, value: str) -> _Patterns:
     )
 
 
-def _is_like_attribute(body: bytes, place: int, patterns: _Patterns) -> bool:
-    """Say whether what stands at a place could be the value of the attribute."""
-    before = patterns.before.search(body, max(place - LOOKED_BACK, 0), place)
-    return before is not None and patterns.after[before[1]].match(body, place) is not None
+def _is_like_attribute(body: bytes, at: int, patterns: _Patterns) -> bool:
+    """Return whether what stands at an offset could be the value of the attribute."""
+    before = patterns.before.search(body, max(at - MAX_BYTES_BEFORE_VALUE, 0), at)
+    return before is not None and patterns.after[before[1]].match(body, at) is not None
 
 
 def _is_hidden(body: bytes, start: int) -> bool:
-    """Say whether a tag could stand within a comment, or within an element whose content is no markup."""
+    """Return whether a tag could stand in a comment or in an element whose content is no markup."""
     pairs = [(b"<!--", b"-->"), *((b"<" + name, b"</" + name) for name in RAW_ELEMENTS)]
     for opening, closing in pairs:
         opened = body.rfind(opening, 0, start)

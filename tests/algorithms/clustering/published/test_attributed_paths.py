@@ -9,17 +9,19 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml.html import HtmlElement
 
 from clustering.algorithms.published.attributed_paths import (
     MAX_PATHS,
     NUMBER,
+    SKIPPED_TAGS,
     PathPage,
-    elements_at,
     hash_mark,
     hash_term,
     hash_terms,
     marks_in,
     observe_tree,
+    step_of,
     terms_of,
 )
 from clustering.dom.page import parse_page
@@ -35,7 +37,21 @@ def observed(body: bytes, url: str = "http://a.example/") -> PathPage:
 
 
 def written(page: PathPage) -> list[str]:
-    return [page.path_written(place) for place in range(len(page.paths))]
+    return [page.path_written(index) for index in range(len(page.paths))]
+
+
+def elements_at(tree: HtmlElement, path: str) -> list[HtmlElement]:
+    """Return the elements of a tree that stand at a written path, in document order."""
+    elements = []
+    stack = [(tree, "")]
+    while stack:
+        element, above = stack.pop()
+        if isinstance(element.tag, str) and element.tag not in SKIPPED_TAGS:
+            here = f"{above}/{step_of(element)}"
+            if here == path:
+                elements.append(element)
+            stack.extend((child, here) for child in reversed(element))
+    return elements
 
 
 def content(page: PathPage, path: str) -> Counter[int]:
@@ -198,8 +214,8 @@ def test_content_of_a_path_is_all_text_of_its_elements(trees: list[Any]) -> None
     tree = parse_page(f"<html><body>{''.join(map(html_of, trees))}</body></html>".encode()).tree
     assert tree is not None
     page = observe_tree(tree)
-    for place, path in enumerate(written(page)):
+    for index, path in enumerate(written(page)):
         expected = Counter[int]()
         for element in elements_at(tree, path):
             expected += hash_terms(" ".join(element.itertext()))
-        assert expected == Counter(page.content(place).tolist())
+        assert expected == Counter(page.content(index).tolist())

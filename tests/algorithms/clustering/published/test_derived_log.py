@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from clustering.algorithms.grouping import Click, SiteLink
-from clustering.algorithms.published.derived_log import MOST_TARGETS, derive_clicks
+from clustering.algorithms.published.derived_log import MAX_TARGETS, derive_clicks
 
 
 def link(source: str, target: str, text: str) -> SiteLink:
@@ -34,7 +34,7 @@ def test_a_text_that_leads_to_many_pages_names_none() -> None:
     def named(n: int) -> list[Click]:
         return derive_clicks([link("/", f"/p{number}", "Details") for number in range(n)])
 
-    assert (MOST_TARGETS, 0) == (len(named(MOST_TARGETS)), len(named(MOST_TARGETS + 1)))
+    assert (MAX_TARGETS, 0) == (len(named(MAX_TARGETS)), len(named(MAX_TARGETS + 1)))
 
 
 def test_the_order_of_links_does_not_matter() -> None:

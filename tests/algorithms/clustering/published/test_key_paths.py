@@ -174,28 +174,28 @@ def test_arrays_give_what_the_formulas_give(
         for one, two, has_b, _ in pages
     ]
     observed = [observe_tree(parse_page(body.encode()).tree) for body in bodies]
-    asked = {
+    queries = {
         p: QueryCount(hash_terms(query), 1.0 + p)
         for p, (*_, query) in enumerate(pages)
         if query is not None
     }
     table = number_paths(observed)
-    scores = score_paths(observed, table, asked, a=a)
+    scores = score_paths(observed, table, queries, a=a)
     contents = [
         {x: Counter(page.content(place).tolist()) for place, x in enumerate(page.paths.tolist())}
         for page in observed
     ]
 
-    for x, (EP, ER) in expected_scores(contents, asked, a).items():
+    for x, (EP, ER) in expected_scores(contents, queries, a).items():
         place = table.hashes.tolist().index(x)
         assert pytest.approx((EP, ER)) == (scores.precision[place], scores.recall[place])
 
 
 def test_terms_of_templates_count_neither_as_content_nor_as_matches() -> None:
     page = observe_tree(parse_page(b"<p>rope menu rope</p>").tree)
-    kept = {0: np.array([True, False, False])}
+    own_terms = {0: np.array([True, False, False])}
     scores = score_paths(
-        [page], number_paths([page]), {0: QueryCount(hash_terms("rope menu"))}, kept
+        [page], number_paths([page]), {0: QueryCount(hash_terms("rope menu"))}, own_terms
     )
 
     assert {(1.0, 0.5)} == set(zip(scores.precision.tolist(), scores.recall.tolist(), strict=True))

@@ -23,10 +23,10 @@ from clustering.algorithms.published.attributed_paths import hash_step, hash_ter
 from clustering.algorithms.published.keyclus import (
     CLUSTERER,
     Profile,
-    asked_of,
     assign,
     assign_bytes,
     cluster_pages,
+    count_queries,
     name_in_bytes,
     observe,
     two_step_shingle,
@@ -165,10 +165,10 @@ def test_queries_count_once_a_page_however_they_are_written() -> None:
         Click("x", "/q", 0),
     ]
 
-    assert hash_terms("half rope rope") == asked_of(["/p", "/q"], clicks)[0].terms
-    assert [0] == list(asked_of(["/p", "/q"], clicks))
+    assert hash_terms("half rope rope") == count_queries(["/p", "/q"], clicks)[0].terms
+    assert [0] == list(count_queries(["/p", "/q"], clicks))
     assert [1.0, 5.0] == [
-        asked_of(["/p"], clicks, weighs_clicks=weighs)[0].weight for weighs in (False, True)
+        count_queries(["/p"], clicks, weighs_clicks=weighs)[0].weight for weighs in (False, True)
     ]
 
 

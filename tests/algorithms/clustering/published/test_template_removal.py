@@ -6,8 +6,8 @@ import random
 
 from clustering.algorithms.published.attributed_paths import PathPage, observe_tree
 from clustering.algorithms.published.template_removal import (
-    fewest_pages,
-    kept_terms,
+    min_pages_of_template,
+    own_terms,
     repeated_pagelets,
 )
 from clustering.dom.page import parse_page
@@ -29,7 +29,7 @@ class TestPaper:
     def test_a_menu_on_all_pages_is_a_template_and_titles_are_not(self) -> None:
         pages = site(5)
 
-        assert [False] * 3 + [True] * 3 == kept_terms(pages[0], repeated_pagelets(pages)).tolist()
+        assert [False] * 3 + [True] * 3 == own_terms(pages[0], repeated_pagelets(pages)).tolist()
 
     def test_tabs_that_lead_to_a_page_s_own_pages_are_kept(self) -> None:
         tabs = (
@@ -39,17 +39,17 @@ class TestPaper:
         same = [observed(tabs, "http://a.example/p/1") for _ in range(9)]
 
         # Positive control: at one address they lead to the same places, but equal pages count once.
-        assert [True] * 3 + [False] == kept_terms(pages[0], repeated_pagelets(pages)).tolist()
-        assert kept_terms(same[0], repeated_pagelets(same)).all()
+        assert [True] * 3 + [False] == own_terms(pages[0], repeated_pagelets(pages)).tolist()
+        assert own_terms(same[0], repeated_pagelets(same)).all()
 
     def test_content_on_two_pages_is_no_template(self) -> None:
         pages = site(2)
 
-        assert kept_terms(pages[0], repeated_pagelets(pages)).all()
+        assert own_terms(pages[0], repeated_pagelets(pages)).all()
 
 
-def test_the_fewest_pages_grow_with_the_site() -> None:
-    assert [3, 3, 4, 200] == [fewest_pages(n) for n in (0, 300, 301, 20_000)]
+def test_the_min_pages_of_template_grow_with_the_site() -> None:
+    assert [3, 3, 4, 200] == [min_pages_of_template(n) for n in (0, 300, 301, 20_000)]
 
 
 def test_the_order_of_pages_does_not_matter() -> None:
