@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from clustering.algorithms.grouping import Model
+from clustering.algorithms.hashing import mix
 from clustering.dom.paths import walk_tag_paths
 
 Hashes: TypeAlias = "NDArray[np.uint64]"
@@ -171,13 +172,6 @@ def min_hash(elements: Hashes, k: int, seed: int) -> tuple[int, ...]:
         least = np.argpartition(hashes, k - 1)[:k]
         elements, hashes = elements[least], hashes[least]
     return tuple(elements[np.lexsort((elements, hashes))].tolist())
-
-
-def mix(x: Hashes) -> Hashes:
-    """Spread every bit over all others, as the finaliser of splitmix64 does."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
 
 
 def name_components(sets: Sequence[Hashes], component: Sequence[int]) -> list[str | None]:

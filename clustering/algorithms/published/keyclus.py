@@ -250,15 +250,17 @@ def _model(
         for path, column in zip(paths, present.T, strict=True)
     ]
     marks = unique_marks(pages, written, present)
-    rows = [
-        {
-            "hash": f"{path:016x}",
-            "path": written[i],
-            "n_pages": int(present[:, i].sum()),
-            "mark": list(marks[i]) if marks[i] else None,
-        }
-        for i, path in enumerate(paths)
-    ]
+    rows: list[Model] = []
+    for i, path in enumerate(paths):
+        mark = marks[i]
+        rows.append(
+            {
+                "hash": f"{path:016x}",
+                "path": written[i],
+                "n_pages": int(present[:, i].sum()),
+                "mark": list(mark) if mark else None,
+            }
+        )
     return {
         "k": profile.k,
         "seed": profile.seed,

@@ -38,6 +38,7 @@ from clustering.algorithms.grouping import (
     TooManyPages,
     grouping_of,
 )
+from clustering.algorithms.hashing import mix
 from clustering.algorithms.path_sets import (
     EXACT_IN_JSON,
     Hashes,
@@ -45,7 +46,6 @@ from clustering.algorithms.path_sets import (
     hash_text,
     join_similar_fast,
     min_hash,
-    mix,
     name_components,
     nearest_example,
     share_of_both,

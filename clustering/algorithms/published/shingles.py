@@ -43,23 +43,18 @@ from clustering.algorithms.grouping import (
     RawPage,
     grouping_of,
 )
+from clustering.algorithms.hashing import mix
 from clustering.dom.page import decide_encoding
 
-LENGTH = 10
+LENGTH = 10  # tags of a shingle
 N_BYTES = 8
-MOST_WILD = 2
-PRUNED_BELOW = 20
-SMALLEST_GROUP = 2
+MAX_WILD = 2
+PRUNED_BELOW = 20  # pages
+MIN_PAGES = 2  # of a group, however small the sample
 
-NAME_LENGTH = 8  # of a tag; what is longer is cut, which no two tags of HTML mind
-RAW_ELEMENTS = [
-    b"script",
-    b"style",
-    b"textarea",
-    b"title",
-    b"xmp",
-    b"iframe",
-]  # their content is no markup
+NAME_LENGTH = 8  # of a tag; a longer one is cut, and no two tags of HTML become the same
+# Their content is no markup.
+RAW_ELEMENTS = [b"script", b"style", b"textarea", b"title", b"xmp", b"iframe"]
 
 # A comment; an element of raw content; any other start tag. Each takes all it scans: linear.
 _TAG = re.compile(
@@ -81,20 +76,24 @@ class Masked(NamedTuple):
         return vector & ~self.wild == self.value
 
     def __str__(self) -> str:
-        """Write the bytes in hexadecimal, `**` for a wild card: `0a1b**2c…`."""
-        shifts = range(8 * (N_BYTES - 1), -1, -8)
+        """Return the bytes in hexadecimal, `**` for a wild card: `0a1b**2c…`."""
+        value = self.value.to_bytes(N_BYTES, "big")
+        wild = self.wild.to_bytes(N_BYTES, "big")
         return "".join(
-            "**" if self.wild >> s & 0xFF else f"{self.value >> s & 0xFF:02x}" for s in shifts
+            "**" if is_wild else f"{byte:02x}" for byte, is_wild in zip(value, wild, strict=True)
         )
 
 
 def _wild_masks() -> list[int]:
     """Return the 37 choices of wild bytes in the order in which ties are decided."""
     from_highest = range(N_BYTES - 1, -1, -1)
-    choices = (
-        places for n_wild in range(MOST_WILD + 1) for places in combinations(from_highest, n_wild)
-    )
-    return [sum(0xFF << 8 * place for place in places) for places in choices]
+    masks: list[int] = []
+    for n_wild in range(MAX_WILD + 1):
+        masks += [
+            sum(0xFF << 8 * byte for byte in wild_bytes)
+            for wild_bytes in combinations(from_highest, n_wild)
+        ]
+    return masks
 
 
 WILD = _wild_masks()
@@ -134,51 +133,50 @@ def cluster_vectors_fast(
     vectors: NDArray[np.uint64], pruned_below: int
 ) -> tuple[list[Masked | None], dict[Masked, int]]:
     """Return what `cluster_vectors` returns, counting distinct vectors in arrays."""
-    distinct, page_to_distinct, sizes = np.unique(vectors, return_inverse=True, return_counts=True)
-    counts, place = _first_pass(distinct, sizes)
+    distinct, row_by_page, sizes = np.unique(vectors, return_inverse=True, return_counts=True)
+    counts, index = _first_pass(distinct, sizes)
     for row in np.lexsort((distinct, sizes)):
-        places, size = place[row], sizes[row]
-        before = counts[places]
-        counts[places] = before - size
+        masked, size = index[row], sizes[row]
+        before = counts[masked]
+        counts[masked] = before - size
         best = int(before.argmax())
-        counts[places[best]] = before[best]
+        counts[masked[best]] = before[best]
     counts[counts < pruned_below] = 0
-    found = counts[place]
-    best_mask = found.argmax(axis=1)
-    is_covered = found.max(axis=1) > 0
-    chosen = [
-        Masked(int(v) & ~WILD[mask], WILD[mask]) if covered else None
-        for v, mask, covered in zip(
-            distinct.tolist(), best_mask.tolist(), is_covered.tolist(), strict=True
-        )
+    counts_by_row = counts[index]
+    best_mask = counts_by_row.argmax(axis=1).tolist()
+    is_covered = (counts_by_row.max(axis=1) > 0).tolist()
+    covering_by_row = [
+        Masked(v & ~WILD[mask], WILD[mask]) if covered else None
+        for v, mask, covered in zip(distinct.tolist(), best_mask, is_covered, strict=True)
     ]
-    return [chosen[row] for row in page_to_distinct.tolist()], _left(counts, place, distinct)
+    masked_by_page = [covering_by_row[row] for row in row_by_page.tolist()]
+    return masked_by_page, _surviving(counts, index, distinct)
 
 
 def _first_pass(
     distinct: NDArray[np.uint64], sizes: NDArray[np.intp]
 ) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    """Return the counts of all masked vectors, and where those of each distinct vector stand among them."""
+    """Return the counts of all masked vectors, and the indices of those of each distinct vector."""
     counts: list[NDArray[np.int64]] = []
-    place = np.empty((len(distinct), len(WILD)), dtype=np.intp)
+    index = np.empty((len(distinct), len(WILD)), dtype=np.intp)
     n_before = 0
     for column, wild in enumerate(WILD):
         values, inverse = np.unique(
             distinct & np.uint64(~wild & (1 << 64) - 1), return_inverse=True
         )
-        place[:, column] = inverse + n_before
+        index[:, column] = inverse + n_before
         counts.append(np.bincount(inverse, weights=sizes, minlength=len(values)).astype(np.int64))
         n_before += len(values)
-    return np.concatenate(counts), place
+    return np.concatenate(counts), index
 
 
-def _left(
-    counts: NDArray[np.int64], place: NDArray[np.intp], distinct: NDArray[np.uint64]
+def _surviving(
+    counts: NDArray[np.int64], index: NDArray[np.intp], distinct: NDArray[np.uint64]
 ) -> dict[Masked, int]:
     """Return the masked vectors that survived the pruning, with their counts."""
-    rows, columns = np.nonzero(counts[place] > 0)
+    rows, columns = np.nonzero(counts[index] > 0)
     return {
-        Masked(v & ~WILD[column], WILD[column]): int(counts[place[row, column]])
+        Masked(v & ~WILD[column], WILD[column]): int(counts[index[row, column]])
         for row, column, v in zip(
             rows.tolist(), columns.tolist(), distinct[rows].tolist(), strict=True
         )
@@ -199,9 +197,9 @@ def _readable(body: bytes, content_type: str) -> bytes:
 
 
 def scan_tags(body: bytes) -> list[bytes]:
-    """Return the start tags in the order of the bytes, lower case; comments and scripts are passed over.
+    """Return the start tags in the order of the bytes, in lower case; comments and scripts are skipped.
 
-    The one scanner of signatures, for learning and for running: others find other tags on broken pages.
+    It defines the signatures, in learning and in running: a parser finds other tags on broken pages.
     """
     return [(raw or tag).lower() for raw, tag in _TAG.findall(body) if raw or tag]
 
@@ -213,21 +211,22 @@ def scan_codes(body: bytes) -> NDArray[np.uint64]:
     first = padded[at + 1]
     is_tag = ((first | 0x20) >= ord("a")) & ((first | 0x20) <= ord("z"))
     tags, comments = at[is_tag], at[first == ord("!")]
-    # Eight bytes from each place, wherever it lies.
+    # The eight bytes that begin at each offset.
     eight_bytes = np.ndarray((len(body) + 2,), dtype="<u8", buffer=padded, strides=(1,))
     names = _plain_names(eight_bytes[tags + 1])
     ends = at[first == ord("/")]
     ending = eight_bytes[np.minimum(ends + 2, len(body))] | _EACH * np.uint64(0x20)
-    raw: list[tuple[int, list[int]]] = []
+    raw_ends_by_start: dict[int, list[int]] = {}
     for name, mask in zip(_RAW_NAMES, _RAW_MASKS, strict=True):
-        if len(starts := tags[names == name]):
-            places = ends[(ending & mask) == name].tolist()
-            raw += [(start, places) for start in starts.tolist()]
-    return _mix(names[~_passed_over(body, tags, comments.tolist(), raw)])
+        starts = tags[names == name].tolist()
+        if starts:
+            raw_ends = ends[(ending & mask) == name].tolist()
+            raw_ends_by_start.update(dict.fromkeys(starts, raw_ends))
+    return mix(names[~_is_skipped(body, tags, comments.tolist(), raw_ends_by_start)])
 
 
 def _plain_names(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Cut each word of eight bytes where a tag name ends, and lower its letters.
+    """Cut each word of eight bytes where a tag name ends, and bring its letters to lower case.
 
     In a byte without a mark, `(byte - 1) & ~byte` has no highest bit; above the lowest mark it may lie.
     """
@@ -241,20 +240,24 @@ def _plain_names(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return (words | _EACH * np.uint64(0x20)) & kept
 
 
-def _passed_over(
-    body: bytes, tags: NDArray[np.intp], comments: list[int], raw: list[tuple[int, list[int]]]
+def _is_skipped(
+    body: bytes,
+    tags: NDArray[np.intp],
+    comments: list[int],
+    raw_ends_by_start: dict[int, list[int]],
 ) -> NDArray[np.bool_]:
-    """Say which tags stand within a comment, a script or another element whose content is no markup.
+    """Return which tags stand in a comment, a script or another element whose content is no markup.
 
-    Each `raw` element is told by where it starts, and where elements of its name end.
+    `raw_ends_by_start` has, by where such an element starts, where elements of its name end.
     """
-    starts, ends = [-1], [-1]
-    ends_by_start = dict(raw)
-    for start in sorted([*comments, *ends_by_start]):
+    starts, ends = [-1], [-1]  # of the stretches to skip
+    for start in sorted([*comments, *raw_ends_by_start]):
         if start < ends[-1]:
             continue
-        places = ends_by_start.get(start)
-        end = _end_of_comment(body, start) if places is None else _end_of_raw(body, start, places)
+        if start in raw_ends_by_start:
+            end = _end_of_raw(body, start, raw_ends_by_start[start])
+        else:
+            end = _end_of_comment(body, start)
         if end:
             starts.append(start)
             ends.append(end)
@@ -271,16 +274,18 @@ def _end_of_comment(body: bytes, start: int) -> int:
 
 
 def _end_of_raw(body: bytes, start: int, ends: list[int]) -> int:
-    """Return where the content of a script or its like ends: the first of some places after its own tag."""
-    after_tag = body.find(b">", start)
-    place = bisect_left(ends, after_tag) if after_tag >= 0 else len(ends)
-    return ends[place] if place < len(ends) else len(body)
+    """Return where the content of a script or its like ends: the first of `ends` after its own tag."""
+    tag_end = body.find(b">", start)
+    if tag_end < 0:
+        return len(body)
+    index = bisect_left(ends, tag_end)
+    return ends[index] if index < len(ends) else len(body)
 
 
 def vector_of_tags(tags: Sequence[bytes]) -> int:
     """Return the signature of a sequence of tags."""
     names = b"".join((tag + b" ")[:NAME_LENGTH].ljust(NAME_LENGTH) for tag in tags)
-    return vector_of_codes(_mix(_plain_names(np.frombuffer(names, dtype="<u8"))))
+    return vector_of_codes(mix(_plain_names(np.frombuffer(names, dtype="<u8"))))
 
 
 def vector_of_codes(codes: NDArray[np.uint64]) -> int:
@@ -289,15 +294,8 @@ def vector_of_codes(codes: NDArray[np.uint64]) -> int:
     shingles = np.zeros(n_windows, dtype=np.uint64)
     for offset in range(min(LENGTH, len(codes))):
         shingles = shingles * _BASE + codes[offset : offset + n_windows]
-    minima = (_mix(shingles)[np.newaxis, :] * _ODD[:, np.newaxis]).min(axis=1)
-    return int.from_bytes(_mix(minima).astype(np.uint8).tobytes(), "big")
-
-
-def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Spread every bit over all others, as the finaliser of splitmix64 does."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    minima = (mix(shingles)[np.newaxis, :] * _ODD[:, np.newaxis]).min(axis=1)
+    return int.from_bytes(mix(minima).astype(np.uint8).tobytes(), "big")
 
 
 _BASE = np.uint64(0x9E3779B97F4A7C15)
@@ -312,8 +310,8 @@ _RAW_MASKS = [np.uint64((1 << 8 * len(name)) - 1) for name in RAW_ELEMENTS]
 
 
 def threshold_for(n_pages: int) -> int:
-    """Return the size below which groups are pruned for a sample of so many pages."""
-    return min(PRUNED_BELOW, max(SMALLEST_GROUP, n_pages // 100))
+    """Return the number of pages below which groups of a sample are pruned."""
+    return min(PRUNED_BELOW, max(MIN_PAGES, n_pages // 100))
 
 
 def observe(page: RawPage) -> Observation:
@@ -326,13 +324,14 @@ def cluster_pages(
 ) -> Grouping:
     """Group pages by Algorithm 1."""
     threshold = threshold_for(len(vectors))
-    places = [place for place, vector in enumerate(vectors) if vector is not None]
-    packed = np.array([vectors[place] for place in places], dtype=np.uint64)
+    with_tags = [index for index, vector in enumerate(vectors) if vector is not None]
+    packed = np.array([vectors[index] for index in with_tags], dtype=np.uint64)
     masked, H = cluster_vectors_fast(packed, threshold)
     labels: list[str | None] = [None] * len(vectors)
-    for place, v_ in zip(places, masked, strict=True):
-        labels[place] = str(v_) if v_ else None
+    for index, v_ in zip(with_tags, masked, strict=True):
+        labels[index] = str(v_) if v_ else None
     importance = {str(v_): float(count) for v_, count in H.items()}
+    names = set(labels)
     return grouping_of(
         labels,
         why=f"Pages whose tag sequences agree in 6 of 8 signature bytes; at least {threshold} pages a group.",
@@ -341,9 +340,7 @@ def cluster_pages(
             for name, count in importance.items()
         },
         importance=importance,
-        model={
-            "signatures": {name: count for name, count in importance.items() if name in set(labels)}
-        },
+        model={"signatures": {name: n for name, n in importance.items() if name in names}},
     )
 
 
