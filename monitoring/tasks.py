@@ -46,4 +46,4 @@ def tell_people() -> None:
 
 @shared_task(name="monitoring.forget_old_findings")
 def forget_old_findings() -> None:
-    retention.forget_old_findings()
+    retention.delete_old_findings()

@@ -34,7 +34,7 @@ class OtherVerdict(NamedTuple):
     newly: tuple[str, ...]  # clusters that would have been broken as well
 
 
-class Hindsight(NamedTuple):
+class WhatIf(NamedTuple):
     """What thresholds would have done over a history."""
 
     n_checks: int
@@ -52,7 +52,7 @@ class Hindsight(NamedTuple):
         return f"{told} {len(self.others):,} would have ended otherwise."
 
 
-def judge_again(checks: Iterable[PastCheck], thresholds: Thresholds) -> Hindsight:
+def judge_again(checks: Iterable[PastCheck], thresholds: Thresholds) -> WhatIf:
     """Return what the thresholds would have made of past checks."""
     n_checks = n_then = n_now = 0
     others = []
@@ -76,7 +76,7 @@ def judge_again(checks: Iterable[PastCheck], thresholds: Thresholds) -> Hindsigh
                     tuple(sorted(broken - check.broken)),
                 )
             )
-    return Hindsight(n_checks, n_then, n_now, tuple(others))
+    return WhatIf(n_checks, n_then, n_now, tuple(others))
 
 
 def _times(n: int) -> str:

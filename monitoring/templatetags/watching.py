@@ -1,4 +1,4 @@
-"""How checks and alerts look: strips of days, cells of grids, verdicts of tests."""
+"""Draw checks and alerts: strips of days, cells of grids, verdicts of tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from monitoring.models import Check, CheckedPage, SiteChange
-from monitoring.services.checks.check_calendar import NOT_CHECKED, Cell, Day, DayKind, told
+from monitoring.services.checks.check_calendar import (
+    NOT_CHECKED,
+    CheckCell,
+    Day,
+    DayKind,
+    describe_days,
+)
 from vertex.core.templatetags.interface import NOTHING, badge, icon
 
 register = Library()
@@ -45,7 +51,10 @@ def _plain_strip(days: tuple[tuple[date, DayKind], ...]) -> SafeString:
 
 def _strip_of(cells: SafeString, kinds: Sequence[DayKind]) -> SafeString:
     return format_html(
-        '<ol class="strip" aria-label="Last {} days: {}">{}</ol>', len(kinds), told(kinds), cells
+        '<ol class="strip" aria-label="Last {} days: {}">{}</ol>',
+        len(kinds),
+        describe_days(kinds),
+        cells,
     )
 
 
@@ -72,8 +81,8 @@ def _plain_cell(day: date, kind: DayKind) -> SafeString:
 
 
 @register.simple_tag
-def grid_cell(cell: Cell, site: str) -> SafeString:
-    """Draw what a check said of a cluster or page; it leads to the check."""
+def grid_cell(cell: CheckCell, site: str) -> SafeString:
+    """Draw how a cluster or page was at a check, with a link to it."""
     if not cell.check:
         return format_html(
             '<span class="cell is-{}" title="{}">{}</span>', cell.tone, cell.word, cell.letter
@@ -95,7 +104,7 @@ def alert_state(state: str) -> SafeString:
 
 @register.simple_tag
 def outcome_badge(page: CheckedPage) -> SafeString:
-    """Say what became of a bellwether."""
+    """Draw what became of a bellwether."""
     if page.outcome == CheckedPage.Outcome.UNREACHABLE:
         return badge("warning", page.why.replace("_", " ").capitalize() or "Unreachable", "refused")
     tone = "good" if page.outcome == CheckedPage.Outcome.OK else "bad"
@@ -104,7 +113,7 @@ def outcome_badge(page: CheckedPage) -> SafeString:
 
 @register.simple_tag
 def check_badge(check: Check) -> SafeString:
-    """Say what a check found."""
+    """Draw what a check found."""
     if check.site_changed:
         return badge("bad", "Site changed")
     if check.n_pages and check.n_reachable * 2 <= check.n_pages:
@@ -122,7 +131,7 @@ def change_badge(change: SiteChange) -> SafeString:
 
 @register.filter
 def test_mark(passed: bool | None) -> SafeString | str:  # noqa: FBT001 - a column of three values
-    """Say how a test went: passed, failed, not done."""
+    """Draw how a test went: passed, failed, not done."""
     if passed is None:
         return format_html('<span class="muted" title="not done">{}</span>', NOTHING)
     if passed:
@@ -135,13 +144,13 @@ def test_mark(passed: bool | None) -> SafeString | str:  # noqa: FBT001 - a colu
 
 @register.filter
 def kind_words(kind: str) -> str:
-    """Say how a field failed."""
+    """Return how a field failed, in words."""
     return KIND_WORDS.get(kind, kind.replace("_", " "))
 
 
 @register.filter
 def value_text(value: Any) -> str:
-    """Write a value; several, apart by a middle dot; a dash where there is none."""
+    """Return a value as text; several, apart by a middle dot; a dash where there is none."""
     if value is None or value == "":
         return NOTHING
     return " · ".join(map(str, value)) if isinstance(value, list) else str(value)

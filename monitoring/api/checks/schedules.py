@@ -228,7 +228,7 @@ class SiteThresholdsView(AtSite):
     )
     def delete(self, request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
         """Let the usual thresholds hold again."""
-        thresholds.use_default_thresholds(site=subject, actor=caller_of(request))
+        thresholds.reset_thresholds(site=subject, actor=caller_of(request))
         return _thresholds(subject)
 
 
@@ -246,7 +246,7 @@ class ThresholdsHindsight(AtSite):
     ) -> dict[str, Any]:
         """Show what thresholds would have done with the last 200 checks; those not given are the site's."""
         chosen = Thresholds(**(asdict(thresholds.thresholds_of(subject)) | query))
-        found = thresholds.hindsight_of(subject, chosen)
+        found = thresholds.judge_history(subject, chosen)
         others = [
             {"check": one.number, "no_longer": list(one.no_longer), "newly": list(one.newly)}
             for one in found.others

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from monitoring.models import Schedule, Slot
-from monitoring.services.checks.schedules import line_of
+from monitoring.services.checks.schedules import schedule_json
 from vertex.core.management.output import WorkCommand
 
 
@@ -27,7 +27,7 @@ class Command(WorkCommand):
         found = found.filter(site=self.site(name)) if name else found
         with self.open_output(options["output"]) as lines:
             for schedule in found.iterator(chunk_size=500):
-                lines.write(line_of(schedule))
+                lines.write(schedule_json(schedule))
                 slots = (
                     Slot.objects.filter(schedule=schedule)[: max(0, options["slots"])]
                     if name

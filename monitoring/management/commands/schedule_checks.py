@@ -65,7 +65,7 @@ class Command(WorkCommand):
             site=site, **{name: value for name, value in asked.items() if value is not None}
         )
         with self.open_output(options["output"]) as lines:
-            lines.write(schedules.line_of(saved))
+            lines.write(schedules.schedule_json(saved))
         self.notice(
             f"{site.name} is checked {saved}"
             if saved.is_active

@@ -1,4 +1,4 @@
-"""Write down what a check found: its pages, site changes that begin or end, alerts."""
+"""Save what a check found: its pages, site changes that begin or end, alerts."""
 
 from __future__ import annotations
 
@@ -20,8 +20,10 @@ from monitoring.services.notices.alerts import settle_alert
 from vertex.core.models import User
 from vertex.core.services.people import audit
 
+MAX_WHY_CHARS = 40
 
-def keep_check(
+
+def save_check(
     *,
     check: Check,
     tested: Sequence[TestedCluster],
@@ -31,28 +33,31 @@ def keep_check(
     statuses: Mapping[str, int],
     tries: Mapping[str, int],
 ) -> None:
-    """Write a check's verdict and pages in the caller's transaction, and what follows from it."""
+    """Save a check's verdict and pages in the caller's transaction, and what follows from it."""
     before = Check.objects.latest_of(check.site)
-    check.state, check.made_at = Check.State.DONE, timezone.now()
-    check.site_changed, check.paper_verdict = line["site_changed"], line["paper_verdict"]
-    check.broken, check.reason = line["broken"], line["reason"]
+    check.state = Check.State.DONE
+    check.made_at = timezone.now()
+    check.site_changed = line["site_changed"]
+    check.paper_verdict = line["paper_verdict"]
+    check.broken = line["broken"]
+    check.reason = line["reason"]
     check.warnings = line.get("warnings", [])
     check.rules_share = len(check.broken) / len(tested)
-    check.clusters = [asdict(one.verdict) for one in tested]
+    check.clusters = [asdict(cluster.verdict) for cluster in tested]
     check.thresholds = asdict(thresholds)
-    check.n_pages = sum(len(one.tests) for one in tested)
-    check.n_reachable = sum(one.verdict.n_reachable for one in tested)
+    check.n_pages = sum(len(cluster.tests) for cluster in tested)
+    check.n_reachable = sum(cluster.verdict.n_reachable for cluster in tested)
     check.save()
-    _keep_pages(check, tested, snapshots, statuses, tries)
-    for one in tested:
-        _keep_change(check, one, before)
-    _keep_alerts(check, tested)
+    _save_pages(check, tested, snapshots, statuses, tries)
+    for cluster in tested:
+        _settle_change(check, cluster, before)
+    _settle_alerts(check, tested)
     FetchedPage.objects.filter(check_run=check).delete()
     _end_slot(check)
 
 
 def end_change(*, cluster: Cluster, end: SiteChange.End, actor: User | None = None) -> None:
-    """Let the open change of a cluster be over, and report what it was."""
+    """End the open change of a cluster, if there is one, and report what it was."""
     with transaction.atomic():
         change = (
             SiteChange.objects.open()
@@ -70,7 +75,7 @@ def end_change(*, cluster: Cluster, end: SiteChange.End, actor: User | None = No
 
 
 def dismiss_change(*, change: SiteChange, actor: User | None = None) -> None:
-    """Take a person's word that a cluster did not change. Raises ValidationError."""
+    """End a change because a person knows that the cluster did not change. Raises ValidationError."""
     if change.ended_at is not None:
         raise ValidationError("The site change is over already.")
     end_change(cluster=change.cluster, end=SiteChange.End.DISMISSED, actor=actor)
@@ -78,84 +83,108 @@ def dismiss_change(*, change: SiteChange, actor: User | None = None) -> None:
     change.refresh_from_db()
 
 
-def _keep_pages(
+def _save_pages(
     check: Check,
     tested: Sequence[TestedCluster],
     snapshots: Mapping[int, Snapshot],
     statuses: Mapping[str, int],
     tries: Mapping[str, int],
 ) -> None:
-    CheckedPage.objects.bulk_create(
-        CheckedPage(
-            check_run=check,
-            cluster=one.watched.rule.cluster,
-            page=page.page,
-            snapshot=snapshots.get(page.page.pk),
-            outcome=test.outcome,
-            why=test.why[:40],
-            status=statuses.get(test.url),
-            n_tries=tries.get(test.url, 1),
-            shingle_test=test.shingle_test,
-            field_test=test.field_test,
-            structure_test=test.structure_test,
-            failed=[failed.as_json() for failed in test.failed],
-            signs={sign: sorted(getattr(test, sign)) for sign in ("vanished", "displaced", "had")},
-        )
-        for one in tested
-        for page, test in zip(one.watched.pages, one.tests, strict=True)
-    )
-
-
-def _keep_change(check: Check, one: TestedCluster, before: Check | None) -> None:
-    cluster = one.watched.rule.cluster
-    if one.verdict.is_broken and one.verdict.has_quorum:
-        example = next((test for test in one.tests if test.failed), None)
-        told = example and {"url": example.url, "failed": [f.as_json() for f in example.failed]}
-        _, is_new = SiteChange.objects.get_or_create(
-            cluster=cluster,
-            ended_at=None,
-            defaults={
-                "site": check.site,
-                "found_by": check,
-                "reason": one.verdict.reason,
-                "evidence": asdict(one.verdict)
-                | {"example": told, "rules_share": check.rules_share},
-                "last_good_at": before.made_at if before else None,
-            },
-        )
-        if is_new:
-            audit.record(
-                actor=None, action="site_change.found", subject=cluster.name, site=check.site
+    rows = []
+    for cluster in tested:
+        for watched, test in zip(cluster.watched.pages, cluster.tests, strict=True):
+            rows.append(
+                CheckedPage(
+                    check_run=check,
+                    cluster=cluster.watched.rule.cluster,
+                    page=watched.page,
+                    snapshot=snapshots.get(watched.page.pk),
+                    outcome=test.outcome,
+                    why=test.why[:MAX_WHY_CHARS],
+                    status=statuses.get(test.url),
+                    n_tries=tries.get(test.url, 1),
+                    shingle_test=test.shingle_test,
+                    field_test=test.field_test,
+                    structure_test=test.structure_test,
+                    failed=[failed.as_json() for failed in test.failed],
+                    signs={
+                        "vanished": sorted(test.vanished),
+                        "displaced": sorted(test.displaced),
+                        "had": sorted(test.had),
+                    },
+                )
             )
-    elif one.verdict.has_quorum and one.verdict.n_reachable:
-        end_change(cluster=cluster, end=SiteChange.End.RECOVERED)
+    CheckedPage.objects.bulk_create(rows)
 
 
-def _keep_alerts(check: Check, tested: Sequence[TestedCluster]) -> None:
-    """Raise, renew and end the alerts of a site; what cannot be reached says nothing about the others."""
+def _settle_change(check: Check, tested: TestedCluster, before: Check | None) -> None:
+    """Begin the change of a cluster that is broken, or end it where the cluster is as it was."""
+    cluster, verdict = tested.watched.rule.cluster, tested.verdict
+    if not verdict.has_quorum:
+        return
+    if not verdict.is_broken:
+        if verdict.n_reachable:
+            end_change(cluster=cluster, end=SiteChange.End.RECOVERED)
+        return
+    evidence = asdict(verdict) | {
+        "example": _example_json(tested),
+        "rules_share": check.rules_share,
+    }
+    _, is_new = SiteChange.objects.get_or_create(
+        cluster=cluster,
+        ended_at=None,
+        defaults={
+            "site": check.site,
+            "found_by": check,
+            "reason": verdict.reason,
+            "evidence": evidence,
+            "last_good_at": before.made_at if before else None,
+        },
+    )
+    if is_new:
+        audit.record(actor=None, action="site_change.found", subject=cluster.name, site=check.site)
+
+
+def _example_json(tested: TestedCluster) -> dict[str, Any] | None:
+    """Return the first page that lost values; None where the field test fails on none."""
+    for test in tested.tests:
+        if test.failed:
+            return {"url": test.url, "failed": [failed.as_json() for failed in test.failed]}
+    return None
+
+
+def _settle_alerts(check: Check, tested: Sequence[TestedCluster]) -> None:
+    """Raise, renew and end the alerts of a site.
+
+    Where nothing could be reached, nothing is known of the other causes.
+    """
     site, kinds = check.site, Alert.Kind
-    silent = _silence(check, tested)
-    settle_alert(site=site, kind=kinds.UNREACHABLE, text=silent, check=check)
+    unreachable = _unreachable_text(check, tested)
+    settle_alert(site=site, kind=kinds.UNREACHABLE, text=unreachable, check=check)
     if not check.n_reachable:
         return
-    few = [
-        f"{one.verdict.reason}, but only {one.verdict.n_reachable} could be reached"
-        for one in _few(tested)
+    without_quorum = [
+        f"{cluster.verdict.reason}, but only {cluster.verdict.n_reachable} could be reached"
+        for cluster in tested
+        if cluster.verdict.is_broken and not cluster.verdict.has_quorum
     ]
     settle_alert(
         site=site,
         kind=kinds.WARNING,
-        text="; ".join([*few, *check.warnings]),
-        clusters=[one.watched.name for one in tested if one.verdict.warnings],
+        text="; ".join([*without_quorum, *check.warnings]),
+        clusters=[cluster.watched.name for cluster in tested if cluster.verdict.warnings],
         check=check,
     )
     suspected = [
-        (one.watched.name, found) for one in tested for found in one.suspicions if found.is_alert
+        (cluster.watched.name, suspicion)
+        for cluster in tested
+        for suspicion in cluster.suspicions
+        if suspicion.is_alert
     ]
     settle_alert(
         site=site,
         kind=kinds.IMPLAUSIBLE,
-        text="; ".join(f"{name}: {found}" for name, found in suspected),
+        text="; ".join(f"{name}: {suspicion}" for name, suspicion in suspected),
         clusters={name for name, _ in suspected},
         check=check,
     )
@@ -170,26 +199,26 @@ def _keep_alerts(check: Check, tested: Sequence[TestedCluster]) -> None:
     _release_held(check, tested)
 
 
-def _few(tested: Sequence[TestedCluster]) -> list[TestedCluster]:
-    return [one for one in tested if one.verdict.is_broken and not one.verdict.has_quorum]
-
-
-def _silence(check: Check, tested: Sequence[TestedCluster]) -> str:
-    """Return what to say where half of the bellwethers or more do not answer; blank otherwise."""
+def _unreachable_text(check: Check, tested: Sequence[TestedCluster]) -> str:
+    """Return the alert's text where half of the bellwethers or more do not answer; blank otherwise."""
     if not check.n_pages or check.n_reachable * 2 > check.n_pages:
         return ""
-    whys = Counter(test.why for one in tested for test in one.tests if test.outcome == UNREACHABLE)
-    told = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in whys.most_common())
-    return f"{check.n_pages - check.n_reachable} of {check.n_pages} bellwethers cannot be reached: {told}"
+    tests = [test for cluster in tested for test in cluster.tests]
+    n_by_reason = Counter(test.why for test in tests if test.outcome == UNREACHABLE)
+    reasons = ", ".join(f"{n:,} {why.replace('_', ' ')}" for why, n in n_by_reason.most_common())
+    n_silent = check.n_pages - check.n_reachable
+    return f"{n_silent} of {check.n_pages} bellwethers cannot be reached: {reasons}"
 
 
 def _release_held(check: Check, tested: Sequence[TestedCluster]) -> None:
-    """Let values pass that were held back until a check; those of a cluster that changed stay."""
+    """Release the values of clusters that were held back until a check judged them."""
     held = Alert.objects.open().filter(site=check.site, kind=Alert.Kind.HELD).first()
     if held is None:
         return
     judged = {
-        one.watched.name for one in tested if one.verdict.has_quorum and one.verdict.n_reachable
+        cluster.watched.name
+        for cluster in tested
+        if cluster.verdict.has_quorum and cluster.verdict.n_reachable
     }
     left = [name for name in held.clusters if name not in judged]
     settle_alert(

@@ -1,4 +1,4 @@
-"""The calendar strip of a site: one cell a day, coloured and lettered, the worst of the day."""
+"""Draw the checks of a site as a calendar strip: one cell a day, coloured and lettered by its worst."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from django.utils import timezone
 
 from monitoring.models import Check, Slot
 
-DAYS_SHOWN = 28
+CALENDAR_DAYS = 28
 
 
 class DayKind(NamedTuple):
-    """What a day's cell says."""
+    """How a day went."""
 
     rank: int
     letter: str
@@ -34,15 +34,15 @@ SLOT_KINDS: dict[str, DayKind] = {Slot.State.FAILED: FAILED, Slot.State.SKIPPED:
 
 
 class Day(NamedTuple):
-    """One cell of a strip."""
+    """A day of a site, by its worst check."""
 
     day: date
     kind: DayKind
     check: int | None  # the check that the cell opens
 
 
-class Cell(NamedTuple):
-    """What one check said of a cluster or a page."""
+class CheckCell(NamedTuple):
+    """How a cluster or a page was at one check."""
 
     check: int
     tone: str
@@ -50,18 +50,19 @@ class Cell(NamedTuple):
     word: str
 
 
-def last_days(n: int = DAYS_SHOWN) -> list[date]:
-    """Return the days of a strip, the oldest first."""
+def last_days(n: int = CALENDAR_DAYS) -> list[date]:
+    """Return the days of a calendar, the oldest first."""
     today = timezone.localdate()
-    return [today - timedelta(days=n - 1 - place) for place in range(n)]
+    return [today - timedelta(days=days_ago) for days_ago in reversed(range(n))]
 
 
-def strips_of(sites: Iterable[int], n: int = DAYS_SHOWN) -> dict[int, list[Day]]:
-    """Return the strip of each site, in two queries for all."""
-    wanted, days = list(sites), last_days(n)
+def calendars_of(sites: Iterable[int], n: int = CALENDAR_DAYS) -> dict[int, list[Day]]:
+    """Return the days of each site, in two queries for all."""
+    sites = list(sites)
+    days = last_days(n)
     since = timezone.make_aware(datetime.combine(days[0], datetime.min.time()))
     worst: dict[tuple[int, date], Day] = {}
-    checks = Check.objects.done().filter(site__in=wanted, made_at__gte=since).order_by("pk")
+    checks = Check.objects.done().filter(site__in=sites, made_at__gte=since).order_by("pk")
     columns = ("pk", "site", "made_at", "site_changed", "n_pages", "n_reachable", "warnings")
     for pk, site, made_at, changed, n_pages, n_reachable, warnings in checks.values_list(*columns):
         kind = _kind(
@@ -70,20 +71,18 @@ def strips_of(sites: Iterable[int], n: int = DAYS_SHOWN) -> dict[int, list[Day]]
             n_reachable=n_reachable,
             has_warnings=bool(warnings),
         )
-        _keep(worst, site, Day(timezone.localdate(made_at), kind, pk))
-    slots = Slot.objects.filter(
-        schedule__site__in=wanted, at__gte=since, state__in=list(SLOT_KINDS)
-    )
+        _keep_worst(worst, site, Day(timezone.localdate(made_at), kind, pk))
+    slots = Slot.objects.filter(schedule__site__in=sites, at__gte=since, state__in=list(SLOT_KINDS))
     for site, at, state in slots.values_list("schedule__site", "at", "state"):
-        _keep(worst, site, Day(timezone.localdate(at), SLOT_KINDS[state], None))
+        _keep_worst(worst, site, Day(timezone.localdate(at), SLOT_KINDS[state], None))
     return {
         site: [worst.get((site, day), Day(day, NOT_CHECKED, None)) for day in days]
-        for site in wanted
+        for site in sites
     }
 
 
-def told(days: Sequence[DayKind]) -> str:
-    """Return a strip in words."""
+def describe_days(days: Sequence[DayKind]) -> str:
+    """Return in words how many days are of each kind."""
     counts = [(kind, sum(day is kind for day in days)) for kind in KINDS]
     return ", ".join(f"{n} {kind.word}" for kind, n in counts if n)
 
@@ -96,7 +95,7 @@ def _kind(*, is_changed: bool, n_pages: int, n_reachable: int, has_warnings: boo
     return WARNING if has_warnings else AS_IT_WAS
 
 
-def _keep(worst: dict[tuple[int, date], Day], site: int, day: Day) -> None:
+def _keep_worst(worst: dict[tuple[int, date], Day], site: int, day: Day) -> None:
     known = worst.get((site, day.day))
     if known is None or day.kind.rank >= known.kind.rank:
         worst[site, day.day] = day

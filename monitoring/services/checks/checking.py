@@ -1,7 +1,7 @@
-"""Check a site: fetch its bellwethers, run the tests, and write down what they say.
+"""Check a site: fetch its bellwethers, run the tests, and save what they find.
 
-What does not answer, and a change that nobody has seen yet, is looked at again some minutes later before it
-counts; meanwhile no worker waits.
+What does not answer, and a change that is new, is fetched again some minutes later before it counts;
+meanwhile no worker waits.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from clustering.services.looks.assets import request_assets
 from monitoring.algorithms.site_change import CHANGED, UNREACHABLE, PageTest, Thresholds
 from monitoring.models import Check, SiteChange, Slot
 from monitoring.services.checks import error_pages, fetched_pages
-from monitoring.services.checks.changes import keep_check
+from monitoring.services.checks.changes import save_check
 from monitoring.services.checks.fresh_pages import FreshPage, pages_of_source
 from monitoring.services.checks.host_leases import postpones
 from monitoring.services.checks.plausibility import suspicions_of_check
@@ -37,8 +37,11 @@ from vertex.core.texts import storable
 
 Report = Callable[[dict[str, Any]], None]
 
-MOST_DRESSED = 40  # pages of a site change that are shown as they looked
-WAITS = (timedelta(minutes=5), timedelta(minutes=20))  # before what is in doubt is looked at again
+MAX_PAGES_WITH_ASSETS = 40  # of a site change, whose old and new look is shown
+RETRY_WAITS = (
+    timedelta(minutes=5),
+    timedelta(minutes=20),
+)  # before what is in doubt is fetched again
 
 
 class CheckRun(NamedTuple):
@@ -83,7 +86,12 @@ def request_checks(
 
 @postpones
 def run_checks(run: JobRun, report: Report | None = None) -> dict[str, Any]:
-    """Check a job's site; the line of each bellwether is told, then that of the site.
+    """Check a job's site; report a line for each bellwether, then that of the site.
+
+    1. Fetch the bellwethers, or read them from the job's archive.
+    2. Test them; before a change counts, learn how the site's error pages look.
+    3. Where something is in doubt, leave it to a later job that fetches it again.
+    4. Save the verdict, what changed, and alerts.
 
     While another job fetches from the site's host, it waits for its turn. Raises JobFailed.
     """
@@ -93,18 +101,18 @@ def run_checks(run: JobRun, report: Report | None = None) -> dict[str, Any]:
     watched = watched_clusters(site)
     if not watched:
         raise jobs.JobFailed(f"{site.name} has no published rule to check")
-    checking = CheckRun(run, site, _open_check(run, site), watched, thresholds_of(site))
-    fresh = _fresh_pages(checking)
-    tested = _test(checking, fresh)
-    doubtful = _doubtful(checking, tested)
+    check_run = CheckRun(run, site, _open_check(run, site), watched, thresholds_of(site))
+    fresh = _read_fresh_pages(check_run)
+    tested = _test_clusters(check_run, fresh)
+    doubtful = _doubtful(check_run, tested)
     if doubtful:
-        return _come_back(checking, doubtful)
-    for one in tested:
-        for test in one.tests:
+        return _postpone(check_run, doubtful)
+    for cluster in tested:
+        for test in cluster.tests:
             if report:
-                report(page_line(one.watched.name, test))
-    line = site_line(site, tested)
-    _keep(checking, tested, fresh, line)
+                report(page_json(cluster.watched.name, test))
+    line = site_json(site, tested)
+    _save(check_run, tested, fresh, line)
     if report:
         report(line)
     return line
@@ -149,126 +157,138 @@ def _open_check(run: JobRun, site: Site) -> Check:
     return check
 
 
-def _fresh_pages(checking: CheckRun) -> dict[str, FreshPage]:
-    run, site, watched = checking.run, checking.site, checking.watched
+def _read_fresh_pages(check_run: CheckRun) -> dict[str, FreshPage]:
+    run, site, watched = check_run.run, check_run.site, check_run.watched
     pages = {page.page.url: page.page for cluster in watched for page in cluster.pages}
-    if checking.source:
+    if check_run.source:
         others = {url for cluster in watched for url in cluster.others}
-        return pages_of_source(Path(checking.source), site, set(pages) | others, renew=run.renew)
-    fetched_pages.fetch_pages(run, site, pages.values(), check=checking.check)
-    return fetched_pages.fresh_pages(check=checking.check)
+        return pages_of_source(Path(check_run.source), site, set(pages) | others, renew=run.renew)
+    fetched_pages.fetch_pages(run, site, pages.values(), check=check_run.check)
+    return fetched_pages.fresh_pages(check=check_run.check)
 
 
-def _test(checking: CheckRun, fresh: Mapping[str, FreshPage]) -> list[TestedCluster]:
-    """Return the tests of all clusters; before a change is believed, the site's error pages are looked at."""
-    tested = _test_once(checking, fresh)
-    urls = [test.url for one in tested if one.verdict.is_broken for test in one.tests]
-    if checking.source or not urls or error_pages.was_asked(checking.site):
+def _test_clusters(check_run: CheckRun, fresh: Mapping[str, FreshPage]) -> list[TestedCluster]:
+    """Return the tests of all clusters; before a change counts, the site's error pages are learnt."""
+    tested = _test_once(check_run, fresh)
+    broken = [cluster for cluster in tested if cluster.verdict.is_broken]
+    urls = [test.url for cluster in broken for test in cluster.tests]
+    if check_run.source or not urls or error_pages.was_probed(check_run.site):
         return tested
-    with checking.run.kept_alive():
-        answers = error_pages.ask_for_missing(checking.run, checking.site, urls)
-    error_pages.keep_asked(site=checking.site, answers=answers)
-    return _test_once(checking, fresh)
+    with check_run.run.kept_alive():
+        answers = error_pages.fetch_missing(check_run.run, check_run.site, urls)
+    error_pages.save_probes(site=check_run.site, answers=answers)
+    return _test_once(check_run, fresh)
 
 
-def _test_once(checking: CheckRun, fresh: Mapping[str, FreshPage]) -> list[TestedCluster]:
-    run, watched = checking.run, checking.watched
-    silences = {} if checking.source else fetched_pages.silences(checking.check)
+def _test_once(check_run: CheckRun, fresh: Mapping[str, FreshPage]) -> list[TestedCluster]:
+    run, watched = check_run.run, check_run.watched
+    silences = {} if check_run.source else fetched_pages.silences(check_run.check)
     with run.kept_alive():
-        triage = triage_of(watched, fresh, error_pages.error_signatures(checking.site), silences)
+        triage = triage_of(watched, fresh, error_pages.error_signatures(check_run.site), silences)
     tested = []
     for cluster in watched:
         run.renew(message=cluster.name)
         with run.kept_alive():
-            one = test_cluster(cluster, fresh, triage, checking.thresholds)
-            if not one.verdict.is_broken:
-                found = suspicions_of_check(cluster, fresh, one.tests, timezone.now())
-                one = TestedCluster(cluster, one.tests, one.verdict, found)
-            tested.append(one)
+            result = test_cluster(cluster, fresh, triage, check_run.thresholds)
+            if not result.verdict.is_broken:
+                found = suspicions_of_check(cluster, fresh, result.tests, timezone.now())
+                result = TestedCluster(cluster, result.tests, result.verdict, found)
+            tested.append(result)
     return tested
 
 
-def _doubtful(checking: CheckRun, tested: Sequence[TestedCluster]) -> set[str]:
-    """Return the pages to be asked for again before they count: too few answer, or a change is new."""
-    n_rounds = checking.check.n_rounds
-    if checking.source or not checking.run.job.params.get("is_patient") or n_rounds > len(WAITS):
+def _doubtful(check_run: CheckRun, tested: Sequence[TestedCluster]) -> set[str]:
+    """Return the pages to fetch again before they count: too few answer, or a change is new."""
+    is_patient = check_run.run.job.params.get("is_patient")
+    n_rounds = check_run.check.n_rounds
+    if check_run.source or not is_patient or n_rounds > len(RETRY_WAITS):
         return set()
-    known = set(
-        SiteChange.objects.open().filter(site=checking.site).values_list("cluster__name", flat=True)
-    )
-    broken = [one for one in tested if one.verdict.is_broken and one.watched.name not in known]
-    doubtful = {test.url for one in broken for test in one.tests} if n_rounds == 1 else set()
-    if broken and not doubtful:
+    changes = SiteChange.objects.open().filter(site=check_run.site)
+    known = set(changes.values_list("cluster__name", flat=True))
+    newly_broken = [
+        cluster
+        for cluster in tested
+        if cluster.verdict.is_broken and cluster.watched.name not in known
+    ]
+    doubtful: set[str] = set()
+    if n_rounds == 1:
+        doubtful = {test.url for cluster in newly_broken for test in cluster.tests}
+    if newly_broken and not doubtful:
         return set()  # found twice: it counts
-    for one in tested:
-        if one.verdict.reachable_share < checking.thresholds.reachable:
-            doubtful |= {test.url for test in one.tests if test.outcome == UNREACHABLE}
+    for cluster in tested:
+        if cluster.verdict.reachable_share < check_run.thresholds.reachable:
+            doubtful |= {test.url for test in cluster.tests if test.outcome == UNREACHABLE}
     return doubtful
 
 
-def _come_back(checking: CheckRun, doubtful: set[str]) -> dict[str, Any]:
-    """Let a later job go on with the check."""
-    run, check = checking.run, checking.check
-    told = {"waits_for": len(doubtful), "check": check.pk}
+def _postpone(check_run: CheckRun, doubtful: set[str]) -> dict[str, Any]:
+    """Leave the check to a later job, which fetches the doubtful pages again."""
+    run, check = check_run.run, check_run.check
+    result = {"waits_for": len(doubtful), "check": check.pk}
     with transaction.atomic():
-        run.renew(message=f"asks {len(doubtful):,} pages again later")
-        wait = WAITS[check.n_rounds - 1]
-        fetched_pages.ask_again(check=check, urls=doubtful)
-        run.finish(told)
+        run.renew(message=f"fetches {len(doubtful):,} pages again later")
+        wait = RETRY_WAITS[check.n_rounds - 1]
+        fetched_pages.fetch_again(check=check, urls=doubtful)
+        run.finish(result)
         params = run.job.params | {"check": check.pk}
-        job = _create_job(checking.site, params, run.job.created_by, wait=wait)
+        job = _create_job(check_run.site, params, run.job.created_by, wait=wait)
         Check.objects.filter(pk=check.pk).update(n_rounds=check.n_rounds + 1, job=job)
         Slot.objects.filter(job=run.job).update(job=job)
-    return told
+    return result
 
 
-def _keep(
-    checking: CheckRun,
+def _save(
+    check_run: CheckRun,
     tested: Sequence[TestedCluster],
     fresh: Mapping[str, FreshPage],
     line: Mapping[str, Any],
 ) -> None:
-    """Write the check down, with the pages that are not as they were."""
-    run, site = checking.run, checking.site
-    pages = {page.page.url: page.page.pk for cluster in checking.watched for page in cluster.pages}
-    changed = {test.url for one in tested for test in one.tests if test.outcome == CHANGED}
-    kept = sorted(changed & fresh.keys())
+    """Save the check, with snapshots of the pages that are not as they were."""
+    run, site = check_run.run, check_run.site
+    tests = [test for cluster in tested for test in cluster.tests]
+    changed = {test.url for test in tests if test.outcome == CHANGED}
+    page_by_url = {}
+    rule_by_broken_page = {}
+    for cluster in tested:
+        for watched in cluster.watched.pages:
+            page_by_url[watched.page.url] = watched.page.pk
+            if cluster.verdict.is_broken:
+                rule_by_broken_page[watched.page.pk] = cluster.watched.rule
     with run.kept_alive():
-        bodies = fetched_pages.store_bodies((pages[url], fresh[url]) for url in kept)
-    broken = {
-        page.page.pk: one.watched.rule
-        for one in tested
-        if one.verdict.is_broken
-        for page in one.watched.pages
-    }
+        bodies = fetched_pages.store_bodies(
+            (page_by_url[url], fresh[url]) for url in sorted(changed & fresh.keys())
+        )
     with transaction.atomic():
         run.renew(message="storing")
-        if not checking.source:
-            error_pages.keep_seen(site=site, tested=tested, fresh=fresh)
+        if not check_run.source:
+            error_pages.save_seen(site=site, tested=tested, fresh=fresh)
         snapshots = fetched_pages.save_snapshots(site, bodies)
-        _dress(snapshots, broken)
-        keep_check(
-            check=checking.check,
+        _request_assets(snapshots, rule_by_broken_page)
+        save_check(
+            check=check_run.check,
             tested=tested,
             line=line,
-            thresholds=checking.thresholds,
+            thresholds=check_run.thresholds,
             snapshots=snapshots,
             statuses={url: page.status for url, page in fresh.items()},
-            tries=fetched_pages.tries_by_url(checking.check),
+            tries=fetched_pages.tries_by_url(check_run.check),
         )
         run.finish(dict(line))
 
 
-def _dress(snapshots: Mapping[int, Snapshot], broken: Mapping[int, Rule]) -> None:
-    """Let a job fetch what both sides of a site change are drawn with."""
-    pages = [pk for pk in snapshots if pk in broken][:MOST_DRESSED]
-    golden = GoldenRecord.objects.filter(rule__in=set(broken.values()), page__in=pages)
-    old = [one.snapshot for one in golden.select_related("snapshot__page__site")]
+def _request_assets(snapshots: Mapping[int, Snapshot], rules: Mapping[int, Rule]) -> None:
+    """Request the assets that both sides of a site change are drawn with.
+
+    `rules` holds the rule of each page of a broken cluster.
+    """
+    pages = [pk for pk in snapshots if pk in rules][:MAX_PAGES_WITH_ASSETS]
+    golden = GoldenRecord.objects.filter(rule__in=set(rules.values()), page__in=pages)
+    old = [row.snapshot for row in golden.select_related("snapshot__page__site")]
     request_assets(snapshots=[*(snapshots[pk] for pk in pages), *old])
 
 
-def page_line(cluster: str, test: PageTest) -> dict[str, Any]:
-    """Return what is told of a bellwether."""
+def page_json(cluster: str, test: PageTest) -> dict[str, Any]:
+    """Return the line that is reported of a bellwether."""
     line: dict[str, Any] = {
         "cluster": cluster,
         "url": test.url,
@@ -276,14 +296,14 @@ def page_line(cluster: str, test: PageTest) -> dict[str, Any]:
         "shingle_test": test.shingle_test,
         "field_test": test.field_test,
         "structure_test": test.structure_test,
-        "failed": [one.as_json() for one in test.failed],
+        "failed": [failed.as_json() for failed in test.failed],
     }
     return line | {"why": test.why} if test.why else line
 
 
-def site_line(site: Site, tested: Sequence[TestedCluster]) -> dict[str, Any]:
-    """Return what is told of a site at the end."""
-    verdicts = [one.verdict for one in tested]
+def site_json(site: Site, tested: Sequence[TestedCluster]) -> dict[str, Any]:
+    """Return the line that is reported of a site at the end."""
+    verdicts = [cluster.verdict for cluster in tested]
     broken = [verdict.cluster for verdict in verdicts if verdict.is_broken]
     line: dict[str, Any] = {
         "site": site.name,
@@ -293,10 +313,16 @@ def site_line(site: Site, tested: Sequence[TestedCluster]) -> dict[str, Any]:
         "paper_verdict": any(verdict.is_changed_for_the_paper for verdict in verdicts),
     }
     warnings = [warning for verdict in verdicts for warning in verdict.warnings]
-    found = [(one.watched.name, suspicion) for one in tested for suspicion in one.suspicions]
-    warnings += [f"{name}: {suspicion}" for name, suspicion in found if not suspicion.is_alert]
-    suspicious = [
-        {"cluster": name, **suspicion.as_json()} for name, suspicion in found if suspicion.is_alert
-    ]
-    line |= {"warnings": warnings} if warnings else {}
-    return line | {"suspicious": suspicious} if suspicious else line
+    suspicious = []
+    for cluster in tested:
+        name = cluster.watched.name
+        for suspicion in cluster.suspicions:
+            if suspicion.is_alert:
+                suspicious.append({"cluster": name, **suspicion.as_json()})
+            else:
+                warnings.append(f"{name}: {suspicion}")
+    if warnings:
+        line["warnings"] = warnings
+    if suspicious:
+        line["suspicious"] = suspicious
+    return line

@@ -1,4 +1,4 @@
-"""Learn how the error pages of a site look: ask for what does not exist, remember what stood for pages."""
+"""Learn how the error pages of a site look: fetch what does not exist, store what stood for pages."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.texts import storable
 
-ASK_AGAIN_AFTER = timedelta(days=7)
-MOST_ASKED = 2  # addresses
-MOST_KEPT = 20  # of a site
-SECONDS = 60.0  # for asking
+PROBE_AGAIN_AFTER = timedelta(days=7)
+MAX_PROBES = 2  # addresses that do not exist
+MAX_SIGNATURES = 20  # of a site
+PROBE_SECONDS = 60.0  # for all of them
 LEARNT_KINDS = frozenset(
     {
         soft_errors.SOFT_404,
@@ -36,43 +36,44 @@ LEARNT_KINDS = frozenset(
 
 def error_signatures(site: Site) -> list[ErrorSignature]:
     """Return how error pages of a site look, those last seen first."""
-    rows = ErrorPage.objects.filter(site=site).order_by("-seen_at", "-pk")[:MOST_KEPT]
+    rows = ErrorPage.objects.filter(site=site).order_by("-seen_at", "-pk")[:MAX_SIGNATURES]
     return [ErrorSignature(row.kind, row.heading, frozenset(row.words)) for row in rows]
 
 
-def was_asked(site: Site) -> bool:
-    """Say whether it is known of late what a site answers to addresses that do not exist."""
-    asked = ErrorPage.objects.filter(site=site, source=ErrorPage.Source.ASKED)
-    return asked.filter(seen_at__gt=timezone.now() - ASK_AGAIN_AFTER).exists()
+def was_probed(site: Site) -> bool:
+    """Return whether it was read lately what a site answers to addresses that do not exist."""
+    probes = ErrorPage.objects.filter(site=site, source=ErrorPage.Source.ASKED)
+    return probes.filter(seen_at__gt=timezone.now() - PROBE_AGAIN_AFTER).exists()
 
 
-def ask_for_missing(run: JobRun, site: Site, urls: Iterable[str]) -> list[tuple[str, FreshPage]]:
+def fetch_missing(run: JobRun, site: Site, urls: Iterable[str]) -> list[tuple[str, FreshPage]]:
     """Fetch addresses beside some pages that do not exist, one for each folder. Raises HostTaken."""
     word = secrets.token_hex(8)
-    wanted = list(dict.fromkeys(missing_address(url, word) for url in urls))[:MOST_ASKED]
-    with PageFetcher(site, run, seconds=SECONDS, tries=1) as visitor:
-        found = [(url, visitor.visit(url)) for url in wanted]
-    return [(url, page) for url, page in found if isinstance(page, FreshPage)]
+    wanted = list(dict.fromkeys(missing_address(url, word) for url in urls))[:MAX_PROBES]
+    with PageFetcher(site, run, seconds=PROBE_SECONDS, tries=1) as fetcher:
+        results = [(url, fetcher.fetch(url)) for url in wanted]
+    return [(url, result) for url, result in results if isinstance(result, FreshPage)]
 
 
-def keep_asked(*, site: Site, answers: Sequence[tuple[str, FreshPage]]) -> None:
-    """Remember what a site answers to addresses that do not exist, also where that is a plain 404."""
+def save_probes(*, site: Site, answers: Sequence[tuple[str, FreshPage]]) -> None:
+    """Store what a site answers to addresses that do not exist, also where that is a plain 404."""
     for url, page in answers:
         kind = soft_errors.of_status(page.status) if page.is_error else soft_errors.SOFT_404
-        _keep(site, _signature(kind, page, url), ErrorPage.Source.ASKED, url)
+        _save(site, _signature(kind, page, url), ErrorPage.Source.ASKED, url)
 
 
-def keep_seen(
+def save_seen(
     *, site: Site, tested: Sequence[TestedCluster], fresh: Mapping[str, FreshPage]
 ) -> None:
-    """Remember the errors that a check found in place of pages."""
+    """Store the errors that a check found in place of pages, and delete the oldest of too many."""
     for cluster in tested:
         for test in cluster.tests:
             if test.why in LEARNT_KINDS and test.url in fresh:
                 signature = _signature(test.why, fresh[test.url], test.url)
-                _keep(site, signature, ErrorPage.Source.SEEN, test.url)
-    kept = ErrorPage.objects.filter(site=site).order_by("-seen_at", "-pk")
-    ErrorPage.objects.filter(pk__in=list(kept.values_list("pk", flat=True)[MOST_KEPT:])).delete()
+                _save(site, signature, ErrorPage.Source.SEEN, test.url)
+    newest_first = ErrorPage.objects.filter(site=site).order_by("-seen_at", "-pk")
+    surplus = list(newest_first.values_list("pk", flat=True)[MAX_SIGNATURES:])
+    ErrorPage.objects.filter(pk__in=surplus).delete()
 
 
 def _signature(kind: str, page: FreshPage, url: str) -> ErrorSignature:
@@ -82,7 +83,7 @@ def _signature(kind: str, page: FreshPage, url: str) -> ErrorSignature:
     return signature_of(kind, soft_errors.read_shown(tree), url)
 
 
-def _keep(site: Site, signature: ErrorSignature, source: ErrorPage.Source, url: str) -> None:
+def _save(site: Site, signature: ErrorSignature, source: ErrorPage.Source, url: str) -> None:
     ErrorPage.objects.update_or_create(
         site=site,
         digest=signature.digest,

@@ -18,8 +18,8 @@ from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.storage import page_store
 from vertex.core.texts import storable
 
-MOST_SECONDS = 1_800.0  # of a check
-AGAIN = "again"  # the page is to be asked for once more
+MAX_SECONDS = 1_800.0  # of a check
+AGAIN = "again"  # the page is to be fetched once more
 
 
 def fetch_pages(
@@ -28,29 +28,28 @@ def fetch_pages(
     pages: Iterable[Page],
     *,
     check: Check | None = None,
-    seconds: float = MOST_SECONDS,
+    seconds: float = MAX_SECONDS,
     tries: int = 2,
 ) -> None:
-    """Fetch the pages that were not fetched yet for a check, or else for the job; each is kept at once.
+    """Fetch the pages that were not fetched yet for a check, or else for the job. Raises HostTaken.
 
-    Raises HostTaken.
+    Each page is stored at once.
     """
     owner: dict[str, Any] = {"check_run": check} if check else {"job": run.job}
     wanted = sorted(pages, key=lambda page: page.url)
     settled = FetchedPage.objects.filter(**owner).exclude(why=AGAIN)
     done = set(settled.values_list("page", flat=True))
-    with run.kept_alive(), PageFetcher(site, run, seconds=seconds, tries=tries) as visitor:
+    with run.kept_alive(), PageFetcher(site, run, seconds=seconds, tries=tries) as fetcher:
         for page in wanted:
             if page.pk in done:
                 continue
-            found = visitor.visit(page.url)
-            kept = _columns(found)
+            columns = _columns(fetcher.fetch(page.url))
             with transaction.atomic():
                 done.add(page.pk)
                 run.renew(
-                    n_done=len(done), n_total=len(wanted), message=f"asking for {page.url}"[:300]
+                    n_done=len(done), n_total=len(wanted), message=f"fetching {page.url}"[:300]
                 )
-                _keep(owner, page, kept)
+                _save(owner, page, columns)
 
 
 def fresh_pages(*, check: Check | None = None, job: Job | None = None) -> dict[str, FreshPage]:
@@ -71,38 +70,36 @@ def silences(check: Check) -> dict[str, str]:
 
 
 def tries_by_url(check: Check) -> dict[str, int]:
-    """Return how often each page was asked for."""
+    """Return how often each page was fetched."""
     return dict(FetchedPage.objects.filter(check_run=check).values_list("page__url", "n_tries"))
 
 
-def ask_again(*, check: Check, urls: Collection[str]) -> None:
-    """Let pages be asked for once more."""
+def fetch_again(*, check: Check, urls: Collection[str]) -> None:
+    """Mark pages to be fetched once more."""
     FetchedPage.objects.filter(check_run=check, page__url__in=list(urls)).update(why=AGAIN)
 
 
 def store_bodies(pages: Iterable[tuple[int, FreshPage]]) -> dict[int, tuple[FreshPage, str]]:
-    """Put the bodies of pages into the page store, outside a transaction; return their names by page."""
+    """Store the bodies of pages, outside a transaction; return the pages with their body's name, by page."""
     wanted = [(pk, page) for pk, page in pages if page.body]
     names = page_store().put_many([page.body for _, page in wanted]) if wanted else []
     return {pk: (page, name) for (pk, page), name in zip(wanted, names, strict=True)}
 
 
 def save_snapshots(site: Site, bodies: Mapping[int, tuple[FreshPage, str]]) -> dict[int, Snapshot]:
-    """Keep pages as they are now, by page; they do not take the place of what is extracted.
+    """Return snapshots of pages as they are now, by page; they do not replace what is extracted.
 
-    A snapshot that no page names as its latest is looked at by nobody who does not ask for it: neither
-    clusters nor records change.
+    A snapshot that no page names as its latest is read by nobody who does not ask for it: neither clusters
+    nor records change.
     """
-    known = {
-        (row.page_id, row.body): row
-        for row in Snapshot.objects.filter(
-            page__in=list(bodies), body__in=[name for _, name in bodies.values()]
-        ).order_by("pk")
-    }
-    return {
-        pk: known.get((pk, name)) or _create_snapshot(site, pk, page, name)
-        for pk, (page, name) in bodies.items()
-    }
+    names = [name for _, name in bodies.values()]
+    rows = Snapshot.objects.filter(page__in=list(bodies), body__in=names).order_by("pk")
+    stored = {(row.page_id, row.body): row for row in rows}
+    snapshots = {}
+    for page_id, (page, name) in bodies.items():
+        snapshot = stored.get((page_id, name))
+        snapshots[page_id] = snapshot or _create_snapshot(site, page_id, page, name)
+    return snapshots
 
 
 def _create_snapshot(site: Site, page_id: int, page: FreshPage, body: str) -> Snapshot:
@@ -132,20 +129,20 @@ def _owner(check: Check | None, job: Job | None) -> dict[str, Any]:
     return {"check_run": check} if check else {"job": job}
 
 
-def _columns(found: FreshPage | str) -> dict[str, Any]:
-    """Return what is written of an answer, after keeping its body."""
-    if isinstance(found, str):
-        return {"body": "", "status": None, "content_type": "", "final_url": "", "why": found[:40]}
+def _columns(result: FreshPage | str) -> dict[str, Any]:
+    """Return the columns of a fetched page, after storing its body; or of the word for why there is none."""
+    if isinstance(result, str):
+        return {"body": "", "status": None, "content_type": "", "final_url": "", "why": result[:40]}
     return {
-        "body": page_store().put(found.body),
-        "status": found.status,
-        "content_type": storable(found.content_type, 200),
-        "final_url": storable(found.final_url),
+        "body": page_store().put(result.body),
+        "status": result.status,
+        "content_type": storable(result.content_type, 200),
+        "final_url": storable(result.final_url),
         "why": "",
     }
 
 
-def _keep(owner: dict[str, Any], page: Page, columns: dict[str, Any]) -> None:
+def _save(owner: dict[str, Any], page: Page, columns: dict[str, Any]) -> None:
     row = FetchedPage.objects.filter(page=page, **owner).first()
     if row is None:
         FetchedPage.objects.create(page=page, fetched_at=timezone.now(), **owner, **columns)

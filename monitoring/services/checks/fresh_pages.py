@@ -1,4 +1,4 @@
-"""Newer versions of a site's pages: from an archive, or from the site itself through the guarded fetcher."""
+"""Read newer versions of a site's pages: from an archive, or from the site through the guarded fetcher."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from monitoring.services.checks.host_leases import HostLeases, patience_of
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobRun
 
-TRIES = 3
-PAGE_SECONDS = 30.0  # that one page may take
-MOST_SECONDS = 3_600.0  # that all pages may take
-MOST_SILENCES = 3  # of a host in a row
+MAX_TRIES = 3
+PAGE_SECONDS = 30.0  # for one page
+MAX_SECONDS = 3_600.0  # for all pages
+MAX_SILENCES = 3  # of a host in a row
 SILENT, OUT_OF_TIME = "silent", "out_of_time"
-MOST_PAGES = 20_000  # of a source that are looked at
+MAX_PAGES_OF_SOURCE = 20_000
 
 
 @dataclass(frozen=True)
@@ -72,31 +72,31 @@ def pages_of_source(
             if wanted is not None and url not in wanted:
                 continue
             fetched_at = item.fetched_at.timestamp() if item.fetched_at else float("inf")
-            if (url in pages and fetched_at < newest[url]) or len(pages) >= MOST_PAGES:
+            if url in pages and fetched_at < newest[url]:
                 continue
-            pages[url], newest[url] = (
-                FreshPage(url, item.body, item.content_type, item.status),
-                fetched_at,
-            )
+            if len(pages) >= MAX_PAGES_OF_SOURCE:
+                continue
+            newest[url] = fetched_at
+            pages[url] = FreshPage(url, item.body, item.content_type, item.status)
     return pages
 
 
 class PageFetcher:
-    """Fetches pages of a site one after the other, as its robots.txt lets it, in turns with crawls.
+    """Fetch pages of a site one after the other, as its robots.txt lets it, in turns with crawls.
 
     A host that does not answer several times in a row is not asked again, and after a while none is: a site
     that hangs holds nobody up.
     """
 
     def __init__(
-        self, site: Site, run: JobRun, *, seconds: float = MOST_SECONDS, tries: int = TRIES
+        self, site: Site, run: JobRun, *, seconds: float = MAX_SECONDS, tries: int = MAX_TRIES
     ) -> None:
         self._site = site
         self._tries = tries
         self._until = time.monotonic() + seconds
         self._silences: Counter[str] = Counter()  # in a row, by host
-        self._unruly: dict[str, str] = {}  # hosts without a robots.txt, and why
-        self._turns = HostLeases(site, run.job, patience=patience_of(run))
+        self._robots_errors: dict[str, str] = {}  # by host, why its robots.txt could not be read
+        self._leases = HostLeases(site, run.job, patience=patience_of(run))
 
     def __enter__(self) -> Self:
         self._fetcher = open_fetcher()
@@ -105,49 +105,49 @@ class PageFetcher:
 
     def __exit__(self, *_: object) -> None:
         self._fetcher.close()
-        self._turns.end()
+        self._leases.release()
 
-    def visit(self, url: str) -> FreshPage | str:
+    def fetch(self, url: str) -> FreshPage | str:
         """Return the page, or a word for why there is none. Raises HostTaken."""
         origin = origin_of(url)
         if time.monotonic() > self._until:
             return OUT_OF_TIME
-        if self._silences[origin] >= MOST_SILENCES:
+        if self._silences[origin] >= MAX_SILENCES:
             return SILENT
         try:
             if why := self._forbidden(url, origin):
                 return why
-            answer = self._ask(url, origin)
+            answer = self._fetch(url, origin)
         except FetchRefused as error:
             self._silences[origin] += error.is_transient
             return error.code
         self._silences[origin] = 0
         return FreshPage(url, answer.body, answer.content_type, answer.status, answer.final_url)
 
-    def _ask(self, url: str, origin: str) -> Fetched:
-        self._turns.take(origin)
+    def _fetch(self, url: str, origin: str) -> Fetched:
+        """Fetch or render a page in a turn of its own. Raises FetchRefused, HostTaken."""
+        self._leases.take(origin)
         pause: timedelta | None = None
         try:
-            answer = (
-                self._renderer.render(url, takes=takes_page)
-                if self._renderer
-                else self._fetcher.fetch(url, tries=self._tries, seconds=PAGE_SECONDS)
-            )
+            if self._renderer:
+                answer = self._renderer.render(url, takes=takes_page)
+            else:
+                answer = self._fetcher.fetch(url, tries=self._tries, seconds=PAGE_SECONDS)
             if answer.status in BUSY:
                 pause = pause_asked(answer.headers.get("retry-after", ""), datetime.now(UTC))
             return answer
         finally:
-            self._turns.pause(origin, pause)
+            self._leases.pause(origin, pause)
 
     def _forbidden(self, url: str, origin: str) -> str:
         """Return why an address may not be fetched; blank where it may. Raises FetchRefused, HostTaken."""
         if not self._site.obey_robots:
             return ""
-        if origin in self._unruly:
-            return self._unruly[origin]
+        if origin in self._robots_errors:
+            return self._robots_errors[origin]
         try:
-            rules = self._turns.robots_of(origin, self._fetcher)
+            rules = self._leases.robots_of(origin, self._fetcher)
         except FetchRefused as error:
-            self._unruly[origin] = error.code
+            self._robots_errors[origin] = error.code
             raise
         return "" if rules.allows(url) else "robots"

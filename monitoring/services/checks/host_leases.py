@@ -1,7 +1,7 @@
 """Take turns at a host with crawls: one job at a time fetches from it, with the pause that it asks for.
 
-A job that finds a host taken does not hold a worker: it is due again some minutes later, and says for what
-it waits. At a terminal it waits in place.
+A job that finds a host taken does not hold a worker: it is due again some minutes later, and its message
+names what it waits for. At a terminal it waits in place.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from vertex.core.services.jobs.jobs import JobRun
 
 P = ParamSpec("P")
 
-SOON: Final = 2.0  # seconds after which somebody at a terminal looks again
-LONGEST_SILENCE: Final = 30.0  # seconds that a host may ask for and that are waited in place
-COME_BACK: Final = timedelta(minutes=2)
-LATER: Final = timedelta(minutes=15)
-AT_MOST: Final = timedelta(hours=6)  # that a job waits for others
+RETRY_SECONDS: Final = 2.0  # after which a job at a terminal tries the lease again
+MAX_SILENCE_SECONDS: Final = 30.0  # seconds that a host may ask for and that are waited in place
+FIRST_WAIT: Final = timedelta(minutes=2)
+LATER_WAIT: Final = timedelta(minutes=15)
+MAX_POSTPONED: Final = timedelta(hours=6)  # that a job waits for others
 
 
 class HostTaken(Exception):
     """Another job fetches from the host, or the host asked to be left alone until some time."""
 
-    def __init__(self, told: str, until: datetime | None = None) -> None:
-        super().__init__(told)
+    def __init__(self, reason: str, until: datetime | None = None) -> None:
+        super().__init__(reason)
         self.until = until
 
 
 class HostLeases:
-    """The hosts at which a job has its turn."""
+    """The hosts that a job has leased, with their robots.txt."""
 
     def __init__(self, site: Site, job: Job, *, patience: float = 0.0) -> None:
         self._site, self._job = site, job
@@ -51,7 +51,7 @@ class HostLeases:
         self._robots: dict[str, Robots] = {}
 
     def take(self, origin: str) -> None:
-        """Have the turn at a host, and wait for as long as it asks between two requests. Raises HostTaken."""
+        """Lease a host, and wait for as long as it asks between two requests. Raises HostTaken."""
         host = self._hosts.get(origin)
         if host is None:
             host = hosts.find_host(origin=origin)
@@ -61,14 +61,14 @@ class HostLeases:
         self._lease(host)  # the wait may have been longer than the lease
 
     def pause(self, origin: str, asked: timedelta | None = None) -> None:
-        """Note that the host was asked just now; the next request of anybody waits."""
+        """Record that the host was asked just now; the next request of anybody waits."""
         host = self._hosts[origin]
         hosts.keep_next_fetch(host=host, at=timezone.now() + timedelta(seconds=self._delay(origin)))
         if asked:
             hosts.keep_pause(host=host, until=timezone.now() + asked)
 
     def robots_of(self, origin: str, fetcher: Fetcher) -> Robots:
-        """Return what a host lets robots do, asked for once a day. Raises HostTaken, Refused."""
+        """Return a host's robots.txt, fetched once a day. Raises HostTaken, FetchRefused."""
         if origin not in self._robots:
             self.take(origin)
             host = self._hosts[origin]
@@ -78,40 +78,44 @@ class HostLeases:
             self._robots[origin] = Robots(host.robots_text, settings.USER_AGENT)
         return self._robots[origin]
 
-    def end(self) -> None:
-        """Give the hosts free."""
+    def release(self) -> None:
+        """Release all leased hosts."""
         hosts.release_hosts(job=self._job)
 
     def _delay(self, origin: str) -> float:
+        """Return the seconds between two requests: the site's, or more where robots.txt asks for it."""
         robots = self._robots.get(origin)
-        return max(
-            self._site.crawl_delay, min(robots.crawl_delay, MAX_CRAWL_DELAY) if robots else 0.0
-        )
+        if robots is None:
+            return self._site.crawl_delay
+        return max(self._site.crawl_delay, min(robots.crawl_delay, MAX_CRAWL_DELAY))
 
     def _lease(self, host: Host) -> None:
         while not hosts.lease_host(host=host, job=self._job):
             if time.monotonic() > self._gives_up_at:
                 raise HostTaken(f"{host.leased_by or 'another job'} fetches from {host.name}")
-            time.sleep(SOON)
+            time.sleep(RETRY_SECONDS)
 
     def _wait(self, host: Host) -> None:
+        """Wait until the host may be asked again. Raises HostTaken where that is too long."""
         moments = [at for at in (host.next_fetch_at, host.retry_after) if at is not None]
-        seconds = (max(moments) - timezone.now()).total_seconds() if moments else 0.0
-        longest = max(LONGEST_SILENCE, self._delay(host.name), self._gives_up_at - time.monotonic())
-        if seconds > longest:
+        if not moments:
+            return
+        seconds = (max(moments) - timezone.now()).total_seconds()
+        patience = self._gives_up_at - time.monotonic()
+        if seconds > max(MAX_SILENCE_SECONDS, self._delay(host.name), patience):
             raise HostTaken(f"{host.name} asked to be left alone", max(moments))
         time.sleep(max(0.0, seconds))
 
 
 def patience_of(run: JobRun) -> float:
     """Return the seconds that a job waits in place: long where somebody at a terminal waits for it."""
-    return 0.0 if run.job.params.get("is_patient", True) else AT_MOST.total_seconds()
+    return 0.0 if run.job.params.get("is_patient", True) else MAX_POSTPONED.total_seconds()
 
 
 def postpones(
     work: Callable[Concatenate[JobRun, P], dict[str, Any]],
 ) -> Callable[Concatenate[JobRun, P], dict[str, Any]]:
-    """Let work be due again later where it raises HostTaken."""
+    """Return the work, postponed where it raises HostTaken."""
 
     @wraps(work)
     def patient_work(run: JobRun, /, *args: P.args, **options: P.kwargs) -> dict[str, Any]:
@@ -124,17 +128,17 @@ def postpones(
 
 
 def _postpone(run: JobRun, taken: HostTaken) -> dict[str, Any]:
-    """Let the job be due again later; what it fetched until now is kept. Raises JobFailed, JobCancelled."""
+    """Make the job due again later; what it fetched until now stays. Raises JobFailed, JobCancelled."""
     waited = timezone.now() - run.job.created_at
-    if waited > AT_MOST:
-        hours = AT_MOST.total_seconds() / 3600
+    if waited > MAX_POSTPONED:
+        hours = MAX_POSTPONED.total_seconds() / 3600
         raise jobs.JobFailed(
             f"{taken} for more than {hours:.0f} hours; nothing was checked or changed"
         )
-    wait = COME_BACK if waited < LATER else LATER
+    wait = FIRST_WAIT if waited < LATER_WAIT else LATER_WAIT
     due_at = max(timezone.now() + wait, taken.until or timezone.now())
-    goes_on = run.held.filter(cancel_requested_at__isnull=True)
-    if not goes_on.update(
+    unless_cancelled = run.held.filter(cancel_requested_at__isnull=True)
+    if not unless_cancelled.update(
         state=Job.State.DUE,
         due_at=due_at,
         rung_at=None,

@@ -12,14 +12,8 @@ from clustering.models import PageMembership
 from monitoring.models import CheckedPage, Proposal, SiteChange
 from vertex.core.models import AuditEntry, Job
 
-REPAIRS = (
-    "annotation",
-    "annotations",
-    "rule",
-    "proposal",
-    "sample",
-    "healing",
-)  # what people do to repair
+# The first word of the audited actions that repair a site.
+REPAIR_ACTIONS = ("annotation", "annotations", "rule", "proposal", "sample", "healing")
 
 
 def report_of(change: SiteChange) -> dict[str, Any]:
@@ -35,9 +29,9 @@ def report_of(change: SiteChange) -> dict[str, Any]:
         "n_held": change.n_held,
         "n_human_steps": _n_human_steps(change, end),
         "machine_seconds": _machine_seconds(change, end),
-        **_saved(change),
+        **_effort_saved(change),
     }
-    return report | {"text": _told(report)}
+    return report | {"text": _text(report)}
 
 
 def _lost_attributes(change: SiteChange) -> dict[str, int]:
@@ -45,50 +39,51 @@ def _lost_attributes(change: SiteChange) -> dict[str, int]:
     lost: dict[str, int] = {}
     pages = CheckedPage.objects.filter(check_run=change.found_by_id, cluster=change.cluster_id)
     for failed in pages.values_list("failed", flat=True):
-        for one in failed:
-            lost[one["attribute"]] = lost.get(one["attribute"], 0) + 1
+        for failure in failed:
+            name = failure["attribute"]
+            lost[name] = lost.get(name, 0) + 1
     return dict(sorted(lost.items()))
 
 
 def _n_human_steps(change: SiteChange, end: datetime) -> int:
     """Return how many things people did to the site's rules and annotations meanwhile."""
-    done = AuditEntry.objects.filter(site=change.site_id, at__gte=change.found_at, at__lte=end)
-    by_people = done.filter(actor__isnull=False, actor__is_service=False)
-    return sum(
-        action.partition(".")[0] in REPAIRS for action in by_people.values_list("action", flat=True)
-    )
+    entries = AuditEntry.objects.filter(site=change.site_id, at__gte=change.found_at, at__lte=end)
+    by_people = entries.filter(actor__isnull=False, actor__is_service=False)
+    actions = by_people.values_list("action", flat=True)
+    return sum(action.partition(".")[0] in REPAIR_ACTIONS for action in actions)
 
 
 def _machine_seconds(change: SiteChange, end: datetime) -> int:
-    """Return how long the jobs worked that mended the site."""
+    """Return how long the jobs worked that repaired the site."""
     jobs = Job.objects.filter(
         site=change.site_id, task="monitoring.heal_site", started_at__isnull=False
     )
     spans = jobs.filter(created_at__gte=change.found_at, created_at__lte=end)
     seconds = 0.0
-    for started, finished in spans.values_list("started_at", "finished_at"):
-        seconds += ((finished or end) - started).total_seconds() if started else 0.0
+    for started_at, finished_at in spans.values_list("started_at", "finished_at"):
+        if started_at:
+            seconds += ((finished_at or end) - started_at).total_seconds()
     return round(seconds)
 
 
-def _saved(change: SiteChange) -> dict[str, Any]:
+def _effort_saved(change: SiteChange) -> dict[str, Any]:
     """Return what nobody had to annotate: values found again, and the attributes of a reused rule."""
     accepted = Proposal.objects.filter(
         site=change.site_id, state=Proposal.State.ACCEPTED, accepted_at__gte=change.found_at
     )
-    mine = accepted.filter(from_cluster=change.cluster_id).order_by("-id").first()
-    if mine is None:
+    proposal = accepted.filter(from_cluster=change.cluster_id).order_by("-id").first()
+    if proposal is None:
         return {"decision": "", "n_values_found": 0, "n_pages_found": 0}
     return {
-        "decision": mine.decision,
+        "decision": proposal.decision,
         "n_values_found": sum(
-            len(values) for page in mine.evidence.values() for values in page.values()
+            len(values) for page in proposal.evidence.values() for values in page.values()
         ),
-        "n_pages_found": len(mine.evidence),
+        "n_pages_found": len(proposal.evidence),
     }
 
 
-def _told(report: Mapping[str, Any]) -> str:
+def _text(report: Mapping[str, Any]) -> str:
     lost = ", ".join(report["attributes"]) or "the structure"
     sentences = [f"{report['cluster']}: {lost} broke on {report['n_pages']:,} pages."]
     if report["hours_unseen_at_most"] is not None:

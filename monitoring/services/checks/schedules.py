@@ -1,4 +1,4 @@
-"""Plan the checks: a tick starts what is due, each slot once, and at most one that was missed."""
+"""Schedule the checks: a tick starts what is due, each slot once, and at most one that was missed."""
 
 from __future__ import annotations
 
@@ -19,24 +19,25 @@ from vertex.core.models import Job, Role, Site, User
 from vertex.core.services.jobs import jobs
 from vertex.core.services.people import audit
 
-AT_ONCE = 500  # schedules looked at by one tick
-MOST_EVERY = {Schedule.Unit.HOURS: MOST_HOURS, Schedule.Unit.DAYS: 366}
-CHOSEN = ("every", "unit", "time_zone", "window_start", "window_end", "repair", "is_active")
-SLACK = timedelta(hours=2)  # for days that have an hour more or less
-N_FAILED = 2  # slots in a row, after which somebody should look
-KEPT_SLOTS = timedelta(days=400)
+SCHEDULES_PER_TICK = 500
+MAX_EVERY: dict[str, int] = {Schedule.Unit.HOURS: MOST_HOURS, Schedule.Unit.DAYS: 366}
+CHOSEN_FIELDS = ("every", "unit", "time_zone", "window_start", "window_end", "repair", "is_active")
+CLOCK_CHANGE_SLACK = timedelta(hours=2)  # days with a change of the clock have an hour more or less
+MAX_FAILED_SLOTS = 2  # in a row, after which an alert is raised
+SLOT_RETENTION = timedelta(days=400)
 
 
 def make_default_schedules(now: datetime | None = None) -> int:
-    """Give each site with a published rule and no schedule a daily one; return how many there were."""
+    """Create a daily schedule for each site with a published rule and none yet; return how many."""
     now = now or timezone.now()
     published = Rule.objects.published().values("cluster__site")
     sites = Site.objects.filter(pk__in=published, schedule=None, deletion_requested_at=None)
-    made = [Schedule(site=site, made_at=now, changed_at=now) for site in sites]
-    for schedule in made:
+    schedules = [Schedule(site=site, made_at=now, changed_at=now) for site in sites]
+    for schedule in schedules:
         schedule.next_at = next_slot(schedule.plan(), now)
-    Schedule.objects.bulk_create(made, ignore_conflicts=True)  # another clock may have been faster
-    return len(made)
+    # Another clock may have been faster.
+    Schedule.objects.bulk_create(schedules, ignore_conflicts=True)
+    return len(schedules)
 
 
 def save_schedule(
@@ -52,9 +53,9 @@ def save_schedule(
     actor: User | None = None,
     now: datetime | None = None,
 ) -> Schedule:
-    """Say when a site is checked from now on, and what follows a site change. Raises ValidationError.
+    """Save when a site is checked and what follows a site change. Raises ValidationError.
 
-    Only an administrator lets repairs come into force where the site asks for a second person.
+    Only an administrator lets repairs be published where the site asks for a second person.
     """
     now = now or timezone.now()
     values: dict[str, Any] = {
@@ -71,10 +72,10 @@ def save_schedule(
             site=site, defaults={"made_by": actor}
         )
         before = {name: str(getattr(schedule, name)) for name in values}
-        _refuse_unallowed(site, before["repair"], repair, actor)
+        _check_permission(site, before["repair"], repair, actor)
         for name, value in values.items():
             setattr(schedule, name, value)
-        _refuse_wrong(schedule)
+        _check_values(schedule)
         schedule.next_at = next_slot(schedule.plan(), now) if is_active else None
         schedule.changed_at = now
         schedule.save()
@@ -90,30 +91,45 @@ def save_schedule(
 
 
 def change_schedule(*, site: Site, actor: User | None = None, **changes: object) -> Schedule:
-    """Change some of what a site's schedule says, or give it one. Raises ValidationError."""
+    """Change some fields of a site's schedule, or create one. Raises ValidationError."""
     before = Schedule.objects.filter(site=site).first() or Schedule(site=site)
-    told: dict[str, Any] = {name: getattr(before, name) for name in CHOSEN} | changes
-    return save_schedule(site=site, actor=actor, **told)
+    values: dict[str, Any] = {name: getattr(before, name) for name in CHOSEN_FIELDS} | changes
+    return save_schedule(site=site, actor=actor, **values)
 
 
-def line_of(schedule: Schedule) -> dict[str, Any]:
-    """Return what is told of a schedule in one line."""
-    told = {name: getattr(schedule, name) for name in CHOSEN}
-    hours = {name: f"{told.pop(name):%H:%M}" for name in ("window_start", "window_end")}
-    return {"site": schedule.site.name, **told, **hours, "next_at": schedule.next_at}
+def schedule_json(schedule: Schedule) -> dict[str, Any]:
+    """Return the line that commands write of a schedule."""
+    return {
+        "site": schedule.site.name,
+        "every": schedule.every,
+        "unit": schedule.unit,
+        "time_zone": schedule.time_zone,
+        "repair": schedule.repair,
+        "is_active": schedule.is_active,
+        "window_start": f"{schedule.window_start:%H:%M}",
+        "window_end": f"{schedule.window_end:%H:%M}",
+        "next_at": schedule.next_at,
+    }
 
 
 def plan_checks(now: datetime | None = None) -> int:
     """Start the checks that are due; return how many were started."""
     now = now or timezone.now()
     make_default_schedules(now)
-    _set_back(now)
-    due = Schedule.objects.due(now).select_related("site").order_by("next_at", "pk")[:AT_ONCE]
+    _replan_far_ones(now)
+    due = (
+        Schedule.objects.due(now)
+        .select_related("site")
+        .order_by("next_at", "pk")[:SCHEDULES_PER_TICK]
+    )
     return sum(_start(schedule, now) for schedule in due)
 
 
 def close_slots(now: datetime | None = None) -> int:
-    """Write down which slots came to nothing, and forget what they left; return how many there were."""
+    """Mark the slots whose job ended without a check as failed; return how many.
+
+    What their checks left is deleted, as are slots of long ago.
+    """
     now = now or timezone.now()
     ended = ~Q(job__state__in=[Job.State.DUE, Job.State.RUNNING])
     left = Slot.objects.open().filter(Q(job=None) | ended).select_related("job", "schedule__site")
@@ -127,13 +143,15 @@ def close_slots(now: datetime | None = None) -> int:
             n_closed += 1
             _settle_overdue(slot.schedule, now)
     Check.objects.filter(state=Check.State.RUNNING).filter(Q(job=None) | ended).delete()
-    Slot.objects.filter(at__lt=now - KEPT_SLOTS).delete()
+    Slot.objects.filter(at__lt=now - SLOT_RETENTION).delete()
     return n_closed
 
 
-def _refuse_unallowed(site: Site, before: str, repair: str, actor: User | None) -> None:
-    is_new = repair == Schedule.Repair.ALONE != before
-    if is_new and actor is not None and not actor.has_role(Role.ADMINISTRATOR, site):
+def _check_permission(site: Site, before: str, repair: str, actor: User | None) -> None:
+    """Raise ValidationError where somebody else than an administrator lets repairs pass alone."""
+    if repair != Schedule.Repair.ALONE or before == Schedule.Repair.ALONE or actor is None:
+        return
+    if not actor.has_role(Role.ADMINISTRATOR, site):
         raise ValidationError(
             {
                 "repair": "Only an administrator lets a repair pass where a second person is asked for."
@@ -141,22 +159,23 @@ def _refuse_unallowed(site: Site, before: str, repair: str, actor: User | None) 
         )
 
 
-def _refuse_wrong(schedule: Schedule) -> None:
-    most = (
-        MOST_EVERY.get(Schedule.Unit(schedule.unit)) if schedule.unit in Schedule.Unit.values else 1
-    )
-    if not 1 <= schedule.every <= (most or 1):
+def _check_values(schedule: Schedule) -> None:
+    """Raise ValidationError."""
+    max_every = MAX_EVERY.get(schedule.unit, 1)
+    if not 1 <= schedule.every <= max_every:
         raise ValidationError(
-            {"every": f"Must be from 1 to {most} where the unit is {schedule.unit}."}
+            {"every": f"Must be from 1 to {max_every} where the unit is {schedule.unit}."}
         )
     schedule.full_clean(
         exclude=["site", "made_by"], validate_unique=False, validate_constraints=False
     )
 
 
-def _set_back(now: datetime) -> None:
-    """Plan anew what waits for longer than its schedule says: the clock was set back."""
-    for schedule in Schedule.objects.running().filter(next_at__gt=now + timedelta(days=1) + SLACK):
+def _replan_far_ones(now: datetime) -> None:
+    """Plan anew what waits for longer than its schedule asks for: the clock was set back."""
+    for schedule in Schedule.objects.running().filter(
+        next_at__gt=now + timedelta(days=1) + CLOCK_CHANGE_SLACK
+    ):
         planned = next_slot(schedule.plan(), now)
         if schedule.next_at is not None and planned < schedule.next_at:
             Schedule.objects.filter(pk=schedule.pk, next_at=schedule.next_at).update(
@@ -165,7 +184,7 @@ def _set_back(now: datetime) -> None:
 
 
 def _start(schedule: Schedule, now: datetime) -> bool:
-    """Take the last slot that is due and let a job check the site; say whether one does."""
+    """Take the last slot that is due and request its check; return whether there is a job for it."""
     plan, planned = schedule.plan(), schedule.next_at
     if planned is None:
         return False
@@ -178,11 +197,11 @@ def _start(schedule: Schedule, now: datetime) -> bool:
         slot, is_new = Slot.objects.get_or_create(
             schedule=schedule, at=at, defaults={"n_missed": n_missed, "planned_at": now}
         )
-        return is_new and _ring(slot, schedule.site, now)
+        return is_new and _request_check(slot, schedule.site, now)
 
 
-def _ring(slot: Slot, site: Site, now: datetime) -> bool:
-    """Let a job do a slot's check, or note why none can."""
+def _request_check(slot: Slot, site: Site, now: datetime) -> bool:
+    """Request a slot's check; where that cannot be, mark the slot as skipped and return False."""
     try:
         with transaction.atomic():
             job = request_checks(site=site, is_audited=False)
@@ -197,7 +216,7 @@ def _ring(slot: Slot, site: Site, now: datetime) -> bool:
 
 def _settle_overdue(schedule: Schedule, now: datetime) -> None:
     """Raise an alert where the last checks of a site all failed."""
-    last = list(Slot.objects.filter(schedule=schedule).order_by("-at")[:N_FAILED])
-    if len(last) == N_FAILED and all(slot.state == Slot.State.FAILED for slot in last):
-        text = f"the last {N_FAILED} checks came to nothing: {last[0].why}"
+    last = list(Slot.objects.filter(schedule=schedule).order_by("-at")[:MAX_FAILED_SLOTS])
+    if len(last) == MAX_FAILED_SLOTS and all(slot.state == Slot.State.FAILED for slot in last):
+        text = f"the last {MAX_FAILED_SLOTS} checks came to nothing: {last[0].why}"
         settle_alert(site=schedule.site, kind=Alert.Kind.OVERDUE, text=text, now=now)

@@ -29,7 +29,7 @@ from monitoring.services.checks.tested_pages import extract_lines, read_text, re
 from monitoring.services.checks.watched import WatchedCluster, WatchedPage, known_texts
 from rules.algorithms.running.record_lines import Line
 
-FEWEST_COVERED = 5  # pages; fewer say nothing
+MIN_COVERAGE_PAGES = 5  # below it nothing is said of the coverage
 
 
 class TestedCluster(NamedTuple):
@@ -42,7 +42,7 @@ class TestedCluster(NamedTuple):
 
 
 class Triage(NamedTuple):
-    """What tells a page that is none on this site, beside what the page itself says."""
+    """What tells a page that is none on this site, beside what the page itself shows."""
 
     why_by_url: Mapping[str, str]  # there is no answer
     walls: Collection[str]  # addresses that answer with one and the same text
@@ -55,14 +55,13 @@ def triage_of(
     errors: Sequence[ErrorSignature],
     why_by_url: Mapping[str, str],
 ) -> Triage:
-    """Return what is known of errors before the pages are looked at one by one."""
+    """Return what is known of errors before the pages are inspected one by one."""
     pages = {page.page.url: page for cluster in watched for page in cluster.pages}
     old = {url: _shown_before(page) for url, page in pages.items()}
     new = {url: read_text(fresh[url]) for url in pages if url in fresh}
     walls = soft_errors.shared_answers(new, {url: old[url].text for url in new})
-    return Triage(
-        why_by_url, walls, telling_ones(errors, [(shown, url) for url, shown in old.items()])
-    )
+    telling = telling_ones(errors, [(shown, url) for url, shown in old.items()])
+    return Triage(why_by_url, walls, telling)
 
 
 def test_cluster(
@@ -83,6 +82,7 @@ def _shown_before(page: WatchedPage) -> soft_errors.PageText:
 def _test_page(
     cluster: WatchedCluster, page: WatchedPage, fresh: FreshPage | None, triage: Triage
 ) -> PageTest:
+    """Return the tests of a bellwether; unreachable, with the reason, where an error stands in its place."""
     url = page.page.url
     if fresh is None:
         return PageTest(url, UNREACHABLE, why=triage.why_by_url.get(url, soft_errors.MISSING))
@@ -101,13 +101,15 @@ def _test_page(
         why = soft_errors.SHARED_ANSWER
     if not why and tree is not None and triage.errors:
         why = _known_error(soft_errors.read_shown(tree), url, known, triage)
-    return PageTest(url, UNREACHABLE, why=why) if why else _run_tests(cluster, page, fresh, tree)
+    if why:
+        return PageTest(url, UNREACHABLE, why=why)
+    return _run_tests(cluster, page, fresh, tree)
 
 
 def _known_error(
     shown: soft_errors.PageText, url: str, known: Sequence[str], triage: Triage
 ) -> str:
-    """Return which error of the site this is; a page that still shows what it showed is none."""
+    """Return which error of the site this is; blank for a page that still shows what it showed."""
     share = soft_errors.share_shown(shown.text, known)
     if share is not None and share >= soft_errors.STILL_THERE:
         return ""
@@ -117,23 +119,23 @@ def _known_error(
 def _run_tests(
     cluster: WatchedCluster, page: WatchedPage, fresh: FreshPage, tree: HtmlElement | None
 ) -> PageTest:
-    url, attributes = page.page.url, cluster.ready.attributes
-    now = extract_lines(cluster.ready, fresh)
-    failed = tuple(field_test(page.golden, now, attributes))
+    attributes = cluster.ready.attributes
+    extracted = extract_lines(cluster.ready, fresh)
+    failed = tuple(field_test(page.golden, extracted, attributes))
     old_vector = shingle_vector(page.old.body, page.old.content_type) if page.old.body else None
     shingle = shingle_test(
         shingle_vector(fresh.body, fresh.content_type), cluster.signature, old_vector
     )
     text = soft_errors.read_shown(tree).text if tree is not None else ""
     return PageTest(
-        url=url,
+        url=page.page.url,
         outcome="changed" if failed or shingle is False else "ok",
         shingle_test=shingle,
         field_test=not failed,
         structure_test=structure_test(_golden_paths(page.golden), _paths(tree)),
         failed=failed,
-        vanished=vanished_attributes(page.golden, now, attributes),
-        displaced=displaced_attributes(page.golden, now, attributes, text),
+        vanished=vanished_attributes(page.golden, extracted, attributes),
+        displaced=displaced_attributes(page.golden, extracted, attributes, text),
         had=frozenset(name for line in page.golden for name in line.values),
     )
 
@@ -163,11 +165,11 @@ def _coverage(
     """
     names = _mandatory(cluster)
     pages = [fresh[url] for url in cluster.others if url in fresh and not fresh[url].is_error]
-    if not names or len(pages) < FEWEST_COVERED:
+    if not names or len(pages) < MIN_COVERAGE_PAGES:
         return None
-    was = [names <= _names(page.golden) for page in cluster.pages]
-    now = [names <= _names(extract_lines(cluster.ready, page)) for page in pages]
-    return sum(was) / max(len(was), 1), sum(now) / len(now)
+    n_old = sum(names <= _names(page.golden) for page in cluster.pages)
+    n_new = sum(names <= _names(extract_lines(cluster.ready, page)) for page in pages)
+    return n_old / max(len(cluster.pages), 1), n_new / len(pages)
 
 
 def _mandatory(cluster: WatchedCluster) -> frozenset[str]:

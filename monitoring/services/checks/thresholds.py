@@ -10,25 +10,25 @@ from django.db import transaction
 from django.utils import timezone
 
 from monitoring.algorithms.site_change import FailedField, PageTest, Thresholds
-from monitoring.algorithms.what_if_thresholds import Hindsight, PastCheck, judge_again
+from monitoring.algorithms.what_if_thresholds import PastCheck, WhatIf, judge_again
 from monitoring.models import Check, CheckedPage, SiteThresholds
 from vertex.core.models import Site, User
 from vertex.core.services.people import audit
 
-N_JUDGED_AGAIN = 200  # checks
+MAX_CHECKS_JUDGED = 200
 EXPLANATIONS = {
     "pages": "Share of the bellwethers that answer above which a test fails; the paper's majority is 0.5.",
     "quorum": "Share of them whose lost values confirm a failed shingle test.",
     "coverage_drop": "Drop of the pages with all mandatory values that confirms it as well.",
     "reachable": "Share of the bellwethers that must answer; with fewer, a check asks again later.",
-    "rules": "Share of the site's rules: when no more break, the paper saw false alarms. It is told beside "
+    "rules": "Share of the site's rules: when no more break, the paper saw false alarms. It is shown beside "
     "the verdict and changes nothing.",
     "crawl_drop": "Drop of the share of crawled pages that give a record, or of records with an attribute.",
 }
 
 
 def thresholds_of(site: Site) -> Thresholds:
-    """Return a site's thresholds: those chosen for it, else the usual ones."""
+    """Return a site's thresholds: those chosen for it, else the defaults."""
     chosen = SiteThresholds.objects.filter(site=site).first()
     return chosen.as_values() if chosen else Thresholds()
 
@@ -62,32 +62,34 @@ def choose_thresholds(*, site: Site, actor: User | None = None, **numbers: float
     return chosen.as_values()
 
 
-def use_default_thresholds(*, site: Site, actor: User | None = None) -> None:
-    """Let the usual numbers hold for a site again."""
+def reset_thresholds(*, site: Site, actor: User | None = None) -> None:
+    """Reset a site's thresholds to the defaults."""
     with transaction.atomic():
         if SiteThresholds.objects.filter(site=site).delete()[0]:
             audit.record(actor=actor, action="thresholds.reset", subject=site.name, site=site)
 
 
-def hindsight_of(site: Site, thresholds: Thresholds, *, n: int = N_JUDGED_AGAIN) -> Hindsight:
-    """Return what thresholds would have done with a site's last checks."""
+def judge_history(site: Site, thresholds: Thresholds, *, n: int = MAX_CHECKS_JUDGED) -> WhatIf:
+    """Judge a site's last checks by other thresholds."""
     checks = (
         Check.objects.done().filter(site=site).prefetch_related("pages__cluster", "pages__page")
     )
-    return judge_again([_past(check) for check in checks.order_by("-id")[:n]], thresholds)
+    return judge_again([_past_check(check) for check in checks.order_by("-id")[:n]], thresholds)
 
 
-def _past(check: Check) -> PastCheck:
+def _past_check(check: Check) -> PastCheck:
     tests: dict[str, list[PageTest]] = {}
     for page in check.pages.all():
-        tests.setdefault(page.cluster.name, []).append(_test(page))
+        tests.setdefault(page.cluster.name, []).append(_page_test(page))
     coverage: dict[str, tuple[float, float]] = {
-        told["cluster"]: tuple(told["coverage"]) for told in check.clusters if told.get("coverage")
+        verdict["cluster"]: tuple(verdict["coverage"])
+        for verdict in check.clusters
+        if verdict.get("coverage")
     }
     return PastCheck(check.pk, tests, coverage, frozenset(check.broken))
 
 
-def _test(page: CheckedPage) -> PageTest:
+def _page_test(page: CheckedPage) -> PageTest:
     outcome: Any = page.outcome
     signs = {sign: frozenset(page.signs.get(sign, ())) for sign in ("vanished", "displaced", "had")}
     return PageTest(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from clustering.algorithms.grouping import RawPage
@@ -15,8 +15,8 @@ from rules.models import Bellwether, GoldenRecord, Rule
 from rules.services.learning.schemas import runnable
 from vertex.core.models import Site
 
-N_COVERAGE = 60  # further pages of each cluster in an archive whose mandatory values are counted
-RARE = 0.34  # a golden value on a smaller share of the pages tells a page from the others
+MAX_COVERAGE_PAGES = 60  # of each cluster in an archive, besides bellwethers
+MAX_SHARE_OF_PAGES = 0.34  # that show a golden value which tells a page from the others
 
 
 class WatchedPage(NamedTuple):
@@ -42,62 +42,61 @@ class WatchedCluster(NamedTuple):
 
 
 def watched_clusters(site: Site) -> list[WatchedCluster]:
-    """Return the clusters of a site with a published rule, each with its bellwethers and golden records."""
+    """Return the clusters of a site with a published rule, by name, each with its bellwethers."""
     published = (
         Rule.objects.published().of_site(site).select_related("cluster").order_by("cluster__name")
     )
-    extents = ClusterFigures.objects.filter(clustering__site=site, clustering__is_current=True)
-    signatures = dict(extents.values_list("cluster", "signature"))
+    figures = ClusterFigures.objects.filter(clustering__site=site, clustering__is_current=True)
+    signatures = dict(figures.values_list("cluster", "signature"))
     watched = []
     for rule in published:
         pages = _watched_pages(rule)
         watched.append(
             WatchedCluster(
-                rule,
-                runnable(rule),
-                signatures.get(rule.cluster_id, ""),
-                pages,
-                _others(rule, pages),
+                rule=rule,
+                ready=runnable(rule),
+                signature=signatures.get(rule.cluster_id, ""),
+                pages=pages,
+                others=_others(rule, pages),
             )
         )
     return watched
 
 
 def _watched_pages(rule: Rule) -> list[WatchedPage]:
-    golden = GoldenRecord.objects.filter(rule=rule).select_related("page", "snapshot")
-    golden_by_page = {one.page_id: one for one in golden}
+    """Return the bellwethers with a golden record, by rank; all golden records where none is a bellwether."""
+    golden = list(GoldenRecord.objects.filter(rule=rule).select_related("page", "snapshot"))
     rank_by_page = dict(
         Bellwether.objects.filter(cluster=rule.cluster_id).values_list("page", "rank")
     )
-    kept = [one for one in golden_by_page.values() if one.page_id in rank_by_page] or list(golden)
-    kept.sort(key=lambda one: (rank_by_page.get(one.page_id, 0), one.pk))
+    ranked = [row for row in golden if row.page_id in rank_by_page] or golden
+    ranked.sort(key=lambda row: (rank_by_page.get(row.page_id, 0), row.pk))
     return [
-        WatchedPage(one.page, one.lines, read_stored(one.page.url, one.snapshot)) for one in kept
+        WatchedPage(row.page, row.lines, read_stored(row.page.url, row.snapshot)) for row in ranked
     ]
 
 
 def _others(rule: Rule, pages: Iterable[WatchedPage]) -> list[str]:
     members = PageMembership.objects.current().filter(cluster=rule.cluster_id)
-    members = members.exclude(page__in=[one.page.pk for one in pages])
-    return list(members.order_by("page__url_hash").values_list("page__url", flat=True)[:N_COVERAGE])
+    members = members.exclude(page__in=[watched.page.pk for watched in pages])
+    urls = members.order_by("page__url_hash").values_list("page__url", flat=True)
+    return list(urls[:MAX_COVERAGE_PAGES])
 
 
-def known_texts(pages: Sequence[WatchedPage], constant: Iterable[str]) -> dict[str, list[str]]:
+def known_texts(pages: Sequence[WatchedPage], constant: Collection[str]) -> dict[str, list[str]]:
     """Return the golden constant values of each page, those that tell it from others if it has any."""
-    names = list(constant)
-    values = {
-        page.page.url: [
-            text
-            for line in page.golden
-            for name in names
-            if (value := line.values.get(name)) is not None
-            for text in ([value] if isinstance(value, str) else value)
-        ]
-        for page in pages
-    }
-    n_pages = Counter(text for texts in values.values() for text in set(texts))
-    limit = max(1.0, RARE * len(pages))
+    texts_by_url = {}
+    for watched in pages:
+        texts: list[str] = []
+        for line in watched.golden:
+            for name in constant:
+                value = line.values.get(name)
+                if value is not None:
+                    texts += [value] if isinstance(value, str) else value
+        texts_by_url[watched.page.url] = texts
+    n_pages = Counter(text for texts in texts_by_url.values() for text in set(texts))
+    limit = max(1.0, MAX_SHARE_OF_PAGES * len(pages))
     return {
         url: [text for text in texts if n_pages[text] <= limit] or texts
-        for url, texts in values.items()
+        for url, texts in texts_by_url.items()
     }

@@ -1,4 +1,4 @@
-"""What the overview shows: sites by health with their strips, alerts by cause, and the figures of all."""
+"""What the overview shows: sites by health with their calendars, alerts by cause, and the figures of all."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from django.utils import timezone
 from annotation.models import Effort
 from clustering.models import Page
 from monitoring.models import Alert, Check, Coverage, Proposal, Schedule, SiteChange
-from monitoring.services.checks.check_calendar import Day, last_days, strips_of
+from monitoring.services.checks.check_calendar import Day, calendars_of, last_days
 from monitoring.services.notices.alerts import RELEASABLE
 from monitoring.views.checks.charts import Course, DayFigures, course_of
 from rules.models import Extraction, Rule
@@ -113,7 +113,7 @@ def narrowed(sites: SiteQuerySet, shown: str) -> SiteQuerySet:
 def site_rows(sites: Sequence[Site]) -> list[OverviewSiteRow]:
     """Add to each site what is known of it, in the same few queries for any number of sites."""
     pks = [site.pk for site in sites]
-    strips = strips_of(pks)
+    calendars = calendars_of(pks)
     kinds: dict[int, set[str]] = {}
     for site, kind in Alert.objects.open().filter(site__in=pks).values_list("site", "kind"):
         kinds.setdefault(site, set()).add(kind)
@@ -139,7 +139,7 @@ def site_rows(sites: Sequence[Site]) -> list[OverviewSiteRow]:
             site,
             schedules.get(site.pk),
             _health(kinds.get(site.pk, set()), schedules.get(site.pk)),
-            strips[site.pk],
+            calendars[site.pk],
             last.get(site.pk),
             shares.get(site.pk),
             rules.get(site.pk, {}).get("n", 0),

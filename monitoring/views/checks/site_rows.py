@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from monitoring.models import Check, CheckedPage, SiteChange
-from monitoring.services.checks.check_calendar import Cell
+from monitoring.services.checks.check_calendar import CheckCell
 from rules.models import Rule
 from vertex.core.models import Job, Site
 
@@ -22,10 +22,10 @@ class GridRow(NamedTuple):
     title: str
     url: str
     page: int | None
-    cells: Sequence[Cell]
+    cells: Sequence[CheckCell]
 
 
-NOT_THERE = Cell(0, "none", "·", "not checked")
+NOT_THERE = CheckCell(0, "none", "·", "not checked")
 
 
 def grid_checks(site: Site) -> list[Check]:
@@ -58,7 +58,7 @@ def page_grid(site: Site, cluster: str, checks: Sequence[Check]) -> list[GridRow
     rows = CheckedPage.objects.filter(
         check_run__in=checks, cluster__site=site, cluster__name=cluster
     )
-    cells: dict[tuple[int, str], dict[int, Cell]] = {}
+    cells: dict[tuple[int, str], dict[int, CheckCell]] = {}
     columns = ("page", "page__url", "check_run", "outcome", "why", "shingle_test", "field_test")
     for page, url, check, outcome, why, shingle, field in rows.order_by("page__url").values_list(
         *columns
@@ -88,19 +88,19 @@ def site_checks(site: Site) -> dict[str, Any]:
     return {"last_check": last, "last_change": change}
 
 
-def _cluster_cell(check: int, told: Mapping[str, Any] | None) -> Cell:
+def _cluster_cell(check: int, told: Mapping[str, Any] | None) -> CheckCell:
     if told is None:
         return NOT_THERE
     n, of = told.get("n_reachable", 0), told.get("n_pages", 0)
     shingle, field = told.get("shingle_share", 0), told.get("field_share", 0)
     shares = f"{shingle:.0%} fail the shingle test, {field:.0%} the field test"
     if told.get("is_broken"):
-        return Cell(check, "bad", "C", f"changed: of {n} bellwethers {shares}")
+        return CheckCell(check, "bad", "C", f"changed: of {n} bellwethers {shares}")
     if of and n * 2 <= of:
-        return Cell(check, "warning", "U", f"{n} of {of} bellwethers answer")
+        return CheckCell(check, "warning", "U", f"{n} of {of} bellwethers answer")
     if told.get("warnings") or told.get("is_changed_for_the_paper"):
-        return Cell(check, "warning", "W", f"warning: of {n} bellwethers {shares}")
-    return Cell(check, "good", "✓", f"as it was on {n} of {of} bellwethers")
+        return CheckCell(check, "warning", "W", f"warning: of {n} bellwethers {shares}")
+    return CheckCell(check, "good", "✓", f"as it was on {n} of {of} bellwethers")
 
 
 def _page_cell(
@@ -109,15 +109,17 @@ def _page_cell(
     why: str,
     shingle: bool | None,  # noqa: FBT001 - the columns of a row
     field: bool | None,  # noqa: FBT001
-) -> Cell:
+) -> CheckCell:
     if outcome == CheckedPage.Outcome.UNREACHABLE:
-        return Cell(check, "warning", "U", f"not reached: {why.replace('_', ' ') or 'no answer'}")
+        return CheckCell(
+            check, "warning", "U", f"not reached: {why.replace('_', ' ') or 'no answer'}"
+        )
     if outcome == CheckedPage.Outcome.OK:
-        return Cell(check, "good", "✓", "as it was")
+        return CheckCell(check, "good", "✓", "as it was")
     if field is False and shingle is False:
-        return Cell(check, "bad", "B", "shingle and field test fail")
+        return CheckCell(check, "bad", "B", "shingle and field test fail")
     return (
-        Cell(check, "bad", "F", "field test fails")
+        CheckCell(check, "bad", "F", "field test fails")
         if field is False
-        else Cell(check, "warning", "S", "shingle test fails")
+        else CheckCell(check, "warning", "S", "shingle test fails")
     )

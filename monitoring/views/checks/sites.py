@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from monitoring.models import Alert, Check, SiteChange
-from monitoring.services.checks.check_calendar import KINDS, strips_of
+from monitoring.services.checks.check_calendar import KINDS, calendars_of
 from monitoring.views.checks import overview_rows, site_rows
 from rules.models import Rule
 from vertex.core.models import Role, Site
@@ -37,7 +37,7 @@ def site_monitoring(request: HttpRequest, name: str) -> HttpResponse:
         "open_changes": changes.open(),
         "ended_changes": changes.ended()[:10],
         "groups": overview_rows.alert_groups(alerts, user, timezone.now()),
-        "days": strips_of([site.pk], STRIP_DAYS)[site.pk],
+        "days": calendars_of([site.pk], STRIP_DAYS)[site.pk],
         "kinds": KINDS,
         "grid": grid,
         "clusters": site_rows.cluster_grid(site, grid),

@@ -74,9 +74,7 @@ def choose_thresholds(request: HttpRequest, name: str) -> HttpResponse:
 @needs_role(Role.OPERATOR)
 @require_POST
 def usual_thresholds(request: HttpRequest, name: str) -> HttpResponse:
-    thresholds.use_default_thresholds(
-        site=get_object_or_404(Site, name=name), actor=user_of(request)
-    )
+    thresholds.reset_thresholds(site=get_object_or_404(Site, name=name), actor=user_of(request))
     tell(request, "The usual thresholds hold again.")
     return redirect("watching", name=name)
 
@@ -89,7 +87,7 @@ def hindsight(request: HttpRequest, name: str) -> HttpResponse:
     form = ThresholdsForm(request.GET)
     if not form.is_valid():
         return render(request, "monitoring/checks/hindsight.html", {"site": site})
-    told = thresholds.hindsight_of(site, Thresholds(**form.shares()))
+    told = thresholds.judge_history(site, Thresholds(**form.shares()))
     return render(
         request,
         "monitoring/checks/hindsight.html",

@@ -69,7 +69,7 @@ class TestNetwork:
             site = site_of(crawl_delay=0.0)
             urls = [f"{host.url}/a", f"{host.url}/gone", f"{host.url}/private"]
             with PageFetcher(site, run_at(site)) as visitor:
-                found = [visitor.visit(url) for url in urls]
+                found = [visitor.fetch(url) for url in urls]
 
         assert [200, 404, "robots"] == [
             one.status if isinstance(one, FreshPage) else one for one in found
@@ -80,7 +80,7 @@ class TestNetwork:
         settings.ALLOWED_NETWORKS = []
         site = site_of(crawl_delay=0.0)
         with FakeHost({"/a": page(text="a")}) as host, PageFetcher(site, run_at(site)) as visitor:
-            found = visitor.visit(f"{host.url}/a")
+            found = visitor.fetch(f"{host.url}/a")
 
         assert isinstance(found, str)
         assert not host.asked

@@ -46,7 +46,7 @@ class TestKilled:
     ) -> None:
         site = shop.open()
         job = request_checks(site=site)
-        visit = fresh_pages.PageFetcher.visit
+        visit = fresh_pages.PageFetcher.fetch
         n_visited = 0
 
         def die_in_the_middle(
@@ -59,7 +59,7 @@ class TestKilled:
             return visit(visitor, url)
 
         with monkeypatch.context() as patched:
-            patched.setattr(fresh_pages.PageFetcher, "visit", die_in_the_middle)
+            patched.setattr(fresh_pages.PageFetcher, "fetch", die_in_the_middle)
             with pytest.raises(SystemExit):
                 run_job(job.pk, run_checks)
         assert 5 == FetchedPage.objects.count()
@@ -92,7 +92,7 @@ class TestTurns:
         crawl = claim_job(create_job(task="tests.crawl", queue=Job.Queue.FETCH, title="Crawl").pk)
         host = hosts.find_host(origin=shop.host.url)
         leased = []
-        visit = fresh_pages.PageFetcher._ask
+        visit = fresh_pages.PageFetcher._fetch
 
         def look(visitor: fresh_pages.PageFetcher, url: str, origin: str) -> Any:
             page = visit(visitor, url, origin)
@@ -100,7 +100,7 @@ class TestTurns:
             return page
 
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(fresh_pages.PageFetcher, "_ask", look)
+            patched.setattr(fresh_pages.PageFetcher, "_fetch", look)
             check_as_worker(site)
 
         assert [False] * N == leased
