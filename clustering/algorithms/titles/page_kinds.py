@@ -26,11 +26,13 @@ MIN_LINKS = 4  # of a list
 MAX_LISTS, MAX_LINKS = 2, 12  # that are kept of a page
 MAX_ELEMENTS = 20_000
 MAX_TOKENS = 24
-MAX_TOKEN = 40  # characters
-MIN_SHARE = 0.15
-MIN_PROSE, MOSTLY_PROSE = 500, 0.5  # characters; of a page's text
-WIDEST = 0.4  # of a list's text, between two links; where more is, they stand around something else
-MIN_LINKED = 0.06  # of a list's text; where less is linked, something else is told there
+MAX_TOKEN_CHARS = 40
+MIN_LIST_SHARE = 0.15  # of a page's text
+MIN_PROSE_CHARS, MIN_PROSE_SHARE = 500, 0.5  # the share is of a page's text
+# Shares of a list's text. Where more stands between two links, they stand around something else;
+# where less is linked, the list is about something else.
+MAX_GAP_SHARE = 0.4
+MIN_LINKED_SHARE = 0.06
 
 _AROUND = "nav header footer aside head svg select textarea"  # what stands around a page's content
 _SKIPPED = INVISIBLE_TAGS | frozenset(_AROUND.split())
@@ -72,7 +74,7 @@ def read_kind(page: RawPage) -> PageKind:
         types=declared_types(tree),
         tokens=_tokens(tree),
         lists=tuple(walk.lists()),
-        is_prose=walk.n_prose >= max(MIN_PROSE, MOSTLY_PROSE * walk.n_characters),
+        is_prose=walk.n_prose >= max(MIN_PROSE_CHARS, MIN_PROSE_SHARE * walk.n_characters),
         n_passwords=sum(
             (field.get("type") or "").lower() == "password" for field in tree.iter("input")
         ),
@@ -82,6 +84,7 @@ def read_kind(page: RawPage) -> PageKind:
 
 
 def _tokens(tree: HtmlElement) -> tuple[str, ...]:
+    """Return the ids and classes of the body, of the main parts, and of what is right in these."""
     body = next(tree.iter("body"), None)
     mains = cast("list[HtmlElement]", _MAIN(tree))[:3]
     if not mains:
@@ -91,26 +94,31 @@ def _tokens(tree: HtmlElement) -> tuple[str, ...]:
         parts += [main, *[child for child in main[:MAX_TOKENS] if child.tag not in _SKIPPED]]
     tokens: dict[str, None] = {}
     for part in parts:
-        written = f"{part.get('id') or ''} {part.get('class') or ''}"[: MAX_TOKEN * MAX_TOKENS]
-        tokens.update(dict.fromkeys(token for token in written.split() if len(token) <= MAX_TOKEN))
+        id_and_class = f"{part.get('id') or ''} {part.get('class') or ''}"
+        for token in id_and_class[: MAX_TOKEN_CHARS * MAX_TOKENS].split():
+            if len(token) <= MAX_TOKEN_CHARS:
+                tokens.setdefault(token)
     return tuple(tokens)[:MAX_TOKENS]
 
 
 def _search_keys(tree: HtmlElement) -> Iterator[str]:
+    """Yield the names of text fields in forms that show results."""
     for field in tree.iter("input"):
-        if field.get("name") and (field.get("type") or "").lower() in _FIELDS:
-            form = next(field.iterancestors("form"), None)
-            if form is not None and (form.get("method") or "get").lower() == "get":
-                yield field.get("name", "")[:MAX_TOKEN]
+        name = field.get("name")
+        if not name or (field.get("type") or "").lower() not in _FIELDS:
+            continue
+        form = next(field.iterancestors("form"), None)
+        if form is not None and (form.get("method") or "get").lower() == "get":
+            yield name[:MAX_TOKEN_CHARS]
 
 
-class _Links:
-    """The links at one path that each stand alone."""
+class _LinksAtPath:
+    """The links at one path of tags that each stand alone, and where they stand in the text."""
 
     def __init__(self, start: int) -> None:
         self.hrefs: dict[str, None] = {}
         self.start = self.stop = self.last = start
-        self.widest = 0  # gap between two of them
+        self.longest_gap = 0  # between two of them
         self.n_linked = 0
 
 
@@ -120,7 +128,7 @@ class _Walk:
     def __init__(self, url: str) -> None:
         self.url = url
         self.n_characters = self.n_prose = 0
-        self.links_by_path: dict[int, _Links] = {}
+        self.links_by_path: dict[int, _LinksAtPath] = {}
         self.path_by_element: dict[HtmlElement | None, int] = {None: 0}
 
     def run(self, tree: HtmlElement) -> None:
@@ -134,65 +142,73 @@ class _Walk:
                 walk.skip_subtree()
                 continue
             if tag == "a":
-                self.meet(node)
+                self.add_link(node)
             text, tail = node.text, node.tail
             if text:
                 length = len(text.strip())
                 self.n_characters += length
                 if tag == "p":
                     self.n_prose += length
-            if tail and (length := len(tail.strip())):
-                self.n_characters += length
-                if (parent := node.getparent()) is not None and parent.tag == "p":
-                    self.n_prose += length
+            tail_length = _length(tail)
+            if tail_length:
+                self.n_characters += tail_length
+                parent = node.getparent()
+                if parent is not None and parent.tag == "p":
+                    self.n_prose += tail_length
 
-    def meet(self, link: HtmlElement) -> None:
-        """Take a link where it stands alone."""
+    def add_link(self, link: HtmlElement) -> None:
+        """Add a link to those at its path, unless a text stands right before it."""
         href = link.get("href") or ""
         before, parent = link.getprevious(), link.getparent()
         if not href or href[0] == "#" or parent is None:
             return
         if _length(parent.text if before is None else before.tail):
             return
-        links = self.links_by_path.setdefault(self.path_of(parent), _Links(self.n_characters))
+        links = self.links_by_path.setdefault(self.path_of(parent), _LinksAtPath(self.n_characters))
         links.hrefs.setdefault(href)
-        links.widest = max(links.widest, self.n_characters - links.last)
+        links.longest_gap = max(links.longest_gap, self.n_characters - links.last)
         links.last = self.n_characters
-        text = sum(map(_length, link.itertext(with_tail=False)))
-        links.n_linked += text
-        links.stop = self.n_characters + text
+        n_linked = sum(map(_length, link.itertext(with_tail=False)))
+        links.n_linked += n_linked
+        links.stop = self.n_characters + n_linked
 
     def path_of(self, element: HtmlElement) -> int:
-        """Return what stands for the tags from the root to an element."""
-        known = self.path_by_element
-        unknown: list[HtmlElement] = []
+        """Return a number for the tags from the root to an element."""
+        path_by_element = self.path_by_element
+        new_elements: list[HtmlElement] = []
         above: HtmlElement | None = element
-        while above not in known and above is not None:
-            unknown.append(above)
+        while above not in path_by_element and above is not None:
+            new_elements.append(above)
             above = above.getparent()
-        path = known[above]
-        for one in reversed(unknown):
-            path = known[one] = hash((path, one.tag))
+        path = path_by_element[above]
+        for new_element in reversed(new_elements):
+            path = path_by_element[new_element] = hash((path, new_element.tag))
         return path
 
     def lists(self) -> Iterator[LinkList]:
         """Yield the largest lists."""
-        total = max(self.n_characters, 1)
+        n_characters = max(self.n_characters, 1)
         lists = []
         for links in self.links_by_path.values():
-            n = len(links.hrefs)
+            n_links = len(links.hrefs)
+            if n_links < MIN_LINKS:
+                continue
             # What stands behind the last link is about as long as behind the others.
-            length = min((links.stop - links.start) * n / max(n - 1, 1), total)
-            is_even = links.widest <= WIDEST * length and links.n_linked >= MIN_LINKED * length
-            if n >= MIN_LINKS and length >= MIN_SHARE * total and is_even:
-                lists.append((round(length / total, 2), links))
-        lists.sort(key=lambda one: -one[0])
+            length = min((links.stop - links.start) * n_links / (n_links - 1), n_characters)
+            if length < MIN_LIST_SHARE * n_characters:
+                continue
+            if links.longest_gap > MAX_GAP_SHARE * length:
+                continue
+            if links.n_linked < MIN_LINKED_SHARE * length:
+                continue
+            lists.append((round(length / n_characters, 2), links))
+        lists.sort(key=lambda share_and_links: -share_and_links[0])
         for share, links in lists[:MAX_LISTS]:
-            yield LinkList(
-                share, tuple(filter(None, map(self.resolve, list(links.hrefs)[:MAX_LINKS])))
-            )
+            urls = map(self.resolve, list(links.hrefs)[:MAX_LINKS])
+            yield LinkList(share, tuple(filter(None, urls)))
 
     def resolve(self, href: str) -> str:
+        """Return where a link leads; blank where it leads to no page."""
         try:
             return normalise_url(join_url(self.url, href))
         except BadAddress:

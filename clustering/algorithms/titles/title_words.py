@@ -1,10 +1,10 @@
 """Find the words by which a site itself names its pages, in addresses, texts and classes.
 
 Readings:   A word of an address counts where all pages of the cluster have it and it has
-            SHORTEST_WORD letters; the last one is the most telling; of the letters that sites use
+            MIN_WORD_CHARS letters; the last one is the most telling; of the letters that sites use
             in addresses only "u" is unambiguous. Where a part of an address only begins or ends
-            with words, MANY_ADDRESSES must share them. Words of technique, place and look name
-            nothing.
+            with words, MIN_ADDRESSES_OF_PIECES must share them. Words of technique, place and look
+            name nothing.
 Cost:       Linear in the characters of the addresses.
 """
 
@@ -18,10 +18,10 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from clustering.algorithms.url_patterns import WILD, pattern_of
 
-SHORTEST_WORD = 3  # letters; p, c and id say nothing
-MOST_WORDS = 3
-MANY_ADDRESSES = 5
-MOST_FIELDS = 30  # of a query
+MIN_WORD_CHARS = 3  # p, c and id say nothing
+MAX_WORDS = 3
+MIN_ADDRESSES_OF_PIECES = 5
+MAX_FIELDS = 30  # of a query
 
 _PARTS = re.compile(r"\s[-\u2013\u2014|·•:>»/]+\s|[|»:·]")
 WORD = re.compile(r"[^\W\d_]+")
@@ -48,55 +48,55 @@ _START = re.compile(r"/?(?:(?:index|default|home|main)\.[a-z]{2,5})?", re.IGNORE
 _TECHNICAL = frozenset(
     re.split(
         r"\s+",
-        """all asp aspx bin browse cgi com content contents data default detail details dir display docs file
-        files generated get home htm html http https index item items jsp list main net node org page pages
-        path php public show site static view web www""",
+        """all asp aspx bin browse cgi com content contents data default detail details dir display
+        docs file         files generated get home htm html http https index item items jsp list
+        main net node org page pages         path php public show site static view web www""",
     )
 )
 # Words in classes that name a look, a place on the page, a technique.
 _LOOKS = _TECHNICAL | frozenset(
     re.split(
         r"\s+",
-        """absolute active align antialiased app area article aside auto background bar base block body border
-        bottom box boxed center centered class clear clearfix clients col cols column columns container copy
-        custom dark desktop document enabled false fixed flex fluid font footer full gap grid has header
-        height hentry hidden image images inner items js justify large layout left light loaded logged
-        margin max middle min mobile narrow nav navigation new none not outer overflow pad padded padding
-        panel part position post primary prose ready relative responsive right root row rows screen
-        secondary section sections shadow sidebar simple single size sizing skin small space sticky style
-        tablet template text theme tight title top true type typography unboxed user version visible white
-        wide width with without wordpress wrap wrapper""",
+        """absolute active align antialiased app area article aside auto background bar base block
+        body border         bottom box boxed center centered class clear clearfix clients col
+        cols column columns container copy         custom dark desktop document enabled false
+        fixed flex fluid font footer full gap grid has header         height hentry hidden image
+        images inner items js justify large layout left light loaded logged         margin max
+        middle min mobile narrow nav navigation new none not outer overflow pad padded padding
+        panel part position post primary prose ready relative responsive right root row rows
+        screen         secondary section sections shadow sidebar simple single size sizing skin
+        small space sticky style         tablet template text theme tight title top true type
+        typography unboxed user version visible white         wide width with without wordpress
+        wrap wrapper""",
     )
 )
 
 
 # Of these, the ones behind which what the page is may follow.
 _PLACES = frozenset(
-    {
-        "page",
-        "type",
-        "template",
-        "single",
-        "post",
-        "view",
-        "content",
-        "main",
-        "site",
-        "layout",
-        "body",
-    }
+    re.split(r"\s+", "page type template single post view content main site layout body")
 )
+# Plurals of which the singular is not what a rule gives, and words that have none.
+_SINGULARS = {
+    "news": "news",
+    "series": "series",
+    "species": "species",
+    "sales": "sales",
+    "movies": "movie",
+    "cookies": "cookie",
+    "faqs": "faq",
+}
 
 
 def is_start(url: str) -> bool:
-    """Say whether an address is a site's start."""
+    """Return whether an address is a site's start."""
     parts = urlsplit(url)
     return not parts.query and _START.fullmatch(parts.path) is not None
 
 
 def query_keys(url: str) -> set[str]:
     """Return the keys of an address's query whose values have letters."""
-    fields = urlsplit(url).query.split("&")[:MOST_FIELDS]
+    fields = urlsplit(url).query.split("&")[:MAX_FIELDS]
     return {key for key, value in parse_qsl("&".join(fields)) if WORD.search(value)}
 
 
@@ -108,7 +108,7 @@ class AddressWords(NamedTuple):
 
 
 def address_words(urls: Sequence[str]) -> AddressWords:
-    """Return the last words of the addresses' pattern that name something, blank where there are none.
+    """Return the last words of the addresses' pattern that name something, blank without such.
 
     >>> address_words(["http://a.b/brand/oak", "http://a.b/brand/elm"])
     AddressWords(text='brand', are_above=True)
@@ -118,43 +118,55 @@ def address_words(urls: Sequence[str]) -> AddressWords:
         return AddressWords()
     parts = urlsplit(pattern.replace(WILD, "\0"))
     words = _last_words(parts, len(set(urls)))
-    return AddressWords(
-        words, words not in _naming_words(parts.path.rpartition("/")[2]) and WILD in pattern
-    )
+    words_of_last_segment = _naming_words(parts.path.rpartition("/")[2])
+    return AddressWords(words, WILD in pattern and words not in words_of_last_segment)
 
 
 def _last_words(parts: SplitResult, n_urls: int) -> str:
-    pairs = [pair.partition("=")[::2] for pair in parts.query.split("&") if pair]
-    whole = [*reversed([value for _, value in pairs]), *reversed(parts.path.split("/"))]
-    for segment in whole:
+    """Return the last words that name something in a pattern; a null stands for what differs.
+
+    1. Words of a whole value of the query, or of a whole segment of the path.
+    2. With many addresses, words with which a segment begins or ends.
+    3. The name of an id in the query.
+    """
+    fields = [field.partition("=") for field in parts.query.split("&") if field]
+    segments = parts.path.split("/")
+    for segment in [*reversed([value for _, _, value in fields]), *reversed(segments)]:
         words = _naming_words(segment) if "\0" not in segment else ""
         if words:
             return words
-    if n_urls >= MANY_ADDRESSES:
-        for segment in reversed(parts.path.split("/")):
+    if n_urls >= MIN_ADDRESSES_OF_PIECES:
+        for segment in reversed(segments):
             for piece in _fixed_pieces(segment):
-                if words := _naming_words(piece):
+                words = _naming_words(piece)
+                if words:
                     return words
-    keys = [_ID.sub("", key) for key, value in pairs if "\0" in value and _ID.search(key)]
-    return next(filter(None, map(_naming_words, keys)), "")
+    for key, _, value in fields:
+        words = _naming_words(_ID.sub("", key)) if "\0" in value and _ID.search(key) else ""
+        if words:
+            return words
+    return ""
 
 
 def _fixed_pieces(segment: str) -> Iterator[str]:
-    """Yield what begins or ends a part of an address, up to the last separator before what differs."""
-    if found := re.match(r"([^\0]*)[-_.=,:][^-_.=,:\0]*\0", segment):
-        yield found[1]
-    if found := re.search(r"\0[^-_.\0]*[-_.=,:]([^\0]*)$", segment):
-        yield _ENDING.sub("", "." + found[1]).lstrip(".")
+    """Yield what begins or ends a segment of an address, up to a separator beside what differs."""
+    beginning = re.match(r"([^\0]*)[-_.=,:][^-_.=,:\0]*\0", segment)
+    if beginning:
+        yield beginning[1]
+    end = re.search(r"\0[^-_.\0]*[-_.=,:]([^\0]*)$", segment)
+    if end:
+        yield _ENDING.sub("", "." + end[1]).lstrip(".")
 
 
 def _naming_words(segment: str) -> str:
+    """Return the words of a segment that name something; blank where there are none."""
     name = _CAMEL.sub(" ", _ENDING.sub("", unquote(segment)))
     words = [_GLUED.sub("", word) for word in WORD.findall(name)]
     if len(words) == 1:
         words = [_KNOWN.get(words[0].lower(), words[0])]
     words = list(filter(is_long, words))
-    telling = [word for word in words if word.lower() not in _TECHNICAL]
-    return " ".join(words if len(telling) > 1 else telling)
+    naming = [word for word in words if word.lower() not in _TECHNICAL]
+    return " ".join(words if len(naming) > 1 else naming)
 
 
 def token_words(token: str) -> str:
@@ -168,8 +180,8 @@ def token_words(token: str) -> str:
         return ""
     if words[0] in _LOOKS - _PLACES:
         return ""
-    telling = [word for word in words if is_long(word) and word not in _LOOKS]
-    return " ".join(dict.fromkeys(_KNOWN.get(word, word) for word in telling[:MOST_WORDS]))
+    naming = [word for word in words if is_long(word) and word not in _LOOKS]
+    return " ".join(dict.fromkeys(_KNOWN.get(word, word) for word in naming[:MAX_WORDS]))
 
 
 def title_parts(title: str) -> list[str]:
@@ -189,17 +201,18 @@ def title_runs(title: str, words: Collection[str]) -> set[str]:
     """
     runs = set()
     for part in title_parts(title):
-        found = WORD.findall(part)
-        for order in (1, -1):
-            run = list(takewhile(words.__contains__, found[::order]))[:MOST_WORDS][::order]
+        words_of_part = WORD.findall(part)
+        first = list(takewhile(words.__contains__, words_of_part))[:MAX_WORDS]
+        last = list(takewhile(words.__contains__, reversed(words_of_part)))[:MAX_WORDS]
+        for run in (first, last[::-1]):
             if any(map(is_long, run)):
                 runs.add(" ".join(run))
     return runs
 
 
 def is_long(word: str) -> bool:
-    """Say whether a word is long enough to say something: two signs are, where signs are no letters."""
-    return len(word) >= SHORTEST_WORD or (len(word) > 1 and word.lower() == word.upper())
+    """Return whether a word is long enough to name something; of signs that are no letters, two."""
+    return len(word) >= MIN_WORD_CHARS or (len(word) > 1 and word.lower() == word.upper())
 
 
 def singular_of(word: str) -> str:
@@ -208,16 +221,10 @@ def singular_of(word: str) -> str:
     >>> singular_of("categories"), singular_of("boxes"), singular_of("news"), singular_of("recipes")
     ('category', 'box', 'news', 'recipe')
     """
-    if word in {
-        "news",
-        "series",
-        "species",
-        "movies",
-        "cookies",
-        "sales",
-        "faqs",
-    } or not word.endswith("s"):
-        return {"movies": "movie", "cookies": "cookie", "faqs": "faq"}.get(word, word)
+    if word in _SINGULARS:
+        return _SINGULARS[word]
+    if not word.endswith("s"):
+        return word
     if word.endswith("ies") and len(word) > 4:  # not ties
         return word[:-3] + "y"
     if re.search(r"(?:ss|us|is|os|as|ous)$", word):
