@@ -8,9 +8,18 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.forms.formsets import BaseFormSet, formset_factory
 
-from annotation import services
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import ATTRIBUTE_NAME, Attribute, Vertical
+from annotation.services.verticals.verticals import (
+    MAX_ATTRIBUTES,
+    MAX_DESCRIPTION,
+    MAX_REGEX,
+    BadVertical,
+    VerticalPlan,
+    check_vertical,
+    problem_of_regex,
+    read_vertical,
+)
 
 PLAIN = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
 MAX_FILE = 1024 * 1024
@@ -20,7 +29,7 @@ class VerticalForm(forms.Form):
     """A vertical without its attributes."""
 
     description = forms.CharField(
-        max_length=services.MAX_DESCRIPTION,
+        max_length=MAX_DESCRIPTION,
         required=False,
         help_text="What kind of thing its pages describe.",
         widget=forms.TextInput(attrs={"autocomplete": "off"}),
@@ -63,7 +72,7 @@ class AttributeForm(forms.Form):
     is_constant = forms.BooleanField(label="Constant", required=False)
     regex = forms.CharField(
         label="Regex",
-        max_length=services.MAX_REGEX,
+        max_length=MAX_REGEX,
         required=False,
         strip=False,
         widget=forms.TextInput(attrs=PLAIN | {"class": "mono", "placeholder": "Regex"}),
@@ -71,7 +80,7 @@ class AttributeForm(forms.Form):
 
     def clean_regex(self) -> str:
         regex: str = self.cleaned_data["regex"]
-        problem = services.problem_of_regex(regex)
+        problem = problem_of_regex(regex)
         if problem:
             raise ValidationError(f"{problem[0].upper()}{problem[1:]}.")
         return regex
@@ -131,8 +140,8 @@ AttributeFormSet = cast(
         extra=0,
         can_order=True,
         can_delete=True,
-        max_num=services.MAX_ATTRIBUTES,
-        absolute_max=services.MAX_ATTRIBUTES + 50,
+        max_num=MAX_ATTRIBUTES,
+        absolute_max=MAX_ATTRIBUTES + 50,
         validate_max=True,
     ),
 )
@@ -163,12 +172,12 @@ class VerticalTextForm(forms.Form):
         self.cleaned_data["plan"] = read_plan(self.cleaned_data["document"].encode())
 
 
-def read_plan(text: bytes) -> services.VerticalPlan:
+def read_plan(text: bytes) -> VerticalPlan:
     """Return the vertical that a document describes, or say all that is wrong with it."""
     try:
-        plan = services.read_vertical(text)
-        services.check_vertical(plan)
-    except services.BadVertical as error:
+        plan = read_vertical(text)
+        check_vertical(plan)
+    except BadVertical as error:
         raise ValidationError(
             [f"{problem[0].upper()}{problem[1:]}." for problem in error.problems]
         ) from None

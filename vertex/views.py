@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
 from annotation.models import Assignment
-from annotation.services import assign_vertical
+from annotation.services.verticals.verticals import assign_vertical
 from clustering.forms.sites import propose_name
 from clustering.models import SearchClick
 from clustering.services.crawl import crawling

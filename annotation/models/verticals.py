@@ -8,7 +8,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from annotation.algorithms.attribute_types import AttributeType
-from clustering.models import Cluster
+from clustering.models import Cluster, Page, PageMembership
 from vertex.core.models import Site
 from vertex.core.models.search import has_words
 from vertex.core.texts import storable
@@ -136,6 +136,10 @@ class AssignmentQuerySet(models.QuerySet["Assignment"]):
             .first()
         )
         return assignment.vertical if assignment else None
+
+    def vertical_of_page(self, page: Page) -> Vertical | None:
+        """Return the vertical of a page: that of its cluster, or else its site's."""
+        return self.vertical_of(page.site, PageMembership.objects.current().cluster_of(page.pk))
 
 
 class Assignment(models.Model):

@@ -1,39 +1,14 @@
-"""All writes of this app; those of verticals can be called from here."""
+"""What annotation does: verticals and their attributes, annotations of pages, samples, files.
 
-from annotation.services.verticals.verticals import (
-    MAX_ATTRIBUTES,
-    MAX_DESCRIPTION,
-    MAX_REGEX,
-    BadVertical,
-    ChangedMeanwhile,
-    VerticalInUse,
-    VerticalPlan,
-    assign_vertical,
-    check_vertical,
-    delete_vertical,
-    describe,
-    problem_of_regex,
-    problems_of,
-    read_vertical,
-    ready_made_verticals,
-    save_vertical,
-)
+Start at `annotations/annotating.py`: each change is a further revision of one attribute on one page.
 
-__all__ = [
-    "MAX_ATTRIBUTES",
-    "MAX_DESCRIPTION",
-    "MAX_REGEX",
-    "BadVertical",
-    "ChangedMeanwhile",
-    "VerticalInUse",
-    "VerticalPlan",
-    "assign_vertical",
-    "check_vertical",
-    "delete_vertical",
-    "describe",
-    "problem_of_regex",
-    "problems_of",
-    "read_vertical",
-    "ready_made_verticals",
-    "save_vertical",
-]
+    verticals/    what pages describe: verticals, the keys and the review policy of a site
+    samples/      which pages are worth annotating, and in which order people get them
+    page/         the page that is annotated: what it shows, what is proposed, what gestures do
+    annotations/  write revisions, compare second annotations, comment, measure the effort
+    files/        import and export annotations
+    seams         where the records take part in suggestions without being imported
+
+Other apps write through `annotate`, `annotate_page`, `save_vertical`, `assign_vertical` and
+`request_samples`.
+"""

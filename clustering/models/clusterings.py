@@ -155,6 +155,11 @@ class MembershipQuerySet(models.QuerySet["PageMembership"]):
         """Return the memberships in the clusterings that sites work with."""
         return self.filter(clustering__is_current=True)
 
+    def cluster_of(self, page_id: int) -> Cluster | None:
+        """Return the cluster in which a page is; None where it is in none."""
+        membership = self.filter(page=page_id).select_related("cluster").first()
+        return membership.cluster if membership else None
+
     def moved_by_hand(self) -> MembershipQuerySet:
         """Return those where people say another cluster than the algorithm."""
         return self.exclude(cluster=F("found")) | self.filter(found=None, cluster__isnull=False)

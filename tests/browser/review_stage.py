@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from annotation.models import Attribute
+from annotation.services.annotations.annotated_values import AnnotatedValue
 from annotation.services.annotations.annotating import annotate
 from annotation.services.annotations.commenting import add_comment
 from annotation.services.annotations.second_annotating import annotate_again
-from annotation.services.annotations.stored_marks import AnnotatedValue
 from annotation.services.verticals.policies import change_policy
 from clustering.models import Page
 from rules.models import Delivery, Impact, Rule

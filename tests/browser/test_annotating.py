@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from annotation.models import Annotation, Assignment, Attribute, Sample
+from annotation.services.annotations.annotated_values import AnnotatedValue
 from annotation.services.annotations.annotating import annotate
-from annotation.services.annotations.stored_marks import AnnotatedValue
 from clustering.models import Snapshot
 from tests.browser.annotating_stage import Stage
 from tests.browser.conftest import NARROW, OpenPage

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Vertical
-from annotation.services import save_vertical
+from annotation.services.verticals.verticals import save_vertical
 from tests.browser.conftest import NARROW, OpenPage
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]

@@ -24,8 +24,8 @@ from django.db.models.functions import Lower
 from django.urls import reverse
 from rich.console import Console
 
-from annotation import services as annotating
 from annotation.models import Vertical
+from annotation.services.verticals.verticals import assign_vertical, read_vertical, save_vertical
 from clustering.models import Page, SearchClick
 from clustering.services.crawl import crawling
 from clustering.services.pages.search_log import import_search_log, request_search_log
@@ -166,13 +166,11 @@ def loopback_allowed() -> Iterator[None]:
 def add_verticals(tour: Tour) -> str:
     """Add what the sites' pages describe; a vertical that is there stays as people made it."""
     table = tour.table("vertical", "attributes")
-    plans = [
-        annotating.read_vertical(orjson.dumps(sites.load(name).vertical)) for name in sites.NAMES
-    ]
+    plans = [read_vertical(orjson.dumps(sites.load(name).vertical)) for name in sites.NAMES]
     known = set(Vertical.objects.values_list("name", flat=True))
     for plan in plans:
         if plan.name not in known:
-            annotating.save_vertical(name=plan.name, attributes=plan.attributes, actor=None)
+            save_vertical(name=plan.name, attributes=plan.attributes, actor=None)
         table.add_row(plan.name, ", ".join(attribute.name for attribute in plan.attributes))
     tour.console.print(table)
     return f"{len(plans)} verticals, {len({plan.name for plan in plans} - known)} of them new"
@@ -193,7 +191,7 @@ def add_sites(tour: Tour) -> str:
         )
         if not site.assignments.exists():
             vertical = Vertical.objects.get(name=demo_site.vertical["name"])
-            annotating.assign_vertical(site=site, vertical=vertical, actor=None)
+            assign_vertical(site=site, vertical=vertical, actor=None)
         table.add_row(name, site.title, site.root_url)
     tour.console.print(table)
     return f"{len(sites.NAMES)} sites, {Site.objects.count() - n_before} of them new"

@@ -10,9 +10,17 @@ from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 
-from annotation import services
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import ATTRIBUTE_NAME, Assignment, Attribute, Vertical
+from annotation.services.verticals.verticals import (
+    MAX_ATTRIBUTES,
+    MAX_DESCRIPTION,
+    MAX_REGEX,
+    BadVertical,
+    ChangedMeanwhile,
+    assign_vertical,
+    save_vertical,
+)
 from vertex.core.api.endpoints import ApiView, endpoint
 from vertex.core.api.errors import Conflict
 from vertex.core.api.paging import page_of
@@ -36,7 +44,7 @@ class AttributeBody(Body):
     mandatory = serializers.BooleanField(default=False)
     multi = serializers.BooleanField(default=False, help_text="A page may have several values.")
     regex = serializers.CharField(
-        max_length=services.MAX_REGEX,
+        max_length=MAX_REGEX,
         allow_blank=True,
         default="",
         help_text="Of RE2; no look-around.",
@@ -47,10 +55,10 @@ class VerticalChange(Body):
     """What a vertical is to be."""
 
     description = serializers.CharField(
-        max_length=services.MAX_DESCRIPTION, allow_blank=True, required=False
+        max_length=MAX_DESCRIPTION, allow_blank=True, required=False
     )
     attributes: serializers.ListSerializer[Any] = serializers.ListSerializer(
-        child=AttributeBody(), min_length=1, max_length=services.MAX_ATTRIBUTES
+        child=AttributeBody(), min_length=1, max_length=MAX_ATTRIBUTES
     )
     version = serializers.IntegerField(
         min_value=0,
@@ -194,7 +202,7 @@ class SiteVertical(ApiView):
         vertical = Vertical.objects.filter(name=name).first() if name is not None else None
         if name is not None and vertical is None:
             raise ValidationError({"vertical": [f"There is no vertical “{name}”."]})
-        services.assign_vertical(site=subject, vertical=vertical, actor=caller_of(request))
+        assign_vertical(site=subject, vertical=vertical, actor=caller_of(request))
         return {"vertical": name}
 
 
@@ -212,12 +220,10 @@ def _save(name: str, body: dict[str, Any], request: Request) -> dict[str, Any]:
         for entry in body.pop("attributes")
     ]
     try:
-        saved = services.save_vertical(
-            name=name, attributes=plans, actor=caller_of(request), **body
-        )
-    except services.BadVertical as error:
+        saved = save_vertical(name=name, attributes=plans, actor=caller_of(request), **body)
+    except BadVertical as error:
         raise ValidationError({"attributes": error.problems}) from None
-    except services.ChangedMeanwhile as error:
+    except ChangedMeanwhile as error:
         raise Conflict(str(error)) from None
     return VerticalRow.read(Vertical.objects.filter(pk=saved.pk))[0]
 

@@ -6,7 +6,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 
 from annotation.models import Vertical
-from annotation.services import assign_vertical
+from annotation.services.verticals.verticals import assign_vertical
 from clustering.services.sites.sites import SiteExists, add_site
 from vertex.core.management.output import WorkCommand
 

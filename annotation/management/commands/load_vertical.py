@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.core.management.base import CommandError, CommandParser
 
-from annotation.services import BadVertical, read_vertical, save_vertical
+from annotation.services.verticals.verticals import BadVertical, read_vertical, save_vertical
 from vertex.core.management.output import WorkCommand
 from vertex.core.services.files.files import read_whole
 

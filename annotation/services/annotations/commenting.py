@@ -10,8 +10,7 @@ from django.utils import timezone
 
 from annotation.algorithms.anchors.node_paths import AnchorProblem, select_node
 from annotation.models import Attribute, Comment
-from annotation.services.page.shown_pages import PageUnfit, read_page
-from annotation.services.page.stored_trees import tree_of
+from annotation.services.page.stored_pages import PageUnfit, read_page, tree_of
 from clustering.models import Page, Snapshot
 from vertex.core.models import User
 from vertex.core.services.people import audit

@@ -1,4 +1,4 @@
-"""Compare what the second annotator of a page says with what the first one says, as it is now."""
+"""Compare the second annotation of a page with the first one as it is now."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from annotation.algorithms.anchors.anchoring import Anchor
 from annotation.algorithms.anchors.node_paths import AnchorProblem
 from annotation.algorithms.anchors.page_texts import read_texts
 from annotation.models import Annotation, Attribute, SecondAnnotation
-from annotation.services.annotations.stored_marks import current_revision, marks_of
-from annotation.services.page.stored_trees import tree_of
+from annotation.services.annotations.annotated_values import anchor_of, current_revision
+from annotation.services.page.stored_pages import tree_of
 from clustering.models import Page
 
 
@@ -19,8 +19,8 @@ def compare_again(page: Page, attributes: Iterable[Attribute | None]) -> None:
 
     One that was settled stays as it is: it says how far two people agreed who knew nothing of each other.
     """
-    wanted = [one.pk for one in attributes if one is not None]
-    rows = SecondAnnotation.objects.filter(page=page, attribute__in=wanted, resolution="")
+    ids = [attribute.pk for attribute in attributes if attribute is not None]
+    rows = SecondAnnotation.objects.filter(page=page, attribute__in=ids, resolution="")
     for row in rows.select_related("page", "attribute", "snapshot"):
         compare(row)
 
@@ -31,9 +31,9 @@ def compare(row: SecondAnnotation) -> None:
     agreement = ""
     tree = tree_of(row.snapshot) if first else None
     if tree is not None:
-        mine = [mark.anchor for mark in marks_of(first) if mark.anchor is not None]
+        first_anchors = [anchor for anchor in map(anchor_of, first) if anchor is not None]
         try:
-            agreement = compare_marks(read_texts(tree), mine, anchors_of(row))
+            agreement = compare_marks(read_texts(tree), first_anchors, anchors_of(row))
         except AnchorProblem:
             agreement = SecondAnnotation.Agreement.OTHER
     row.agreement, row.first_revision = agreement, current_revision(row.page, row.attribute)
@@ -41,13 +41,12 @@ def compare(row: SecondAnnotation) -> None:
 
 
 def first_rows(row: SecondAnnotation) -> list[Annotation]:
-    """Return what the first annotator says of the same attribute on the same bytes."""
+    """Return the first annotation of the same attribute on the same bytes."""
     live = Annotation.objects.live().filter(page=row.page_id, attribute=row.attribute_id)
-    return list(
-        live.filter(snapshot__body=row.snapshot.body).select_related("author").order_by("position")
-    )
+    of_same_bytes = live.filter(snapshot__body=row.snapshot.body)
+    return list(of_same_bytes.select_related("author").order_by("position"))
 
 
 def anchors_of(row: SecondAnnotation) -> list[Anchor]:
-    """Return what a second annotation holds."""
+    """Return the anchors that a second annotation holds; none where it says that there is no value."""
     return [Anchor(**mark) for mark in row.marks]

@@ -12,9 +12,9 @@ from django.utils import timezone
 
 from annotation.algorithms.anchors.anchoring import Anchor
 from annotation.models import Annotation, Attribute, SecondAnnotation
+from annotation.services.annotations.annotated_values import AnnotatedValue
 from annotation.services.annotations.annotating import annotate
 from annotation.services.annotations.comparing import anchors_of, compare
-from annotation.services.annotations.stored_marks import AnnotatedValue
 from annotation.services.verticals.policies import policy_of
 from clustering.models import Page, Snapshot
 from vertex.core.models import Site, User

@@ -11,7 +11,7 @@ from lxml.etree import _Element
 from annotation.algorithms.anchors.anchoring import anchor_node, find_text
 from annotation.algorithms.anchors.node_paths import AnchorProblem, cut, read_path, select_node
 from annotation.algorithms.anchors.page_texts import PageTexts
-from annotation.services.annotations.stored_marks import AnnotatedValue
+from annotation.services.annotations.annotated_values import AnnotatedValue
 from clustering.dom.addresses import BadAddress, normalise_url
 from clustering.dom.paths import element_paths
 from vertex.core.services.files.files import BadLine

@@ -15,8 +15,8 @@ from annotation.algorithms.anchors.node_paths import AnchorProblem
 from annotation.algorithms.anchors.page_texts import PageTexts, read_texts
 from annotation.algorithms.anchors.record_examples import complete_records
 from annotation.models import Annotation, Assignment, Attribute, Vertical
+from annotation.services.annotations.annotated_values import AnnotatedValue
 from annotation.services.annotations.annotating import annotate_page
-from annotation.services.annotations.stored_marks import AnnotatedValue
 from annotation.services.files.annotation_lines import AnnotationLine, mark_of, read_line
 from clustering.dom.addresses import url_hash
 from clustering.dom.page import PageTooLarge, parse_page

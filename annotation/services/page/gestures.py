@@ -1,8 +1,8 @@
-"""What an editor does on a page: take a node for an attribute, say that it is absent, mark records.
+"""What an editor does on a page: take a node for an attribute, mark it absent, mark records.
 
 Each gesture makes a further revision of one attribute of the page and returns which one, so that it can be
-taken back. A gesture that replaces what is said names the revision that was read; one that adds a value to
-what is there holds whatever happened meanwhile.
+undone. A gesture that replaces the annotation names the revision that was read; one that adds a value is
+valid whatever happened meanwhile.
 """
 
 from __future__ import annotations
@@ -30,14 +30,16 @@ from annotation.algorithms.anchors.picking import (
     anchor_text,
 )
 from annotation.models import Annotation, Attribute
+from annotation.services.annotations.annotated_values import (
+    AnnotatedValue,
+    annotated_values,
+    current_revision,
+)
 from annotation.services.annotations.annotating import (
     AnnotatedMeanwhile,
     annotate,
-    current_revision,
-    marks_of,
     restore_revision,
 )
-from annotation.services.annotations.stored_marks import AnnotatedValue
 from clustering.algorithms.records.finding import find_records
 from clustering.dom.paths import element_paths
 from clustering.models import Page, Snapshot
@@ -45,7 +47,8 @@ from vertex.core.models import User
 
 MAX_MARKS = 2_000  # of one attribute on one page
 TYPED_NODES = {Attribute.Type.IMAGE: ("img", "src"), Attribute.Type.URL: ("a", "href")}
-SPOKEN = ("content", "alt", "title", "value", "datetime")  # what may hold a value that is not shown
+# Attributes that may hold the value of an element without a text, the best first.
+SPEAKING_ATTRIBUTES = ("content", "alt", "title", "value", "datetime", "src", "href")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,60 +83,65 @@ class Subject(NamedTuple):
 def take(
     *, subject: Subject, anchor: Anchor, revision: int | None, adds: bool = False
 ) -> GestureChange:
-    """Let an anchor be the value of the attribute, or a further one of it.
+    """Annotate an anchor as the value of the attribute, or as a further one of it.
 
     Within a record it replaces the value in that record only. Raises AnnotatedMeanwhile.
     """
     with transaction.atomic():
         _lock(subject.snapshot.page_id)
-        said = [mark for mark in _said(subject) if mark.anchor is not None]
-        taken = AnnotatedValue(anchor, _record_around(subject, anchor))
+        values = _values_of(subject)
+        new = AnnotatedValue(anchor, _record_around(subject, anchor))
         if adds or (subject.attribute and subject.attribute.is_multi):
-            return _write(subject, _in_order([*said, taken]), None)
-        kept = [mark for mark in said if mark.record != taken.record] if taken.record else []
-        return _write(subject, _in_order([*kept, taken]), revision)
+            return _write(subject, _in_order([*values, new]), None)
+        of_other_records: list[AnnotatedValue] = []
+        if new.record:
+            of_other_records = [value for value in values if value.record != new.record]
+        return _write(subject, _in_order([*of_other_records, new]), revision)
 
 
 def take_alike(*, subject: Subject, revision: int | None) -> GestureChange:
-    """Take every node that stands as the values that the attribute has already. Raises AnchorProblem."""
-    said = [mark.anchor for mark in _said(subject) if mark.anchor is not None]
-    nodes = [select_node(subject.page.texts.tree, anchor.xpath) for anchor in said]
+    """Annotate every node that stands as the values that the attribute has already. Raises AnchorProblem."""
+    tree = subject.page.texts.tree
+    anchors = [value.anchor for value in _values_of(subject) if value.anchor is not None]
+    nodes = [select_node(tree, anchor.xpath) for anchor in anchors]
     if not nodes:
         raise AnchorProblem("take a value first: the others are searched by what it looks like")
-    marks = []
+    values = []
     for element in find_alike([node.element for node in nodes]):
-        found = PageNode(element, nodes[0].number, nodes[0].name)
-        anchor = _anchor_or_none(subject.page, found)
-        if anchor is not None:
-            marks.append(AnnotatedValue(anchor, _record_around(subject, anchor)))
-    return _write(subject, marks, revision)
+        node = PageNode(element, nodes[0].number, nodes[0].name)
+        try:
+            anchor = anchor_node(subject.page.texts, node.xpath)
+        except AnchorProblem:
+            continue  # it shows nothing
+        values.append(AnnotatedValue(anchor, _record_around(subject, anchor)))
+    return _write(subject, values, revision)
 
 
 def remove_value(*, subject: Subject, position: int, revision: int | None) -> GestureChange:
-    """Take one value of the attribute away. Raises AnnotatedMeanwhile."""
-    marks = [mark for n, mark in enumerate(_said(subject)) if n != position]
-    return _write(subject, marks, revision)
+    """Remove one value of the attribute. Raises AnnotatedMeanwhile."""
+    marks = _marks_of(subject)
+    return _write(subject, [*marks[:position], *marks[position + 1 :]], revision)
 
 
-def say_absent(*, subject: Subject, revision: int | None) -> GestureChange:
-    """Say that the page has no value of the attribute. Raises AnnotatedMeanwhile."""
+def mark_absent(*, subject: Subject, revision: int | None) -> GestureChange:
+    """Annotate that the page has no value of the attribute. Raises AnnotatedMeanwhile."""
     return _write(subject, [AnnotatedValue()], revision)
 
 
 def clear(*, subject: Subject, revision: int | None) -> GestureChange:
-    """Let nothing be said of the attribute, or of the records. Raises AnnotatedMeanwhile."""
+    """Clear the annotation of the attribute, or of the records. Raises AnnotatedMeanwhile."""
     return _write(subject, [], revision)
 
 
 def mark_records(
     *, subject: Subject, first: _Element, last: _Element | None, revision: int | None
 ) -> GestureChange:
-    """Let the siblings that look like the elements from first to last be the page's records."""
+    """Annotate the siblings that look like the elements from first to last as the page's records."""
     return _write_records(subject, find_records_alike(first, last), revision)
 
 
 def mark_found_records(*, subject: Subject, revision: int | None) -> GestureChange:
-    """Let the list that looks most like records be the page's records. Raises AnchorProblem."""
+    """Annotate the list that looks most like records as the page's records. Raises AnchorProblem."""
     lists = find_records(subject.page.texts.tree)
     if not lists:
         raise AnchorProblem(
@@ -145,8 +153,8 @@ def mark_found_records(*, subject: Subject, revision: int | None) -> GestureChan
 def accept_records(
     *, subject: Subject, records: Sequence[ProposedNode], revision: int | None
 ) -> GestureChange:
-    """Write down the records that were proposed, each from one element to another. Raises AnchorProblem."""
-    return _write_records(subject, [_siblings(subject, one) for one in records], revision)
+    """Annotate the proposed records, each from one element to another. Raises AnchorProblem."""
+    return _write_records(subject, [_siblings(subject, record) for record in records], revision)
 
 
 def accept(
@@ -157,21 +165,20 @@ def accept(
     revision: int | None,
     adds: bool = False,
 ) -> GestureChange:
-    """Write down what was proposed for the attribute, as it was shown. Raises AnnotatedMeanwhile."""
+    """Annotate what was proposed for the attribute, as it was shown. Raises AnnotatedMeanwhile."""
     anchors = [anchor_proposed(subject.page.texts, mark) for mark in marks]
     with transaction.atomic():
         _lock(subject.snapshot.page_id)
         proposed = [AnnotatedValue(anchor, _record_around(subject, anchor)) for anchor in anchors]
         if adds:
-            said = [mark for mark in _said(subject) if mark.anchor is not None]
-            return _write(subject, _in_order([*said, *proposed]), None)
+            return _write(subject, _in_order([*_values_of(subject), *proposed]), None)
         return _write(subject, [AnnotatedValue()] if is_absent else proposed, revision)
 
 
 def restore(
     *, page: Page, attribute: Attribute | None, shown: int, wanted: int, actor: User | None
 ) -> GestureChange:
-    """Let an earlier revision hold again, as long as what is shown is still what holds.
+    """Restore an earlier revision, as long as what is shown is still what holds.
 
     Raises AnnotatedMeanwhile, NoSuchRevision.
     """
@@ -212,41 +219,41 @@ def anchor_typed(subject: Subject, number: int, start: int, end: int) -> Anchor:
 
 def anchor_run_of(subject: Subject, first: _Element, last: _Element) -> Anchor:
     """Return the anchor of everything from one element to another. Raises AnchorProblem."""
-    spans = [subject.page.texts.span(one) for one in (first, last)]
-    if spans[0] is None or spans[1] is None:
+    first_span, last_span = subject.page.texts.span(first), subject.page.texts.span(last)
+    if first_span is None or last_span is None:
         raise AnchorProblem(
             "a value from one node to another begins and ends in nodes that show text"
         )
-    return anchor_stretch(subject.page.texts, spans[0][0], max(spans[0][1], spans[1][1]))
+    return anchor_stretch(subject.page.texts, first_span[0], max(first_span[1], last_span[1]))
 
 
 def _typed_node(element: _Element, tag: str, name: str) -> PageNode | None:
     """Return the picture or link that a click on an element means: its own, one in it, one around it."""
     around = [element, *element.iter(tag), *element.iterancestors(tag)]
-    found = next((one for one in around if one.tag == tag and one.get(name)), None)
-    return None if found is None else PageNode(found, name=name)
+    for candidate in around:
+        if candidate.tag == tag and candidate.get(name):
+            return PageNode(candidate, name=name)
+    return None
 
 
 def _speaking_node(page: NumberedPage, element: _Element) -> PageNode:
     """Return the element where it shows a text, else the attribute of it that speaks for it."""
     if page.texts.span(element) is None:
-        name = next((name for name in (*SPOKEN, "src", "href") if element.get(name)), "")
+        name = next((name for name in SPEAKING_ATTRIBUTES if element.get(name)), "")
         return PageNode(element, name=name)
     return PageNode(element)
 
 
-def _anchor_or_none(page: NumberedPage, node: PageNode) -> Anchor | None:
-    try:
-        return anchor_node(page.texts, node.xpath)
-    except AnchorProblem:
-        return None
-
-
-def _said(subject: Subject) -> list[AnnotatedValue]:
+def _marks_of(subject: Subject) -> list[AnnotatedValue]:
+    """Return what is annotated of the attribute: its values, or that it is absent."""
     rows = Annotation.objects.live().filter(
         page=subject.snapshot.page_id, attribute=subject.attribute
     )
-    return marks_of(rows)
+    return annotated_values(rows)
+
+
+def _values_of(subject: Subject) -> list[AnnotatedValue]:
+    return [mark for mark in _marks_of(subject) if mark.anchor is not None]
 
 
 def _record_around(subject: Subject, anchor: Anchor) -> tuple[str, ...]:
@@ -270,33 +277,29 @@ def _in_order(marks: Iterable[AnnotatedValue]) -> list[AnnotatedValue]:
 def _siblings(subject: Subject, record: ProposedNode) -> list[_Element]:
     """Return the elements of a record, which stand one after the other. Raises AnchorProblem."""
     tree = subject.page.texts.tree
-    first, last = (
-        select_node(tree, path).element for path in (record.xpath, record.end_xpath or record.xpath)
-    )
-    found = [first]
-    while found[-1] is not last:
-        following = next(found[-1].itersiblings("*"), None)
+    first = select_node(tree, record.xpath).element
+    last = select_node(tree, record.end_xpath or record.xpath).element
+    elements = [first]
+    while elements[-1] is not last:
+        following = next(elements[-1].itersiblings("*"), None)
         if following is None:
             raise AnchorProblem(
                 f"the record from {record.xpath} to {record.end_xpath} is not on the page"
             )
-        found.append(following)
-    return found
+        elements.append(following)
+    return elements
 
 
 def _lock(page_id: int) -> None:
-    """Let nobody else change what is said of the page until the transaction ends."""
+    """Keep others from annotating the page until the transaction ends."""
     Page.objects.select_for_update(no_key=True).get(pk=page_id)
 
 
 def _write_records(
     subject: Subject, records: Iterable[Sequence[_Element]], revision: int | None
 ) -> GestureChange:
-    return _write(
-        subject,
-        [AnnotatedValue(record=tuple(element_paths(list(one)))) for one in records],
-        revision,
-    )
+    marks = [AnnotatedValue(record=tuple(element_paths(list(record)))) for record in records]
+    return _write(subject, marks, revision)
 
 
 def _write(
@@ -319,7 +322,7 @@ def _write(
 
 def _content(page: Page, attribute: Attribute | None, revision: int) -> list[AnnotatedValue]:
     rows = Annotation.objects.filter(page=page, attribute=attribute, revision=revision)
-    return marks_of(row for row in rows if row.kind != Annotation.Kind.CLEARED)
+    return annotated_values(row for row in rows if row.kind != Annotation.Kind.CLEARED)
 
 
 def _snapshot_of(page: Page, attribute: Attribute | None, revision: int) -> Snapshot:

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.algorithms.anchors.node_paths import AnchorProblem, PageNode
 from annotation.models import Comment
 from annotation.services.annotations import commenting
-from annotation.services.page.shown_pages import PageUnfit, read_page
+from annotation.services.page.stored_pages import PageUnfit, read_page
 from clustering.models import Page, Snapshot
 from vertex.core.models import Role
 from vertex.core.views.access import check_role_at, needs_role, user_of

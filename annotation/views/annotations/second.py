@@ -13,11 +13,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from annotation.algorithms.anchors.anchoring import Anchor, anchor_node, find_text
 from annotation.algorithms.anchors.node_paths import AnchorProblem, PageNode
 from annotation.algorithms.anchors.picking import NumberedPage
-from annotation.models import Annotation, Assignment, Attribute, SecondAnnotation, Vertical
+from annotation.models import Annotation, Assignment, Attribute, SecondAnnotation
 from annotation.services.annotations import second_annotating as services
 from annotation.services.annotations.comparing import first_rows
-from annotation.services.page.shown_pages import PageUnfit, read_page
-from clustering.models import Page, PageMembership, Snapshot
+from annotation.services.page.stored_pages import PageUnfit, read_page
+from clustering.models import Page, Snapshot
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part
@@ -104,15 +104,10 @@ def _subject(page: Page) -> tuple[Snapshot, list[Attribute]]:
         .select_related("snapshot")
     )
     row = first.first()
-    vertical = _vertical_of(page)
+    vertical = Assignment.objects.vertical_of_page(page)
     if row is None or vertical is None:
         raise Http404("Nobody has annotated this page yet.")
     return row.snapshot, list(vertical.attributes.live())
-
-
-def _vertical_of(page: Page) -> Vertical | None:
-    member = PageMembership.objects.current().filter(page=page).select_related("cluster").first()
-    return Assignment.objects.all().vertical_of(page.site, member.cluster if member else None)
 
 
 def _refusal(page: Page, request: HttpRequest) -> str:

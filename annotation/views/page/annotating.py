@@ -14,15 +14,14 @@ from django.views.decorators.http import require_GET
 from annotation.algorithms.anchors.node_paths import AnchorProblem
 from annotation.algorithms.anchors.node_words import head_values, outline, path_in_words, values_of
 from annotation.algorithms.anchors.picking import NumberedPage
-from annotation.models import Sample, Vertical
+from annotation.models import Assignment, Sample, Vertical
 from annotation.services.page.page_states import (
     neighbours_of,
     rows_of,
     share_covered,
-    vertical_of_page,
 )
 from annotation.services.page.proposals import proposals_for
-from annotation.services.page.shown_pages import (
+from annotation.services.page.stored_pages import (
     PageUnfit,
     check_fit,
     read_page,
@@ -107,21 +106,15 @@ def _page_asked(site: Site, pk: int) -> AnnotateRequest:
     page = get_object_or_404(
         Page.objects.select_related("site", "latest_snapshot"), site=site, pk=pk
     )
-    cluster = cluster_of_page(page)
+    cluster = PageMembership.objects.current().cluster_of(page.pk)
     sample = Sample.objects.filter(page=page, cluster=cluster).select_related("snapshot").first()
     return AnnotateRequest(
         site, cluster, page, sample, sample.snapshot if sample else snapshot_to_annotate(page)
     )
 
 
-def cluster_of_page(page: Page) -> Cluster | None:
-    """Return the cluster in which a page is now."""
-    row = PageMembership.objects.current().filter(page=page).select_related("cluster").first()
-    return row.cluster if row else None
-
-
 def _context(asked: AnnotateRequest) -> dict[str, Any]:
-    vertical = vertical_of_page(asked.page, asked.cluster)
+    vertical = Assignment.objects.vertical_of(asked.site, asked.cluster)
     shown = read_page(asked.snapshot)
     attributes = vertical.attributes.live() if vertical else []
     around = neighbours_of(asked.cluster, asked.page) if asked.cluster else None
@@ -249,8 +242,8 @@ def page_suggestions(_request: HttpRequest, name: str, pk: int, snapshot_pk: int
     """Tell what the machine proposes for each attribute of a page, best first."""
     shown = _shown(name, pk, snapshot_pk)
     snapshot = get_object_or_404(Snapshot.objects.select_related("page__site"), pk=snapshot_pk)
-    cluster = cluster_of_page(snapshot.page)
-    vertical = vertical_of_page(snapshot.page, cluster)
+    cluster = PageMembership.objects.current().cluster_of(snapshot.page_id)
+    vertical = Assignment.objects.vertical_of(snapshot.page.site, cluster)
     attributes = list(vertical.attributes.live()) if vertical else []
     return JsonResponse(proposals_for(shown, snapshot, cluster, attributes))
 

@@ -14,13 +14,12 @@ from django.views.decorators.http import require_POST
 
 from annotation.algorithms.anchors.node_paths import AnchorProblem
 from annotation.algorithms.anchors.picking import NumberedPage
-from annotation.models import Annotation, Attribute
+from annotation.models import Annotation, Assignment, Attribute
 from annotation.services.annotations.annotating import AnnotatedMeanwhile, NoSuchRevision
 from annotation.services.page import gestures as services
 from annotation.services.page.gestures import GestureChange, Subject
-from annotation.services.page.page_states import RECORDS, Row, rows_of, vertical_of_page
-from annotation.services.page.shown_pages import PageUnfit, read_page
-from annotation.views.page.annotating import cluster_of_page
+from annotation.services.page.page_states import RECORDS, Row, rows_of
+from annotation.services.page.stored_pages import PageUnfit, read_page
 from annotation.views.page.gesture_requests import Gesture, read_gesture
 from clustering.models import Snapshot
 from vertex.core.models import Role, User
@@ -89,7 +88,7 @@ def gesture(request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> JsonR
         page = read_page(snapshot)
     except PageUnfit as error:
         return JsonResponse({"problems": [str(error)]}, status=UNUSABLE)
-    vertical = vertical_of_page(snapshot.page, cluster_of_page(snapshot.page))
+    vertical = Assignment.objects.vertical_of_page(snapshot.page)
     attributes = list(vertical.attributes.live()) if vertical else []
     stage = Stage(snapshot, page, {one.name: one for one in attributes}, user_of(request))
     outcome = Outcome()
@@ -227,7 +226,7 @@ def _absent(stage: Stage, told: Gesture, outcome: Outcome) -> None:
 
 
 def _absence(subject: Subject, revision: int) -> Callable[[], GestureChange]:
-    return lambda: services.say_absent(subject=subject, revision=revision)
+    return lambda: services.mark_absent(subject=subject, revision=revision)
 
 
 def _clear(stage: Stage, told: Gesture, outcome: Outcome) -> None:

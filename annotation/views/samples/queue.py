@@ -9,9 +9,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from annotation.models import Vertical
-from annotation.services import assign_vertical
 from annotation.services.samples import sampling
 from annotation.services.samples.queue import QueueRow, queue_of
+from annotation.services.verticals.verticals import assign_vertical
 from clustering.views.clusters.cluster_rows import cluster_of
 from vertex.core.models import Role, Site
 from vertex.core.services.jobs.jobs import JobExists

@@ -13,7 +13,6 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from annotation import services
 from annotation.forms import (
     AddVerticalForm,
     AttributeFormSet,
@@ -23,7 +22,16 @@ from annotation.forms import (
     VerticalTextForm,
 )
 from annotation.models import Vertical
-from annotation.services import VerticalPlan
+from annotation.services.verticals import verticals as verticals_service
+from annotation.services.verticals.verticals import (
+    BadVertical,
+    ChangedMeanwhile,
+    VerticalInUse,
+    VerticalPlan,
+    describe,
+    ready_made_verticals,
+    save_vertical,
+)
 from vertex.core.models import Role, Site, User
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part
@@ -41,7 +49,7 @@ def verticals(request: HttpRequest) -> HttpResponse:
     context = {
         "page": list_part(request, Vertical.objects.matching(query).with_counts(), order=["name"]),
         "query": query,
-        "ready_made": [plan for plan in services.ready_made_verticals() if plan.name not in loaded],
+        "ready_made": [plan for plan in ready_made_verticals() if plan.name not in loaded],
         "can_edit": _can_edit(user_of(request)),
     }
     return render(request, "annotation/verticals/verticals.html", context)
@@ -89,7 +97,7 @@ def _change(request: HttpRequest, changed: Vertical) -> HttpResponse:
         VerticalForm(request.POST),
         AttributeFormSet(request.POST, initial=_initial_rows(changed)),
     )
-    before = services.describe(changed)
+    before = describe(changed)
     if form.is_valid() and rows.is_valid() and _save(changed.name, form, rows, user_of(request)):
         _tell_saved(request, f"{changed.name} is saved.", before)
         return redirect("vertical", changed.name)
@@ -101,7 +109,7 @@ def _change(request: HttpRequest, changed: Vertical) -> HttpResponse:
 @needs_role(Role.EDITOR)
 @require_POST
 def load_ready_made(request: HttpRequest) -> HttpResponse:
-    plans = {plan.name: plan for plan in services.ready_made_verticals()}
+    plans = {plan.name: plan for plan in ready_made_verticals()}
     plan = plans.get(request.POST.get("name", ""))
     if plan is None:
         raise Http404("There is no ready-made vertical of that name.")
@@ -133,7 +141,7 @@ def import_vertical(request: HttpRequest) -> HttpResponse:
 @require_GET
 def export_vertical(_request: HttpRequest, vertical_name: str) -> HttpResponse:
     exported = get_object_or_404(Vertical, name=vertical_name)
-    body = orjson.dumps(services.describe(exported), option=orjson.OPT_INDENT_2)
+    body = orjson.dumps(describe(exported), option=orjson.OPT_INDENT_2)
     name = f'attachment; filename="{exported.name}.json"'
     return HttpResponse(
         body, content_type="application/json", headers={"Content-Disposition": name}
@@ -144,10 +152,10 @@ def export_vertical(_request: HttpRequest, vertical_name: str) -> HttpResponse:
 @require_POST
 def delete_vertical(request: HttpRequest, vertical_name: str) -> HttpResponse:
     deleted = get_object_or_404(Vertical, name=vertical_name)
-    before = services.describe(deleted)
+    before = describe(deleted)
     try:
-        services.delete_vertical(vertical=deleted, actor=user_of(request))
-    except services.VerticalInUse as error:
+        verticals_service.delete_vertical(vertical=deleted, actor=user_of(request))
+    except VerticalInUse as error:
         messages.error(request, str(error))
         return redirect("vertical", vertical_name)
     _tell_saved(request, f"{vertical_name} is deleted.", before)
@@ -156,8 +164,8 @@ def delete_vertical(request: HttpRequest, vertical_name: str) -> HttpResponse:
 
 def _save_plan(request: HttpRequest, plan: VerticalPlan) -> HttpResponse:
     existing = Vertical.objects.filter(name=plan.name).first()
-    before = services.describe(existing) if existing else None
-    services.save_vertical(
+    before = describe(existing) if existing else None
+    save_vertical(
         name=plan.name,
         attributes=plan.attributes,
         description=plan.description,
@@ -171,14 +179,14 @@ def _save(name: str, form: VerticalForm, rows: AttributeRows, actor: User) -> bo
     """Save what was entered, or show in the form why it cannot be."""
     entered = form.cleaned_data
     try:
-        services.save_vertical(
+        save_vertical(
             name=name,
             attributes=rows.plans,
             description=entered["description"],
             version=entered["version"],
             actor=actor,
         )
-    except (services.BadVertical, services.ChangedMeanwhile) as error:
+    except (BadVertical, ChangedMeanwhile) as error:
         form.add_error(None, f"{str(error)[0].upper()}{str(error)[1:]}")
         return False
     return True

@@ -16,8 +16,9 @@ from annotation.algorithms.anchors.anchoring import anchor_node
 from annotation.algorithms.anchors.node_paths import AnchorProblem
 from annotation.algorithms.anchors.page_texts import read_texts
 from annotation.models import Annotation, Assignment, Attribute, Vertical
+from annotation.services.annotations.annotated_values import AnnotatedValue
 from annotation.services.annotations.annotating import annotate, annotate_page
-from annotation.services.annotations.stored_marks import AnnotatedValue
+from annotation.services.page.stored_pages import tree_of
 from annotation.services.samples import sampling
 from clustering.models import Cluster, Clustering, Page, PageMembership, Snapshot
 from clustering.services.clusters.clustering_runs import cluster_site
@@ -30,7 +31,6 @@ from monitoring.services.checks.fresh_pages import FreshPage
 from monitoring.services.repair.plans import RepairPlan
 from monitoring.services.repair.relearning import RelearntRule
 from rules.models import Rule, RuleSample
-from rules.services.learning.sample_pages import tree_of
 from rules.services.learning.schemas import vertical_of
 from rules.services.review.publishing import publish_rule
 from vertex.core.models import Job, Site, User

@@ -13,6 +13,7 @@ from lxml.etree import _Element
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Vertical
+from annotation.services.page.stored_pages import tree_of
 from clustering.models import Cluster, Clustering, Snapshot
 from rules.algorithms.learning.learner import LEARNERS, learn_from
 from rules.algorithms.learning.list_learner import learn_list
@@ -28,7 +29,6 @@ from rules.services.learning.sample_pages import (
     annotated_page,
     extract_snapshot,
     sample_pages_of,
-    tree_of,
 )
 from rules.services.learning.schemas import runnable, vertical_of
 from rules.services.learning.tree_cache import WALKS, kept_tree

@@ -8,12 +8,13 @@ from typing import Any
 from annotation.algorithms.anchors.anchoring import ProposedNode
 from annotation.algorithms.anchors.page_texts import read_texts
 from annotation.algorithms.anchors.picking import NumberedPage
-from annotation.services.page.drawn_marks import draw_mark, draw_record
+from annotation.services.page.drawing import draw_mark, draw_record
 from annotation.services.page.page_states import RECORDS
+from annotation.services.page.stored_pages import tree_of
 from clustering.models import Cluster, Snapshot
 from rules.algorithms.running.records import ExtractedRecord
 from rules.models import Rule
-from rules.services.learning.sample_pages import RuleStopped, extract_snapshot, tree_of
+from rules.services.learning.sample_pages import RuleStopped, extract_snapshot
 from rules.services.learning.schemas import runnable
 
 SURE_RECORDS = 0.9  # how far the boundary of a rule is trusted

@@ -13,8 +13,8 @@ from annotation.algorithms.anchors.anchoring import displayed_text
 from annotation.algorithms.anchors.node_paths import AnchorProblem, raw_text, select_node
 from annotation.algorithms.anchors.page_texts import PageTexts, read_texts
 from annotation.models import Annotation, Sample
+from annotation.services.page.stored_pages import tree_of
 from clustering.algorithms.grouping import RawPage
-from clustering.dom.page import PageTooLarge, parse_page
 from clustering.models import Cluster, PageMembership, Snapshot
 from clustering.values.displayed import displayed
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
@@ -87,14 +87,6 @@ def _snapshots(ids: Iterable[int]) -> list[Snapshot]:
     wanted = list(ids)
     found = Snapshot.objects.select_related("page").in_bulk(wanted)
     return [found[pk] for pk in wanted if pk in found]
-
-
-def tree_of(snapshot: Snapshot) -> HtmlElement | None:
-    """Parse a snapshot's bytes; None where they are gone or hold no tree."""
-    try:
-        return parse_page(page_store().read(snapshot.body), snapshot.content_type).tree
-    except (BodyMissing, BodyDamaged, PageTooLarge):
-        return None
 
 
 class RuleStopped(ValidationError):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from django.core.cache import cache
 
 from annotation.models import Vertical
-from annotation.services.page.stored_trees import tree_of
+from annotation.services.page.stored_pages import tree_of
 from annotation.services.page.suggesting import suggestions_for
 from clustering.models import Snapshot
 from rules.algorithms.learning.stopping import SuggestedValues

@@ -9,9 +9,9 @@ from threading import Lock
 
 from lxml.html import HtmlElement
 
+from annotation.services.page.stored_pages import tree_of
 from clustering.models import Snapshot
 from rules.algorithms.learning.nodes import Walks
-from rules.services.learning.sample_pages import tree_of
 
 MOST_TREES = 60
 MOST_NODES = 150_000

@@ -18,8 +18,9 @@ from annotation.algorithms.anchors.node_paths import AnchorProblem
 from annotation.algorithms.anchors.page_texts import PageTexts, read_texts
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute, Vertical
+from annotation.services.annotations.annotated_values import AnnotatedValue
 from annotation.services.annotations.annotating import annotate_page
-from annotation.services.annotations.stored_marks import AnnotatedValue
+from annotation.services.page.stored_pages import tree_of
 from annotation.services.verticals.verticals import (
     VerticalPlan,
     assign_vertical,
@@ -31,7 +32,6 @@ from clustering.services.lists.list_tables import ListTable
 from rules.algorithms.running.run_rule import extract_tree
 from rules.models import Rule
 from rules.services.learning.learning import learn_rule
-from rules.services.learning.sample_pages import tree_of
 from rules.services.learning.schemas import runnable
 from rules.services.lists.found_tables import raw_table
 from rules.services.lists.list_clusters import cluster_for

@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
+from annotation.services.page.stored_pages import tree_of
 from annotation.services.samples.next_samples import keep_next_sample
 from clustering.models import Cluster, Snapshot
 from clustering.views.clusters.cluster_rows import cluster_of
@@ -23,7 +24,6 @@ from rules.services.learning.panel import (
     panel_of,
 )
 from rules.services.learning.prefilling import prefill
-from rules.services.learning.sample_pages import tree_of
 from rules.services.review.reviewing import why_not
 from vertex.core.models import Role, Site, User
 from vertex.core.services.jobs.jobs import JobFailed

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from annotation.models import Vertical
-from annotation.services import BadVertical
+from annotation.services.verticals.verticals import BadVertical
 from clustering.forms.sites import propose_name
 from clustering.models import Page, Snapshot, SnapshotAssets
 from clustering.services.looks.assets import request_assets, unfinished_job

@@ -9,7 +9,7 @@ import orjson
 
 from annotation.algorithms.anchors.node_paths import AnchorProblem, select_nodes
 from annotation.algorithms.anchors.picking import NumberedPage
-from annotation.services.page.shown_pages import PageUnfit, read_page
+from annotation.services.page.stored_pages import PageUnfit, read_page
 from clustering.models import Snapshot
 from rules.algorithms.review.differences import Piece, differences
 from rules.algorithms.review.impact import CHANGED, GAINED, LOST, RECORDS, SAME

@@ -6,7 +6,7 @@ from typing import Any
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute, Vertical
-from annotation.services import assign_vertical, save_vertical
+from annotation.services.verticals.verticals import assign_vertical, save_vertical
 from clustering.models import Cluster, Clustering, Page, PageMembership
 from tests.apps.clustering.api_cast import page_of, site_of
 from vertex.core.models import Site

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute
-from annotation.services import assign_vertical, save_vertical
+from annotation.services.verticals.verticals import assign_vertical, save_vertical
 from clustering.models import Cluster, Page
 from clustering.services.clusters.clusterings import cluster_site, request_clustering
 from rules.models import Rule

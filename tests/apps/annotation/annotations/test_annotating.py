@@ -9,10 +9,14 @@ from django.utils import timezone
 
 from annotation.algorithms.anchors.anchoring import Anchor
 from annotation.models import Annotation
-from annotation.services import VerticalInUse, assign_vertical, delete_vertical
 from annotation.services.annotations import annotating
+from annotation.services.annotations.annotated_values import (
+    AnnotatedValue,
+    anchor_of,
+    current_revision,
+)
 from annotation.services.annotations.annotating import AnnotatedMeanwhile, NoSuchRevision, annotate
-from annotation.services.annotations.stored_marks import AnnotatedValue
+from annotation.services.verticals.verticals import VerticalInUse, assign_vertical, delete_vertical
 from clustering.models import Page, Snapshot
 from clustering.services.sites import retention
 from tests.apps.annotation.cast import attribute, product_page, said, shop
@@ -79,12 +83,12 @@ class TestRevisions:
 
         assert 2 == mark(page)
         assert [] == texts(page)
-        assert 2 == annotating.current_revision(page, attribute("colour"))
+        assert 2 == current_revision(page, attribute("colour"))
 
     def test_an_anchor_comes_back_as_it_was(self, page: Page) -> None:
         mark(page, BLUE)
 
-        assert BLUE.anchor == annotating.anchor_of(Annotation.objects.get())
+        assert BLUE.anchor == anchor_of(Annotation.objects.get())
 
     def test_records_belong_to_no_attribute(self, page: Page) -> None:
         snapshot = page.latest_snapshot

@@ -9,8 +9,8 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from annotation.models import Annotation, Sample
+from annotation.services.annotations.annotated_values import AnnotatedValue
 from annotation.services.annotations.annotating import annotate
-from annotation.services.annotations.stored_marks import AnnotatedValue
 from annotation.services.files import importing
 from annotation.services.samples import sampling
 from clustering.models import Page

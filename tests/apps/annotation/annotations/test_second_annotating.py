@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from annotation.algorithms.anchors.anchoring import Anchor, anchor_node
 from annotation.algorithms.anchors.page_texts import read_texts
 from annotation.models import ReviewPolicy, SecondAnnotation
+from annotation.services.annotations.annotated_values import AnnotatedValue
 from annotation.services.annotations.annotating import annotate
 from annotation.services.annotations.second_annotating import (
     agreement_at,
@@ -21,8 +22,7 @@ from annotation.services.annotations.second_annotating import (
     pages_to_annotate_again,
     resolve,
 )
-from annotation.services.annotations.stored_marks import AnnotatedValue
-from annotation.services.page.stored_trees import tree_of
+from annotation.services.page.stored_pages import tree_of
 from annotation.services.verticals.policies import change_policy, policy_of
 from clustering.models import Page
 from tests.apps.annotation.cast import attribute, cluster_of, product_page, said, shop

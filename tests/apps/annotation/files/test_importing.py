@@ -11,8 +11,8 @@ import pytest
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation
-from annotation.services import assign_vertical, save_vertical
 from annotation.services.files.importing import import_annotations, request_import
+from annotation.services.verticals.verticals import assign_vertical, save_vertical
 from clustering.models import Page, Snapshot
 from tests.apps.annotation.cast import cluster_of, product_page, said, shop
 from tests.apps.core.test_commands import call, fail

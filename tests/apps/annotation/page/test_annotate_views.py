@@ -8,8 +8,8 @@ from django.urls import reverse
 
 from annotation.algorithms.anchors.anchoring import Anchor
 from annotation.models import Assignment, Sample
+from annotation.services.annotations.annotated_values import AnnotatedValue
 from annotation.services.annotations.annotating import annotate
-from annotation.services.annotations.stored_marks import AnnotatedValue
 from annotation.services.page.page_states import neighbours_of, share_covered
 from annotation.services.samples.next_samples import keep_next_sample
 from annotation.services.samples.queue import queue_of

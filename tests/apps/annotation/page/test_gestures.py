@@ -12,9 +12,10 @@ from django.urls import reverse
 
 from annotation.algorithms.anchors.picking import PickedPlace
 from annotation.models import Annotation
-from annotation.services.annotations.annotating import AnnotatedMeanwhile, current_revision
+from annotation.services.annotations.annotated_values import current_revision
+from annotation.services.annotations.annotating import AnnotatedMeanwhile
 from annotation.services.page import gestures
-from annotation.services.page.shown_pages import read_page
+from annotation.services.page.stored_pages import read_page
 from clustering.algorithms.records.finding import find_records
 from clustering.models import Page
 from tests.apps.annotation.cast import attribute, product_page, said, shop
@@ -365,7 +366,7 @@ def test_eight_editors_on_one_page_lose_nothing(page: Page) -> None:
             revision = current_revision(page, subject.attribute)
             while True:
                 try:
-                    made.append(gestures.say_absent(subject=subject, revision=revision))
+                    made.append(gestures.mark_absent(subject=subject, revision=revision))
                     break
                 except AnnotatedMeanwhile as late:
                     revision = late.revision

@@ -6,7 +6,7 @@ import pytest
 
 from annotation.algorithms.suggestions.suggestion import Suggestion
 from annotation.models import Annotation, Attribute
-from annotation.services.page.stored_trees import tree_of
+from annotation.services.page.stored_pages import tree_of
 from annotation.services.page.suggesting import suggestions_for
 from clustering.models import Page
 from tests.apps.rules.shop_cast import annotate_product, shop

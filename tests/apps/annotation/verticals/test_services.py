@@ -9,7 +9,7 @@ from django.db import connection
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Assignment, Attribute, Vertical
-from annotation.services import (
+from annotation.services.verticals.verticals import (
     BadVertical,
     ChangedMeanwhile,
     VerticalInUse,

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Vertical
-from annotation.services import assign_vertical, save_vertical
+from annotation.services.verticals.verticals import assign_vertical, save_vertical
 from vertex.core.models import Role, Site
 from vertex.core.services.people import people
 

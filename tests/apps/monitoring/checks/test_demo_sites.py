@@ -10,7 +10,7 @@ from lxml.html import document_fromstring
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute
-from annotation.services import assign_vertical, save_vertical
+from annotation.services.verticals.verticals import assign_vertical, save_vertical
 from clustering.models import Cluster, Page, PageMembership
 from rules.services.learning.learning import learn_rule
 from rules.services.records.extracting import stored_lines

@@ -9,7 +9,7 @@ import pytest
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute
-from annotation.services import assign_vertical, save_vertical
+from annotation.services.verticals.verticals import assign_vertical, save_vertical
 from clustering.models import Cluster, Page, PageMembership
 from monitoring.algorithms.known_values import same_value
 from monitoring.algorithms.rule_reuse import Versions

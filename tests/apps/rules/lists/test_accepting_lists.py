@@ -12,8 +12,8 @@ from django.urls import reverse
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute, Vertical
-from annotation.services import BadVertical, save_vertical
 from annotation.services.verticals.policies import change_policy
+from annotation.services.verticals.verticals import BadVertical, save_vertical
 from clustering.models import Cluster, Page
 from clustering.services.clusters.arrivals import assign_arrivals
 from rules.models import Record, Rule

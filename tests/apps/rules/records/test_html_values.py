@@ -13,7 +13,7 @@ from lxml.html import HtmlElement
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation
-from annotation.services import assign_vertical, save_vertical
+from annotation.services.verticals.verticals import assign_vertical, save_vertical
 from clustering.dom.page import parse_page
 from clustering.services.clusters.clusterings import cluster_site, request_clustering
 from rules.algorithms.running.run_rule import transform

@@ -6,7 +6,7 @@ import pytest
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute
-from annotation.services import assign_vertical, save_vertical
+from annotation.services.verticals.verticals import assign_vertical, save_vertical
 from clustering.models import Cluster, Page
 from rules.models import Record, RecordVersion
 from rules.services.learning.learning import learn_rule

@@ -16,7 +16,7 @@ from django.core.management import CommandError, call_command
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Vertical
-from annotation.services import save_vertical
+from annotation.services.verticals.verticals import save_vertical
 from clustering.models import Page, SearchClick
 from vertex import environment
 from vertex.core.models import Job, Role, Site, User

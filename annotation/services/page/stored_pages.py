@@ -1,6 +1,8 @@
-"""A stored page as people annotate it: its tree with numbers, or why nothing can be annotated on it."""
+"""Stored pages as people annotate them: their trees with numbers, or why nothing can be annotated."""
 
 from __future__ import annotations
+
+from lxml.html import HtmlElement
 
 from annotation.algorithms.anchors.page_texts import read_texts
 from annotation.algorithms.anchors.picking import NumberedPage
@@ -13,17 +15,21 @@ class PageUnfit(Exception):
     """Nothing can be annotated on a page; the message says why and what to do."""
 
 
+def tree_of(snapshot: Snapshot) -> HtmlElement | None:
+    """Parse a snapshot's bytes; None where they are gone or hold no tree."""
+    try:
+        return parse_page(page_store().read(snapshot.body), snapshot.content_type).tree
+    except (BodyMissing, BodyDamaged, PageTooLarge):
+        return None
+
+
 def snapshot_to_annotate(page: Page) -> Snapshot:
     """Return the snapshot of a page that is annotated: that of its samples, else the latest one.
 
     Raises PageUnfit.
     """
-    sampled = (
-        Snapshot.objects.filter(samples__page=page)
-        .select_related("page", "page__site")
-        .order_by("-pk")
-    )
-    snapshot = sampled.first() or page.latest_snapshot
+    sampled = Snapshot.objects.filter(samples__page=page).select_related("page", "page__site")
+    snapshot = sampled.order_by("-pk").first() or page.latest_snapshot
     if snapshot is None:
         why = page.reason or page.get_state_display().lower()
         raise PageUnfit(f"The page has no snapshot ({why}). Crawl or import it first.")
@@ -34,9 +40,9 @@ def snapshot_to_annotate(page: Page) -> Snapshot:
 def check_fit(snapshot: Snapshot) -> None:
     """Raise PageUnfit where a snapshot is broken."""
     if snapshot.problem:
-        what = snapshot.get_problem_display().lower()
+        problem = snapshot.get_problem_display().lower()
         raise PageUnfit(
-            f"The snapshot of the page is {what}, so a rule learnt from it could be wrong. "
+            f"The snapshot of the page is {problem}, so a rule learnt from it could be wrong. "
             "Annotate another page of the cluster."
         )
 
