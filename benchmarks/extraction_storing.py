@@ -24,7 +24,8 @@ from annotation.models import Vertical
 from benchmarks.report import markdown_table
 from clustering.models import Cluster, Page, Snapshot
 from rules.models import Record, Rule
-from rules.services.records.record_exports import MEDIA_TYPES, export_parts
+from rules.services.records.file_formats import MEDIA_TYPES
+from rules.services.records.record_exports import export_parts
 from rules.services.records.record_rows import record_rows
 from rules.services.records.record_upserts import upsert_by_copy
 from vertex.core.api.formats import FastJSONRenderer

@@ -18,8 +18,8 @@ from rest_framework.utils.urls import replace_query_param
 from annotation.models import Vertical
 from clustering.api.pages.incoming import AtSite
 from rules.models import Record, RecordQuerySet, RecordVersion
-from rules.services.records import record_exports
-from rules.services.records.record_exports import Format
+from rules.services.records import file_formats, record_exports
+from rules.services.records.file_formats import Format
 from rules.services.records.record_rows import NAMES, WantedRows, narrowed, record_rows
 from rules.services.records.record_schemas import record_schema
 from vertex.core.api.endpoints import ApiView, endpoint
@@ -38,14 +38,14 @@ NARROWING = ("cluster", "vertical", "url", "changed_since", "confidence")
 class LinesRenderer(BytesRenderer):
     """Stand for answers that are lines of JSON."""
 
-    media_type = record_exports.MEDIA_TYPES[record_exports.JSON_LINES]
+    media_type = file_formats.MEDIA_TYPES[file_formats.JSON_LINES]
     format = "jsonl"
 
 
 class CsvRenderer(BytesRenderer):
     """Stand for answers that are CSV."""
 
-    media_type = record_exports.MEDIA_TYPES[record_exports.CSV]
+    media_type = file_formats.MEDIA_TYPES[file_formats.CSV]
     format = "csv"
 
 
@@ -208,7 +208,7 @@ class RecordView(ApiView):
 class ParquetRenderer(BytesRenderer):
     """Stand for answers that are Parquet."""
 
-    media_type = record_exports.MEDIA_TYPES[record_exports.PARQUET]
+    media_type = file_formats.MEDIA_TYPES[file_formats.PARQUET]
     format = "parquet"
 
 
@@ -220,7 +220,7 @@ class RecordExport(ApiView):
         scope=Scope.RECORDS_READ,
         query=ExportQuery,
         answers=OpenApiTypes.STR,
-        media_type=tuple(record_exports.MEDIA_TYPES.values()),
+        media_type=tuple(file_formats.MEDIA_TYPES.values()),
         tags=["records"],
     )
     def get(self, request: Request, *, query: dict[str, Any], **_: object) -> StreamingHttpResponse:
@@ -229,7 +229,7 @@ class RecordExport(ApiView):
         name = f"{query.get('site', 'all')}-records.{form}"
         return StreamingHttpResponse(
             record_exports.export_parts(_wanted(request, query), form),
-            content_type=record_exports.MEDIA_TYPES[form],
+            content_type=file_formats.MEDIA_TYPES[form],
             headers={"Content-Disposition": f'attachment; filename="{name}"'},
         )
 

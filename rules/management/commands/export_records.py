@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from rules.services.records import record_exports
+from rules.services.records import file_formats, record_exports
 from vertex.core.management.output import WorkCommand
 
 
@@ -17,8 +17,8 @@ class Command(WorkCommand):
         parser.add_argument("site", metavar="SITE")
         parser.add_argument(
             "--format",
-            choices=record_exports.Format.values,
-            default=record_exports.JSON_LINES,
+            choices=file_formats.Format.values,
+            default=file_formats.JSON_LINES,
             help="(default: jsonl)",
         )
         parser.add_argument(

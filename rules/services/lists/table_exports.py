@@ -1,82 +1,61 @@
-"""Write the table of a list as JSON Lines, CSV or Parquet, as it is shown."""
+"""Export the table of a list as JSON Lines, CSV or Parquet, as it is shown."""
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any, TypeVar
-
-import orjson
-import pyarrow as pa
-from pyarrow import parquet
 
 from rules.services.lists.found_tables import FoundTable
-from rules.services.records.record_exports import CSV, PARQUET, cell_of
+from rules.services.records.file_formats import (
+    CSV,
+    JSON_LINES,
+    TEXT,
+    TEXTS,
+    Column,
+    Row,
+    csv_file,
+    json_lines,
+    parquet_file,
+)
 
-ROWS_A_PART = 500
-
-T = TypeVar("T")
+ROWS_PER_PART = 500
 
 
 def table_parts(table: FoundTable, url: str, form: str) -> Iterator[bytes]:
     """Yield the bytes of a file with the records of a table; `url` is that of its page."""
-    if form == CSV:
-        return _csv_parts(table)
-    return _parquet_parts(table) if form == PARQUET else _json_parts(table, url)
-
-
-def _json_parts(table: FoundTable, url: str) -> Iterator[bytes]:
-    """Yield lines as the command `list_table` writes them, but with whole addresses."""
-    for rows in _parts(enumerate(table.records())):
-        yield b"".join(
-            orjson.dumps(
-                {"url": url, "list": table.rank, "index": index, "record": record},
-                option=orjson.OPT_APPEND_NEWLINE,
-            )
-            for index, record in rows
-        )
-
-
-def _csv_parts(table: FoundTable) -> Iterator[bytes]:
-    yield _written([table.names])
-    for rows in _parts(table.records()):
-        yield _written([[record.get(name) for name in table.names] for record in rows])
-
-
-def _written(rows: list[Any]) -> bytes:
-    file = io.StringIO(newline="")
-    csv.writer(file).writerows([cell_of(value) for value in row] for row in rows)
-    return file.getvalue().encode("utf-8", "replace")
-
-
-def _parquet_parts(table: FoundTable) -> Iterator[bytes]:
-    fields = [
-        pa.field(column.name, pa.list_(pa.string()) if column.is_multi else pa.string())
+    if form == JSON_LINES:
+        return json_lines(_parts(_lines(table, url)))
+    columns = [
+        Column(column.name, TEXTS if column.is_multi else TEXT, _value_of(column.name))
         for column in table.columns
     ]
-    schema = pa.schema(fields)
-    file = io.BytesIO()
-    with parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-        for rows in _parts(table.records()):
-            writer.write_table(pa.Table.from_pylist([_storable(row) for row in rows], schema))
-    yield file.getvalue()
+    write = csv_file if form == CSV else parquet_file
+    return write(columns, _parts(table.records()))
 
 
-def _parts(rows: Iterable[T]) -> Iterator[list[T]]:
+def _lines(table: FoundTable, url: str) -> Iterator[Row]:
+    """Yield lines as the command `list_table` writes them, but with whole addresses."""
+    for index, record in enumerate(table.records()):
+        yield {"url": url, "list": table.rank, "index": index, "record": record}
+
+
+def _parts(rows: Iterable[Row]) -> Iterator[list[Row]]:
     waiting = iter(rows)
-    while part := list(islice(waiting, ROWS_A_PART)):
+    while part := list(islice(waiting, ROWS_PER_PART)):
         yield part
 
 
-def _storable(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record without what no UTF-8 holds."""
-    return {
-        name: [_utf8(one) for one in value] if isinstance(value, list) else _utf8(value)
-        for name, value in row.items()
-    }
+def _value_of(name: str) -> Callable[[Row], object]:
+    """Return what reads a column of a record, without what no UTF-8 holds."""
+
+    def value_of(record: Row) -> str | list[str] | None:
+        value: str | list[str] | None = record.get(name)
+        if value is None:
+            return None
+        return [_utf8(text) for text in value] if isinstance(value, list) else _utf8(value)
+
+    return value_of
 
 
-def _utf8(value: str) -> str:
-    return value.encode("utf-8", "replace").decode()
+def _utf8(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()

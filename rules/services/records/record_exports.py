@@ -1,58 +1,73 @@
-"""Write records as JSON Lines, CSV or Parquet, part by part: a million of them take no more memory."""
+"""Export records as files of any format, to be downloaded at once or written by a job.
+
+Values stand as they are displayed; in Parquet an attribute that may have several has a column of lists.
+"""
 
 from __future__ import annotations
 
-import csv
-import io
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import itemgetter
 from typing import Any, Final
 
 import orjson
+import pyarrow as pa
 from django.conf import settings
-from django.db import models, transaction
+from django.db import transaction
 
 from rules.models import Record, RecordQuerySet, Rule
-from rules.services.records.parquet_exports import HEAD as PARQUET_HEAD
-from rules.services.records.parquet_exports import NORMALIZED, parquet_parts
+from rules.services.records.file_formats import (
+    CSV,
+    JSON_LINES,
+    PARQUET,
+    TEXT,
+    TEXTS,
+    TIME,
+    Column,
+    Format,
+    Row,
+    csv_file,
+    json_lines,
+    parquet_file,
+)
 from rules.services.records.record_rows import all_record_rows
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.people import audit
 
-Row = dict[str, Any]
-
 TASK = "rules.export_records"
-JSON_LINES: Final = "jsonl"
-CSV: Final = "csv"
-PARQUET: Final = "parquet"
-MEDIA_TYPES: Final = {
-    JSON_LINES: "application/x-ndjson",
-    CSV: "text/csv",
-    PARQUET: "application/vnd.apache.parquet",
+HEAD: Final[Mapping[str, pa.DataType]] = {
+    "url": TEXT,
+    "cluster": TEXT,
+    "rule": TEXT,
+    "key": TEXT,
+    "least_confidence": pa.float64(),
+    "changed_at": TIME,
+    "gone_at": TIME,
 }
-HEAD: Final = ("url", "cluster", "rule", "key", "least_confidence", "changed_at", "gone_at")
-DANGEROUS: Final = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for a formula
+NORMALIZED: Final = "normalized"  # by the attributes' types, in Parquet as JSON text
 
 
-class Format(models.TextChoices):
-    JSON_LINES = JSON_LINES, "JSON Lines"
-    CSV = CSV, "CSV"
-    PARQUET = PARQUET, "Parquet"
-
-
-def _tell_nobody(_n_rows: int) -> None:
+def _report_to_nobody(_n_rows: int) -> None:
     pass
 
 
 def export_parts(
-    records: RecordQuerySet, form: str, report: Callable[[int], None] = _tell_nobody
+    records: RecordQuerySet, form: str, report: Callable[[int], None] = _report_to_nobody
 ) -> Iterator[bytes]:
-    """Yield the bytes of a file with the records; `report` is told how many more were read."""
+    """Yield the bytes of a file with the records; `report` is called with how many more were read.
+
+    CSV and Parquet have a column for each attribute that a rule of the records' clusters ever had.
+    """
+    if form == JSON_LINES:
+        return json_lines(_reported(all_record_rows(records), report))
+    is_multi_by_attribute = attributes_of(records)
     if form == CSV:
-        return _csv_parts(records, report)
-    return _parquet_parts(records, report) if form == PARQUET else _json_parts(records, report)
+        rows = all_record_rows(records, (*HEAD, "values"), read=orjson.loads)
+        return csv_file(_csv_columns(is_multi_by_attribute), _reported(rows, report))
+    rows = all_record_rows(records, (*HEAD, "values", NORMALIZED), read=orjson.loads)
+    return parquet_file(_parquet_columns(is_multi_by_attribute), _reported(rows, report))
 
 
 def _reported(parts: Iterable[list[Row]], report: Callable[[int], None]) -> Iterator[list[Row]]:
@@ -61,57 +76,43 @@ def _reported(parts: Iterable[list[Row]], report: Callable[[int], None]) -> Iter
         yield rows
 
 
-def _json_parts(records: RecordQuerySet, report: Callable[[int], None]) -> Iterator[bytes]:
-    for rows in _reported(all_record_rows(records), report):
-        yield b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+def _csv_columns(attributes: Iterable[str]) -> list[Column]:
+    return [*_head_columns(), *(Column(name, TEXT, _value_of(name)) for name in attributes)]
 
 
-def _csv_parts(records: RecordQuerySet, report: Callable[[int], None]) -> Iterator[bytes]:
-    """Yield CSV: a column for each attribute that a rule of the records has."""
-    attributes = list(attributes_of(records))
-    yield _written([[*HEAD, *map(cell_of, attributes)]])
-    for rows in _reported(all_record_rows(records, (*HEAD, "values"), read=orjson.loads), report):
-        yield _written(_csv_row(row, attributes) for row in rows)
+def _parquet_columns(is_multi_by_attribute: Mapping[str, bool]) -> list[Column]:
+    """Return the columns of a Parquet file; an attribute named like one of the others has a prefix."""
+    columns = _head_columns()
+    for name, is_multi in is_multi_by_attribute.items():
+        column = f"values.{name}" if name in {*HEAD, NORMALIZED} else name
+        columns.append(Column(column, TEXTS if is_multi else TEXT, _value_of(name)))
+    columns.append(Column(NORMALIZED, TEXT, _normalized_json))
+    return columns
 
 
-def _parquet_parts(records: RecordQuerySet, report: Callable[[int], None]) -> Iterator[bytes]:
-    names = (*PARQUET_HEAD, "values", NORMALIZED)
-    rows = _reported(all_record_rows(records, names, read=orjson.loads), report)
-    return parquet_parts(rows, attributes_of(records))
+def _head_columns() -> list[Column]:
+    return [Column(name, kind, itemgetter(name)) for name, kind in HEAD.items()]
+
+
+def _value_of(attribute: str) -> Callable[[Row], object]:
+    return lambda row: row["values"].get(attribute)
+
+
+def _normalized_json(row: Row) -> str:
+    return orjson.dumps(row[NORMALIZED]).decode()
 
 
 def attributes_of(records: RecordQuerySet) -> dict[str, bool]:
-    """Return all attributes that the rules of the records' clusters ever had: whether they may be several."""
+    """Return the attributes that the rules of the records' clusters ever had: whether they may be several."""
     clusters = records.order_by().values("cluster").distinct()
-    schemas = Rule.objects.filter(cluster__in=clusters).order_by("cluster", "-version")
-    is_multi: dict[str, bool] = {}
-    for attribute in (one for schema in schemas.values_list("schema", flat=True) for one in schema):
-        name = attribute["name"]
-        is_multi[name] = is_multi.get(name, False) or bool(attribute.get("is_multi"))
-    return is_multi
-
-
-def _csv_row(row: dict[str, Any], attributes: Sequence[str]) -> list[str]:
-    values = [row["values"].get(name) for name in attributes]
-    return [cell_of(value) for value in (*(row[name] for name in HEAD), *values)]
-
-
-def cell_of(value: object) -> str:
-    """Return a value as a cell that no spreadsheet runs; several values stand as a JSON list.
-
-    >>> cell_of("=1+1"), cell_of(["S", "M"]), cell_of(None)
-    ("'=1+1", '["S","M"]', '')
-    """
-    if value is None:
-        return ""
-    text = value if isinstance(value, str) else orjson.dumps(value).decode()
-    return f"'{text}" if text.startswith(DANGEROUS) else text
-
-
-def _written(rows: Iterable[Sequence[str]]) -> bytes:
-    file = io.StringIO(newline="")
-    csv.writer(file).writerows(rows)
-    return file.getvalue().encode("utf-8", "replace")
+    rules = Rule.objects.filter(cluster__in=clusters).order_by("cluster", "-version")
+    is_multi_by_attribute: dict[str, bool] = {}
+    for schema in rules.values_list("schema", flat=True):
+        for attribute in schema:
+            name = attribute["name"]
+            was_multi = is_multi_by_attribute.get(name, False)
+            is_multi_by_attribute[name] = was_multi or bool(attribute.get("is_multi"))
+    return is_multi_by_attribute
 
 
 def request_record_export(
@@ -147,13 +148,11 @@ def export_records(run: JobRun) -> dict[str, Any]:
     folder = settings.EXPORT_DIR
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{site.name}-records-{run.job.pk}.zip"
-    partial = path.with_suffix(
-        f".{run.lease[:8]}.partial"
-    )  # a worker that lost its lease may still write
+    # Named by the lease: a worker that lost it may still write.
+    partial = path.with_suffix(f".{run.lease[:8]}.partial")
     run.renew(n_total=records.count(), message="Records")
-    packing = (
-        zipfile.ZIP_STORED if form == PARQUET else zipfile.ZIP_DEFLATED
-    )  # its columns are packed already
+    # The columns of Parquet are packed already.
+    packing = zipfile.ZIP_STORED if form == PARQUET else zipfile.ZIP_DEFLATED
 
     def report(n_rows: int) -> None:
         n_done = (run.job.n_done or 0) + n_rows

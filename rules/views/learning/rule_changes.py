@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST
 
 from rules.models import Rule
 from rules.services.learning import learning
-from rules.services.records import extracting, record_exports
+from rules.services.records import extracting, file_formats, record_exports
 from rules.services.review import reviewing
 from rules.services.review.rolling_back import roll_back, rule_before
 from vertex.core.models import Job, Role, Site
@@ -52,7 +52,7 @@ def export_records(request: HttpRequest, name: str) -> HttpResponse:
     """Let a job write the site's records into a file."""
     site = get_object_or_404(Site, name=name)
     asked = request.POST.get("format", "")
-    form = asked if asked in record_exports.Format.values else record_exports.JSON_LINES
+    form = asked if asked in file_formats.Format.values else file_formats.JSON_LINES
     return _started(
         request,
         site,

@@ -22,7 +22,7 @@ from rules.forms import AcceptForm, ColumnFormSet, PasteForm, WholeListForm
 from rules.services.lists import accepting_lists, pasted_lists
 from rules.services.lists.found_tables import FoundTable, found_tables, table_ranked
 from rules.services.lists.table_exports import table_parts
-from rules.services.records.record_exports import JSON_LINES, MEDIA_TYPES
+from rules.services.records.file_formats import JSON_LINES, MEDIA_TYPES
 from rules.views.lists.table_rows import column_rows, free_vertical_name, table_rows
 from vertex.core.models import Job, Role, Site
 from vertex.core.services.jobs.jobs import JobExists

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 
 from clustering.models import Cluster
 from rules.models import Extraction, Record, RecordQuerySet, Rule
-from rules.services.records import record_exports
+from rules.services.records import file_formats, record_exports
 from rules.services.records.record_rows import WantedRows, narrowed
 from rules.views.learning.rules import allowed
 from vertex.core.models import Job, Role, Site
@@ -116,13 +116,13 @@ def record(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 def download_records(request: HttpRequest, name: str) -> StreamingHttpResponse:
     """Stream the records that the table shows, all parts of it."""
     site = get_object_or_404(Site, name=name)
-    form = chosen(request, "format", record_exports.MEDIA_TYPES, record_exports.JSON_LINES)
+    form = chosen(request, "format", file_formats.MEDIA_TYPES, file_formats.JSON_LINES)
     state = chosen(request, "state", [value for value, _ in STATES])
     cluster = request.GET.get("cluster", "").replace("\0", "")
     found = narrowed(Record.objects.filter(site=site), _wanted(cluster, words(request), state))
     return StreamingHttpResponse(
         record_exports.export_parts(_of_state(found, state), form),
-        content_type=record_exports.MEDIA_TYPES[form],
+        content_type=file_formats.MEDIA_TYPES[form],
         headers={"Content-Disposition": f'attachment; filename="{name}-records.{form}"'},
     )
 

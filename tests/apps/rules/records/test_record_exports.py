@@ -16,8 +16,9 @@ from django.utils import timezone
 from pyarrow import parquet
 
 from rules.models import Record, Rule
-from rules.services.records import parquet_exports, record_exports, record_rows
-from rules.services.records.record_exports import CSV, JSON_LINES, PARQUET, export_parts
+from rules.services.records import file_formats, record_exports, record_rows
+from rules.services.records.file_formats import CSV, JSON_LINES, PARQUET
+from rules.services.records.record_exports import export_parts
 from tests.apps.clustering.api_cast import caller, page_of
 from tests.apps.rules.record_cast import record_of, shop_with_records, touched
 from vertex.core.models import Job, Role
@@ -173,7 +174,7 @@ def test_parquet_takes_values_that_were_one_once_and_attributes_named_like_its_c
 
 def test_parquet_is_written_in_groups_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(record_rows, "AT_ONCE", 2)
-    monkeypatch.setattr(parquet_exports, "ROWS_A_GROUP", 2)
+    monkeypatch.setattr(file_formats, "ROWS_PER_GROUP", 2)
     shop_with_records(5)
     parts = list(export_parts(Record.objects.all(), PARQUET))
     written = parquet_of(parts)
