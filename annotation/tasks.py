@@ -1,19 +1,12 @@
-"""What workers do when rung."""
+"""What workers do when rung: a task for each kind of job of this app."""
 
 from __future__ import annotations
 
-from celery import shared_task
+from dataclasses import replace
 
 from annotation.services.files import importing
 from annotation.services.samples import sampling
-from vertex.core.tasks import answer
+from vertex.core.tasks import register
 
-
-@shared_task(name="annotation.draw_samples")
-def draw_samples(job_id: int) -> None:
-    answer(job_id, sampling.draw_samples_with_looks)
-
-
-@shared_task(name="annotation.import_annotations")
-def import_annotations(job_id: int) -> None:
-    answer(job_id, importing.import_annotations)
+register(importing.IMPORT_ANNOTATIONS)
+register(replace(sampling.DRAW_SAMPLES, work=sampling.draw_samples_with_looks))

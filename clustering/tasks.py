@@ -1,38 +1,41 @@
-"""What workers do when rung: each task claims its job's row and calls one service."""
+"""What workers do when rung: a task for each kind of job of this app, and the ticks of the clock."""
 
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 
 from celery import shared_task
 
-from clustering.services.clusters import arrivals, cluster_changes, clusterings
+from clustering.services.clusters import arrivals, clusterings, splitting
 from clustering.services.crawl import crawling, list_crawling
 from clustering.services.looks import assets, thumbnails
+from clustering.services.looks.thumbnails import with_thumbnails
 from clustering.services.pages import importing, search_log
 from clustering.services.sites import retention, site_export
-from vertex.core.services.jobs import jobs
-from vertex.core.tasks import answer
+from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.services.jobs.requests import enqueue
+from vertex.core.tasks import register
 
+KINDS = (
+    importing.IMPORT_PAGES,
+    search_log.IMPORT_SEARCH_LOG,
+    crawling.CRAWL_SITE,
+    list_crawling.CRAWL_LIST,
+    arrivals.ASSIGN_ARRIVALS,
+    splitting.JUDGE_SPLIT_PAGES,
+    thumbnails.DRAW_THUMBNAILS,
+    assets.FETCH_ASSETS,
+    site_export.EXPORT_SITE,
+    retention.DELETE_SITE,
+    retention.SWEEP,
+)
+KINDS_WITH_THUMBNAILS = (clusterings.CLUSTER_SITE, splitting.SPLIT_CLUSTER)
 
-@shared_task(name="clustering.import_pages")
-def import_pages(job_id: int) -> None:
-    answer(job_id, importing.import_pages)
-
-
-@shared_task(name="clustering.import_search_log")
-def import_search_log(job_id: int) -> None:
-    answer(job_id, search_log.import_search_log)
-
-
-@shared_task(name="clustering.crawl_site")
-def crawl_site(job_id: int) -> None:
-    answer(job_id, crawling.crawl)
-
-
-@shared_task(name="clustering.cluster_site")
-def cluster_site(job_id: int) -> None:
-    answer(job_id, thumbnails.with_thumbnails(clusterings.cluster_site))
+for kind in KINDS:
+    register(kind)
+for kind in KINDS_WITH_THUMBNAILS:
+    register(replace(kind, work=with_thumbnails(kind.work)))
 
 
 @shared_task(name="clustering.plan_arrivals")
@@ -40,52 +43,7 @@ def plan_arrivals() -> None:
     arrivals.plan_arrivals()
 
 
-@shared_task(name="clustering.assign_arrivals")
-def assign_arrivals(job_id: int) -> None:
-    answer(job_id, arrivals.run_arrivals)
-
-
-@shared_task(name="clustering.split_cluster")
-def split_cluster(job_id: int) -> None:
-    answer(job_id, thumbnails.with_thumbnails(cluster_changes.split_cluster))
-
-
-@shared_task(name="clustering.judge_split_pages")
-def judge_split_pages(job_id: int) -> None:
-    answer(job_id, cluster_changes.judge_split_pages)
-
-
-@shared_task(name="clustering.draw_thumbnails")
-def draw_thumbnails(job_id: int) -> None:
-    answer(job_id, thumbnails.draw_thumbnails)
-
-
-@shared_task(name="clustering.fetch_assets")
-def fetch_assets(job_id: int) -> None:
-    answer(job_id, assets.fetch_assets)
-
-
-@shared_task(name="clustering.crawl_list")
-def crawl_list(job_id: int) -> None:
-    answer(job_id, list_crawling.crawl_list)
-
-
-@shared_task(name="clustering.delete_site")
-def delete_site(job_id: int) -> None:
-    answer(job_id, retention.delete_site)
-
-
-@shared_task(name="clustering.export_site")
-def export_site(job_id: int) -> None:
-    answer(job_id, site_export.export_site)
-
-
-@shared_task(name="clustering.sweep")
-def sweep(job_id: int) -> None:
-    answer(job_id, retention.sweep)
-
-
 @shared_task(name="clustering.plan_sweep")
 def plan_sweep() -> None:
-    with contextlib.suppress(jobs.JobExists):
-        retention.request_sweep()
+    with contextlib.suppress(JobExists):
+        enqueue(retention.sweep_request())

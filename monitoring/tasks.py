@@ -1,4 +1,4 @@
-"""What workers do when rung for checks and repairs, and at the ticks of the clock."""
+"""What workers do when rung: a task for each kind of job of this app, and the ticks of the clock."""
 
 from __future__ import annotations
 
@@ -7,22 +7,12 @@ from celery import shared_task
 from monitoring.services.checks import checking, coverage, retention, schedules
 from monitoring.services.notices import notices, trial_notices
 from monitoring.services.repair import proposals, repairing
-from vertex.core.tasks import answer
+from vertex.core.tasks import register
 
+KINDS = (checking.RUN_CHECKS, repairing.HEAL_SITE, trial_notices.TRY_CHANNEL)
 
-@shared_task(name="monitoring.run_checks")
-def run_checks(job_id: int) -> None:
-    answer(job_id, checking.run_checks)
-
-
-@shared_task(name="monitoring.heal_site")
-def heal_site(job_id: int) -> None:
-    answer(job_id, repairing.repair_site)
-
-
-@shared_task(name="monitoring.try_channel")
-def try_channel(job_id: int) -> None:
-    answer(job_id, trial_notices.try_channel)
+for kind in KINDS:
+    register(kind)
 
 
 @shared_task(name="monitoring.plan_checks")

@@ -1,4 +1,4 @@
-"""What workers do when rung for rules and records."""
+"""What workers do when rung: a task for each kind of job of this app, and the ticks of the clock."""
 
 from __future__ import annotations
 
@@ -8,32 +8,18 @@ from rules.services.learning import learning
 from rules.services.lists import accepting_lists
 from rules.services.records import extracting, record_exports, webhooks
 from rules.services.review import impacts
-from vertex.core.tasks import answer
+from vertex.core.tasks import register
 
+KINDS = (
+    learning.LEARN_RULES,
+    accepting_lists.ACCEPT_LIST,
+    extracting.EXTRACT_RECORDS,
+    record_exports.EXPORT_RECORDS,
+    impacts.COMPUTE_IMPACT,
+)
 
-@shared_task(name="rules.learn_rules")
-def learn_rules(job_id: int) -> None:
-    answer(job_id, learning.learn_rules)
-
-
-@shared_task(name="rules.accept_list")
-def accept_list(job_id: int) -> None:
-    answer(job_id, accepting_lists.accept_list)
-
-
-@shared_task(name="rules.extract_records")
-def extract_records(job_id: int) -> None:
-    answer(job_id, extracting.extract_records)
-
-
-@shared_task(name="rules.export_records")
-def export_records(job_id: int) -> None:
-    answer(job_id, record_exports.export_records)
-
-
-@shared_task(name="rules.compute_impact")
-def compute_impact(job_id: int) -> None:
-    answer(job_id, impacts.compute_impact)
+for kind in KINDS:
+    register(kind)
 
 
 @shared_task(name="rules.tell_webhooks")

@@ -24,6 +24,7 @@ from clustering.views.clusters.cluster_rows import site_clusters
 from monitoring.views.checks.site_rows import site_checks
 from rules.views.records.records import site_records
 from vertex.core.models import Job, Role, Site, User
+from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
 from vertex.forms import AddSiteForm, SettingsForm
@@ -99,7 +100,9 @@ def _add(form: AddSiteForm, actor: User) -> tuple[Site, Job | None]:
         assign_vertical(site=added, vertical=entered["vertical"], actor=actor)
     if not entered["crawls_at_once"]:
         return added, None
-    return added, crawling.request_crawl(site=added, max_pages=entered["max_pages"], actor=actor)
+    return added, enqueue(
+        crawling.crawl_request(site=added, max_pages=entered["max_pages"]), actor=actor
+    )
 
 
 def _to_site(request: HttpRequest, added: Site, job: Job | None) -> HttpResponse:

@@ -10,5 +10,5 @@ Start at `annotations/annotating.py`: each change is a further revision of one a
     seams         where the records take part in suggestions without being imported
 
 Other apps write through `annotate`, `annotate_page`, `save_vertical`, `assign_vertical` and
-`request_samples`.
+`samples_request`.
 """

@@ -62,7 +62,7 @@ def snapshot_of(
 
 def fetch(snapshots: Iterable[Snapshot], **options: Any) -> Job:
     """Fetch what the snapshots are drawn with, in this process."""
-    job = assets.request_assets(snapshots=snapshots, rings=False, **options)
+    job = assets.start_fetching_assets(snapshots=snapshots, **options)
     assert job is not None
     done = jobs.run_job(job.pk, assets.fetch_assets)
     assert Job.State.DONE == done.state, done.error

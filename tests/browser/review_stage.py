@@ -49,7 +49,7 @@ def set_review_stage(people: dict[str, User], *, breaks_names: bool = False) -> 
         value, end, after = rest.partition("</value>")
         rule.stylesheet = before + found + value + "<xsl:text> (new)</xsl:text>" + end + after
         rule.save()
-    propose_rule(rule=rule, comment="The weight was missing.", actor=people["editor"], rings=False)
+    propose_rule(rule=rule, comment="The weight was missing.", actor=people["editor"])
     impact = Impact.objects.get(rule=rule)
     assert impact.job_id is not None
     assert run_job(impact.job_id, compute_impact).state == "done"

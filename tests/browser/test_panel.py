@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from vertex.core.services.jobs.requests import create_here
+
 
 @pytest.fixture
 def annotated_shop(people: dict[str, Any]) -> str:
@@ -17,7 +19,7 @@ def annotated_shop(people: dict[str, Any]) -> str:
     sampling = importlib.import_module("annotation.services.samples.sampling")
     jobs = importlib.import_module("vertex.core.services.jobs.jobs")
     site = cast.shop(14)
-    jobs.run_job(sampling.request_samples(site=site, rings=False).pk, sampling.draw_samples)
+    jobs.run_job(create_here(sampling.samples_request(site=site)).pk, sampling.draw_samples)
     cast.annotate_product(site, 1)
     cast.annotate_product(site, 2)
     name: str = cast.products_of(site).name

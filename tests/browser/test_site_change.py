@@ -13,7 +13,7 @@ from monitoring.services.checks.schedules import make_default_schedules, plan_ch
 from monitoring.services.repair.proposals import propose_repairs
 from monitoring.services.repair.repairing import repair_site
 from rules.models import Record, Rule
-from rules.services.records.extracting import extract_records, request_extraction
+from rules.services.records.extracting import extract_records, extraction_request
 from tests.apps.clustering.api_cast import Caller, caller
 from tests.apps.clustering.demo_sites import store
 from tests.apps.monitoring.monitored_shop import N, redesigned
@@ -24,6 +24,7 @@ from tests.browser.stage import show_workers_alive
 from tests.browser.test_accessibility import AXE, SERIOUS
 from vertex.core.models import Job, Role, Site, User
 from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import create_here
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 RIGHT = {f"Rope {n}" for n in range(1, N + 1)}
@@ -59,7 +60,7 @@ def let_night_pass(site: Site, host: Shop) -> None:
 
 
 def extract(site: Site) -> None:
-    job = run_job(request_extraction(site=site, rings=False).pk, extract_records)
+    job = run_job(create_here(extraction_request(site=site)).pk, extract_records)
     assert Job.State.DONE == job.state, job.error
 
 

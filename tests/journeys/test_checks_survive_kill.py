@@ -34,7 +34,7 @@ from clustering.dom.addresses import url_hash
 from clustering.models import Page
 from vertex.core.models import Site
 from monitoring.models import Schedule
-from monitoring.services.repair.repairing import request_healing
+from monitoring.services.repair.repairing import repair_request
 from monitoring.services.checks.schedules import change_schedule
 from tests.apps.monitoring.monitored_shop import shop
 from rules.models import Rule
@@ -51,7 +51,7 @@ checked, mended = moved("checked", {checked!r}), moved("mended", {mended!r})
 change_schedule(site=mended, is_active=False)
 change_schedule(site=checked)
 Schedule.objects.filter(site=checked).update(next_at=timezone.now() - timedelta(minutes=1))
-request_healing(site=mended)
+repair_request(site=mended)
 """
 
 

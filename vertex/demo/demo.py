@@ -28,10 +28,11 @@ from annotation.models import Vertical
 from annotation.services.verticals.verticals import assign_vertical, read_vertical, save_vertical
 from clustering.models import Page, SearchClick
 from clustering.services.crawl import crawling
-from clustering.services.pages.search_log import import_search_log, request_search_log
+from clustering.services.pages.search_log import import_search_log, search_log_request
 from clustering.services.sites import sites as adding
 from vertex import environment
 from vertex.core.models import AuditEntry, Job, Role, Site, User
+from vertex.core.services.jobs.requests import create_here
 from vertex.core.services.people import people
 from vertex.demo import demo_rules, sites
 from vertex.demo.sites import DemoSite
@@ -224,12 +225,12 @@ def _crawl(site: Site, tour: Tour) -> str:
     """Crawl a site in this process and say how fast that was. Raises JobFailed."""
     job = crawling.interrupted_crawl(site=site, max_pages=tour.max_pages)
     if job is None:
-        job = crawling.request_crawl(site=site, max_pages=tour.max_pages, actor=None, rings=False)
+        job = create_here(crawling.crawl_request(site=site, max_pages=tour.max_pages))
     crawling.resume_crawl(job=job)
     begun = time.monotonic()
     with tour.progress(job.title, len(sites.load(site.name).pages)) as advance:
-        work = partial(crawling.crawl, report=lambda _line: advance(), max_pages=tour.max_pages)
-        told = do_job(job, work)
+        work = partial(crawling.crawl, max_pages=tour.max_pages)
+        told = do_job(job, work, advance)
     tour.crawled_on.add(site.name)
     return told or f"{job.n_done / (time.monotonic() - begun):,.0f} pages a second"
 
@@ -255,9 +256,7 @@ def _import_search_log(site: Site) -> None:
     path = settings.VAR_DIR / "demo" / f"{site.name}-search-log.tsv"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(sites.load(site.name).search_log(url_of(site.name)), encoding="utf-8")
-    do_job(
-        job_of(partial(request_search_log, site=site, source=path, rings=False)), import_search_log
-    )
+    do_job(job_of(partial(search_log_request, site=site, source=path)), import_search_log)
 
 
 def let_people_in(tour: Tour) -> str:

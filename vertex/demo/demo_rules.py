@@ -16,13 +16,13 @@ from django.conf import settings
 from django.urls import reverse
 
 from annotation.models import Annotation, Sample
-from annotation.services.files.importing import import_annotations, request_import
-from annotation.services.samples.sampling import draw_samples, request_samples
+from annotation.services.files.importing import import_annotations, import_request
+from annotation.services.samples.sampling import draw_samples, samples_request
 from clustering.models import Cluster, ClusterFigures, Clustering, PageMembership
-from clustering.services.clusters.clusterings import cluster_site, request_clustering
+from clustering.services.clusters.clusterings import cluster_site, clustering_request
 from rules.models import Extraction, GoldenRecord, Record, Rule
-from rules.services.learning.learning import learn_rules, request_learning
-from rules.services.records.extracting import due_pages, extract_records, request_extraction
+from rules.services.learning.learning import learn_rules, learning_request
+from rules.services.records.extracting import due_pages, extract_records, extraction_request
 from rules.services.records.published_rules import published_rules
 from vertex.core.models import Site
 from vertex.demo import sites
@@ -66,9 +66,9 @@ def cluster_sites(tour: Tour) -> str:
 def _cluster(site: Site, tour: Tour) -> str:
     if _current(site) is not None and site.name not in tour.crawled_on:
         return "clustered before"
-    job = job_of(partial(request_clustering, site=site, rings=False))
+    job = job_of(partial(clustering_request, site=site))
     with tour.progress(job.title, site.n_pages) as advance:
-        told = do_job(job, partial(cluster_site, report=advance))
+        told = do_job(job, cluster_site, advance)
     made = _current(site)
     return told or (f"{made.algorithm}, {made.seconds:.1f} s" if made else "")
 
@@ -99,9 +99,9 @@ def _sample(site: Site, tour: Tour) -> str:
         return "no clusters yet"
     if Sample.objects.filter(cluster__site=site, drawn_at__gte=clustering.made_at).exists():
         return "drawn before"
-    job = job_of(partial(request_samples, site=site, rings=False))
+    job = job_of(partial(samples_request, site=site))
     with tour.progress(job.title, Cluster.objects.present().filter(site=site).count()) as advance:
-        return do_job(job, partial(draw_samples, report=advance)) or "drawn"
+        return do_job(job, draw_samples, advance) or "drawn"
 
 
 # Annotations
@@ -157,7 +157,7 @@ def _annotate(site: Site, cluster: Cluster) -> str:
     if Annotation.objects.of_cluster(cluster).exists():
         return "annotated before"
     path = _write_annotations(site, cluster)
-    job = job_of(partial(request_import, site=site, source=path, rings=False))
+    job = job_of(partial(import_request, site=site, source=path))
     told = do_job(job, import_annotations)
     n_refused = (job.result or {}).get("refused", 0)
     return told or (f"{n_refused} refused" if n_refused else "annotated")
@@ -210,9 +210,7 @@ def learn_site_rules(tour: Tour) -> str:
 def _learn(site: Site, cluster: Cluster) -> str:
     if Rule.objects.published().filter(cluster=cluster).exists():
         return "published before"
-    request = partial(
-        request_learning, site=site, cluster=cluster.name, is_draft=False, rings=False
-    )
+    request = partial(learning_request, site=site, cluster=cluster.name, is_draft=False)
     return do_job(job_of(request), learn_rules) or "learnt and published"
 
 
@@ -240,9 +238,9 @@ def _extract(site: Site, tour: Tour) -> str:
     due = due_pages(site, published.ruleset_version)
     if not due:
         return "extracted before"
-    job = job_of(partial(request_extraction, site=site, rings=False))
+    job = job_of(partial(extraction_request, site=site))
     with tour.progress(job.title, len(due)) as advance:
-        return do_job(job, partial(extract_records, report=advance)) or "extracted"
+        return do_job(job, extract_records, advance) or "extracted"
 
 
 def _told(record: Record) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
 from rich.console import Console
@@ -16,9 +16,9 @@ from rich.table import Table
 from vertex.core.models import Job, Site
 from vertex.core.services.files.files import UnreadableFile
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.requests import JobRequest, create_here
 from vertex.demo import sites
 
-Work = Callable[[jobs.JobRun], dict[str, Any] | None]
 Row = Callable[[Site], list[str]]  # what one site's row says, the site's name left out
 
 MOST_TOLD = 60  # characters of a value
@@ -68,26 +68,26 @@ class Tour:
         self.console.print(table)
 
     @contextmanager
-    def progress(self, title: str, n_total: int) -> Iterator[Callable[[], None]]:
+    def progress(self, title: str, n_total: int) -> Iterator[jobs.Report]:
         """Show a bar on a terminal while work goes on; call what is yielded once a step."""
         is_hidden = not self.console.is_terminal
         with Progress(console=self.console, transient=True, disable=is_hidden) as bar:
             task = bar.add_task(title, total=n_total)
-            yield lambda: bar.advance(task)
+            yield lambda _line: bar.advance(task)
 
 
-def job_of(request: Callable[[], Job]) -> Job:
+def job_of(request: Callable[[], JobRequest]) -> Job:
     """Return the job asked for, or the unfinished one that stands in its way, so that it goes on."""
     try:
-        return request()
+        return create_here(request())
     except jobs.JobExists as unfinished:
         return unfinished.job
 
 
-def do_job(job: Job, work: Work) -> str:
+def do_job(job: Job, work: jobs.Work, report: jobs.Report = jobs.report_to_nobody) -> str:
     """Do a job's work here; return why not where another process does it or it waits. Raises JobFailed."""
     try:
-        done = jobs.run_job(job.pk, work)
+        done = jobs.run_job(job.pk, work, report=report)
     except jobs.JobNotClaimed:
         job.refresh_from_db()
         is_waiting = job.state == Job.State.DUE

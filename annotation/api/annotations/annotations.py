@@ -23,6 +23,7 @@ from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, StrictSerializer, listed
 from vertex.core.models import Role, Scope, Site
 from vertex.core.services.files import uploads
+from vertex.core.services.jobs.requests import enqueue
 
 SCHEMES = [(str(value), label) for value, label in Sample.Scheme.choices]
 KINDS = [(str(value), label) for value, label in Annotation.Kind.choices]
@@ -198,7 +199,7 @@ class SiteSamples(AtSite):
     ) -> dict[str, Any]:
         """Draw samples as a job; they replace the cluster's samples."""
         try:
-            job = sampling.request_samples(site=subject, actor=caller_of(request), **body)
+            job = enqueue(sampling.samples_request(site=subject, **body), actor=caller_of(request))
         except Refused as error:
             raise ValidationError({"cluster": error.messages}) from None
         return row_of_job(job)
@@ -225,7 +226,9 @@ class SiteAnnotations(AtSite):
         file = body["file"]
         source = uploads.keep_upload(chunks=file.chunks(), name=file.name)
         try:
-            job = importing.request_import(site=subject, source=source, actor=caller_of(request))
+            job = enqueue(
+                importing.import_request(site=subject, source=source), actor=caller_of(request)
+            )
         except BaseException:  # no job will read the file: it must not stay
             uploads.drop_upload(source)
             raise

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from argparse import BooleanOptionalAction
-from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -12,8 +11,6 @@ from annotation.algorithms.sampling import SAMPLE_SIZE, SCHEMES
 from annotation.models import Sample
 from annotation.services.samples import sampling
 from vertex.core.management.output import WorkCommand, whole_number
-from vertex.core.models import Job, Site
-from vertex.core.services.jobs import jobs
 
 
 class Command(WorkCommand):
@@ -44,11 +41,12 @@ class Command(WorkCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         site = self.site(options["site"])
         with self.open_output(options["output"]) as lines:
-            job = self._request(site, options)
+            asked = {name: options[name] for name in ("cluster", "size", "scheme", "prefer_unseen")}
+            request = sampling.samples_request(site=site, **asked)
             with self.progress(f"{site.name}: drawing samples") as advance:
-                result = self.run_job(job, partial(sampling.draw_samples, report=advance))
+                result = self.run_here(request, report=advance)
             drawn = Sample.objects.filter(
-                cluster__site=site, cluster__in=sampling.clusters_of(job)
+                cluster__site=site, cluster__in=sampling.clusters_to_draw(site, options["cluster"])
             ).in_order()
             rows = drawn.values_list("cluster__name", "rank", "page__url", "gain")
             for cluster, rank, url, gain in rows.iterator(chunk_size=1_000):
@@ -56,13 +54,3 @@ class Command(WorkCommand):
         self.notice(
             f"{site.name}: {result['samples']:,} samples of {result['clusters']:,} clusters"
         )
-
-    def _request(self, site: Site, options: dict[str, Any]) -> Job:
-        """Return a new job, or the one that a killed run of the same command left behind."""
-        asked = {name: options[name] for name in ("cluster", "size", "scheme", "prefer_unseen")}
-        try:
-            return sampling.request_samples(site=site, **asked, rings=False)
-        except jobs.JobExists as unfinished:
-            if unfinished.job.params != asked:
-                raise
-            return unfinished.job

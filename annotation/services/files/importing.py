@@ -21,7 +21,7 @@ from annotation.services.files.annotation_lines import AnnotationLine, mark_of, 
 from clustering.dom.addresses import url_hash
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.models import Cluster, Page, PageMembership, Snapshot
-from vertex.core.models import Job, Refusal, Site, User
+from vertex.core.models import Job, Refusal, Site
 from vertex.core.services.files import uploads
 from vertex.core.services.files.files import (
     BadLine,
@@ -33,6 +33,7 @@ from vertex.core.services.files.files import (
     regular_file,
 )
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.requests import JobKind, JobRequest
 from vertex.core.services.people import audit
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 from vertex.core.texts import storable
@@ -50,37 +51,29 @@ class _PageUnfit(Exception):
     """Nothing can be annotated on the page."""
 
 
-def request_import(
-    *, site: Site, source: Path, actor: User | None = None, rings: bool = True
-) -> Job:
-    """Create the job that imports annotations. Raises UnreadableFile, JobExists."""
+def import_request(*, site: Site, source: Path) -> JobRequest:
+    """Describe the import of annotations. Raises UnreadableFile."""
     check_exists(source)
     path = str(source.absolute())
     digest = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:32]
     label = storable(source.name)
-    with transaction.atomic():
-        job = jobs.create_job(
-            task="annotation.import_annotations",
-            queue=Job.Queue.KEEP,
-            title=f"Import annotations {label} into {site.name}",
-            site=site,
-            params={"source": path},
-            key=f"annotations:{site.pk}:{digest}",
-            actor=actor,
-            rings=rings,
-        )
-        audit.record(actor=actor, action="annotations.requested", subject=label, site=site)
-    return job
+    return JobRequest(
+        kind=IMPORT_ANNOTATIONS,
+        title=f"Import annotations {label} into {site.name}",
+        site=site,
+        params={"source": path},
+        key=f"annotations:{site.pk}:{digest}",
+        subject=label,
+    )
 
 
-def import_annotations(run: jobs.JobRun, report: Report | None = None) -> dict[str, Any]:
+def import_annotations(run: jobs.JobRun) -> dict[str, Any]:
     """Write down the annotations of the job's file; what is known already stays as it is.
 
-    The lines of a file replace what was said before of the same attributes on the same pages.
+    The lines of a file replace what was said before of the same attributes on the same pages. The place and
+    the reason of each bad line are reported.
     """
-    path, site = Path(run.job.params["source"]), run.job.site
-    if site is None:
-        raise jobs.JobFailed("the site was deleted meanwhile")
+    path, site = Path(run.job.params["source"]), run.site
     if run.job.params.get("is_read"):
         uploads.drop_upload(path)
         return run.job.result or {}
@@ -89,7 +82,7 @@ def import_annotations(run: jobs.JobRun, report: Report | None = None) -> dict[s
         lines_by_url, bad = _read(path)
     except UnreadableFile as error:
         raise jobs.JobFailed(str(error)) from error
-    tell = _Bad(run, path.name, report)
+    tell = _Bad(run, path.name)
     tell(bad)
     n_values = n_pages = n_done = 0
     waiting = iter(lines_by_url.items())
@@ -101,6 +94,11 @@ def import_annotations(run: jobs.JobRun, report: Report | None = None) -> dict[s
         n_pages += sum(one is not None for one, _ in found)
         tell([line for _, bad in found for line in bad])
     return _finish(run, path, {"annotations": n_values, "pages": n_pages, "refused": tell.n_bad})
+
+
+IMPORT_ANNOTATIONS = JobKind(
+    "annotation.import_annotations", Job.Queue.KEEP, import_annotations, "annotations.requested"
+)
 
 
 def _finish(run: jobs.JobRun, path: Path, result: dict[str, Any]) -> dict[str, Any]:
@@ -124,8 +122,8 @@ def _finish(run: jobs.JobRun, path: Path, result: dict[str, Any]) -> dict[str, A
 class _Bad:
     """Where bad lines are told."""
 
-    def __init__(self, run: jobs.JobRun, name: str, report: Report | None) -> None:
-        self.run, self.name, self.report, self.n_bad = run, name, report, 0
+    def __init__(self, run: jobs.JobRun, name: str) -> None:
+        self.run, self.name, self.n_bad = run, name, 0
 
     def __call__(self, bad: Iterable[Bad]) -> None:
         told = [(f"{self.name}:{number}", reason) for number, reason in sorted(bad)]
@@ -140,8 +138,8 @@ class _Bad:
             )
             for place, reason in told
         )
-        for place, reason in told if self.report else ():
-            self.report(place, reason)  # type: ignore[misc]  # it is one here
+        for place_and_reason in told:
+            self.run.report(place_and_reason)
 
 
 def _read(path: Path) -> tuple[dict[str, list[AnnotationLine]], list[Bad]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -13,51 +13,40 @@ from annotation.models import Sample
 from clustering.models import Cluster, Clustering, PageMembership, Snapshot
 from clustering.services.looks import assets
 from clustering.services.pages.stored_pages import StoredPage, read_pages, sample_pages
-from vertex.core.models import Job, Site, User
+from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
-from vertex.core.services.people import audit
+from vertex.core.services.jobs.requests import JobKind, JobRequest
 
 MAX_SIZE = 1_000
 MAX_PAGES = 2_000  # of a cluster that are looked at; always the same ones of a larger cluster
 FIRST_ERROR = 400  # status
 
 
-def request_samples(
+def samples_request(
     *,
     site: Site,
     cluster: str = "",
     size: int = sampling.SAMPLE_SIZE,
     scheme: str = "weighted",
     prefer_unseen: bool = True,
-    actor: User | None = None,
-    rings: bool = True,
-) -> Job:
-    """Let a job draw the samples of one cluster, or of all. Raises ValidationError, JobExists."""
+) -> JobRequest:
+    """Describe the drawing of samples of one cluster, or of all. Raises ValidationError."""
     _check(site, cluster, size, scheme)
     params = {"cluster": cluster, "size": size, "scheme": scheme, "prefer_unseen": prefer_unseen}
-    with transaction.atomic():
-        job = jobs.create_job(
-            task="annotation.draw_samples",
-            queue=Job.Queue.LEARN,
-            title=f"Draw samples of {site.name}" + (f", {cluster}" if cluster else ""),
-            site=site,
-            params=params,
-            key=f"draw_samples:{site.pk}:{cluster}",
-            actor=actor,
-            rings=rings,
-        )
-        audit.record(
-            actor=actor, action="samples.requested", subject=site.name, site=site, detail=params
-        )
-    return job
+    return JobRequest(
+        kind=DRAW_SAMPLES,
+        title=f"Draw samples of {site.name}" + (f", {cluster}" if cluster else ""),
+        site=site,
+        params=params,
+        key=f"draw_samples:{site.pk}:{cluster}",
+        detail=params,
+    )
 
 
-def draw_samples(run: jobs.JobRun, report: Callable[[], None] | None = None) -> dict[str, Any]:
+def draw_samples(run: jobs.JobRun) -> dict[str, Any]:
     """Draw the samples that the job asks for; each cluster's replace those that it had."""
-    site, params = run.job.site, run.job.params
-    if site is None:
-        raise jobs.JobFailed("the site was deleted meanwhile")
-    clusters = clusters_of(run.job)
+    params = run.job.params
+    clusters = clusters_to_draw(run.site, params["cluster"])
     n_samples = 0
     for n_done, cluster in enumerate(clusters):
         run.renew(n_done=n_done, n_total=len(clusters), message=cluster.title)
@@ -74,25 +63,23 @@ def draw_samples(run: jobs.JobRun, report: Callable[[], None] | None = None) -> 
                 prefer_unseen=params["prefer_unseen"],
             )
         n_samples += _replace(run, cluster, [(pages[p], gain) for p, gain in chosen])
-        if report:
-            report()
+        run.report(cluster)
     run.renew(n_done=len(clusters))
     return {"clusters": len(clusters), "samples": n_samples}
+
+
+DRAW_SAMPLES = JobKind(
+    "annotation.draw_samples", Job.Queue.LEARN, draw_samples, "samples.requested"
+)
 
 
 def draw_samples_with_looks(run: jobs.JobRun) -> dict[str, Any]:
     """Draw samples, then let a job fetch what their pages are drawn with."""
     result = draw_samples(run)
-    drawn = Snapshot.objects.filter(samples__cluster__in=clusters_of(run.job)).select_related(
-        "page__site"
-    )
-    assets.request_assets(snapshots=drawn.distinct(), actor=run.job.created_by)
+    clusters = clusters_to_draw(run.site, run.job.params["cluster"])
+    drawn = Snapshot.objects.filter(samples__cluster__in=clusters).select_related("page__site")
+    assets.start_fetching_assets(snapshots=drawn.distinct(), actor=run.job.created_by)
     return result
-
-
-def clusters_of(job: Job) -> list[Cluster]:
-    """Return the clusters whose samples the job draws."""
-    return _clusters(job.site, job.params["cluster"]) if job.site else []
 
 
 def _check(site: Site, cluster: str, size: int, scheme: str) -> None:
@@ -102,12 +89,12 @@ def _check(site: Site, cluster: str, size: int, scheme: str) -> None:
         raise ValidationError(f"the size must be from 1 to {MAX_SIZE:,}, not {size}")
     if not Clustering.objects.current().filter(site=site).exists():
         raise ValidationError(f"{site.name} has no clusters yet; cluster its pages first")
-    if cluster and not _clusters(site, cluster):
-        names = ", ".join(one.name for one in _clusters(site, "")[:20])
+    if cluster and not clusters_to_draw(site, cluster):
+        names = ", ".join(one.name for one in clusters_to_draw(site, "")[:20])
         raise ValidationError(f"{site.name} has no cluster {cluster!r}; it has: {names or 'none'}")
 
 
-def _clusters(site: Site, name: str) -> list[Cluster]:
+def clusters_to_draw(site: Site, name: str) -> list[Cluster]:
     """Return the clusters that have pages now, or the one of this name."""
     present = Cluster.objects.present().filter(site=site)
     return list(present.filter(name=name) if name else present.order_by("name"))

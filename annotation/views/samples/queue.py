@@ -15,6 +15,7 @@ from annotation.services.verticals.verticals import assign_vertical
 from clustering.views.clusters.cluster_rows import cluster_of
 from vertex.core.models import Role, Site
 from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import words
 from vertex.core.views.toasts import tell
@@ -63,7 +64,7 @@ def draw_cluster_samples(request: HttpRequest, name: str, cluster_name: str) -> 
     site = get_object_or_404(Site, name=name)
     cluster = cluster_of(site, cluster_name)
     try:
-        sampling.request_samples(site=site, cluster=cluster.name, actor=user_of(request))
+        enqueue(sampling.samples_request(site=site, cluster=cluster.name), actor=user_of(request))
     except JobExists as error:
         messages.info(request, f"{error}.")
     except ValidationError as error:

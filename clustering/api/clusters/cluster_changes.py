@@ -23,6 +23,7 @@ from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, Query, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site, User
+from vertex.core.services.jobs.requests import enqueue
 
 MAX_ID = 2**63 - 1
 READ, WRITE = Scope.PAGES_READ, Scope.PAGES_WRITE
@@ -345,7 +346,7 @@ def _change(
                 cluster=named["cluster"], title=body["title"], actor=actor
             )
         case _:
-            job = cluster_changes.request_split(cluster=named["cluster"], actor=actor)
+            job = enqueue(cluster_changes.split_request(cluster=named["cluster"]), actor=actor)
     return {
         "cluster": (change.cluster if change else named["cluster"]).name,
         "change": _row_of_change(change) if change else None,

@@ -20,6 +20,7 @@ from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Site
+from vertex.core.services.jobs.requests import enqueue
 
 MOST_SAMPLED = 2**31 - 1
 
@@ -179,7 +180,7 @@ class Clusterings(AtSite):
     ) -> dict[str, Any]:
         """Cluster the stored pages as a job."""
         return row_of_job(
-            clusterings.request_clustering(site=subject, actor=caller_of(request), **body)
+            enqueue(clusterings.clustering_request(site=subject, **body), actor=caller_of(request))
         )
 
 

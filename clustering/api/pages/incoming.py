@@ -19,6 +19,7 @@ from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, StrictSerializer
 from vertex.core.models import Role, Scope, Site
 from vertex.core.services.files import uploads
+from vertex.core.services.jobs.requests import enqueue
 
 MAX_PAGES = 10_000_000
 MAX_DELAY = 3600
@@ -91,7 +92,9 @@ class Crawls(AtSite):
         self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
         """Start a crawl as a job."""
-        return row_of_job(crawling.request_crawl(site=subject, actor=caller_of(request), **body))
+        return row_of_job(
+            enqueue(crawling.crawl_request(site=subject, **body), actor=caller_of(request))
+        )
 
 
 class Imports(AtSite):
@@ -148,7 +151,9 @@ class SearchLogs(AtSite):
         file = body["file"]
         path = uploads.keep_upload(chunks=file.chunks(), name=file.name)
         try:
-            job = search_log.request_search_log(site=subject, source=path, actor=caller_of(request))
+            job = enqueue(
+                search_log.search_log_request(site=subject, source=path), actor=caller_of(request)
+            )
         except BaseException:  # no job will read the file: it must not stay
             uploads.drop_upload(path)
             raise

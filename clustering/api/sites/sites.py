@@ -157,7 +157,7 @@ class SiteView(ApiView):
     )
     def delete(self, request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
         """Take the site out of sight and let a job delete it with all that it owns."""
-        return row_of_job(retention.request_deletion(site=subject, actor=caller_of(request)))
+        return row_of_job(retention.start_deletion(site=subject, actor=caller_of(request)))
 
 
 def row_of_site(site: Site) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -11,8 +10,6 @@ from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.models import Clustering
 from clustering.services.clusters import clusterings
 from vertex.core.management.output import WorkCommand, whole_number
-from vertex.core.models import Job, Site
-from vertex.core.services.jobs import jobs
 
 
 class Command(WorkCommand):
@@ -40,29 +37,18 @@ class Command(WorkCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         site = self.site(options["site"])
         with self.open_output(options["output"]) as lines:
-            job = self._request(site, options)
+            request = clusterings.clustering_request(
+                site=site,
+                algorithm=options["algorithm"],
+                n_sample=options["sample"],
+                compare=options["compare"],
+            )
             with self.progress(f"{site.name}: clustering", site.n_pages) as advance:
-                result = self.run_job(job, partial(clusterings.cluster_site, report=advance))
+                result = self.run_here(request, report=advance)
             clustering = Clustering.objects.without_model().get(pk=result["clustering"])
             for line in clusterings.assignments(clustering):
                 lines.write(line)
         self._tell(clustering, result)
-
-    def _request(self, site: Site, options: dict[str, Any]) -> Job:
-        """Return a new job, or the one that a killed run of the same command left behind."""
-        asked = {
-            "algorithm": options["algorithm"],
-            "n_sample": options["sample"],
-            "compare": options["compare"],
-        }
-        try:
-            return clusterings.request_clustering(site=site, **asked, rings=False)
-        except jobs.JobExists as unfinished:
-            if unfinished.job.params == asked:
-                return unfinished.job
-            if not clusterings.cancel_left_run(job=unfinished.job):
-                raise
-        return clusterings.request_clustering(site=site, **asked, rings=False)
 
     def _tell(self, clustering: Clustering, result: dict[str, Any]) -> None:
         self.notice(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from clustering.services.crawl.crawl_results import Line
-from clustering.services.crawl.list_crawling import MAX_PAGES, crawl_list, request_list_crawl
+from clustering.services.crawl.list_crawling import MAX_PAGES, list_crawl_request
 from vertex.core.management.output import WorkCommand, whole_number
 
 
@@ -40,23 +39,22 @@ class Command(WorkCommand):
         self.add_output_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        job = request_list_crawl(
+        request = list_crawl_request(
             site=self.site(options["site"]),
             url=options["url"],
             follows_pages=not options["no_pages"],
             follows_details=not options["no_details"],
             max_pages=options["max_pages"],
             delay=options["delay"],
-            rings=False,
         )
-        with self.open_output(options["output"]) as lines, self.progress(job.title) as advance:
+        with self.open_output(options["output"]) as lines, self.progress(request.title) as advance:
 
             def report(line: Line) -> None:
                 told = {"url": line.url, "status": line.status, "snapshot": line.snapshot}
                 lines.write(told | {"reason": line.reason} if line.reason else told)
-                advance()
+                advance(line)
 
-            result = self.run_job(job, partial(crawl_list, report=report))
+            result = self.run_here(request, report=report)
         self.notice(
             f"{result['lists']} page(s) of the list, {result['records']} records, {result['details']} details"
         )

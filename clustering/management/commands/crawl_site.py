@@ -11,6 +11,7 @@ from clustering.services.crawl import crawling
 from clustering.services.crawl.crawl_results import Line
 from vertex.core.management.output import WorkCommand, whole_number
 from vertex.core.models import Job, Site
+from vertex.core.services.jobs.requests import create_here
 
 
 class Command(WorkCommand):
@@ -48,17 +49,16 @@ class Command(WorkCommand):
 
             def report(line: Line) -> None:
                 lines.write(_told(line))
-                advance()
+                advance(line)
 
             for line in crawling.lines_so_far(job):
                 report(line)
             work = partial(
                 crawling.crawl,
-                report=report,
                 max_pages=options["max_pages"],
                 delay=options["delay"],
             )
-            result = self.run_job(job, work)
+            result = self.finish_here(job, work, report=report)
         self._tell(result)
 
     def _job(self, site: Site, options: dict[str, Any]) -> Job:
@@ -66,7 +66,7 @@ class Command(WorkCommand):
         params = {name: options[name] for name in ("entry", "max_pages", "delay", "strategy")}
         interrupted = crawling.interrupted_crawl(site=site, **params)
         if interrupted is None:
-            return crawling.request_crawl(site=site, **params, actor=None, rings=False)
+            return create_here(crawling.crawl_request(site=site, **params))
         self.notice(
             f"goes on with job {interrupted.pk}, which stopped after {interrupted.n_done} page(s)"
         )

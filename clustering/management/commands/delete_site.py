@@ -8,6 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from clustering.services.sites import retention
 from vertex.core.management.output import WorkCommand
+from vertex.core.services.jobs.requests import create_here
 
 
 class Command(WorkCommand):
@@ -26,5 +27,5 @@ class Command(WorkCommand):
                 f"this deletes {site.name} and its {site.n_pages:,} pages for good; say --yes, "
                 f"and keep a copy with: manage.py export_site {site.name} --output FOLDER"
             )
-        job = retention.request_deletion(site=site, actor=None, rings=False)
-        self.run_job(job, retention.delete_site)
+        job = retention.start_deletion(site=site, actor=None, create=create_here)
+        self.finish_here(job, retention.delete_site)

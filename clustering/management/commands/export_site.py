@@ -10,6 +10,7 @@ from django.core.management.base import CommandParser
 
 from clustering.services.sites import site_export
 from vertex.core.management.output import WorkCommand
+from vertex.core.services.jobs.requests import create_here
 from vertex.core.storage import DiskFull
 
 
@@ -22,8 +23,7 @@ class Command(WorkCommand):
         parser.add_argument("--output", metavar="FOLDER", type=Path, default=Path())
 
     def handle(self, *args: Any, **options: Any) -> None:
-        job = site_export.request_export(site=self.site(options["site"]), actor=None, rings=False)
-        result = self.run_job(
-            job, partial(site_export.export_site, folder=options["output"].resolve())
-        )
+        request = site_export.export_request(site=self.site(options["site"]))
+        work = partial(site_export.export_site, folder=options["output"].resolve())
+        result = self.finish_here(create_here(request), work)
         self.stdout.write(str(options["output"] / result["file"]))

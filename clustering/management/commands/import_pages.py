@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from django.core.management.base import CommandParser
 
 from clustering.dom.addresses import BadAddress
-from clustering.services.pages.importing import ImportedLine, import_pages, request_import
+from clustering.services.pages.importing import ImportedLine, import_request
 from vertex.core.management.output import STANDARD, Lines, WorkCommand, kept_standard_input
-from vertex.core.models import Job, Site
-from vertex.core.services.jobs import jobs
+from vertex.core.models import Site
+from vertex.core.services.jobs.jobs import Report
+from vertex.core.services.jobs.requests import JobRequest
 
 
 class Command(WorkCommand):
@@ -37,32 +37,25 @@ class Command(WorkCommand):
     def handle(self, *args: str, **options: str) -> None:
         site = self.site(options["site"])
         with self.open_output(options["output"]) as lines:
-            job = self._request(site, options["source"], options["base_url"])
+            request = self._request(site, options["source"], options["base_url"])
             with self.progress(f"{site.name}: importing") as advance:
-                result = self.run_job(
-                    job, partial(import_pages, report=partial(self._tell, lines, advance))
-                )
+                report = partial(self._report_line, lines, advance)
+                result = self.run_here(request, report=report)
         told = ", ".join(f"{n:,} {what.replace('_', ' ')}" for what, n in result.items())
         self.notice(f"{site.name}: {told}")
 
-    def _request(self, site: Site, source: str, base_url: str) -> Job:
-        """Return a new job, or the one that a killed run of the same command left behind."""
-        folder = None
-        path = Path(source)
+    def _request(self, site: Site, source: str, base_url: str) -> JobRequest:
+        """Return what is to be imported; a manifest on standard input names files in this folder."""
         if source == STANDARD:
-            path = kept_standard_input()
-            folder = Path.cwd()
-        try:
-            return request_import(
-                site=site, source=path, base_url=base_url, folder=folder, rings=False
+            return import_request(
+                site=site, source=kept_standard_input(), base_url=base_url, folder=Path.cwd()
             )
-        except jobs.JobExists as unfinished:
-            return unfinished.job
+        return import_request(site=site, source=Path(source), base_url=base_url)
 
-    def _tell(self, lines: Lines, advance: Callable[[], None], line: ImportedLine) -> None:
+    def _report_line(self, lines: Lines, advance: Report, line: ImportedLine) -> None:
         if line.snapshot == "failed":
             self.report_bad_line(line.place, line.reason)
         if line.url:
             reason = {"reason": line.reason} if line.reason else {}
             lines.write({"url": line.url, "snapshot": line.snapshot} | reason)
-        advance()
+        advance(line)

@@ -12,5 +12,5 @@ class Command(WorkCommand):
     help = "Drop snapshots beyond the number kept, and bodies that nothing names; workers do it every night."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        result = self.run_job(retention.request_sweep(rings=False), retention.sweep)
+        result = self.run_here(retention.sweep_request())
         self.notice(f"{result['snapshots']:,} snapshots and {result['bodies']:,} bodies dropped")

@@ -21,8 +21,8 @@ from clustering.services.clusters.kept_clusterings import group_key, membership_
 from clustering.services.clusters.observer_processes import observe_stored
 from clustering.services.pages.stored_pages import StoredPage, read_pages, stored_pages
 from vertex.core.models import Job, Site
-from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobRun
+from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 
 Renew = Callable[[int, int], None]
 
@@ -40,32 +40,31 @@ def plan_arrivals() -> int:
     n_planned = 0
     for site in waiting:
         if not Job.objects.unfinished().filter(key=_key(site)).exists():
-            request_arrivals(site=site)
+            enqueue(arrivals_request(site=site))
             n_planned += 1
     return n_planned
 
 
-def request_arrivals(*, site: Site, rings: bool = True) -> Job:
-    """Let a job assign what came to a site. Raises JobExists."""
-    return jobs.create_job(
-        task="clustering.assign_arrivals",
-        queue=Job.Queue.LEARN,
+def arrivals_request(*, site: Site) -> JobRequest:
+    """Describe the job that assigns what came to a site."""
+    return JobRequest(
+        kind=ASSIGN_ARRIVALS,
         title=f"Assign new pages of {site.name}",
         site=site,
         key=_key(site),
-        rings=rings,
     )
 
 
 def run_arrivals(run: JobRun) -> dict[str, Any]:
-    """Do the work of a job that `request_arrivals` made."""
-    if run.job.site is None:
-        raise jobs.JobFailed("the site was deleted meanwhile")
+    """Assign what came to the job's site."""
 
     def renew(n_done: int, n_total: int) -> None:
         run.renew(n_done=n_done, n_total=n_total, message="assigning pages")
 
-    return {"pages": assign_arrivals(site=run.job.site, renew=renew)}
+    return {"pages": assign_arrivals(site=run.site, renew=renew)}
+
+
+ASSIGN_ARRIVALS = JobKind("clustering.assign_arrivals", Job.Queue.LEARN, run_arrivals)
 
 
 def assign_arrivals(*, site: Site, renew: Renew | None = None) -> int:

@@ -18,7 +18,7 @@ from clustering.services.clusters.current_changes import (
     chunks,
 )
 from clustering.services.clusters.current_clusterings import has_pages, locked_clustering
-from clustering.services.clusters.splitting import judge_split_pages, request_split, split_cluster
+from clustering.services.clusters.splitting import judge_split_pages, split_cluster, split_request
 from vertex.core.models import Site, User
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
@@ -31,8 +31,8 @@ __all__ = [
     "move_to_new_cluster",
     "redo_change",
     "rename_cluster",
-    "request_split",
     "split_cluster",
+    "split_request",
     "undo_change",
 ]
 

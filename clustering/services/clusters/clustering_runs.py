@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Any, NamedTuple
 
@@ -32,7 +32,6 @@ from clustering.services.pages.stored_pages import (
 from vertex.core.services.jobs.jobs import JobFailed, JobRun
 
 Seen = Sequence[tuple[StoredPage, ObservedPage]]
-Report = Callable[[], None]  # told of each page that is done
 
 LARGEST_BY_ALGORITHM = {"auto": 3_000}  # quadratic: it groups so many and assigns the others
 LINK_READERS = frozenset({"site_model"})  # a sample would have no links between its pages
@@ -44,27 +43,25 @@ class _Run(NamedTuple):
     run: JobRun
     clusterer: Clusterer
     n_pages: int
-    report: Report
 
     def tell(self, n_done: int, message: str) -> None:
         self.run.renew(n_done=n_done, n_total=self.n_pages, message=message)
 
 
-def cluster_site(run: JobRun, report: Report | None = None) -> dict[str, Any]:
+def cluster_site(run: JobRun) -> dict[str, Any]:
     """Cluster the pages of a job's site and keep the result, as the current clustering unless it compares.
 
-    Raises JobFailed where the site has no pages or lacks what the algorithm needs.
+    Each page is reported when it has been read. Raises JobFailed where the site has no pages or lacks what
+    the algorithm needs.
     """
-    site, params = run.job.site, run.job.params
-    if site is None:
-        raise JobFailed("the site was deleted meanwhile")
+    site, params = run.site, run.job.params
     started, looked_at = time.monotonic(), timezone.now()
     clusterer = CLUSTERERS[params["algorithm"]]
     pages = stored_pages(site)
     if not pages:
         raise JobFailed(f"{site.name} has no stored pages; import pages or crawl the site first")
     sampled = sample_pages(pages, _sample_size(clusterer, len(pages), params.get("n_sample")))
-    this = _Run(run, clusterer, len(pages), report or _tell_nobody)
+    this = _Run(run, clusterer, len(pages))
     seen = list(_observed(this, sampled, 0, "reading pages"))
     clustered = sampled if clusterer.observe else sample_pages(pages, len(pages))
     with run.kept_alive():
@@ -116,7 +113,7 @@ def _observed(
         for batch in batches:
             for one in batch:
                 yield one
-                this.report()
+                this.run.report(one)
             n_done += len(batch)
             this.tell(n_done, message)
 
@@ -172,7 +169,3 @@ def _told(evidence: ClusteringInputs, n_pages: int, n_clustered: int) -> dict[st
         "has_derived_clicks": evidence.has_derived_clicks,
         "redirected": len(evidence.redirected),
     }
-
-
-def _tell_nobody() -> None:
-    pass

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.utils import timezone
 
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.measures import adjusted_rand, confusion
@@ -18,20 +17,18 @@ from clustering.services.clusters.cluster_changes import apply_changes
 from clustering.services.clusters.clustering_runs import cluster_site
 from clustering.services.clusters.kept_clusterings import delete_clusterings, switch_current
 from vertex.core.models import Job, Site, User
-from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.requests import JobKind, JobRequest
 from vertex.core.services.people import audit
 
 __all__ = [
     "ClusteringComparison",
     "assign_arrivals",
     "assignments",
-    "cancel_left_run",
     "cluster_site",
+    "clustering_request",
     "compare_clusterings",
     "drop_clustering",
     "make_current",
-    "request_clustering",
-    "take_over",
 ]
 
 N_MOVED = 20  # pages shown that are elsewhere
@@ -60,57 +57,32 @@ class ClusteringComparison(NamedTuple):
     moved: list[MovedPage]
 
 
-def request_clustering(
+def clustering_request(
     *,
     site: Site,
     algorithm: str = "auto",
     n_sample: int | None = None,
     compare: bool = False,
-    actor: User | None = None,
-    rings: bool = True,
-) -> Job:
-    """Let a job cluster a site's stored pages.
-
-    Raises ValidationError where that cannot be done, JobExists where one of the site is unfinished.
-    """
+) -> JobRequest:
+    """Describe the clustering of a site's stored pages. Raises ValidationError where it cannot be done."""
     if algorithm not in CLUSTERERS:
         raise ValidationError(f"{algorithm!r} is no algorithm; use one of {', '.join(CLUSTERERS)}")
     if n_sample is not None and n_sample < 1:
         raise ValidationError(f"the sample must have at least 1 page, not {n_sample}")
     params = {"algorithm": algorithm, "n_sample": n_sample, "compare": compare}
-    with transaction.atomic():
-        job = jobs.create_job(
-            task="clustering.cluster_site",
-            queue=Job.Queue.LEARN,
-            title=f"Cluster {site.name} by {algorithm}",
-            site=site,
-            params=params,
-            key=f"cluster_site:{site.pk}",
-            actor=actor,
-            rings=rings,
-        )
-        audit.record(
-            actor=actor, action="clustering.requested", subject=site.name, site=site, detail=params
-        )
-    return job
+    return JobRequest(
+        kind=CLUSTER_SITE,
+        title=f"Cluster {site.name} by {algorithm}",
+        site=site,
+        params=params,
+        key=f"cluster_site:{site.pk}",
+        detail=params,
+    )
 
 
-def cancel_left_run(*, job: Job) -> bool:
-    """Cancel a run whose process is gone, and say whether it was one."""
-    if job.state != Job.State.RUNNING or not jobs.claimable(job, timezone.now()).exists():
-        return False
-    jobs.cancel_job(job=job, actor=None)
-    return True
-
-
-def take_over(*, job: Job) -> bool:
-    """Cancel a job that waits for a worker and has not begun, so that its work can be done here and now."""
-    if (
-        job.state != Job.State.DUE or "check" in job.params
-    ):  # the latter goes on with what was begun
-        return False
-    jobs.cancel_job(job=job, actor=None)
-    return True
+CLUSTER_SITE = JobKind(
+    "clustering.cluster_site", Job.Queue.LEARN, cluster_site, "clustering.requested"
+)
 
 
 def make_current(*, clustering: Clustering, actor: User | None) -> None:

@@ -13,6 +13,8 @@ from clustering.services.pages.stored_pages import stored_pages
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
 
+# Its kind stands in `splitting`: the work applies changes, and these come here for the parts.
+JUDGE_TASK = "clustering.judge_split_pages"
 MOST_READ = 500  # pages that are read while others wait for the site; a job reads the others
 
 
@@ -29,7 +31,7 @@ def part_by_page(change: ClusterChange, inside: Sequence[int]) -> dict[int, int]
         add_to_parts(change, judged)
         listed |= judged
     if len(unlisted) > MOST_READ:
-        request_rest(change)
+        _enqueue_rest(change)
     return {page: listed.get(page, change.cluster_id) for page in inside}
 
 
@@ -62,11 +64,11 @@ def add_to_parts(change: ClusterChange, judged: Mapping[int, int]) -> None:
     ClusterChange.objects.filter(pk=change.pk).update(detail=change.detail)
 
 
-def request_rest(change: ClusterChange) -> None:
-    """Let a job judge the pages that a split has not seen, unless one is at it."""
+def _enqueue_rest(change: ClusterChange) -> None:
+    """Create the job that judges the pages a split has not seen, unless one is at it."""
     with suppress(jobs.JobExists):
         jobs.create_job(
-            task="clustering.judge_split_pages",
+            task=JUDGE_TASK,
             queue=Job.Queue.LEARN,
             title=f"Put further pages of {change.cluster} into the parts it was split into",
             site=change.site,

@@ -19,6 +19,7 @@ from clustering.services.clusters.current_changes import apply_changes, apply_la
 from clustering.services.clusters.current_clusterings import has_pages, locked_clustering
 from clustering.services.clusters.observer_processes import observe_stored
 from clustering.services.clusters.split_parts import (
+    JUDGE_TASK,
     add_to_parts,
     assigned_groups,
     judge_pages,
@@ -30,9 +31,10 @@ from clustering.services.pages.stored_pages import (
     sample_pages,
     stored_pages,
 )
-from vertex.core.models import Job, Site, User
+from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobRun
+from vertex.core.services.jobs.requests import JobKind, JobRequest
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
 
@@ -50,34 +52,27 @@ class _Parts(NamedTuple):
     group_by_page: Mapping[int, str | None]  # of all pages
 
 
-def request_split(*, cluster: Cluster, actor: User | None, rings: bool = True) -> Job:
-    """Let a job group a cluster's pages again at a stricter threshold.
+def split_request(*, cluster: Cluster) -> JobRequest:
+    """Describe the job that groups a cluster's pages again at a stricter threshold.
 
-    Raises ValidationError where the cluster has no two pages, JobExists where it is being split.
+    Raises ValidationError where the cluster has no two pages.
     """
     if not has_pages(cluster, at_least=2):
         raise ValidationError(
             f"{cluster} has fewer than 2 pages in the current clustering: nothing to split"
         )
-    with transaction.atomic():
-        job = jobs.create_job(
-            task="clustering.split_cluster",
-            queue=Job.Queue.LEARN,
-            title=f"Split {cluster} of {cluster.site.name}",
-            site=cluster.site,
-            params={"cluster": cluster.pk},
-            key=f"split_cluster:{cluster.pk}",
-            actor=actor,
-            rings=rings,
-        )
-        audit.record(
-            actor=actor, action="cluster.split_requested", subject=cluster, site=cluster.site
-        )
-    return job
+    return JobRequest(
+        kind=SPLIT_CLUSTER,
+        title=f"Split {cluster} of {cluster.site.name}",
+        site=cluster.site,
+        params={"cluster": cluster.pk},
+        key=f"split_cluster:{cluster.pk}",
+        subject=cluster,
+    )
 
 
 def split_cluster(run: JobRun) -> dict[str, Any]:
-    """Do the work of a job that `request_split` made.
+    """Split the job's cluster into parts and store them as a change.
 
     Raises JobFailed where the pages are too much alike to be told apart; nothing is changed then.
     """
@@ -100,6 +95,11 @@ def split_cluster(run: JobRun) -> dict[str, Any]:
     return _keep(run, cluster, found)
 
 
+SPLIT_CLUSTER = JobKind(
+    "clustering.split_cluster", Job.Queue.LEARN, split_cluster, "cluster.split_requested"
+)
+
+
 def judge_split_pages(run: JobRun) -> dict[str, Any]:
     """Judge all pages that came into a split cluster after the split, and put them into its parts."""
     change = _change_of(run)
@@ -115,6 +115,9 @@ def judge_split_pages(run: JobRun) -> dict[str, Any]:
             add_to_parts(change, judged)
             apply_changes(clustering=clustering, pages=batch)
     return {"pages": len(unlisted)}
+
+
+JUDGE_SPLIT_PAGES = JobKind(JUDGE_TASK, Job.Queue.LEARN, judge_split_pages)
 
 
 def _change_of(run: JobRun) -> ClusterChange:

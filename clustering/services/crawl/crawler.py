@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from queue import Empty, SimpleQueue
 from time import monotonic
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from django.conf import settings
 from django.db import transaction
@@ -27,14 +27,12 @@ from clustering.fetching.client import Fetched, open_fetcher
 from clustering.fetching.robots import MAX_CRAWL_DELAY, Robots, RobotsFile, fetch_robots
 from clustering.models import Host, Page
 from clustering.services.crawl import hosts
-from clustering.services.crawl.crawl_results import CrawlWriter, Line, takes_page
+from clustering.services.crawl.crawl_results import CrawlWriter, takes_page
 from clustering.services.crawl.fetch_threads import FetchTask, FetchThreads
 from clustering.services.crawl.frontier import Frontier, LinkTarget
 from clustering.services.crawl.host_queue import CONNECTIONS, HostQueue
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobFailed, JobRun
-
-Report: TypeAlias = Callable[[Line], None]
 
 BATCH: Final = 32  # answers worth a transaction
 AT_MOST: Final = 64  # answers in one transaction
@@ -57,7 +55,6 @@ class Crawler:
     site: Site
     frontier: Frontier
     answers: CrawlWriter
-    report: Report
     stop: threading.Event = field(default_factory=threading.Event)
     ready: SimpleQueue[FetchTask] = field(default_factory=SimpleQueue)
     lanes: dict[int, HostQueue] = field(default_factory=dict)
@@ -293,7 +290,7 @@ class Crawler:
             lane_by_page[page.pk].rest(page)
         self._expect(noted.n_due_by_host)
         for line in noted.lines:
-            self.report(line)
+            self.run.report(line)
 
     def _expect(self, host_pks: Iterable[int]) -> None:
         """Look for due pages of these hosts."""

@@ -12,20 +12,19 @@ from contextlib import closing
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import models, transaction
+from django.db import models
 from django.utils import timezone
 
 from clustering.dom.addresses import BadAddress, belongs_to_site, normalise_url
 from clustering.fetching.politeness import MAX_PAUSE
 from clustering.models import Page
 from clustering.services.crawl.crawl_results import CrawlWriter, Line
-from clustering.services.crawl.crawler import Crawler, Report
+from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.exploring import explore_site
 from clustering.services.crawl.frontier import Frontier
-from vertex.core.models import Job, Site, User
-from vertex.core.services.jobs import jobs
-from vertex.core.services.jobs.jobs import JobFailed, JobRun
-from vertex.core.services.people import audit
+from vertex.core.models import Job, Site
+from vertex.core.services.jobs.jobs import JobRun
+from vertex.core.services.jobs.requests import JobKind, JobRequest
 
 
 class Strategy(models.TextChoices):
@@ -36,36 +35,27 @@ class Strategy(models.TextChoices):
     SPARSEST_FIRST = "sparsest_first", "Sparsest first"
 
 
-def request_crawl(
+def crawl_request(
     *,
     site: Site,
     entry: str = "",
     max_pages: int | None = None,
     delay: float | None = None,
     strategy: str = Strategy.BREADTH_FIRST,
-    actor: User | None = None,
-    rings: bool = True,
-) -> Job:
-    """Let a job crawl a site from its root or another entry.
+) -> JobRequest:
+    """Describe a crawl of a site from its root or another entry.
 
-    Raises ValidationError where the crawl cannot be done, JobExists where one of the site is unfinished.
+    Raises ValidationError where the crawl cannot be done.
     """
     params = _checked_params(site, entry, max_pages, delay, strategy)
-    with transaction.atomic():
-        job = jobs.create_job(
-            task="clustering.crawl_site",
-            queue=Job.Queue.FETCH,
-            title=f"Crawl {site.name}",
-            site=site,
-            params=params,
-            key=_key(site),
-            actor=actor,
-            rings=rings,
-        )
-        audit.record(
-            actor=actor, action="site.crawled", subject=site.name, site=site, detail=params
-        )
-    return job
+    return JobRequest(
+        kind=CRAWL_SITE,
+        title=f"Crawl {site.name}",
+        site=site,
+        params=params,
+        key=_key(site),
+        detail=params,
+    )
 
 
 def resume_crawl(*, job: Job) -> None:
@@ -111,20 +101,14 @@ def interrupted_crawl(
 
 
 def crawl(
-    run: JobRun,
-    report: Report | None = None,
-    *,
-    max_pages: int | None = None,
-    delay: float | None = None,
+    run: JobRun, *, max_pages: int | None = None, delay: float | None = None
 ) -> dict[str, Any]:
-    """Visit the pages of a job's site; a value given here replaces that of an earlier, interrupted run.
+    """Visit the pages of a job's site and report a line for each.
 
-    Raises JobFailed where no page could be stored.
+    A limit given here replaces that of an earlier, interrupted run. Raises JobFailed where no page could be
+    stored.
     """
-    job = run.job
-    site = job.site
-    if site is None:
-        raise JobFailed("the site was deleted meanwhile")
+    job, site = run.job, run.site
     job.params |= {
         name: value
         for name, value in (("max_pages", max_pages), ("delay", delay))
@@ -134,8 +118,11 @@ def crawl(
     is_exploration = job.params["strategy"] != Strategy.BREADTH_FIRST
     frontier = Frontier(job, site)
     answers = CrawlWriter(job, site, frontier, follows_links=not is_exploration)
-    with closing(Crawler(run, site, frontier, answers, report or _tell_nobody)) as crawler:
+    with closing(Crawler(run, site, frontier, answers)) as crawler:
         return explore_site(crawler) if is_exploration else crawler.go()
+
+
+CRAWL_SITE = JobKind("clustering.crawl_site", Job.Queue.FETCH, crawl, "site.crawled")
 
 
 def lines_so_far(job: Job) -> Iterator[Line]:
@@ -152,10 +139,6 @@ def lines_so_far(job: Job) -> Iterator[Line]:
 
 def _key(site: Site) -> str:
     return f"crawl_site:{site.pk}"
-
-
-def _tell_nobody(_line: Line) -> None:
-    pass
 
 
 def _checked_params(

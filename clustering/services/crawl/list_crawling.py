@@ -12,23 +12,21 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
 
 from clustering.dom.addresses import BadAddress, belongs_to_site, normalise_url, url_hash
 from clustering.models import Page
-from clustering.services.crawl.crawl_results import MAX_REDIRECTS, CrawlWriter, Line
-from clustering.services.crawl.crawler import Crawler, Report
+from clustering.services.crawl.crawl_results import MAX_REDIRECTS, CrawlWriter
+from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.frontier import Frontier, LinkTarget
 from clustering.services.lists.list_tables import ListTable, tables_of_snapshot
-from vertex.core.models import Job, Site, User
-from vertex.core.services.jobs import jobs
-from vertex.core.services.jobs.jobs import JobFailed, JobRun
-from vertex.core.services.people import audit
+from vertex.core.models import Job, Site
+from vertex.core.services.jobs.jobs import JobRun
+from vertex.core.services.jobs.requests import JobKind, JobRequest
 
 MAX_PAGES: Final = 1_000  # of a list with its details, unless somebody says otherwise
 
 
-def request_list_crawl(
+def list_crawl_request(
     *,
     site: Site,
     url: str,
@@ -36,13 +34,10 @@ def request_list_crawl(
     follows_details: bool = True,
     max_pages: int = MAX_PAGES,
     delay: float | None = None,
-    actor: User | None = None,
-    rings: bool = True,
-) -> Job:
-    """Let a job fetch a list, the pages on which it goes on, and those of its records.
+) -> JobRequest:
+    """Describe the crawl of a list, the pages on which it goes on, and those of its records.
 
-    With neither it fetches the one page. Raises ValidationError where that cannot be done, JobExists where a
-    crawl of the site is unfinished.
+    With neither it fetches the one page. Raises ValidationError where that cannot be done.
     """
     if max_pages < 1:
         raise ValidationError(f"the number of pages must be at least 1, not {max_pages}")
@@ -61,33 +56,30 @@ def request_list_crawl(
         "follows_pages": follows_pages,
         "follows_details": follows_details,
     }
-    with transaction.atomic():
-        job = jobs.create_job(
-            task="clustering.crawl_list",
-            queue=Job.Queue.FETCH,
-            title=f"Crawl the list {entry}",
-            site=site,
-            params=params,
-            key=f"crawl_list:{site.pk}",
-            actor=actor,
-            rings=rings,
-        )
-        audit.record(actor=actor, action="list.crawled", subject=entry, site=site, detail=params)
-    return job
+    return JobRequest(
+        kind=CRAWL_LIST,
+        title=f"Crawl the list {entry}",
+        site=site,
+        params=params,
+        key=f"crawl_list:{site.pk}",
+        subject=entry,
+        detail=params,
+    )
 
 
-def crawl_list(run: JobRun, report: Report | None = None) -> dict[str, Any]:
+def crawl_list(run: JobRun) -> dict[str, Any]:
     """Visit the pages of a job's list; return counts, and where the entry is stored.
 
-    Raises JobFailed where no page could be stored.
+    A line is reported for each page. Raises JobFailed where no page could be stored.
     """
-    site = run.job.site
-    if site is None:
-        raise JobFailed("the site was deleted meanwhile")
+    site = run.site
     frontier = Frontier(run.job, site)
     answers = CrawlWriter(run.job, site, frontier, follows_links=False)
-    with closing(Crawler(run, site, frontier, answers, report or _tell_nobody)) as crawler:
+    with closing(Crawler(run, site, frontier, answers)) as crawler:
         return _ListCrawl(crawler).go()
+
+
+CRAWL_LIST = JobKind("clustering.crawl_list", Job.Queue.FETCH, crawl_list, "list.crawled")
 
 
 @dataclass(slots=True)
@@ -151,7 +143,3 @@ class _ListCrawl:
             "records": self.n_records,
             "details": len(self.details),
         }
-
-
-def _tell_nobody(_line: Line) -> None:
-    pass

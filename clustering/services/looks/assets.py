@@ -23,25 +23,21 @@ from clustering.fetching.client import open_fetcher
 from clustering.models import Asset, Snapshot, SnapshotAssets
 from clustering.services.looks.asset_fetching import PageFiles, SiteFiles
 from vertex.core.models import Job, Site, User
-from vertex.core.services.jobs import jobs
-from vertex.core.services.jobs.jobs import JobRun
+from vertex.core.services.jobs.jobs import JobExists, JobRun
+from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
 MOST_SNAPSHOTS = 10_000  # of one job
 ROUNDS = 7  # sheets that import sheets that name images
 
 
-def request_assets(
-    *,
-    snapshots: Iterable[Snapshot],
-    actor: User | None = None,
-    rings: bool = True,
-    again: bool = False,
+def start_fetching_assets(
+    *, snapshots: Iterable[Snapshot], actor: User | None = None, again: bool = False
 ) -> Job | None:
-    """Let a job fetch what these snapshots of one site are drawn with; None where all of them have it.
+    """Create the job that fetches what these snapshots of one site are drawn with.
 
-    With `again`, what they have is fetched anew. A job that is already to do the same is returned. Raises
-    ValueError where they are of several sites.
+    Returns None where all of them have it, and the unfinished job that is already to do the same. With
+    `again`, what they have is fetched anew. Raises ValueError where they are of several sites.
     """
     wanted = list(snapshots)
     if not again:
@@ -56,26 +52,22 @@ def request_assets(
         raise ValueError("the snapshots are of several sites")
     pks = sorted({snapshot.pk for snapshot in wanted})[:MOST_SNAPSHOTS]
     site = next(iter(sites.values()))
+    request = JobRequest(
+        kind=FETCH_ASSETS,
+        title=_title(site, pks, wanted[0]),
+        site=site,
+        params={"snapshots": pks, "again": again},
+        key=f"fetch_assets:{site.pk}:{sha256(repr(pks).encode()).hexdigest()[:32]}",
+    )
     try:
-        return jobs.create_job(
-            task="clustering.fetch_assets",
-            queue=Job.Queue.KEEP,
-            title=_title(site, pks, wanted[0]),
-            site=site,
-            params={"snapshots": pks, "again": again},
-            key=f"fetch_assets:{site.pk}:{sha256(repr(pks).encode()).hexdigest()[:32]}",
-            actor=actor,
-            rings=rings,
-        )
-    except jobs.JobExists as exists:
-        return exists.job
+        return enqueue(request, actor=actor)
+    except JobExists as unfinished:
+        return unfinished.job
 
 
 def unfinished_job(snapshot: Snapshot) -> Job | None:
     """Return the job that is to fetch this snapshot's assets, None where there is none."""
-    waiting = Job.objects.unfinished().filter(
-        task="clustering.fetch_assets", site=snapshot.page.site_id
-    )
+    waiting = Job.objects.unfinished().filter(task=FETCH_ASSETS.task, site=snapshot.page.site_id)
     return next(
         (job for job in waiting.order_by("pk") if snapshot.pk in job.params["snapshots"]), None
     )
@@ -83,9 +75,7 @@ def unfinished_job(snapshot: Snapshot) -> Job | None:
 
 def fetch_assets(run: JobRun) -> dict[str, Any]:
     """Give each of the job's snapshots its look; those that have one are done."""
-    site, pks = run.job.site, run.job.params["snapshots"]
-    if site is None:
-        raise jobs.JobFailed("the site was deleted meanwhile")
+    site, pks = run.site, run.job.params["snapshots"]
     n_missing = 0
     done = set() if run.job.params.get("again") else _dressed(pks)
     with open_fetcher() as fetcher:
@@ -99,6 +89,9 @@ def fetch_assets(run: JobRun) -> dict[str, Any]:
                 n_missing += _dress(run, files, snapshot).n_missing
     run.renew(n_done=len(pks), n_total=len(pks), message="")
     return {"snapshots": len(pks), "missing": n_missing}
+
+
+FETCH_ASSETS = JobKind("clustering.fetch_assets", Job.Queue.KEEP, fetch_assets)
 
 
 def sweep_assets(run: JobRun, *, before: datetime) -> int:

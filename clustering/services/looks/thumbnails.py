@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 from base64 import b64encode
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from django.conf import settings
-from django.db import transaction
 
 from clustering.dom.frame.outlines import draw_outline
 from clustering.dom.frame.rendering import Files, render_page
@@ -28,13 +27,10 @@ from clustering.fetching.browser.picturing import Camera, open_camera
 from clustering.fetching.refusals import FetchRefused
 from clustering.models import Asset, ClusterFigures, Page, Snapshot, SnapshotAssets
 from clustering.services.looks.asset_fetching import sheet_text
-from vertex.core.models import Job, Site, User
-from vertex.core.services.jobs import jobs
-from vertex.core.services.jobs.jobs import JobExists, JobFailed, JobRun
-from vertex.core.services.people import audit
+from vertex.core.models import Job, Site
+from vertex.core.services.jobs.jobs import JobExists, JobRun, Work
+from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store, refuse_full_disk
-
-Work = Callable[[JobRun], dict[str, Any]]
 
 KINDS = {"png": "image/png", "svg": "image/svg+xml"}
 MOST_INLINED = 1_000_000  # bytes of images and fonts in the page that is drawn
@@ -54,31 +50,24 @@ class Thumbnail(NamedTuple):
     content_type: str
 
 
-def request_thumbnails(*, site: Site, actor: User | None = None, rings: bool = True) -> Job:
-    """Let a job draw the pictures of a site's clusters. Raises JobExists."""
-    with transaction.atomic():
-        job = jobs.create_job(
-            task="clustering.draw_thumbnails",
-            queue=Job.Queue.KEEP,
-            title=f"Draw thumbnails of {site.name}",
-            site=site,
-            params={},
-            key=f"draw_thumbnails:{site.pk}",
-            actor=actor,
-            rings=rings,
-        )
-        audit.record(actor=actor, action="thumbnails.requested", subject=site.name, site=site)
-    return job
+def thumbnails_request(*, site: Site) -> JobRequest:
+    """Describe the job that draws the pictures of a site's clusters."""
+    return JobRequest(
+        kind=DRAW_THUMBNAILS,
+        title=f"Draw thumbnails of {site.name}",
+        site=site,
+        key=f"draw_thumbnails:{site.pk}",
+    )
 
 
 def with_thumbnails(work: Work) -> Work:
     """Return work that changes the current clusters of a site and then lets a job draw their pictures."""
 
-    def work_and_request(run: JobRun) -> dict[str, Any]:
+    def work_and_request(run: JobRun) -> dict[str, Any] | None:
         result = work(run)
         if run.job.site is not None and not run.job.params.get("compare"):
             with suppress(JobExists):  # the one that is unfinished draws them, or outlines stand in
-                request_thumbnails(site=run.job.site, actor=run.job.created_by)
+                enqueue(thumbnails_request(site=run.job.site), actor=run.job.created_by)
         return result
 
     return work_and_request
@@ -86,10 +75,7 @@ def with_thumbnails(work: Work) -> Work:
 
 def draw_thumbnails(run: JobRun) -> dict[str, Any]:
     """Draw what is missing of the pictures of a site's clusters, with one browser for all of them."""
-    site = run.job.site
-    if site is None:
-        raise JobFailed("the site was deleted meanwhile")
-    missing = _undrawn(_example_snapshots(site))
+    missing = _undrawn(_example_snapshots(run.site))
     n_by_kind = {"png": 0, "svg": 0, "none": 0}
     with _Drawer() as drawer:
         for n_done, snapshot in enumerate(missing):
@@ -101,6 +87,11 @@ def draw_thumbnails(run: JobRun) -> dict[str, Any]:
         "outlines": n_by_kind["svg"],
         "without": n_by_kind["none"],
     }
+
+
+DRAW_THUMBNAILS = JobKind(
+    "clustering.draw_thumbnails", Job.Queue.KEEP, draw_thumbnails, "thumbnails.requested"
+)
 
 
 def find_thumbnail(body: str) -> Thumbnail | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -26,11 +26,11 @@ from clustering.services.pages.pages import (
     store_visits,
 )
 from clustering.services.pages.source_pages import Item, NotTaken, Skipped, SourcePage
-from vertex.core.models import Job, Refusal, Site, User
+from vertex.core.models import Job, Refusal, Site
 from vertex.core.services.files import uploads
 from vertex.core.services.files.files import UnreadableFile, check_exists
 from vertex.core.services.jobs import jobs
-from vertex.core.services.people import audit
+from vertex.core.services.jobs.requests import JobKind, JobRequest
 from vertex.core.storage import DiskFull
 from vertex.core.texts import storable
 
@@ -51,21 +51,16 @@ class ImportedLine:
     code: str = ""  # a word to group reasons by
 
 
-Report: TypeAlias = "Callable[[ImportedLine], None]"
-
-
-def request_import(
+def import_request(
     *,
     site: Site,
     source: Path,
     base_url: str = "",
     folder: Path | None = None,
-    actor: User | None = None,
-    rings: bool = True,
-) -> Job:
-    """Create the job that imports a source; `base_url` defaults to the site's root.
+) -> JobRequest:
+    """Describe the import of a source; `base_url` defaults to the site's root.
 
-    `folder` is where a manifest's files are, if not beside it. Raises UnreadableFile, BadAddress, JobExists.
+    `folder` is where a manifest's files are, if not beside it. Raises UnreadableFile, BadAddress.
     """
     check_exists(source)
     base = normalise_url(base_url or site.root_url).partition("?")[0]
@@ -78,25 +73,20 @@ def request_import(
         :32
     ]
     label = storable(source.name)
-    with transaction.atomic():
-        job = jobs.create_job(
-            task="clustering.import_pages",
-            queue=Job.Queue.KEEP,
-            title=f"Import {label} into {site.name}",
-            site=site,
-            params=params,
-            key=f"import:{site.pk}:{key}",
-            actor=actor,
-            rings=rings,
-        )
-        audit.record(actor=actor, action="import.requested", subject=label, site=site)
-    return job
+    return JobRequest(
+        kind=IMPORT_PAGES,
+        title=f"Import {label} into {site.name}",
+        site=site,
+        params=params,
+        key=f"import:{site.pk}:{key}",
+        subject=label,
+    )
 
 
-def import_pages(run: jobs.JobRun, report: Report | None = None) -> dict[str, Any]:
+def import_pages(run: jobs.JobRun) -> dict[str, Any]:
     """Store the pages of the job's source; after a crash, go on behind the last batch that was stored.
 
-    `report` is told of every line, in the source's order, those of earlier tries included.
+    Every line is reported, in the source's order, those of earlier tries included.
     """
     path = Path(run.job.params["source"])
     if run.job.params.get("is_read"):
@@ -105,7 +95,7 @@ def import_pages(run: jobs.JobRun, report: Report | None = None) -> dict[str, An
     folder = Path(run.job.params["folder"]) if run.job.params["folder"] else None
     try:
         with open_source(path, run.job.params["base_url"], folder) as source:
-            work = _Import(run, report, source.state)
+            work = _Import(run, source.state)
             run.renew(n_total=source.n_items)
             work.store_all(source.items)
     except (UnreadableFile, DiskFull) as error:
@@ -114,13 +104,15 @@ def import_pages(run: jobs.JobRun, report: Report | None = None) -> dict[str, An
     return dict(work.counts)
 
 
+IMPORT_PAGES = JobKind("clustering.import_pages", Job.Queue.KEEP, import_pages, "import.requested")
+
+
 class _Import:
     """An import while it goes on: how far it is, and what became of the lines so far."""
 
-    def __init__(self, run: jobs.JobRun, report: Report | None, state: str) -> None:
+    def __init__(self, run: jobs.JobRun, state: str) -> None:
         self.run = run
         self.site = Site.objects.get(jobs=run.job)
-        self.report = report or _tell_nobody
         is_same = run.job.params.get("state") == state
         self.n_stored = run.job.n_done if is_same else 0  # items that earlier tries have dealt with
         self.counts = Counter[str](run.job.result if is_same else None)
@@ -150,9 +142,9 @@ class _Import:
 
     def _tell_again(self, item: SourcePage | NotTaken | Skipped) -> None:
         if isinstance(item, SourcePage):
-            self.report(ImportedLine(item.place, item.url, "unchanged"))
+            self.run.report(ImportedLine(item.place, item.url, "unchanged"))
         elif isinstance(item, NotTaken):
-            self.report(ImportedLine(item.place, item.url, "failed", item.reason, item.code))
+            self.run.report(ImportedLine(item.place, item.url, "failed", item.reason, item.code))
 
     def _store(self, batch: list[Item], prepared: list[PreparedVisit]) -> None:
         """Store a batch and how far the import is in one transaction, then tell what became of its items."""
@@ -169,7 +161,7 @@ class _Import:
             self._save(result=dict(counts))
         self.n_stored, self.counts = n_stored, counts
         for line in lines:
-            self.report(line)
+            self.run.report(line)
 
     def _refusals(self, lines: list[ImportedLine]) -> Iterator[Refusal]:
         for line in lines:
@@ -184,10 +176,6 @@ class _Import:
 
     def _save(self, **changes: object) -> None:
         Job.objects.filter(pk=self.run.job.pk, lease=self.run.lease).update(**changes)
-
-
-def _tell_nobody(line: ImportedLine) -> None:
-    """Take a line that no person waits for."""
 
 
 def _checked(item: Item) -> Item:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
 from clustering.dom.addresses import BadAddress, normalise_url, url_hash
 from clustering.models import SearchClick
-from vertex.core.models import Job, Refusal, Site, User
+from vertex.core.models import Job, Refusal, Site
 from vertex.core.services.files import uploads
 from vertex.core.services.files.files import (
     BadLine,
@@ -25,7 +25,7 @@ from vertex.core.services.files.files import (
     regular_file,
 )
 from vertex.core.services.jobs import jobs
-from vertex.core.services.people import audit
+from vertex.core.services.jobs.requests import JobKind, JobRequest
 from vertex.core.texts import storable
 
 BATCH = 1000
@@ -43,38 +43,27 @@ class Click(NamedTuple):
     clicks: int
 
 
-Report: TypeAlias = (
-    "Callable[[str, str], None]"  # told of the place and the reason of each bad line
-)
-
-
-def request_search_log(
-    *, site: Site, source: Path, actor: User | None = None, rings: bool = True
-) -> Job:
-    """Create the job that imports a search log. Raises UnreadableFile, JobExists."""
+def search_log_request(*, site: Site, source: Path) -> JobRequest:
+    """Describe the import of a search log. Raises UnreadableFile."""
     check_exists(source)
     path = str(source.absolute())
     digest = hashlib.sha256(path.encode("utf-8", "surrogateescape")).hexdigest()[:32]
     label = storable(source.name)
-    with transaction.atomic():
-        job = jobs.create_job(
-            task="clustering.import_search_log",
-            queue=Job.Queue.KEEP,
-            title=f"Import search log {label} into {site.name}",
-            site=site,
-            params={"source": path},
-            key=f"search_log:{site.pk}:{digest}",
-            actor=actor,
-            rings=rings,
-        )
-        audit.record(actor=actor, action="search_log.requested", subject=label, site=site)
-    return job
+    return JobRequest(
+        kind=IMPORT_SEARCH_LOG,
+        title=f"Import search log {label} into {site.name}",
+        site=site,
+        params={"source": path},
+        key=f"search_log:{site.pk}:{digest}",
+        subject=label,
+    )
 
 
-def import_search_log(run: jobs.JobRun, report: Report | None = None) -> dict[str, Any]:
+def import_search_log(run: jobs.JobRun) -> dict[str, Any]:
     """Store the clicks of the job's log; within a log the clicks of one query and page add up.
 
     What an earlier log said of the same query and page is replaced, so doing it twice changes nothing.
+    The place and the reason of each bad line are reported.
     """
     path = Path(run.job.params["source"])
     if run.job.params.get("is_read"):
@@ -83,7 +72,7 @@ def import_search_log(run: jobs.JobRun, report: Report | None = None) -> dict[st
     try:
         # An unnamed SQLite database lives in a file of its own: a log of any size adds up in little memory.
         with closing(sqlite3.connect("")) as sums:
-            n_bad = _add_up(run, path, sums, report)
+            n_bad = _add_up(run, path, sums)
             n_stored = _store_sums(run, sums)
     except UnreadableFile as error:
         raise jobs.JobFailed(str(error)) from error
@@ -92,6 +81,11 @@ def import_search_log(run: jobs.JobRun, report: Report | None = None) -> dict[st
     Job.objects.filter(pk=run.job.pk, lease=run.lease).update(params=run.job.params, result=result)
     uploads.drop_upload(path)
     return result
+
+
+IMPORT_SEARCH_LOG = JobKind(
+    "clustering.import_search_log", Job.Queue.KEEP, import_search_log, "search_log.requested"
+)
 
 
 def read_search_log(path: Path) -> Iterator[tuple[int, Click | BadLine]]:
@@ -129,7 +123,7 @@ def parse_click(line: bytes) -> Click | BadLine:
         return BadLine(str(error))
 
 
-def _add_up(run: jobs.JobRun, path: Path, sums: sqlite3.Connection, report: Report | None) -> int:
+def _add_up(run: jobs.JobRun, path: Path, sums: sqlite3.Connection) -> int:
     """Fill `sums` with the log's clicks, write down its bad lines and return how many these were."""
     sums.execute("CREATE TABLE sums (query, url, clicks, PRIMARY KEY (query, url)) WITHOUT ROWID")
     Refusal.objects.filter(job=run.job).delete()  # what an earlier try wrote down
@@ -149,8 +143,8 @@ def _add_up(run: jobs.JobRun, path: Path, sums: sqlite3.Connection, report: Repo
             run.renew(message=f"reading, {n_bad + len(bad):,} bad lines")
             Refusal.objects.bulk_create(_refusals(run.job, bad))
         n_bad += len(bad)
-        for place, reason in bad if report else ():
-            report(place, reason)  # type: ignore[misc]
+        for place_and_reason in bad:
+            run.report(place_and_reason)
     return n_bad
 
 

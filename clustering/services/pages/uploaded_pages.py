@@ -16,6 +16,7 @@ from clustering.services.pages import archives, importing
 from vertex.core.models import Job, Site, User
 from vertex.core.services.files import uploads
 from vertex.core.services.files.files import UnreadableFile
+from vertex.core.services.jobs.requests import enqueue
 
 UploadedFile: TypeAlias = "uploadedfile.UploadedFile[Any]"
 
@@ -37,7 +38,9 @@ def import_uploads(
     """
     source = _kept(files)
     try:
-        return importing.request_import(site=site, source=source, base_url=base_url, actor=actor)
+        return enqueue(
+            importing.import_request(site=site, source=source, base_url=base_url), actor=actor
+        )
     except BaseException:  # no job will read the upload: it must not stay
         uploads.drop_upload(source)
         raise

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -22,7 +22,7 @@ from vertex.core.models.bodies import bodies_named
 from vertex.core.services.files import uploads
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobRun
-from vertex.core.services.people import audit
+from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 from vertex.core.storage import page_store
 
 AT_ONCE = 1_000
@@ -31,16 +31,9 @@ MIN_AGE_OF_SWEPT_BODY = timedelta(
 )  # younger ones may belong to a row that is about to be committed
 
 
-def request_sweep(*, actor: User | None = None, rings: bool = True) -> Job:
-    """Let a job apply the retention."""
-    return jobs.create_job(
-        task="clustering.sweep",
-        queue=Job.Queue.KEEP,
-        title="Sweep old snapshots",
-        key="sweep",
-        actor=actor,
-        rings=rings,
-    )
+def sweep_request() -> JobRequest:
+    """Describe the job that applies the retention."""
+    return JobRequest(kind=SWEEP, title="Sweep old snapshots", key="sweep")
 
 
 def sweep(run: JobRun) -> dict[str, Any]:
@@ -56,6 +49,9 @@ def sweep(run: JobRun) -> dict[str, Any]:
     n_bodies = sweep_bodies(run)
     thumbnails.sweep_thumbnails(now=timezone.now())
     return {"snapshots": n_snapshots, "bodies": n_bodies}
+
+
+SWEEP = JobKind("clustering.sweep", Job.Queue.KEEP, sweep)
 
 
 def drop_old_snapshots(run: JobRun, site: Site) -> Iterator[int]:
@@ -116,29 +112,26 @@ def sweep_bodies(run: JobRun) -> int:
     return n_deleted
 
 
-def request_deletion(*, site: Site, actor: User | None, rings: bool = True) -> Job:
-    """Take a site out of sight and let a job delete all that it owns."""
+def start_deletion(*, site: Site, actor: User | None, create: Callable[..., Job] = enqueue) -> Job:
+    """Hide a site, cancel its jobs, and create the job that deletes all that it owns.
+
+    `create` is `create_here` where the caller deletes the site at once. Raises JobExists.
+    """
+    request = JobRequest(
+        kind=DELETE_SITE,
+        title=f"Delete {site.name}",
+        params={"site": site.pk},
+        key=f"delete_site:{site.pk}",
+        subject=site.name,
+        detail={"root_url": site.root_url},
+    )
     with transaction.atomic():
         Site.objects.filter(pk=site.pk, deletion_requested_at=None).update(
             deletion_requested_at=timezone.now()
         )
         for job in site.jobs.filter(state__in=[Job.State.DUE, Job.State.RUNNING]):
             jobs.cancel_job(job=job, actor=actor)
-        audit.record(
-            actor=actor,
-            action="site.deleted",
-            subject=site.name,
-            detail={"root_url": site.root_url},
-        )
-        return jobs.create_job(
-            task="clustering.delete_site",
-            queue=Job.Queue.KEEP,
-            title=f"Delete {site.name}",
-            params={"site": site.pk},
-            key=f"delete_site:{site.pk}",
-            actor=actor,
-            rings=rings,
-        )
+        return create(request, actor=actor)
 
 
 def delete_site(run: JobRun) -> dict[str, Any]:
@@ -160,6 +153,9 @@ def delete_site(run: JobRun) -> dict[str, Any]:
         Asset.objects.filter(site=site)._raw_delete("default")  # noqa: SLF001 - nothing refers to assets
         site.delete()
     return {"pages": n_pages}
+
+
+DELETE_SITE = JobKind("clustering.delete_site", Job.Queue.KEEP, delete_site, "site.deleted")
 
 
 def _delete_what_restricts(pages: list[int]) -> None:

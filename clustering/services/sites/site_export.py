@@ -12,13 +12,12 @@ from typing import Any
 import orjson
 from django.apps import apps
 from django.conf import settings
-from django.db import models, transaction
+from django.db import models
 
 from clustering.models import Asset, Snapshot
-from vertex.core.models import Job, Site, User
-from vertex.core.services.jobs import jobs
+from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobRun
-from vertex.core.services.people import audit
+from vertex.core.services.jobs.requests import JobKind, JobRequest
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
 AT_ONCE = 1_000
@@ -27,20 +26,14 @@ KEPT_WITHOUT_JOB = timedelta(days=1)
 OWN_FILE = re.compile(r".+-([0-9]{1,18})(?:\.zip|(\.[0-9a-f]{8}\.partial))")
 
 
-def request_export(*, site: Site, actor: User | None, rings: bool = True) -> Job:
-    """Let a job write all that a site owns into one zip file."""
-    with transaction.atomic():
-        job = jobs.create_job(
-            task="clustering.export_site",
-            queue=Job.Queue.KEEP,
-            title=f"Export {site.name}",
-            site=site,
-            key=f"export_site:{site.pk}",
-            actor=actor,
-            rings=rings,
-        )
-        audit.record(actor=actor, action="site.exported", subject=site.name, site=site)
-    return job
+def export_request(*, site: Site) -> JobRequest:
+    """Describe the job that writes all that a site owns into one zip file."""
+    return JobRequest(
+        kind=EXPORT_SITE,
+        title=f"Export {site.name}",
+        site=site,
+        key=f"export_site:{site.pk}",
+    )
 
 
 def export_site(run: JobRun, folder: Path | None = None) -> dict[str, Any]:
@@ -49,9 +42,7 @@ def export_site(run: JobRun, folder: Path | None = None) -> dict[str, Any]:
     `manifest.jsonl` lists the snapshots from old to new with their files under `pages/`; `rows/` holds every
     row that belongs to the site, of each app, `assets/` what its pages are drawn with.
     """
-    site = run.job.site
-    if site is None:
-        raise jobs.JobFailed("the site was deleted meanwhile")
+    site = run.site
     folder = folder or settings.EXPORT_DIR
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{site.name}-{run.job.pk}.zip"
@@ -73,6 +64,9 @@ def export_site(run: JobRun, folder: Path | None = None) -> dict[str, Any]:
     finally:
         partial.unlink(missing_ok=True)
     return {"file": path.name, "snapshots": n_snapshots, "bytes": path.stat().st_size}
+
+
+EXPORT_SITE = JobKind("clustering.export_site", Job.Queue.KEEP, export_site, "site.exported")
 
 
 def sweep_exports(*, now: datetime) -> int:

@@ -16,6 +16,7 @@ from clustering.services.clusters import cluster_changes as services
 from clustering.views.clusters.cluster_rows import cluster_of
 from vertex.core.models import Role, Site
 from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
 
@@ -66,7 +67,7 @@ def split_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpRes
     site = get_object_or_404(Site, name=name)
     split = cluster_of(site, cluster_name)
     try:
-        job = services.request_split(cluster=split, actor=user_of(request))
+        job = enqueue(services.split_request(cluster=split), actor=user_of(request))
     except JobExists as error:
         messages.info(request, f"{error}.")
         return redirect("job", pk=error.job.pk)

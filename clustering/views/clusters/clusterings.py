@@ -22,6 +22,7 @@ from clustering.views.clusters.cluster_tables import contingency_table
 from clustering.views.clusters.site_graph import draw_graph
 from vertex.core.models import Role, Site
 from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part
 from vertex.core.views.toasts import tell
@@ -57,7 +58,7 @@ def cluster_site(request: HttpRequest, name: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         entered = form.cleaned_data
         try:
-            job = services.request_clustering(site=site, actor=user_of(request), **entered)
+            job = enqueue(services.clustering_request(site=site, **entered), actor=user_of(request))
         except JobExists as error:
             messages.info(request, f"{error}.")
             return redirect("job", pk=error.job.pk)
@@ -109,7 +110,7 @@ def algorithm_choices(site: Site) -> list[Choice]:
 def draw_thumbnails(request: HttpRequest, name: str) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
     try:
-        job = thumbnails.request_thumbnails(site=site, actor=user_of(request))
+        job = enqueue(thumbnails.thumbnails_request(site=site), actor=user_of(request))
     except JobExists as error:
         messages.info(request, f"{error}.")
     else:

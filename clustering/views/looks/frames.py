@@ -55,7 +55,7 @@ def page_frame(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 def fetch_page_assets(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Let a job fetch what a snapshot is drawn with, once more if it was done before."""
     snapshot = _snapshot(name, pk)
-    assets.request_assets(snapshots=[snapshot], actor=user_of(request), again=True)
+    assets.start_fetching_assets(snapshots=[snapshot], actor=user_of(request), again=True)
     if request.headers.get("HX-Request") == "true":
         return _line(request, snapshot)
     return redirect("snapshot_look", name, snapshot.page_id, snapshot.pk)

@@ -24,6 +24,7 @@ from clustering.services.pages.uploaded_pages import UnfitUploads, import_upload
 from vertex.core.models import Job, Role, Site
 from vertex.core.services.files.uploads import UploadTooLarge, keep_upload
 from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.services.jobs.requests import enqueue
 from vertex.core.storage import DiskFull
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import both_ways, chosen, list_page, list_part, words
@@ -151,12 +152,14 @@ def crawl_site(request: HttpRequest, name: str) -> HttpResponse:
     form.fields["delay"].widget.attrs["placeholder"] = f"{site.crawl_delay:g}"
     if request.method == "POST" and form.is_valid():
         try:
-            job = crawling.request_crawl(
-                site=site,
-                entry=form.cleaned_data["entry"],
-                max_pages=form.cleaned_data["max_pages"],
-                delay=form.cleaned_data["delay"],
-                strategy=form.cleaned_data["strategy"],
+            job = enqueue(
+                crawling.crawl_request(
+                    site=site,
+                    entry=form.cleaned_data["entry"],
+                    max_pages=form.cleaned_data["max_pages"],
+                    delay=form.cleaned_data["delay"],
+                    strategy=form.cleaned_data["strategy"],
+                ),
                 actor=user_of(request),
             )
         except JobExists as error:
@@ -200,7 +203,9 @@ def search_log(request: HttpRequest, name: str) -> HttpResponse:
         file = form.cleaned_data["file"]
         try:
             source = keep_upload(chunks=file.chunks(), name=file.name)
-            job = search_logs.request_search_log(site=site, source=source, actor=user_of(request))
+            job = enqueue(
+                search_logs.search_log_request(site=site, source=source), actor=user_of(request)
+            )
         except JobExists as error:
             return _already(request, error)
         except (UploadTooLarge, DiskFull) as error:

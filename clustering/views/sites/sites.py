@@ -17,6 +17,7 @@ from clustering.services.sites import retention, site_export
 from vertex.core.models import Job, Role, Site
 from vertex.core.models.sites import SiteQuerySet
 from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import both_ways, chosen, list_part, words
 from vertex.core.views.toasts import tell
@@ -106,7 +107,7 @@ def delete_site(request: HttpRequest, name: str) -> HttpResponse:
     form = DeleteSiteForm(request.POST or None, site=site)
     if request.method == "POST" and form.is_valid():
         try:
-            retention.request_deletion(site=site, actor=user_of(request))
+            retention.start_deletion(site=site, actor=user_of(request))
         except JobExists as error:
             messages.info(request, str(error))
         else:
@@ -123,7 +124,7 @@ def delete_site(request: HttpRequest, name: str) -> HttpResponse:
 def export_site(request: HttpRequest, name: str) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
     try:
-        job = site_export.request_export(site=site, actor=user_of(request))
+        job = enqueue(site_export.export_request(site=site), actor=user_of(request))
     except JobExists as error:
         messages.info(request, str(error))
         job = error.job

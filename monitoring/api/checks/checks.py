@@ -19,6 +19,7 @@ from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import ListQuery, Query, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
+from vertex.core.services.jobs.requests import enqueue
 
 READ, WRITE = Scope.RECORDS_READ, Scope.SITES_WRITE
 TAGS = ["monitoring"]
@@ -204,7 +205,7 @@ class SiteChecks(AtSite):
     )
     def post(self, request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
         """Let a job check a site's bellwethers now."""
-        return row_of_job(checking.request_checks(site=subject, actor=caller_of(request)))
+        return row_of_job(enqueue(checking.check_request(site=subject), actor=caller_of(request)))
 
 
 class SiteChanges(ApiView):

@@ -17,6 +17,7 @@ from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
+from vertex.core.services.jobs.requests import enqueue
 
 READ, WRITE = Scope.RECORDS_READ, Scope.VERTICALS_WRITE
 TAGS = ["repairs"]
@@ -153,4 +154,4 @@ class SiteHealing(AtSite):
     )
     def post(self, request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
         """Let a job look which rules still serve a site's pages, and propose others for the rest."""
-        return row_of_job(repairing.request_healing(site=subject, actor=caller_of(request)))
+        return row_of_job(enqueue(repairing.repair_request(site=subject), actor=caller_of(request)))

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clustering.services.clusters import clusterings
 from monitoring.services.repair import repairing
 from vertex.core.management.output import WorkCommand
-from vertex.core.models import Job, Site
-from vertex.core.services.jobs import jobs
 
 
 class Command(WorkCommand):
@@ -36,18 +32,9 @@ class Command(WorkCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         site = self.site(options["site"])
         with self.open_output(options["output"]) as lines:
-            job = self._request(site, options)
-            result = self.run_job(job, partial(repairing.repair_site, report=lines.write))
+            request = repairing.repair_request(
+                site=site, source=options["source"], is_accepted=options["accept"], is_patient=False
+            )
+            result = self.run_here(request, report=lines.write)
         told = ", ".join(f"{n:,} {decision.replace('_', ' ')}" for decision, n in result.items())
         self.notice(f"{site.name}: {told}")
-
-    def _request(self, site: Site, options: dict[str, Any]) -> Job:
-        """Return a new job, after ending the one that a killed run left behind."""
-        asked = {"source": options["source"], "is_accepted": options["accept"]}
-        try:
-            return repairing.request_healing(site=site, **asked, rings=False)
-        except jobs.JobExists as unfinished:
-            job = unfinished.job
-            if not clusterings.cancel_left_run(job=job) and not clusterings.take_over(job=job):
-                raise
-        return repairing.request_healing(site=site, **asked, rings=False)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clustering.services.clusters import clusterings
 from monitoring.services.checks import checking
 from vertex.core.management.output import WorkCommand
-from vertex.core.models import Job, Site
-from vertex.core.services.jobs import jobs
 
 
 class Command(WorkCommand):
@@ -30,19 +26,9 @@ class Command(WorkCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         site = self.site(options["site"])
         with self.open_output(options["output"]) as lines:
-            job = self._request(site, options["source"])
-            result = self.run_job(job, partial(checking.run_checks, report=lines.write))
+            request = checking.check_request(site=site, source=options["source"], is_patient=False)
+            result = self.run_here(request, report=lines.write)
         told = (
             f"changed: {', '.join(result['broken'])}" if result["site_changed"] else "not changed"
         )
         self.notice(f"{site.name}: {told}. {result['reason']}")
-
-    def _request(self, site: Site, source: str) -> Job:
-        """Return a new job, after ending one that a killed run left behind or that waits for a worker."""
-        try:
-            return checking.request_checks(site=site, source=source, rings=False)
-        except jobs.JobExists as unfinished:
-            job = unfinished.job
-            if not clusterings.cancel_left_run(job=job) and not clusterings.take_over(job=job):
-                raise
-        return checking.request_checks(site=site, source=source, rings=False)

@@ -6,7 +6,7 @@ meanwhile no worker waits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from clustering.models import Snapshot
-from clustering.services.looks.assets import request_assets
+from clustering.services.looks.assets import start_fetching_assets
 from monitoring.algorithms.site_change import CHANGED, UNREACHABLE, PageTest, Thresholds
 from monitoring.models import Check, SiteChange, Slot
 from monitoring.services.checks import error_pages, fetched_pages
@@ -28,14 +28,12 @@ from monitoring.services.checks.testing import TestedCluster, test_cluster, tria
 from monitoring.services.checks.thresholds import thresholds_of
 from monitoring.services.checks.watched import WatchedCluster, watched_clusters
 from rules.models import GoldenRecord, Rule
-from vertex.core.models import Job, Site, User
+from vertex.core.models import Job, Site
 from vertex.core.services.files.files import check_exists
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobRun
-from vertex.core.services.people import audit
+from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 from vertex.core.texts import storable
-
-Report = Callable[[dict[str, Any]], None]
 
 MAX_PAGES_WITH_ASSETS = 40  # of a site change, whose old and new look is shown
 RETRY_WAITS = (
@@ -58,34 +56,28 @@ class CheckRun(NamedTuple):
         return str(self.run.job.params.get("source", ""))
 
 
-def request_checks(
-    *,
-    site: Site,
-    source: str = "",
-    actor: User | None = None,
-    rings: bool = True,
-    is_audited: bool = True,
-) -> Job:
-    """Let a job check a site's bellwethers. Raises ValidationError, UnreadableFile, JobExists."""
+def check_request(
+    *, site: Site, source: str = "", is_patient: bool = True, is_audited: bool = True
+) -> JobRequest:
+    """Describe the check of a site's bellwethers. Raises ValidationError, UnreadableFile.
+
+    A job that `is_patient` comes back later where another one fetches from the host; a person at a terminal
+    wants the answer.
+    """
     if not Rule.objects.published().of_site(site).exists():
         raise ValidationError(
-            f"{site.name} has no published rule to check; learn one first: manage.py learn_rules {site.name}"
+            f"{site.name} has no published rule to check; "
+            f"learn one first: manage.py learn_rules {site.name}"
         )
     path = Path(source).absolute() if source else None
     if path:
         check_exists(path)
-    with transaction.atomic():
-        # Where a worker does it, it can come back later; a person at a terminal wants the answer.
-        job = _create_job(
-            site, {"source": str(path or ""), "is_patient": rings}, actor, rings=rings
-        )
-        if is_audited:
-            audit.record(actor=actor, action="check.requested", subject=site.name, site=site)
-    return job
+    params = {"source": str(path or ""), "is_patient": is_patient}
+    return _request(site, params, is_audited=is_audited)
 
 
 @postpones
-def run_checks(run: JobRun, report: Report | None = None) -> dict[str, Any]:
+def run_checks(run: JobRun) -> dict[str, Any]:
     """Check a job's site; report a line for each bellwether, then that of the site.
 
     1. Fetch the bellwethers, or read them from the job's archive.
@@ -95,9 +87,7 @@ def run_checks(run: JobRun, report: Report | None = None) -> dict[str, Any]:
 
     While another job fetches from the site's host, it waits for its turn. Raises JobFailed.
     """
-    site = run.job.site
-    if site is None:
-        raise jobs.JobFailed("the site was deleted meanwhile")
+    site = run.site
     watched = watched_clusters(site)
     if not watched:
         raise jobs.JobFailed(f"{site.name} has no published rule to check")
@@ -109,33 +99,26 @@ def run_checks(run: JobRun, report: Report | None = None) -> dict[str, Any]:
         return _postpone(check_run, doubtful)
     for cluster in tested:
         for test in cluster.tests:
-            if report:
-                report(page_json(cluster.watched.name, test))
+            run.report(page_json(cluster.watched.name, test))
     line = site_json(site, tested)
     _save(check_run, tested, fresh, line)
-    if report:
-        report(line)
+    run.report(line)
     return line
 
 
-def _create_job(
-    site: Site,
-    params: dict[str, Any],
-    actor: User | None,
-    *,
-    rings: bool = True,
-    wait: timedelta = timedelta(0),
-) -> Job:
-    return jobs.create_job(
-        task="monitoring.run_checks",
-        queue=Job.Queue.CHECK,
+RUN_CHECKS = JobKind(
+    "monitoring.run_checks", Job.Queue.CHECK, run_checks, "check.requested", starts_over=True
+)
+
+
+def _request(site: Site, params: dict[str, Any], *, is_audited: bool) -> JobRequest:
+    return JobRequest(
+        kind=RUN_CHECKS,
         title=f"Check {site.name}",
         site=site,
         params=params,
         key=f"run_checks:{site.pk}",
-        actor=actor,
-        due_at=timezone.now() + wait,
-        rings=rings,
+        is_audited=is_audited,
     )
 
 
@@ -231,7 +214,8 @@ def _postpone(check_run: CheckRun, doubtful: set[str]) -> dict[str, Any]:
         fetched_pages.fetch_again(check=check, urls=doubtful)
         run.finish(result)
         params = run.job.params | {"check": check.pk}
-        job = _create_job(check_run.site, params, run.job.created_by, wait=wait)
+        request = _request(check_run.site, params, is_audited=False)
+        job = enqueue(request, actor=run.job.created_by, due_at=timezone.now() + wait)
         Check.objects.filter(pk=check.pk).update(n_rounds=check.n_rounds + 1, job=job)
         Slot.objects.filter(job=run.job).update(job=job)
     return result
@@ -284,7 +268,7 @@ def _request_assets(snapshots: Mapping[int, Snapshot], rules: Mapping[int, Rule]
     pages = [pk for pk in snapshots if pk in rules][:MAX_PAGES_WITH_ASSETS]
     golden = GoldenRecord.objects.filter(rule__in=set(rules.values()), page__in=pages)
     old = [row.snapshot for row in golden.select_related("snapshot__page__site")]
-    request_assets(snapshots=[*(snapshots[pk] for pk in pages), *old])
+    start_fetching_assets(snapshots=[*(snapshots[pk] for pk in pages), *old])
 
 
 def page_json(cluster: str, test: PageTest) -> dict[str, Any]:

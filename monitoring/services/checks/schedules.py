@@ -12,11 +12,12 @@ from django.utils import timezone
 
 from monitoring.algorithms.slots import MOST_HOURS, count_slots, last_slot, next_slot
 from monitoring.models import Alert, Check, Schedule, Slot
-from monitoring.services.checks.checking import request_checks
+from monitoring.services.checks.checking import check_request
 from monitoring.services.notices.alerts import settle_alert
 from rules.models import Rule
 from vertex.core.models import Job, Role, Site, User
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.requests import enqueue
 from vertex.core.services.people import audit
 
 SCHEDULES_PER_TICK = 500
@@ -204,7 +205,7 @@ def _request_check(slot: Slot, site: Site, now: datetime) -> bool:
     """Request a slot's check; where that cannot be, mark the slot as skipped and return False."""
     try:
         with transaction.atomic():
-            job = request_checks(site=site, is_audited=False)
+            job = enqueue(check_request(site=site, is_audited=False))
     except (jobs.JobExists, ValidationError) as error:
         why = " ".join(error.messages) if isinstance(error, ValidationError) else str(error)
         slots = Slot.objects.filter(pk=slot.pk)

@@ -21,7 +21,7 @@ from django.utils import timezone
 from clustering.models import Snapshot
 from monitoring.algorithms.known_values import same_value
 from monitoring.models import Alert, Check, Schedule, SiteChange
-from monitoring.services.checks.checking import request_checks
+from monitoring.services.checks.checking import check_request
 from monitoring.services.guard.unverified_pages import doubtful_pages
 from monitoring.services.notices.alerts import settle_alert
 from rules.models import Record, Rule
@@ -29,6 +29,7 @@ from rules.services.records.storing import ExtractedPage
 from rules.services.seams import HeldPage, HeldPages, HoldReason
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.services.jobs.requests import enqueue
 
 MIN_DOUBTFUL_PAGES: Final = 3  # of a cluster, so that a check is started
 MAJORITY: Final = 0.5
@@ -101,7 +102,7 @@ def _request_check(site: Site, clusters: Collection[str], n_pages: int) -> None:
         clusters=clusters,
     )
     try:
-        request_checks(site=site, is_audited=False)
+        enqueue(check_request(site=site, is_audited=False))
     except (JobExists, ValidationError):
         return  # one is under way, or the last rule went meanwhile
 

@@ -13,25 +13,25 @@ from monitoring.models import Alert, Channel, Notice
 from monitoring.services.notices.messages import DeliveryFailure, Message, send_message
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 from vertex.core.services.people import audit
 
-TASK: Final = "monitoring.try_channel"
 TEXT = "This is a test: no site has changed. Notices of alerts come this way."
 LOOKS_BACK: Final = 100  # trials of a site
 
 
-def request_trial(*, channel: Channel, site: Site, actor: User | None = None) -> Job:
-    """Let a job send a test notice over a channel. Raises JobExists."""
+def start_trial(*, channel: Channel, site: Site, actor: User | None = None) -> Job:
+    """Create the job that sends a test notice over a channel. Raises JobExists."""
+    request = JobRequest(
+        kind=TRY_CHANNEL,
+        title=f"Test notice to {channel.shown}"[:200],
+        site=site,
+        params={"channel": channel.pk},
+        key=f"try_channel:{channel.pk}",
+    )
     with transaction.atomic():
-        job = jobs.create_job(
-            task=TASK,
-            queue=Job.Queue.KEEP,
-            title=f"Test notice to {channel.shown}"[:200],
-            site=site,
-            params={"channel": channel.pk},
-            key=f"try_channel:{channel.pk}",
-            actor=actor,
-        )
+        job = enqueue(request, actor=actor)
+        # Recorded where the channel belongs: one of all sites has no site.
         audit.record(actor=actor, action="channel.tried", subject=str(channel), site=channel.site)
     return job
 
@@ -39,10 +39,10 @@ def request_trial(*, channel: Channel, site: Site, actor: User | None = None) ->
 def try_channel(run: jobs.JobRun) -> dict[str, Any]:
     """Send the test notice of a job. Raises JobFailed, which says why it did not arrive."""
     channel = Channel.objects.filter(pk=run.job.params["channel"]).first()
-    if channel is None or run.job.site is None:
+    if channel is None:
         raise jobs.JobFailed("the channel was removed meanwhile")
     now = timezone.now()
-    alert = Alert(site=run.job.site, kind=Alert.Kind.WARNING, text=TEXT, raised_at=now)
+    alert = Alert(site=run.site, kind=Alert.Kind.WARNING, text=TEXT, raised_at=now)
     notice = Notice(alert=alert, channel=channel, event=Notice.Event.RAISED)
     message = Message(f"test-{channel.pk}-{now:%Y%m%d%H%M%S}", [notice], now)
     with run.kept_alive(), open_fetcher() as client:
@@ -52,9 +52,12 @@ def try_channel(run: jobs.JobRun) -> dict[str, Any]:
     return {"status": answer}
 
 
+TRY_CHANNEL = JobKind("monitoring.try_channel", Job.Queue.KEEP, try_channel)
+
+
 def trials_of(site: Site, channels: Sequence[Channel]) -> list[tuple[Channel, Job | None]]:
     """Return channels, each with its last trial."""
     last: dict[int, Job] = {}
-    for job in Job.objects.filter(task=TASK, site=site).order_by("-pk")[:LOOKS_BACK]:
+    for job in Job.objects.filter(task=TRY_CHANNEL.task, site=site).order_by("-pk")[:LOOKS_BACK]:
         last.setdefault(job.params["channel"], job)
     return [(channel, last.get(channel.pk)) for channel in channels]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from django.core.exceptions import ValidationError
@@ -21,8 +20,7 @@ from annotation.services.annotations.annotating import annotate, annotate_page
 from annotation.services.page.stored_pages import tree_of
 from annotation.services.samples import sampling
 from clustering.models import Cluster, Clustering, Page, PageMembership, Snapshot
-from clustering.services.clusters.clustering_runs import cluster_site
-from clustering.services.clusters.clusterings import cancel_left_run, request_clustering
+from clustering.services.clusters.clusterings import clustering_request
 from clustering.services.pages.pages import Visit, prepare_visits, store_visits
 from monitoring.algorithms.repair import ProposedPage
 from monitoring.models import Proposal, SiteChange
@@ -33,9 +31,10 @@ from monitoring.services.repair.relearning import RelearntRule
 from rules.models import Rule, RuleSample
 from rules.services.learning.schemas import vertical_of
 from rules.services.review.publishing import publish_rule
-from vertex.core.models import Job, Site, User
+from vertex.core.models import Site, User
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobRun
+from vertex.core.services.jobs.requests import run_here
 from vertex.core.services.people import audit
 
 PAGES_PER_TRANSACTION: Final = 50
@@ -113,23 +112,7 @@ def _cluster_site(site: Site, actor: User | None) -> None:
     """Cluster the site anew by the algorithm that it works with."""
     current = Clustering.objects.current().filter(site=site).without_model().first()
     algorithm = current.algorithm if current else "auto"
-    _do(
-        partial(request_clustering, site=site, algorithm=algorithm, actor=actor, rings=False),
-        cluster_site,
-    )
-
-
-def _do(request: Callable[[], Job], work: Any) -> None:
-    """Do another job within this one; one that a killed worker left in the middle ends. Raises JobFailed."""
-    try:
-        job = request()
-    except jobs.JobExists as unfinished:
-        if not cancel_left_run(job=unfinished.job):
-            raise
-        job = request()
-    done = jobs.run_job(job.pk, work)
-    if done.state != Job.State.DONE:
-        raise jobs.JobFailed(done.error or f"“{done.title}” (job {done.pk}) did not end well")
+    run_here(clustering_request(site=site, algorithm=algorithm), actor=actor)
 
 
 def _cluster_of(site: Site, plan: RepairPlan) -> Cluster | None:
@@ -394,8 +377,7 @@ def _retire_unserved(
 
 def _draw_samples(site: Site, cluster: Cluster) -> None:
     """Draw the samples of a repaired cluster anew, so that an editor sees the pages as they are now."""
-    request = partial(sampling.request_samples, site=site, cluster=cluster.name, rings=False)
     try:
-        _do(request, sampling.draw_samples)
+        run_here(sampling.samples_request(site=site, cluster=cluster.name))
     except (jobs.JobExists, jobs.JobFailed, jobs.JobNotClaimed, ValidationError):
         return  # the rule serves; samples can be drawn at any time

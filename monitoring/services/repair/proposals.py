@@ -11,16 +11,17 @@ from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
 from annotation.models import ReviewPolicy
-from annotation.services.samples.sampling import request_samples
+from annotation.services.samples.sampling import samples_request
 from annotation.services.verticals.policies import policy_of
 from clustering.models import Cluster, Snapshot
 from clustering.services.pages.pages import Visit, prepare_visits, store_visits
 from monitoring.models import Check, Proposal, Schedule, SiteChange
 from monitoring.services.checks.changes import end_change
-from monitoring.services.repair.repairing import request_healing
+from monitoring.services.repair.repairing import repair_request
 from rules.models import Rule
 from vertex.core.models import Job, User
 from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.services.jobs.requests import enqueue
 from vertex.core.services.people import audit
 from vertex.core.storage import page_store
 from vertex.core.texts import storable
@@ -57,7 +58,7 @@ def _request_repair(schedule: Schedule) -> bool:
         return False
     is_accepted = accepts_alone(schedule)
     try:
-        request_healing(site=schedule.site, is_accepted=is_accepted, is_careful=is_accepted)
+        enqueue(repair_request(site=schedule.site, is_accepted=is_accepted, is_careful=is_accepted))
     except (JobExists, ValidationError):
         return False  # one is under way, or the last rule has gone
     return True
@@ -99,12 +100,14 @@ def accept_proposal(*, proposal: Proposal, actor: User | None = None) -> Job:
         )
     source = str(proposal.job.params.get("source", "")) if proposal.job else ""
     with transaction.atomic():
-        job = request_healing(
-            site=proposal.site,
-            source=source,
-            is_accepted=True,
-            only=[proposal.name],
-            pages_of=proposal.job_id,
+        job = enqueue(
+            repair_request(
+                site=proposal.site,
+                source=source,
+                is_accepted=True,
+                only=[proposal.name],
+                pages_of=proposal.job_id,
+            ),
             actor=actor,
         )
         audit.record(
@@ -202,7 +205,7 @@ def annotate_instead(
         reject_proposal(proposal=proposal, comment="; ".join(wrong), actor=actor)
         store_visits(site=proposal.site, prepared=prepared)
     try:
-        return request_samples(site=proposal.site, cluster=cluster.name, actor=actor)
+        return enqueue(samples_request(site=proposal.site, cluster=cluster.name), actor=actor)
     except JobExists:
         return None
 

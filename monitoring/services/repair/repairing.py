@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,19 +25,17 @@ from monitoring.services.repair.plans import (
     plan_json,
 )
 from rules.models import GoldenRecord, Rule
-from vertex.core.models import Job, Site, User
+from vertex.core.models import Job, Site
 from vertex.core.services.files.files import check_exists
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobRun
-from vertex.core.services.people import audit
-
-Report = Callable[[dict[str, Any]], None]
+from vertex.core.services.jobs.requests import JobKind, JobRequest
 
 MAX_FETCH_SECONDS: Final = 7_200.0
 MAX_FETCHED_PAGES: Final = 80  # of a cluster, where there is no archive
 
 
-def request_healing(
+def repair_request(
     *,
     site: Site,
     source: str = "",
@@ -45,13 +43,13 @@ def request_healing(
     only: Sequence[str] | None = None,
     pages_of: int | None = None,
     is_careful: bool = False,
-    actor: User | None = None,
-    rings: bool = True,
-) -> Job:
-    """Let a job mend a site. Raises ValidationError, UnreadableFile, JobExists.
+    is_patient: bool = True,
+) -> JobRequest:
+    """Describe the repair of a site. Raises ValidationError, UnreadableFile.
 
     `only` names the plans to be accepted, proposed before by the job `pages_of`; where it `is_careful`, those
-    that pass the field test are accepted and the others wait.
+    that pass the field test are accepted and the others wait. A job that `is_patient` comes back later where
+    another one fetches from the host.
     """
     if not Rule.objects.published().of_site(site).exists():
         raise ValidationError(
@@ -66,27 +64,20 @@ def request_healing(
         "only": list(only) if only is not None else None,
         "pages_of": pages_of,
         "is_careful": is_careful,
-        "is_patient": rings,
+        "is_patient": is_patient,
     }
-    with transaction.atomic():
-        job = jobs.create_job(
-            task="monitoring.heal_site",
-            queue=Job.Queue.LEARN,
-            title=f"Mend {site.name}",
-            site=site,
-            params=params,
-            key=f"heal_site:{site.pk}",
-            actor=actor,
-            rings=rings,
-        )
-        audit.record(
-            actor=actor, action="healing.requested", subject=site.name, site=site, detail=params
-        )
-    return job
+    return JobRequest(
+        kind=HEAL_SITE,
+        title=f"Mend {site.name}",
+        site=site,
+        params=params,
+        key=f"heal_site:{site.pk}",
+        detail=params,
+    )
 
 
 @postpones
-def repair_site(run: JobRun, report: Report | None = None) -> dict[str, Any]:
+def repair_site(run: JobRun) -> dict[str, Any]:
     """Plan how each cluster of a job's site is served as its pages are now, and apply what is to be accepted.
 
     1. Read the pages as they are now, from the job's archive or from the site.
@@ -98,9 +89,7 @@ def repair_site(run: JobRun, report: Report | None = None) -> dict[str, Any]:
 
     Returns how many plans have each decision, and how many were accepted. Raises JobFailed.
     """
-    site = run.job.site
-    if site is None:
-        raise jobs.JobFailed("the site was deleted meanwhile")
+    site = run.site
     rules = list(Rule.objects.published().of_site(site).select_related("cluster"))
     fresh = _read_fresh_pages(run, site, rules)
     if not fresh:
@@ -128,11 +117,15 @@ def repair_site(run: JobRun, report: Report | None = None) -> dict[str, Any]:
         _save_fetched(run, site)
 
     for line in lines:
-        if report:
-            report(line)
+        run.report(line)
     n_by_decision = Counter(line["decision"] for line in lines)
     n_accepted = sum(bool(line.get("accepted")) for line in lines)
     return dict(sorted(n_by_decision.items())) | {"accepted": n_accepted}
+
+
+HEAL_SITE = JobKind(
+    "monitoring.heal_site", Job.Queue.LEARN, repair_site, "healing.requested", starts_over=True
+)
 
 
 def _read_fresh_pages(run: JobRun, site: Site, rules: Sequence[Rule]) -> dict[str, FreshPage]:

@@ -13,10 +13,11 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST
 
 from monitoring.models import Check, CheckedPage
-from monitoring.services.checks.checking import request_checks
+from monitoring.services.checks.checking import check_request
 from monitoring.services.checks.thresholds import EXPLANATIONS
 from vertex.core.models import Role, Site
 from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import chosen
 from vertex.core.views.toasts import tell
@@ -63,7 +64,7 @@ def check_site(request: HttpRequest, name: str) -> HttpResponse:
     """Let a job check the site now."""
     site = get_object_or_404(Site, name=name)
     try:
-        job = request_checks(site=site, actor=user_of(request))
+        job = enqueue(check_request(site=site), actor=user_of(request))
     except JobExists as error:
         messages.info(request, str(error))
     except ValidationError as error:

@@ -18,7 +18,7 @@ from monitoring.forms import ChannelForm, ScheduleForm, ThresholdsForm
 from monitoring.models import Channel, Schedule, Slot
 from monitoring.services.checks import schedules, thresholds
 from monitoring.services.notices import channels
-from monitoring.services.notices.trial_notices import request_trial, trials_of
+from monitoring.services.notices.trial_notices import start_trial, trials_of
 from vertex.core.models import Role, Site
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.views.access import needs_role, user_of
@@ -147,7 +147,7 @@ def try_channel(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Let a worker send a test notice; how it went stands at the channel."""
     channel = _channel(name, pk)
     try:
-        request_trial(
+        start_trial(
             channel=channel, site=get_object_or_404(Site, name=name), actor=user_of(request)
         )
     except JobExists as error:

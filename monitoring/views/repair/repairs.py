@@ -17,6 +17,7 @@ from monitoring.views.checks.site_changes import context_of
 from vertex.core.models import Role
 from vertex.core.services.files.files import UnreadableFile
 from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
 
@@ -28,7 +29,9 @@ def run_repair(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     change = _change(name, pk)
     source = change.found_by.source if change.found_by else ""
     try:
-        job = repairing.request_healing(site=change.site, source=source, actor=user_of(request))
+        job = enqueue(
+            repairing.repair_request(site=change.site, source=source), actor=user_of(request)
+        )
     except JobExists as error:
         messages.info(request, str(error))
     except (ValidationError, UnreadableFile) as error:

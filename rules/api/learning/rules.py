@@ -14,7 +14,7 @@ from rules.models import Impact, Rule, RuleSample
 from rules.services.learning import learning
 from rules.services.records import extracting
 from rules.services.review import reviewing
-from rules.services.review.impacts import request_impact
+from rules.services.review.impacts import start_impact
 from rules.services.review.rolling_back import roll_back
 from vertex.core.api.endpoints import ApiView, endpoint
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
@@ -22,6 +22,7 @@ from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
+from vertex.core.services.jobs.requests import enqueue
 
 READ, WRITE = Scope.RECORDS_READ, Scope.VERTICALS_WRITE
 STATES = [(str(value), label) for value, label in Rule.State.choices]
@@ -294,7 +295,7 @@ class RuleImpacts(RuleAddress):
     )
     def post(self, request: Request, *, subject: Rule, **_: object) -> dict[str, Any]:
         """Let a job compare a rule with the one in use."""
-        impact = request_impact(rule=subject, actor=caller_of(request))
+        impact = start_impact(rule=subject, actor=caller_of(request))
         assert impact.job is not None  # noqa: S101 - just made
         return row_of_job(impact.job)
 
@@ -327,10 +328,10 @@ class SiteLearning(AtSite):
         self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
         """Let a job learn the rules of the annotated clusters, or of one, as drafts."""
-        job = learning.request_learning(
-            site=subject,
-            cluster=body["cluster"],
-            learner=body["learner"],
+        job = enqueue(
+            learning.learning_request(
+                site=subject, cluster=body["cluster"], learner=body["learner"]
+            ),
             actor=caller_of(request),
         )
         return row_of_job(job)
@@ -348,7 +349,9 @@ class SiteExtraction(AtSite):
     )
     def post(self, request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
         """Let a job extract the records of the pages where something is new."""
-        return row_of_job(extracting.request_extraction(site=subject, actor=caller_of(request)))
+        return row_of_job(
+            enqueue(extracting.extraction_request(site=subject), actor=caller_of(request))
+        )
 
 
 def _row_of(rule: Rule) -> dict[str, Any]:

@@ -143,7 +143,7 @@ class Tables(ApiView):
         url = body["url"]
         name = body.get("name") or propose_name(url)
         try:
-            job = pasted_lists.request_table(url=url, name=name, actor=caller_of(request))
+            job = pasted_lists.start_table(url=url, name=name, actor=caller_of(request))
         except pasted_lists.NotAllowed as error:
             raise PermissionDenied(str(error)) from None
         return row_of_job(job)

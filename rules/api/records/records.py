@@ -29,6 +29,7 @@ from vertex.core.api.paging import read_cursor, write_cursor
 from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, Query, RowSerializer
 from vertex.core.models import Role, Scope, Site
+from vertex.core.services.jobs.requests import enqueue
 
 MAX_NUMBER = 2**63 - 1
 VERSIONS_SHOWN = 100
@@ -249,8 +250,11 @@ class SiteRecordExports(AtSite):
         self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
         """Let a job write a site's records into a zip file."""
-        job = record_exports.request_record_export(
-            site=subject, form=body["format"], has_gone=body["gone"], actor=caller_of(request)
+        job = enqueue(
+            record_exports.record_export_request(
+                site=subject, form=body["format"], has_gone=body["gone"]
+            ),
+            actor=caller_of(request),
         )
         return row_of_job(job)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -10,9 +9,7 @@ from django.core.management.base import CommandParser
 from clustering.dom.addresses import BadAddress, normalise_url
 from rules.services.records import extracting
 from vertex.core.management.output import WorkCommand
-from vertex.core.models import Job, Site
 from vertex.core.services.files.files import open_input
-from vertex.core.services.jobs import jobs
 
 
 class Command(WorkCommand):
@@ -32,9 +29,9 @@ class Command(WorkCommand):
         site = self.site(options["site"])
         urls = self._urls(options["urls"]) if options["urls"] else None
         with self.open_output(options["output"]) as lines:
-            job = self._request(site)
-            with self.progress(job.title) as advance:
-                result = self.run_job(job, partial(extracting.extract_records, report=advance))
+            request = extracting.extraction_request(site=site)
+            with self.progress(request.title) as advance:
+                result = self.run_here(request, report=advance)
             for line in extracting.stored_lines(site, urls):
                 lines.write(line)
         told = ", ".join(f"{n:,} {what}" for what, n in result.items() if n)
@@ -53,10 +50,3 @@ class Command(WorkCommand):
                 except BadAddress as error:
                     self.report_bad_line(f"{path}:{number}", str(error))
         return urls
-
-    def _request(self, site: Site) -> Job:
-        """Return a new job, or the one that a killed run of the same command left behind."""
-        try:
-            return extracting.request_extraction(site=site, rings=False)
-        except jobs.JobExists as unfinished:
-            return unfinished.job

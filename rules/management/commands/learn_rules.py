@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -10,8 +9,6 @@ from django.core.management.base import CommandParser
 from rules.algorithms.learning.learner import LEARNERS
 from rules.services.learning import learning
 from vertex.core.management.output import WorkCommand
-from vertex.core.models import Job, Site
-from vertex.core.services.jobs import jobs
 
 
 class Command(WorkCommand):
@@ -37,23 +34,14 @@ class Command(WorkCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         site = self.site(options["site"])
         with self.open_output(options["output"]) as lines:
-            job = self._request(site, options)
-            result = self.run_job(job, partial(learning.learn_rules, report=lines.write))
+            request = learning.learning_request(
+                site=site,
+                cluster=options["cluster"],
+                learner=options["learner"],
+                is_draft=options["draft"],
+                is_forced=options["force"],
+            )
+            result = self.run_here(request, report=lines.write)
         self.notice(
             f"{site.name}: {result['rules']:,} rules learnt, {result['published']:,} published"
         )
-
-    def _request(self, site: Site, options: dict[str, Any]) -> Job:
-        """Return a new job, or the one that a killed run of the same command left behind."""
-        asked = {
-            "cluster": options["cluster"],
-            "learner": options["learner"],
-            "is_draft": options["draft"],
-            "is_forced": options["force"],
-        }
-        try:
-            return learning.request_learning(site=site, **asked, rings=False)
-        except jobs.JobExists as unfinished:
-            if unfinished.job.params != asked:
-                raise
-            return unfinished.job

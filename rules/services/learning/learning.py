@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -36,22 +36,19 @@ from rules.services.review.publishing import publish_rule
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobRun
+from vertex.core.services.jobs.requests import JobKind, JobRequest
 from vertex.core.services.people import audit
 
-Report = Callable[[dict[str, Any]], None]
 
-
-def request_learning(
+def learning_request(
     *,
     site: Site,
     cluster: str = "",
     learner: str = "default",
     is_draft: bool = True,
     is_forced: bool = False,
-    actor: User | None = None,
-    rings: bool = True,
-) -> Job:
-    """Let a job learn the rule of one annotated cluster, or of all. Raises ValidationError, JobExists."""
+) -> JobRequest:
+    """Describe the learning of the rule of one annotated cluster, or of all. Raises ValidationError."""
     if learner not in LEARNERS:
         raise ValidationError(f"there is no learner {learner!r}; there are: {', '.join(LEARNERS)}")
     if not Clustering.objects.current().filter(site=site).exists():
@@ -60,31 +57,22 @@ def request_learning(
         names = ", ".join(_present(site).values_list("name", flat=True)[:20])
         raise ValidationError(f"{site.name} has no cluster {cluster!r}; it has: {names or 'none'}")
     params = {"cluster": cluster, "learner": learner, "is_draft": is_draft, "is_forced": is_forced}
-    with transaction.atomic():
-        job = jobs.create_job(
-            task="rules.learn_rules",
-            queue=Job.Queue.LEARN,
-            title=f"Learn rules of {site.name}" + (f", {cluster}" if cluster else ""),
-            site=site,
-            params=params,
-            key=f"learn_rules:{site.pk}",
-            actor=actor,
-            rings=rings,
-        )
-        audit.record(
-            actor=actor, action="rules.requested", subject=site.name, site=site, detail=params
-        )
-    return job
+    return JobRequest(
+        kind=LEARN_RULES,
+        title=f"Learn rules of {site.name}" + (f", {cluster}" if cluster else ""),
+        site=site,
+        params=params,
+        key=f"learn_rules:{site.pk}",
+        detail=params,
+    )
 
 
-def learn_rules(run: JobRun, report: Report | None = None) -> dict[str, Any]:
-    """Learn the rules that a job asks for; what each attribute came to is told line by line.
+def learn_rules(run: JobRun) -> dict[str, Any]:
+    """Learn the rules that a job asks for; what each attribute came to is reported.
 
     Raises JobFailed where nothing is annotated, or a rule may not be published.
     """
-    site, params = run.job.site, run.job.params
-    if site is None:
-        raise jobs.JobFailed("the site was deleted meanwhile")
+    site, params = run.site, run.job.params
     clusters = _annotated(site, params["cluster"])
     if not clusters:
         raise jobs.JobFailed(
@@ -97,8 +85,7 @@ def learn_rules(run: JobRun, report: Report | None = None) -> dict[str, Any]:
         with run.kept_alive():
             rule = learn_rule(cluster=cluster, learner=params["learner"], actor=run.job.created_by)
         for line in rule.figures:
-            if report:
-                report({"cluster": cluster.name, **line})
+            run.report({"cluster": cluster.name, **line})
         if not params["is_draft"]:
             try:
                 publish_rule(rule=rule, actor=run.job.created_by, is_forced=params["is_forced"])
@@ -108,6 +95,9 @@ def learn_rules(run: JobRun, report: Report | None = None) -> dict[str, Any]:
     if refused:
         raise jobs.JobFailed(" ".join(refused))
     return {"rules": len(clusters), "published": 0 if params["is_draft"] else len(clusters)}
+
+
+LEARN_RULES = JobKind("rules.learn_rules", Job.Queue.LEARN, learn_rules, "rules.requested")
 
 
 class LearntRule(NamedTuple):

@@ -35,16 +35,14 @@ from rules.services.learning.learning import learn_rule
 from rules.services.learning.schemas import runnable
 from rules.services.lists.found_tables import raw_table
 from rules.services.lists.list_clusters import cluster_for
-from rules.services.records.extracting import request_extraction
+from rules.services.records.extracting import extraction_request
 from rules.services.review.reviewing import propose_rule, publish_reviewed, why_not
 from vertex.core.models import Job, Role, Site, User
-from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobExists, JobFailed, JobRun
-from vertex.core.services.people import audit
+from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 
 Marks = dict[Attribute | None, Sequence[AnnotatedValue]]
 
-TASK = "rules.accept_list"
 N_STEPS = 5
 
 
@@ -57,19 +55,17 @@ class ChosenColumn:
     type: str
 
 
-def request_acceptance(
+def acceptance_request(
     *,
     snapshot: Snapshot,
     rank: int,
     columns: Sequence[ChosenColumn],
     vertical: str,
     publishes: bool,
-    actor: User,
-    rings: bool = True,
-) -> Job:
-    """Let a job annotate a page by the table of its list and learn the rule.
+) -> JobRequest:
+    """Describe the job that annotates a page by the table of its list and learns the rule.
 
-    Raises ValidationError, BadVertical, JobExists.
+    Raises ValidationError, BadVertical.
     """
     if not columns:
         raise ValidationError("Choose at least one column.")
@@ -85,21 +81,15 @@ def request_acceptance(
         "vertical": vertical,
         "publishes": publishes,
     }
-    with transaction.atomic():
-        job = jobs.create_job(
-            task=TASK,
-            queue=Job.Queue.LEARN,
-            title=f"Make a rule of the list {snapshot.page.url}",
-            site=site,
-            params=params,
-            key=f"learn_rules:{site.pk}",
-            actor=actor,
-            rings=rings,
-        )
-        audit.record(
-            actor=actor, action="list.accepted", subject=snapshot.page.url, site=site, detail=params
-        )
-    return job
+    return JobRequest(
+        kind=ACCEPT_LIST,
+        title=f"Make a rule of the list {snapshot.page.url}",
+        site=site,
+        params=params,
+        key=f"learn_rules:{site.pk}",
+        subject=snapshot.page.url,
+        detail=params,
+    )
 
 
 def accept_list(run: JobRun) -> dict[str, Any]:
@@ -131,6 +121,9 @@ def accept_list(run: JobRun) -> dict[str, Any]:
         "different": n_different,
         **told,
     }
+
+
+ACCEPT_LIST = JobKind("rules.accept_list", Job.Queue.LEARN, accept_list, "list.accepted")
 
 
 def compare(
@@ -282,4 +275,4 @@ def _extract(cluster: Cluster, actor: User) -> None:
     site: Site = cluster.site
     if actor.has_role(Role.OPERATOR, site):
         with suppress(JobExists):
-            request_extraction(site=site, actor=actor)
+            enqueue(extraction_request(site=site), actor=actor)

@@ -12,9 +12,10 @@ from django.db.models import Q
 
 from clustering.dom.addresses import BadAddress, belongs_to_site, normalise_url
 from clustering.models import Page
-from clustering.services.crawl.list_crawling import request_list_crawl
+from clustering.services.crawl.list_crawling import list_crawl_request
 from clustering.services.sites.sites import SiteExists, add_site
 from vertex.core.models import Job, Role, Site, User
+from vertex.core.services.jobs.requests import enqueue
 
 FETCHING = "clustering.crawl_list"
 MOST_TOLD = 5
@@ -32,8 +33,8 @@ class Unfetched(NamedTuple):
     reason: str
 
 
-def request_table(*, url: str, name: str, actor: User, rings: bool = True) -> Job:
-    """Let a job fetch one page for the lists on it; a host without a site gets one of this name.
+def start_table(*, url: str, name: str, actor: User) -> Job:
+    """Create the job that fetches one page for the lists on it; a host without a site gets one of this name.
 
     Raises ValidationError, NotAllowed, JobExists.
     """
@@ -44,15 +45,10 @@ def request_table(*, url: str, name: str, actor: User, rings: bool = True) -> Jo
     site = site_at(address, actor)
     with transaction.atomic():
         site = site or _added(address, name, actor)
-        return request_list_crawl(
-            site=site,
-            url=address,
-            follows_pages=False,
-            follows_details=False,
-            max_pages=1,
-            actor=actor,
-            rings=rings,
+        request = list_crawl_request(
+            site=site, url=address, follows_pages=False, follows_details=False, max_pages=1
         )
+        return enqueue(request, actor=actor)
 
 
 def site_at(address: str, user: User) -> Site | None:
@@ -101,17 +97,20 @@ def unfinished_fetch(site: Site) -> Job | None:
 def crawl_whole_list(
     *, page: Page, follows_pages: bool, follows_details: bool, max_pages: int, actor: User
 ) -> Job:
-    """Let a job fetch a list with its further pages and details. Raises ValidationError, JobExists."""
+    """Create the job that fetches a list with its further pages and details.
+
+    Raises ValidationError, JobExists.
+    """
     if not (follows_pages or follows_details):
         raise ValidationError("Choose the further pages, the details, or both.")
-    return request_list_crawl(
+    request = list_crawl_request(
         site=page.site,
         url=page.url,
         follows_pages=follows_pages,
         follows_details=follows_details,
         max_pages=max_pages,
-        actor=actor,
     )
+    return enqueue(request, actor=actor)
 
 
 def last_whole_crawl(page: Page) -> Job | None:

@@ -8,7 +8,7 @@ due.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
@@ -33,32 +33,26 @@ from rules.services.records.page_clusters import assign_new_pages
 from rules.services.records.published_rules import PublishedRules, published_rules
 from rules.services.records.storing import ExtractedPage, store_extracted
 from rules.services.seams import held_follow_up, record_guard
-from vertex.core.models import Job, Site, User
+from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobRun
-from vertex.core.services.people import audit
+from vertex.core.services.jobs.requests import JobKind, JobRequest
 
 PAGES_PER_BATCH = 100
 BY_HAND = "by_hand"
 
 
-def request_extraction(*, site: Site, actor: User | None = None, rings: bool = True) -> Job:
-    """Let a job extract what is due of a site. Raises JobExists."""
-    with transaction.atomic():
-        job = jobs.create_job(
-            task="rules.extract_records",
-            queue=Job.Queue.EXTRACT,
-            title=f"Extract records of {site.name}",
-            site=site,
-            key=f"extract_records:{site.pk}",
-            actor=actor,
-            rings=rings,
-        )
-        audit.record(actor=actor, action="records.requested", subject=site.name, site=site)
-    return job
+def extraction_request(*, site: Site) -> JobRequest:
+    """Describe the extraction of what is due of a site."""
+    return JobRequest(
+        kind=EXTRACT_RECORDS,
+        title=f"Extract records of {site.name}",
+        site=site,
+        key=f"extract_records:{site.pk}",
+    )
 
 
-def extract_records(run: JobRun, report: Callable[[], None] | None = None) -> dict[str, Any]:
+def extract_records(run: JobRun) -> dict[str, Any]:
     """Do the work of an extraction job. Raises JobFailed.
 
     Everything that an extraction may start is started here:
@@ -70,9 +64,7 @@ def extract_records(run: JobRun, report: Callable[[], None] | None = None) -> di
     4. What is held back is followed up: monitoring counts it, and alerts people and requests a check where
        constant values of many pages changed.
     """
-    site = run.job.site
-    if site is None:
-        raise jobs.JobFailed("the site was deleted meanwhile")
+    site = run.site
     assign_new_pages(run, site)
     published = published_rules(site)
     if not published.rule_by_cluster:
@@ -94,10 +86,14 @@ def extract_records(run: JobRun, report: Callable[[], None] | None = None) -> di
             if held.pages:
                 n_by_state["held"] += len(held.pages)
             held_follow_up()(site, held)
-        for _ in extracted:
-            if report:
-                report()
+        for page in extracted:
+            run.report(page)
     return {"pages": len(due), **n_by_state}
+
+
+EXTRACT_RECORDS = JobKind(
+    "rules.extract_records", Job.Queue.EXTRACT, extract_records, "records.requested"
+)
 
 
 def due_pages(site: Site, ruleset_version: str) -> list[int]:

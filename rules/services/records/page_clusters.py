@@ -6,10 +6,10 @@ from contextlib import suppress
 
 from clustering.models import Clustering
 from clustering.services.clusters.arrivals import assign_arrivals, is_outgrown
-from clustering.services.clusters.clusterings import cluster_site, request_clustering
-from vertex.core.models import Job, Site
-from vertex.core.services.jobs import jobs
-from vertex.core.services.jobs.jobs import JobExists, JobFailed, JobRun
+from clustering.services.clusters.clusterings import clustering_request
+from vertex.core.models import Site
+from vertex.core.services.jobs.jobs import JobExists, JobFailed, JobNotClaimed, JobRun
+from vertex.core.services.jobs.requests import run_here
 
 
 def assign_new_pages(run: JobRun, site: Site) -> None:
@@ -20,16 +20,17 @@ def assign_new_pages(run: JobRun, site: Site) -> None:
     current = Clustering.objects.current().filter(site=site).first()
     with run.kept_alive():
         if current is not None and is_outgrown(current):
-            with suppress(JobFailed, JobExists):
+            with suppress(JobFailed, JobExists, JobNotClaimed):
                 cluster_now(run, site)
         assign_arrivals(site=site)
 
 
 def cluster_now(run: JobRun, site: Site) -> None:
-    """Cluster a site by a job of its own, done within this one. Raises JobFailed, JobExists."""
-    job = request_clustering(site=site, actor=run.job.created_by, rings=False)
-    done = jobs.run_job(job.pk, cluster_site)
-    if done.state != Job.State.DONE:
-        raise JobFailed(
-            f"the pages of {site.name} could not be clustered: {done.error or done.state}"
-        )
+    """Cluster a site by a job of its own, done within this one.
+
+    Raises JobFailed, and JobExists or JobNotClaimed where the site is being clustered.
+    """
+    try:
+        run_here(clustering_request(site=site), actor=run.job.created_by)
+    except JobFailed as error:
+        raise JobFailed(f"the pages of {site.name} could not be clustered: {error}") from None

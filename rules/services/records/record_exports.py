@@ -13,7 +13,6 @@ from typing import Any, Final
 import orjson
 import pyarrow as pa
 from django.conf import settings
-from django.db import transaction
 
 from rules.models import Record, RecordQuerySet, Rule
 from rules.services.records.file_formats import (
@@ -31,12 +30,10 @@ from rules.services.records.file_formats import (
     parquet_file,
 )
 from rules.services.records.record_rows import all_record_rows
-from vertex.core.models import Job, Site, User
-from vertex.core.services.jobs import jobs
+from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobRun
-from vertex.core.services.people import audit
+from vertex.core.services.jobs.requests import JobKind, JobRequest
 
-TASK = "rules.export_records"
 HEAD: Final[Mapping[str, pa.DataType]] = {
     "url": TEXT,
     "cluster": TEXT,
@@ -115,35 +112,25 @@ def attributes_of(records: RecordQuerySet) -> dict[str, bool]:
     return is_multi_by_attribute
 
 
-def request_record_export(
+def record_export_request(
     *,
     site: Site,
     form: str = JSON_LINES,
     has_gone: bool = False,
-    actor: User | None = None,
-    rings: bool = True,
-) -> Job:
-    """Let a job write a site's records into a zip file. Raises JobExists."""
-    with transaction.atomic():
-        job = jobs.create_job(
-            task=TASK,
-            queue=Job.Queue.KEEP,
-            title=f"Export records of {site.name} as {Format(form).label}",
-            site=site,
-            params={"format": form, "gone": has_gone},
-            key=f"export_records:{site.pk}:{form}",
-            actor=actor,
-            rings=rings,
-        )
-        audit.record(actor=actor, action="records.exported", subject=site.name, site=site)
-    return job
+) -> JobRequest:
+    """Describe the job that writes a site's records into a zip file."""
+    return JobRequest(
+        kind=EXPORT_RECORDS,
+        title=f"Export records of {site.name} as {Format(form).label}",
+        site=site,
+        params={"format": form, "gone": has_gone},
+        key=f"export_records:{site.pk}:{form}",
+    )
 
 
 def export_records(run: JobRun) -> dict[str, Any]:
     """Write the records that a job asks for into a file of the export folder. Raises JobFailed."""
-    site, form = run.job.site, run.job.params["format"]
-    if site is None:
-        raise jobs.JobFailed("the site was deleted meanwhile")
+    site, form = run.site, run.job.params["format"]
     records = records_of(site, has_gone=run.job.params["gone"])
     folder = settings.EXPORT_DIR
     folder.mkdir(parents=True, exist_ok=True)
@@ -170,6 +157,9 @@ def export_records(run: JobRun) -> dict[str, Any]:
     finally:
         partial.unlink(missing_ok=True)
     return {"file": path.name, "bytes": path.stat().st_size}
+
+
+EXPORT_RECORDS = JobKind("rules.export_records", Job.Queue.KEEP, export_records, "records.exported")
 
 
 def records_of(site: Site, *, has_gone: bool = False) -> RecordQuerySet:

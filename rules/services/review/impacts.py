@@ -30,15 +30,15 @@ from rules.services.learning.schemas import runnable
 from vertex.core.models import Job, User
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobRun
-from vertex.core.services.people import audit
+from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 
 AT_ONCE = 50  # pages
 MOST_EXAMPLES = 25  # of an attribute and kind
 LONGEST = 2_000  # characters of a value in an example
 
 
-def request_impact(*, rule: Rule, actor: User | None = None, rings: bool = True) -> Impact:
-    """Let a job compare a rule with the one in use. Raises JobExists."""
+def start_impact(*, rule: Rule, actor: User | None = None) -> Impact:
+    """Create the job that compares a rule with the published one. Raises JobExists."""
     against = Rule.objects.published().filter(cluster=rule.cluster_id).exclude(pk=rule.pk).first()
     with transaction.atomic():
         impact = Impact.objects.create(
@@ -47,22 +47,17 @@ def request_impact(*, rule: Rule, actor: User | None = None, rings: bool = True)
             against_version=against.version if against else None,
             stylesheet_hash=stylesheet_hash(rule),
         )
-        impact.job = jobs.create_job(
-            task="rules.compute_impact",
-            queue=Job.Queue.EXTRACT,
+        request = JobRequest(
+            kind=COMPUTE_IMPACT,
             title=f"Compare {rule} with {against or 'no rule'}",
             site=rule.cluster.site,
             params={"impact": impact.pk},
             key=f"impact:{rule.pk}",
-            actor=actor,
-            rings=rings,
+            subject=rule,
+            detail={"against": impact.against_version},
         )
+        impact.job = enqueue(request, actor=actor)
         impact.save(update_fields=["job"])
-        detail = {"against": impact.against_version}
-        site = rule.cluster.site
-        audit.record(
-            actor=actor, action="impact.requested", subject=str(rule), site=site, detail=detail
-        )
     return impact
 
 
@@ -71,7 +66,7 @@ def compute_impact(run: JobRun) -> dict[str, Any]:
     impact = (
         Impact.objects.filter(pk=run.job.params["impact"]).select_related("rule", "against").first()
     )
-    if impact is None or run.job.site is None:
+    if impact is None:
         raise jobs.JobFailed("the rule was deleted meanwhile")
     members = PageMembership.objects.current().filter(cluster=impact.rule.cluster_id)
     pages = list(members.order_by("page").values_list("page", flat=True))
@@ -79,7 +74,7 @@ def compute_impact(run: JobRun) -> dict[str, Any]:
     for start in range(0, len(due), AT_ONCE):
         batch = due[start : start + AT_ONCE]
         with run.kept_alive() if _is_by_hand(impact) else nullcontext():
-            found = _changes_of(impact, stored_pages(run.job.site, batch))
+            found = _changes_of(impact, stored_pages(run.site, batch))
         n_done = len(pages) - len(due) + start + len(batch)
         with transaction.atomic():
             run.renew(n_done=n_done, n_total=len(pages), message="comparing")
@@ -89,6 +84,11 @@ def compute_impact(run: JobRun) -> dict[str, Any]:
     impact.finished_at = timezone.now()
     impact.save(update_fields=["finished_at"])
     return {"pages": len(pages)}
+
+
+COMPUTE_IMPACT = JobKind(
+    "rules.compute_impact", Job.Queue.EXTRACT, compute_impact, "impact.requested"
+)
 
 
 def _is_by_hand(impact: Impact) -> bool:

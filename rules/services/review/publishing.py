@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from clustering.models import Cluster, Page, Snapshot
-from clustering.services.looks.assets import request_assets
+from clustering.services.looks.assets import start_fetching_assets
 from rules.algorithms.running.record_lines import Line, line_json, lines_of_extracted
 from rules.models import Bellwether, GoldenRecord, Review, Rule, RuleSample
 from rules.services.learning.sample_pages import extract_snapshot
@@ -57,7 +57,7 @@ def publish_rule(
         _end_review(rule, actor, reason)
         _keep_golden(rule, golden)
         _choose_bellwethers(rule, list(golden))
-        request_assets(snapshots=[snapshot for snapshot, _ in golden.values()], actor=actor)
+        start_fetching_assets(snapshots=[snapshot for snapshot, _ in golden.values()], actor=actor)
         audit.record(
             actor=actor,
             action="rule.published",

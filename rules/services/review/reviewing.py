@@ -17,7 +17,7 @@ from clustering.models import Cluster
 from rules.models import Review, Rule
 from rules.services.learning.held_out import draw_pages, stylesheet_hash
 from rules.services.learning.learning import check_held_out
-from rules.services.review.impacts import request_impact
+from rules.services.review.impacts import start_impact
 from rules.services.review.publishing import publish_rule
 from vertex.core.models import Role, Site, User
 from vertex.core.services.jobs.jobs import JobExists
@@ -28,9 +28,7 @@ LONGEST = 4_000  # characters of a comment or reason
 Publishing = ReviewPolicy.Publishing
 
 
-def propose_rule(
-    *, rule: Rule, comment: str = "", actor: User | None = None, rings: bool = True
-) -> Review:
+def propose_rule(*, rule: Rule, comment: str = "", actor: User | None = None) -> Review:
     """Ask for a draft to be published: draw the pages to judge, and compare it with the rule in use.
 
     A proposal of the same cluster that still waits becomes a draft again. Raises ValidationError.
@@ -52,7 +50,7 @@ def propose_rule(
         )
         draw_pages(review)
         _record(rule, "rule.proposed", actor, comment=told)
-        _compare(rule, actor, rings=rings)
+        _compare(rule, actor)
     return review
 
 
@@ -146,11 +144,11 @@ def _replace_waiting(rule: Rule, actor: User | None) -> None:
         _record(other, "rule.replaced", actor, by=rule.version)
 
 
-def _compare(rule: Rule, actor: User | None, *, rings: bool) -> None:
+def _compare(rule: Rule, actor: User | None) -> None:
     """Let the impact be computed, unless that is being done."""
     try:
         with transaction.atomic():
-            request_impact(rule=rule, actor=actor, rings=rings)
+            start_impact(rule=rule, actor=actor)
     except JobExists:
         return
 

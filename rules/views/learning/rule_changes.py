@@ -19,6 +19,7 @@ from rules.services.review import reviewing
 from rules.services.review.rolling_back import roll_back, rule_before
 from vertex.core.models import Job, Role, Site
 from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
 
@@ -32,7 +33,9 @@ def learn_rules(request: HttpRequest, name: str) -> HttpResponse:
     return _started(
         request,
         site,
-        lambda: learning.request_learning(site=site, cluster=cluster, actor=user_of(request)),
+        lambda: enqueue(
+            learning.learning_request(site=site, cluster=cluster), actor=user_of(request)
+        ),
     )
 
 
@@ -42,7 +45,9 @@ def extract_records(request: HttpRequest, name: str) -> HttpResponse:
     """Let a job run the published rules on the pages where something is new."""
     site = get_object_or_404(Site, name=name)
     return _started(
-        request, site, lambda: extracting.request_extraction(site=site, actor=user_of(request))
+        request,
+        site,
+        lambda: enqueue(extracting.extraction_request(site=site), actor=user_of(request)),
     )
 
 
@@ -56,7 +61,9 @@ def export_records(request: HttpRequest, name: str) -> HttpResponse:
     return _started(
         request,
         site,
-        lambda: record_exports.request_record_export(site=site, form=form, actor=user_of(request)),
+        lambda: enqueue(
+            record_exports.record_export_request(site=site, form=form), actor=user_of(request)
+        ),
     )
 
 

@@ -17,7 +17,7 @@ from annotation.models import Vertical
 from annotation.services.verticals.verticals import BadVertical
 from clustering.forms.sites import propose_name
 from clustering.models import Page, Snapshot, SnapshotAssets
-from clustering.services.looks.assets import request_assets, unfinished_job
+from clustering.services.looks.assets import start_fetching_assets, unfinished_job
 from rules.forms import AcceptForm, ColumnFormSet, PasteForm, WholeListForm
 from rules.services.lists import accepting_lists, pasted_lists
 from rules.services.lists.found_tables import FoundTable, found_tables, table_ranked
@@ -26,11 +26,12 @@ from rules.services.records.file_formats import JSON_LINES, MEDIA_TYPES
 from rules.views.lists.table_rows import column_rows, free_vertical_name, table_rows
 from vertex.core.models import Job, Role, Site
 from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import chosen
 from vertex.core.views.toasts import tell
 
-JOBS = (pasted_lists.FETCHING, accepting_lists.TASK)
+JOBS = (pasted_lists.FETCHING, accepting_lists.ACCEPT_LIST.task)
 ROWS_SHOWN = 500
 MOST_VERTICALS = 200
 
@@ -44,9 +45,7 @@ def new_table(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         url = form.cleaned_data["url"]
         try:
-            job = pasted_lists.request_table(
-                url=url, name=propose_name(url), actor=user_of(request)
-            )
+            job = pasted_lists.start_table(url=url, name=propose_name(url), actor=user_of(request))
         except JobExists as error:
             busy = error.job
             form.add_error(
@@ -137,7 +136,7 @@ def download_table(request: HttpRequest, name: str, pk: int) -> StreamingHttpRes
 def fetch_table_images(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Let a job fetch the images of the page, so that the table can show them."""
     page = _page(name, pk)
-    request_assets(snapshots=[_snapshot(page)], actor=user_of(request))
+    start_fetching_assets(snapshots=[_snapshot(page)], actor=user_of(request))
     return redirect(_table_address(request, page))
 
 
@@ -211,15 +210,17 @@ def _requested(
     entered = form.cleaned_data
     taken = [row for row in columns.cleaned_data if row.get("takes")]
     try:
-        return accepting_lists.request_acceptance(
-            snapshot=snapshot,
-            rank=table.rank,
-            columns=[
-                accepting_lists.ChosenColumn(row["column"], row["name"], row["type"])
-                for row in taken
-            ],
-            vertical=entered["vertical"],
-            publishes=entered["publishes"],
+        return enqueue(
+            accepting_lists.acceptance_request(
+                snapshot=snapshot,
+                rank=table.rank,
+                columns=[
+                    accepting_lists.ChosenColumn(row["column"], row["name"], row["type"])
+                    for row in taken
+                ],
+                vertical=entered["vertical"],
+                publishes=entered["publishes"],
+            ),
             actor=user_of(request),
         )
     except JobExists as error:

@@ -132,7 +132,7 @@ def download_records(request: HttpRequest, name: str) -> StreamingHttpResponse:
 def record_file(_request: HttpRequest, name: str, pk: int) -> FileResponse:
     """Hand out the file that an export of records made."""
     made = get_object_or_404(
-        Job, pk=pk, site__name=name, task=record_exports.TASK, state=Job.State.DONE
+        Job, pk=pk, site__name=name, task=record_exports.EXPORT_RECORDS.task, state=Job.State.DONE
     )
     file = str((made.result or {}).get("file", ""))
     path = settings.EXPORT_DIR / file

@@ -20,7 +20,7 @@ from rules.services.review.impacts import (
     changed_constant_fields,
     is_outdated,
     latest_impact,
-    request_impact,
+    start_impact,
 )
 from rules.services.review.judging import judge
 from rules.services.review.reviewing import author_of, why_not
@@ -212,7 +212,7 @@ def compare_rule(request: HttpRequest, name: str, cluster_name: str, version: in
     """Let a job compare a version with the one in use."""
     rule = rule_at(name, cluster_name, version)
     try:
-        started = request_impact(rule=rule, actor=user_of(request))
+        started = start_impact(rule=rule, actor=user_of(request))
     except JobExists as error:
         messages.info(request, f"{error}.")
     else:

@@ -10,11 +10,12 @@ from django.utils import timezone
 
 from clustering.algorithms.measures import compare
 from clustering.models import Clustering, PageMembership
-from clustering.services.clusters.clusterings import cluster_site, request_clustering
+from clustering.services.clusters.clusterings import cluster_site, clustering_request
 from clustering.services.pages.pages import Visit, prepare_visits, store_visits
 from tests.apps.clustering.api_cast import site_of
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import create_here
 from vertex.demo import sites
 
 DETAIL = "<html><head><title>{0}</title></head><body><h1>{0}</h1><dl><dt>Price<dd>{1}</dl><p>{0} is good</p></body></html>"
@@ -71,7 +72,7 @@ def truth_of(site: Site, edition: str = "1") -> dict[str, str]:
 
 def cluster(site: Site, **options: Any) -> Clustering:
     """Cluster a site in this process."""
-    job = run_job(request_clustering(site=site, rings=False, **options).pk, cluster_site)
+    job = run_job(create_here(clustering_request(site=site, **options)).pk, cluster_site)
     assert job.state == Job.State.DONE, job.error
     assert job.result is not None
     return Clustering.objects.get(pk=job.result["clustering"])

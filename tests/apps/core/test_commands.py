@@ -23,6 +23,7 @@ from clustering.models import Page, SearchClick
 from vertex.core.management.output import open_input, open_output, read_json_lines
 from vertex.core.models import Job, Site
 from vertex.core.services.files.files import BadLine, UnreadableFile
+from vertex.core.services.jobs.requests import create_here
 
 HTML = b"<html><a href='/next'>next</a></html>"
 
@@ -299,10 +300,10 @@ class TestImportPages:
         assert Job.objects.get().is_finished
 
     def test_refuses_to_do_what_another_process_is_doing(self, source: Path) -> None:
-        from clustering.services.pages.importing import request_import
+        from clustering.services.pages.importing import import_request
         from vertex.core.services.jobs.jobs import claim_job
 
-        claim_job(request_import(site=Site.objects.get(), source=source, rings=False).pk)
+        claim_job(create_here(import_request(site=Site.objects.get(), source=source)).pk)
         assert "is already being done by another process" in fail("import_pages", "shop", source)
 
 

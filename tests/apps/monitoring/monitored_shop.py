@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from monitoring.services.checks.checking import request_checks, run_checks
-from monitoring.services.repair.repairing import repair_site, request_healing
+from monitoring.services.checks.checking import check_request, run_checks
+from monitoring.services.repair.repairing import repair_request, repair_site
 from rules.models import Rule
 from tests.apps.clustering.demo_sites import articles
 from tests.apps.rules.shop_cast import learnt_shop, product
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import create_here
 
 REDESIGN = (
     "<html><head><title>{name} | shop</title></head><body><header><a href='/'>Shop</a></header><main>"
@@ -77,8 +78,8 @@ def archive(
 def check(site: Site, source: str) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Check a site in this process; return the lines of its pages and that of the site."""
     lines: list[dict[str, Any]] = []
-    job = request_checks(site=site, source=source, rings=False)
-    done = run_job(job.pk, lambda run: run_checks(run, lines.append))
+    job = create_here(check_request(site=site, source=source, is_patient=False))
+    done = run_job(job.pk, run_checks, report=lines.append)
     assert done.state == Job.State.DONE, done.error
     return lines[:-1], lines[-1]
 
@@ -86,7 +87,9 @@ def check(site: Site, source: str) -> tuple[list[dict[str, Any]], dict[str, Any]
 def repair(site: Site, source: str, *, accept: bool = False) -> list[dict[str, Any]]:
     """Repair a site in this process and return the lines."""
     lines: list[dict[str, Any]] = []
-    job = request_healing(site=site, source=source, is_accepted=accept, rings=False)
-    done = run_job(job.pk, lambda run: repair_site(run, lines.append))
+    job = create_here(
+        repair_request(site=site, source=source, is_accepted=accept, is_patient=False)
+    )
+    done = run_job(job.pk, repair_site, report=lines.append)
     assert done.state == Job.State.DONE, done.error
     return lines

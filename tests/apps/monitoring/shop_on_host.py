@@ -7,12 +7,13 @@ from typing import Any
 
 from clustering.dom.addresses import url_hash
 from clustering.models import Page
-from monitoring.services.checks.checking import request_checks, run_checks
+from monitoring.services.checks.checking import check_request, run_checks
 from tests.apps.clustering.fake_host import Answer, Asked, FakeHost
 from tests.apps.monitoring.monitored_shop import N, shop
 from tests.apps.rules.shop_cast import product
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import enqueue
 
 Maker = Callable[[int], tuple[str, bytes, str]]
 
@@ -63,7 +64,7 @@ class Shop:
 
 def check_as_worker(site: Site) -> Job:
     """Let a worker check a site, and return how its job ended."""
-    return run_job(request_checks(site=site).pk, run_checks)
+    return run_job(enqueue(check_request(site=site)).pk, run_checks)
 
 
 def come_back() -> Job:

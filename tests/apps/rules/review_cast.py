@@ -54,7 +54,7 @@ def shop_with_draft(
 
 def proposed(rule: Rule, author: User | None = None, *, compares: bool = False) -> Review:
     """Propose a rule and return the review; where asked, with its impact computed."""
-    review = propose_rule(rule=rule, actor=author, rings=False)
+    review = propose_rule(rule=rule, actor=author)
     if compares:
         compared(rule)
     return review

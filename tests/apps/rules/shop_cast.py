@@ -6,15 +6,16 @@ from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute
 from annotation.services.verticals.verticals import assign_vertical, save_vertical
 from clustering.models import Cluster, Page
-from clustering.services.clusters.clusterings import cluster_site, request_clustering
+from clustering.services.clusters.clusterings import cluster_site, clustering_request
 from rules.models import Rule
 from rules.services.learning.learning import learn_rule
-from rules.services.records.extracting import extract_records, request_extraction
+from rules.services.records.extracting import extract_records, extraction_request
 from rules.services.review.publishing import publish_rule
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.demo_sites import articles, store
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import create_here
 
 PRODUCT = (
     "<html><head><title>{name}</title></head><body><h1 class='name'>{name}</h1>"
@@ -45,7 +46,7 @@ def shop(n: int = 12) -> Site:
         actor=None,
     )
     assign_vertical(site=site, vertical=vertical, actor=None)
-    run_job(request_clustering(site=site, rings=False).pk, cluster_site)
+    run_job(create_here(clustering_request(site=site)).pk, cluster_site)
     return site
 
 
@@ -90,7 +91,7 @@ def listing(n: int = 8) -> Site:
         actor=None,
     )
     assign_vertical(site=site, vertical=vertical, actor=None)
-    run_job(request_clustering(site=site, rings=False).pk, cluster_site)
+    run_job(create_here(clustering_request(site=site)).pk, cluster_site)
     for page in (1, 2):
         annotate_list(site, page)
     return site
@@ -139,6 +140,6 @@ def learnt_shop(n: int = 12) -> tuple[Site, Rule]:
 
 def extract(site: Site) -> dict[str, int]:
     """Extract what is due and return what it came to."""
-    job = run_job(request_extraction(site=site, rings=False).pk, extract_records)
+    job = run_job(create_here(extraction_request(site=site)).pk, extract_records)
     assert job.state == "done", job.error
     return job.result or {}

@@ -147,7 +147,7 @@ class WorkCommand(BaseCommand):
         self.stderr.write(text, self.style.NOTICE)
 
     def report_bad_line(self, place: str, reason: str) -> None:
-        """Tell of a line that was not taken; the exit status will be 1."""
+        """Write that a line was refused, and why; the exit status will be 1."""
         self.n_bad_lines += 1
         self.stderr.write(f"{place}: {reason}")
 
@@ -179,14 +179,9 @@ class WorkCommand(BaseCommand):
             ) from None
         return done.result or {}
 
-    def run_job(
-        self, job: Job, work: Callable[[jobs.JobRun], dict[str, Any] | None]
-    ) -> dict[str, Any]:
-        return self.finish_here(job, work)
-
     @contextmanager
-    def progress(self, title: str, n_total: int | None = None) -> Iterator[Callable[[], None]]:
-        """Show a bar on standard error while it is a terminal; call what is yielded once a step."""
+    def progress(self, title: str, n_total: int | None = None) -> Iterator[Callable[..., None]]:
+        """Show a bar on standard error while it is a terminal; call the result once a step."""
         console = Console(stderr=True)
         columns = (
             TextColumn("{task.description}"),
@@ -198,7 +193,7 @@ class WorkCommand(BaseCommand):
             *columns, console=console, disable=not console.is_terminal, transient=True
         ) as bar:
             task = bar.add_task(title, total=n_total)
-            yield lambda: bar.advance(task)
+            yield lambda _line=None: bar.advance(task)
 
     def _execute_plainly(self, *args: Any, **options: Any) -> str | None:
         try:

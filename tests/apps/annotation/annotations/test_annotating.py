@@ -22,6 +22,7 @@ from clustering.services.sites import retention
 from tests.apps.annotation.cast import attribute, product_page, said, shop
 from vertex.core.models import AuditEntry, Job, Site, User
 from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import create_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -177,9 +178,7 @@ class TestKeeping:
 
     def test_annotations_go_with_their_site(self, site: Site, page: Page) -> None:
         mark(page, RED)
-        run_job(
-            retention.request_deletion(site=site, actor=None, rings=False).pk, retention.delete_site
-        )
+        run_job(retention.start_deletion(site=site, actor=None).pk, retention.delete_site)
 
         assert (0, 0) == (Annotation.objects.count(), Site.objects.count())
 
@@ -198,7 +197,7 @@ class TestKeeping:
             for _ in range(2)
         ]
         Site.objects.update(snapshots_kept=1)
-        job = run_job(retention.request_sweep(rings=False).pk, retention.sweep)
+        job = run_job(create_here(retention.sweep_request()).pk, retention.sweep)
 
         assert Job.State.DONE == job.state, job.error
         assert {annotated, later[1]} == set(Snapshot.objects.filter(page=page))

@@ -11,13 +11,14 @@ import pytest
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation
-from annotation.services.files.importing import import_annotations, request_import
+from annotation.services.files.importing import import_annotations, import_request
 from annotation.services.verticals.verticals import assign_vertical, save_vertical
 from clustering.models import Page, Snapshot
 from tests.apps.annotation.cast import cluster_of, product_page, said, shop
 from tests.apps.core.test_commands import call, fail
 from vertex.core.models import AuditEntry, Job, Refusal, Site
 from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import create_here
 from vertex.demo import sites
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -47,8 +48,8 @@ def run(site: Site, file: Path, *lines: Any) -> list[tuple[str, str]]:
         b"\n".join(line if isinstance(line, bytes) else orjson.dumps(line) for line in lines)
     )
     told: list[tuple[str, str]] = []
-    job = request_import(site=site, source=file, rings=False)
-    job = run_job(job.pk, lambda held: import_annotations(held, lambda *bad: told.append(bad)))
+    job = create_here(import_request(site=site, source=file))
+    job = run_job(job.pk, import_annotations, report=told.append)
     assert Job.State.DONE == job.state, job.error
     return told
 

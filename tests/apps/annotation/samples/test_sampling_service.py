@@ -14,6 +14,7 @@ from tests.apps.annotation.cast import cluster_of, product_page, shop
 from tests.apps.core.test_commands import call, fail
 from vertex.core.models import AuditEntry, Job, Site
 from vertex.core.services.jobs.jobs import JobExists, run_job
+from vertex.core.services.jobs.requests import create_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -34,7 +35,7 @@ def products(site: Site) -> Cluster:
 
 
 def draw(site: Site, **options: object) -> list[tuple[int, str]]:
-    job = sampling.request_samples(site=site, rings=False, **options)  # type: ignore[arg-type]
+    job = create_here(sampling.samples_request(site=site, **options))  # type: ignore[arg-type]
     job = run_job(job.pk, sampling.draw_samples)
     assert Job.State.DONE == job.state, job.error
     return list(Sample.objects.in_order().values_list("rank", "page__url"))
@@ -81,9 +82,9 @@ class TestDrawing:
         assert AuditEntry.objects.filter(action="samples.requested", site=site).exists()
 
     def test_a_second_job_waits_for_the_first(self, site: Site, products: Cluster) -> None:
-        sampling.request_samples(site=site, rings=False)
+        create_here(sampling.samples_request(site=site))
         with pytest.raises(JobExists):
-            sampling.request_samples(site=site, rings=False)
+            create_here(sampling.samples_request(site=site))
 
     @pytest.mark.parametrize(
         ("options", "problem"),
@@ -131,8 +132,6 @@ class TestKeeping:
 
     def test_samples_go_with_their_site(self, site: Site, products: Cluster) -> None:
         draw(site)
-        run_job(
-            retention.request_deletion(site=site, actor=None, rings=False).pk, retention.delete_site
-        )
+        run_job(retention.start_deletion(site=site, actor=None).pk, retention.delete_site)
 
         assert (0, 0) == (Sample.objects.count(), Site.objects.count())

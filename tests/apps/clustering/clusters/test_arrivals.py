@@ -11,9 +11,9 @@ from django.utils import timezone
 from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
 from clustering.services.clusters import cluster_changes
 from clustering.services.clusters.arrivals import (
+    arrivals_request,
     assign_arrivals,
     plan_arrivals,
-    request_arrivals,
     run_arrivals,
 )
 from tests.apps.clustering.api_cast import site_of
@@ -28,6 +28,7 @@ from tests.apps.clustering.demo_sites import (
 )
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.requests import create_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -131,7 +132,7 @@ class TestThePlan:
         site = shop()
         cluster(site)
         store(site, details([77]))
-        job = jobs.run_job(request_arrivals(site=site, rings=False).pk, run_arrivals)
+        job = jobs.run_job(create_here(arrivals_request(site=site)).pk, run_arrivals)
 
         assert {"pages": 1} == job.result
         assert 0 == plan_arrivals()

@@ -13,12 +13,13 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from clustering.models import Clustering
-from clustering.services.clusters.clusterings import request_clustering
+from clustering.services.clusters.clusterings import clustering_request
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.demo_sites import demo_site, shop, store, truth_of
 from tests.apps.core.test_commands import call, fail
 from vertex.core.models import Job
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.requests import create_here
 
 
 def write(path: Path, lines: list[Any]) -> Path:
@@ -86,18 +87,18 @@ class TestClusterSite:
 
     def test_a_run_that_was_killed_is_taken_up(self) -> None:
         site = shop()
-        left = request_clustering(site=site, rings=False)
+        left = create_here(clustering_request(site=site))
         call("cluster_site", "shop")
 
         assert [left.pk] == list(Job.objects.values_list("pk", flat=True))
 
     def test_one_that_does_something_else_is_in_the_way(self) -> None:
-        request_clustering(site=shop(), algorithm="shingles", rings=False)
+        create_here(clustering_request(site=shop(), algorithm="shingles"))
 
         assert "already" in fail("cluster_site", "shop")
 
     def test_one_that_was_killed_is_not_in_the_way_of_another(self) -> None:
-        left = request_clustering(site=shop(), algorithm="shingles", rings=False)
+        left = create_here(clustering_request(site=shop(), algorithm="shingles"))
         jobs.claim_job(left.pk)
         Job.objects.filter(pk=left.pk).update(leased_until=timezone.now() - timedelta(seconds=1))
         call("cluster_site", "shop")

@@ -22,10 +22,10 @@ from clustering.models import (
 from clustering.services.clusters import cluster_changes, kept_clusterings
 from clustering.services.clusters.clusterings import (
     cluster_site,
+    clustering_request,
     compare_clusterings,
     drop_clustering,
     make_current,
-    request_clustering,
 )
 from clustering.services.clusters.kept_clusterings import N_KEPT, drop_old_clusterings, group_key
 from tests.apps.clustering.api_cast import page_of, site_of
@@ -42,6 +42,7 @@ from tests.apps.clustering.demo_sites import (
 )
 from vertex.core.models import AuditEntry, Job
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.requests import create_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -275,15 +276,15 @@ class TestEndings:
     def test_a_cancelled_job_leaves_the_old_clustering(self) -> None:
         site = shop()
         old = cluster(site)
-        job = request_clustering(site=site, rings=False)
-        ended = jobs.run_job(job.pk, lambda run: cluster_site(run, lambda: stop(job)))
+        job = create_here(clustering_request(site=site))
+        ended = jobs.run_job(job.pk, cluster_site, report=lambda _page: stop(job))
 
         assert Job.State.CANCELLED == ended.state
         assert [old] == list(Clustering.objects.filter(site=site))
 
     def test_a_worker_that_lost_its_lease_writes_nothing(self) -> None:
         site = shop()
-        job = request_clustering(site=site, rings=False)
+        job = create_here(clustering_request(site=site))
         run = jobs.claim_job(job.pk)
         Job.objects.filter(pk=job.pk).update(lease="another")
 
@@ -300,7 +301,7 @@ class TestEndings:
         n_rows = PageMembership.objects.count()
         Cluster.objects.filter(site=site).update(title="Before")
         monkeypatch.setattr(kept_clusterings, "drop_old_clusterings", fall_over)
-        job = request_clustering(site=site, rings=False)
+        job = create_here(clustering_request(site=site))
         ended = jobs.run_job(job.pk, cluster_site)
 
         assert "killed here" in ended.error
@@ -309,21 +310,21 @@ class TestEndings:
         assert {"Before"} == set(Cluster.objects.filter(site=site).values_list("title", flat=True))
 
     def test_a_site_without_pages_says_so(self) -> None:
-        job = request_clustering(site=site_of("bare"), rings=False)
+        job = create_here(clustering_request(site=site_of("bare")))
 
         assert "no stored pages" in jobs.run_job(job.pk, cluster_site).error
 
     def test_one_at_a_time(self) -> None:
         site = shop()
-        request_clustering(site=site, rings=False)
+        create_here(clustering_request(site=site))
 
         with pytest.raises(jobs.JobExists):
-            request_clustering(site=site, algorithm="shingles", rings=False)
+            create_here(clustering_request(site=site, algorithm="shingles"))
 
     @pytest.mark.parametrize("options", [{"algorithm": "magic"}, {"n_sample": 0}])
     def test_what_cannot_be_done_is_refused_at_once(self, options: dict[str, Any]) -> None:
         with pytest.raises(ValidationError):
-            request_clustering(site=shop(), rings=False, **options)
+            create_here(clustering_request(site=shop(), **options))
 
     def test_two_current_clusterings_cannot_be(self) -> None:
         site = shop()
@@ -335,7 +336,7 @@ class TestEndings:
 
 class TestEvidence:
     def test_an_algorithm_without_its_evidence_says_what_it_needs(self) -> None:
-        job = request_clustering(site=shop(), algorithm="uxclust", rings=False)
+        job = create_here(clustering_request(site=shop(), algorithm="uxclust"))
 
         assert "links" in jobs.run_job(job.pk, cluster_site).error
 

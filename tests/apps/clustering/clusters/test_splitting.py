@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
-
 import pytest
 from django.core.exceptions import ValidationError
 
@@ -16,14 +13,15 @@ from clustering.services.clusters.cluster_changes import (
     merge_clusters,
     move_pages,
     redo_change,
-    request_split,
     split_cluster,
+    split_request,
     undo_change,
 )
 from tests.apps.clustering.api_cast import page_of
 from tests.apps.clustering.cluster_cast import Shop, clustering_of, pages_by_cluster, shop_of
 from vertex.core.models import AuditEntry, Job
 from vertex.core.services.jobs.jobs import JobExists, run_job
+from vertex.core.services.jobs.requests import create_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -47,7 +45,7 @@ def shop() -> Shop:
 
 
 def split(shop: Shop, name: str = "mixed") -> Job:
-    job = request_split(cluster=Cluster.objects.get(name=name), actor=None, rings=False)
+    job = create_here(split_request(cluster=Cluster.objects.get(name=name)))
     return run_job(job.pk, split_cluster)
 
 
@@ -171,20 +169,18 @@ def test_a_cluster_with_one_page_or_none_is_refused(shop: Shop) -> None:
         cluster=Cluster.objects.get(name="news"), into=Cluster.objects.get(name="mixed"), actor=None
     )
     with pytest.raises(ValidationError, match="fewer than 2 pages"):
-        request_split(cluster=Cluster.objects.get(name="news"), actor=None)
+        split_request(cluster=Cluster.objects.get(name="news"))
 
 
 def test_it_is_not_split_twice_at_once(shop: Shop) -> None:
-    ask: Any = partial(
-        request_split, cluster=Cluster.objects.get(name="mixed"), actor=None, rings=False
-    )
-    ask()
+    request = split_request(cluster=Cluster.objects.get(name="mixed"))
+    create_here(request)
     with pytest.raises(JobExists):
-        ask()
+        create_here(request)
 
 
 def test_a_cancelled_split_changes_nothing(shop: Shop) -> None:
-    job = request_split(cluster=Cluster.objects.get(name="mixed"), actor=None, rings=False)
+    job = create_here(split_request(cluster=Cluster.objects.get(name="mixed")))
     Job.objects.filter(pk=job.pk).update(cancel_requested_at=job.created_at)
     assert Job.State.CANCELLED == run_job(job.pk, split_cluster).state
     assert {"mixed": "ABCabcdef", "news": "xy"} == shown(shop)

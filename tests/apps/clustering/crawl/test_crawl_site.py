@@ -16,6 +16,7 @@ from clustering.services.crawl import crawling
 from tests.apps.clustering.fake_host import Answer, FakeHost, page
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.requests import create_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 
@@ -95,13 +96,13 @@ def test_a_site_that_does_not_answer_is_an_error() -> None:
 def test_an_interrupted_crawl_goes_on_with_all_its_lines() -> None:
     with FakeHost(ROUTES | {"/broken": page(text="b")}) as host:
         site = site_of(host)
-        job = crawling.request_crawl(site=site, actor=None, rings=False, delay=0)
+        job = create_here(crawling.crawl_request(site=site, delay=0))
 
         def interrupt(_line: object) -> None:
             raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            jobs.run_job(job.pk, lambda run: crawling.crawl(run, interrupt))
+            jobs.run_job(job.pk, crawling.crawl, report=interrupt)
         lines = run("alpine-shop", "--delay", "0")
 
     assert [line["url"] for line in lines] == [
@@ -114,13 +115,13 @@ def test_an_interrupted_crawl_goes_on_with_all_its_lines() -> None:
 def test_a_crawl_that_was_to_do_something_else_is_not_gone_on_with() -> None:
     with FakeHost(ROUTES | {"/broken": page(text="b")}) as host:
         site = site_of(host)
-        job = crawling.request_crawl(site=site, actor=None, rings=False, delay=0)
+        job = create_here(crawling.crawl_request(site=site, delay=0))
 
         def interrupt(_line: object) -> None:
             raise KeyboardInterrupt
 
         with pytest.raises(KeyboardInterrupt):
-            jobs.run_job(job.pk, lambda run: crawling.crawl(run, interrupt))
+            jobs.run_job(job.pk, crawling.crawl, report=interrupt)
         lines = run("alpine-shop", "--delay", "0", "--max-pages", "2")
 
     assert [line["snapshot"] for line in lines] == ["unchanged", "new"]
@@ -130,7 +131,7 @@ def test_a_crawl_that_was_to_do_something_else_is_not_gone_on_with() -> None:
 def test_a_waiting_crawl_from_another_entry_is_not_taken_for_this_one() -> None:
     with FakeHost(ROUTES) as host:
         site = site_of(host)
-        crawling.request_crawl(site=site, actor=None, rings=False, delay=0)
+        create_here(crawling.crawl_request(site=site, delay=0))
         with pytest.raises(CommandError, match="is already waiting"):
             run("alpine-shop", "--entry", f"{host.url}/a", "--delay", "0")
         assert host.asked == []
@@ -140,7 +141,7 @@ def test_a_waiting_crawl_from_another_entry_is_not_taken_for_this_one() -> None:
 def test_a_crawl_that_another_process_does_is_not_done_twice() -> None:
     with FakeHost(ROUTES) as host:
         site = site_of(host)
-        held = jobs.claim_job(crawling.request_crawl(site=site, actor=None, rings=False).pk)
+        held = jobs.claim_job(create_here(crawling.crawl_request(site=site)).pk)
         with pytest.raises(CommandError, match="already being done by another process"):
             run("alpine-shop")
 

@@ -17,7 +17,6 @@ from clustering.fetching.client import Fetcher, open_fetcher
 from clustering.models import Host, Link, Page, Snapshot
 from clustering.services.crawl import crawling, host_queue, hosts
 from clustering.services.crawl.crawl_results import Line
-from clustering.services.crawl.crawler import Report
 from clustering.services.crawl.frontier import MAX_DEPTH
 from tests.apps.clustering.fake_host import (
     Answer,
@@ -33,6 +32,7 @@ from tests.apps.clustering.fake_host import (
 from vertex.core.models import AuditEntry, Job, Refusal, Site
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobExists
+from vertex.core.services.jobs.requests import create_here
 from vertex.core.storage import DiskFull, page_store
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
@@ -45,9 +45,9 @@ def site_of(host: FakeHost, **changes: Any) -> Site:
     return Site.objects.create(**values | changes)
 
 
-def crawl(site: Site, report: Report | None = None, **options: Any) -> Job:
-    job = crawling.request_crawl(site=site, actor=None, rings=False, **options)
-    return jobs.run_job(job.pk, lambda run: crawling.crawl(run, report))
+def crawl(site: Site, report: jobs.Report = jobs.report_to_nobody, **options: Any) -> Job:
+    job = create_here(crawling.crawl_request(site=site, **options))
+    return jobs.run_job(job.pk, crawling.crawl, report=report)
 
 
 def paths_of(site: Site, state: Page.State = Page.State.STORED) -> list[str]:
@@ -567,7 +567,7 @@ def test_a_crawl_waits_for_a_host_that_another_one_has() -> None:
         held = jobs.claim_job(other.pk)
         row = Host.objects.create(name=host.url)
         assert hosts.lease_host(host=row, job=held.job)
-        job = crawling.request_crawl(site=site, actor=None, rings=False)
+        job = create_here(crawling.crawl_request(site=site))
 
         def work(run: jobs.JobRun) -> dict[str, Any]:
             renew = type(run).renew
@@ -608,7 +608,7 @@ class Interrupted(Exception):
     """The crawl is cut off in the middle."""
 
 
-def cut_after(n: int) -> Report:
+def cut_after(n: int) -> jobs.Report:
     seen = itertools.count(1)
 
     def report(_line: Line) -> None:
@@ -618,9 +618,9 @@ def cut_after(n: int) -> Report:
     return report
 
 
-def go_on(job: Job, report: Report | None = None) -> Job:
+def go_on(job: Job, report: jobs.Report = jobs.report_to_nobody) -> Job:
     Job.objects.filter(pk=job.pk, state=Job.State.DUE).update(due_at=timezone.now())
-    return jobs.run_job(job.pk, lambda run: crawling.crawl(run, report))
+    return jobs.run_job(job.pk, crawling.crawl, report=report)
 
 
 @pytest.mark.both_databases
@@ -727,15 +727,15 @@ def test_a_crawl_that_cannot_be_done_is_refused_at_once(
     site = Site.objects.create(name="alpine-shop", root_url="http://alpine.test/")
 
     with pytest.raises(ValidationError, match=message):
-        crawling.request_crawl(site=site, actor=None, rings=False, **options)
+        create_here(crawling.crawl_request(site=site, **options))
     assert Job.objects.count() == 0
 
 
 @pytest.mark.both_databases
 def test_a_site_is_crawled_by_one_job_at_a_time_and_that_is_audited() -> None:
     site = Site.objects.create(name="alpine-shop", root_url="http://alpine.test/")
-    crawling.request_crawl(site=site, actor=None, rings=False)
+    create_here(crawling.crawl_request(site=site))
 
     with pytest.raises(JobExists):
-        crawling.request_crawl(site=site, actor=None, rings=False)
+        create_here(crawling.crawl_request(site=site))
     assert list(AuditEntry.objects.values_list("action", flat=True)) == ["site.crawled"]

@@ -12,6 +12,7 @@ from clustering.services.crawl import crawling
 from tests.apps.clustering.fake_host import Answer, FakeHost, page
 from vertex.core.models import Job, Refusal, Site
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.requests import create_here
 from vertex.demo import sites
 from vertex.demo.sites.server import DemoServer
 
@@ -24,7 +25,7 @@ STRATEGIES = ("densest_first", "sparsest_first")
 def explore(url: str, **options: Any) -> Job:
     site = Site.objects.create(name="explored", root_url=f"{url}/")
     options = OPTIONS | options
-    return go_on(crawling.request_crawl(site=site, actor=None, rings=False, **options))
+    return go_on(create_here(crawling.crawl_request(site=site, **options)))
 
 
 def figures(job: Job) -> dict[str, Any]:
@@ -145,7 +146,7 @@ def test_an_exploration_that_was_cut_off_ends_like_an_undisturbed_one(host: Fake
     host.asked.clear()
 
     site = Site.objects.create(name="explored", root_url=f"{host.url}/")
-    job = crawling.request_crawl(site=site, actor=None, rings=False, **OPTIONS)
+    job = create_here(crawling.crawl_request(site=site, **OPTIONS))
     lines: list[object] = []
 
     def interrupt(line: object) -> None:
@@ -155,7 +156,7 @@ def test_an_exploration_that_was_cut_off_ends_like_an_undisturbed_one(host: Fake
 
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):
-            jobs.run_job(job.pk, lambda run: crawling.crawl(run, interrupt))
+            jobs.run_job(job.pk, crawling.crawl, report=interrupt)
         interrupted = crawling.interrupted_crawl(site=site, **OPTIONS)
         assert interrupted == job
         crawling.resume_crawl(job=job)
@@ -169,9 +170,7 @@ def test_an_exploration_that_was_cut_off_ends_like_an_undisturbed_one(host: Fake
 
 def test_a_cancelled_exploration_ends(host: FakeHost) -> None:
     site = Site.objects.create(name="explored", root_url=f"{host.url}/")
-    job = crawling.request_crawl(
-        site=site, actor=None, rings=False, strategy="densest_first", delay=0
-    )
+    job = create_here(crawling.crawl_request(site=site, strategy="densest_first", delay=0))
 
     def cancel(run: jobs.JobRun) -> dict[str, Any]:
         jobs.cancel_job(job=job, actor=None)

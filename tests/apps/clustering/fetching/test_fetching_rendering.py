@@ -26,6 +26,7 @@ from clustering.services.crawl.crawl_results import takes_page
 from tests.apps.clustering.fake_host import Answer, FakeHost, canary, hang, moved, page
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.requests import create_here
 from vertex.core.storage import page_store
 
 BINARY = os.environ.get("VERTEX_CHROMIUM", "/usr/bin/chromium")
@@ -279,7 +280,7 @@ def test_a_crawl_renders_the_pages_of_a_site_that_asks_for_it() -> None:
         {"/": MADE, "/price": PRICE, "/made": moved("/end"), "/end": page(text="end")}
     ) as host:
         site = Site.objects.create(name="shop", root_url=f"{host.url}/", crawl_delay=0, render=True)
-        job = crawling.request_crawl(site=site, actor=None, rings=False)
+        job = create_here(crawling.crawl_request(site=site))
         job = jobs.run_job(job.pk, crawling.crawl)
 
     assert (job.state, job.result) == (Job.State.DONE, {"stored": 2, "redirected": 1, "left": 0})
@@ -294,7 +295,7 @@ def test_a_crawl_renders_the_pages_of_a_site_that_asks_for_it() -> None:
 def test_without_rendering_the_page_is_what_the_host_sent() -> None:
     with FakeHost({"/": MADE, "/price": PRICE}) as host:
         site = Site.objects.create(name="shop", root_url=f"{host.url}/", crawl_delay=0)
-        job = crawling.request_crawl(site=site, actor=None, rings=False)
+        job = create_here(crawling.crawl_request(site=site))
         jobs.run_job(job.pk, crawling.crawl)
 
     assert host.paths == ["/"]

@@ -12,12 +12,13 @@ from django.core.exceptions import ValidationError
 
 from clustering.dom.page import parse_page
 from clustering.models import Page
-from clustering.services.crawl.list_crawling import crawl_list, request_list_crawl
+from clustering.services.crawl.list_crawling import crawl_list, list_crawl_request
 from clustering.services.lists.list_tables import tables_of, tables_of_snapshot
 from tests.apps.clustering.fake_host import Answer, FakeHost
 from tests.apps.core.test_commands import call
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.requests import create_here, enqueue
 
 HTML = {"Content-Type": "text/html"}
 N_PAGES, N_OF_PAGE = 3, 8
@@ -133,7 +134,7 @@ def host() -> Iterator[FakeHost]:
 
 def crawled(host: FakeHost, **options: Any) -> tuple[Job, set[str]]:
     site, _ = Site.objects.get_or_create(name="shop", root_url=f"{host.url}/")
-    job = request_list_crawl(site=site, url=f"{host.url}/list", delay=0, rings=False, **options)
+    job = create_here(list_crawl_request(site=site, url=f"{host.url}/list", delay=0, **options))
     job = jobs.run_job(job.pk, crawl_list)
     stored = Page.objects.filter(site=site, state=Page.State.STORED).values_list("url", flat=True)
     return job, {url.removeprefix(host.url) for url in stored}
@@ -185,4 +186,4 @@ class TestCrawling:
     ) -> None:
         site = Site.objects.create(name="shop", root_url="https://shop.example/")
         with pytest.raises(ValidationError, match=problem):
-            request_list_crawl(site=site, url=url, **more)
+            enqueue(list_crawl_request(site=site, url=url, **more))

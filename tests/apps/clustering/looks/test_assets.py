@@ -24,6 +24,7 @@ from clustering.services.sites import retention
 from tests.apps.clustering.fake_host import Answer, FakeHost, moved
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.requests import create_here
 from vertex.core.storage import page_store
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
@@ -69,7 +70,7 @@ def stored(
 
 
 def fetch(*snapshots: Snapshot, again: bool = False) -> Job:
-    job = assets.request_assets(snapshots=snapshots, rings=False, again=again)
+    job = assets.start_fetching_assets(snapshots=snapshots, again=again)
     assert job is not None
     done = jobs.run_job(job.pk, assets.fetch_assets)
     assert Job.State.DONE == done.state, done.error
@@ -175,7 +176,7 @@ class TestFetching:
         fetch(snapshot)
 
         assert {} == look_of(snapshot)
-        assert assets.request_assets(snapshots=[snapshot]) is None
+        assert assets.start_fetching_assets(snapshots=[snapshot]) is None
 
 
 class TestTime:
@@ -199,13 +200,13 @@ class TestTime:
         fetch(snapshot)
         host.routes["/gone.png"] = answer(PNG, "image/png")
 
-        assert assets.request_assets(snapshots=[snapshot]) is None
+        assert assets.start_fetching_assets(snapshots=[snapshot]) is None
         fetch(snapshot, again=True)
         assert "" == look_of(snapshot)["gone.png"]
 
     def test_the_same_wish_is_one_job(self, site: Site) -> None:
         snapshot = stored(site)
-        first, second = (assets.request_assets(snapshots=[snapshot]) for _ in range(2))
+        first, second = (assets.start_fetching_assets(snapshots=[snapshot]) for _ in range(2))
 
         assert first is not None
         assert first == second == assets.unfinished_job(snapshot)
@@ -213,7 +214,7 @@ class TestTime:
 
 class TestKeeping:
     def run_sweep(self) -> None:
-        job = jobs.run_job(retention.request_sweep(rings=False).pk, retention.sweep)
+        job = jobs.run_job(create_here(retention.sweep_request()).pk, retention.sweep)
         assert Job.State.DONE == job.state, job.error
 
     def test_a_sweep_keeps_what_a_page_is_drawn_with(
@@ -240,7 +241,7 @@ class TestKeeping:
     def test_all_goes_with_its_site(self, site: Site) -> None:
         fetch(stored(site))
         job = jobs.run_job(
-            retention.request_deletion(site=site, actor=None, rings=False).pk, retention.delete_site
+            retention.start_deletion(site=site, actor=None).pk, retention.delete_site
         )
 
         assert Job.State.DONE == job.state, job.error
@@ -260,7 +261,7 @@ class TestArchives:
                 "notes.pdf": b"%PDF",
             }.items():
                 archive.writestr(name, body)
-        job = importing.request_import(site=site, source=source, rings=False)
+        job = create_here(importing.import_request(site=site, source=source))
         assert Job.State.DONE == jobs.run_job(job.pk, importing.import_pages).state
         snapshot = Snapshot.objects.select_related("page__site").get()
         fetch(snapshot)
@@ -280,7 +281,7 @@ class TestArchives:
             record(f"{site.root_url}p", b"text/html", sheet)
             + record(f"{site.root_url}only.css", b"text/css", b"p{color:red}")
         )
-        job = importing.request_import(site=site, source=source, rings=False)
+        job = create_here(importing.import_request(site=site, source=source))
         assert Job.State.DONE == jobs.run_job(job.pk, importing.import_pages).state
         snapshot = Snapshot.objects.select_related("page__site").get()
         fetch(snapshot)

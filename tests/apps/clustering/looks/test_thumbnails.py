@@ -13,22 +13,24 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from clustering import tasks
+import clustering.tasks  # noqa: F401 - registers the tasks
 from clustering.dom.addresses import url_hash
 from clustering.fetching.browser.chromium import BrowserFailed
 from clustering.fetching.browser.picturing import PNG, Camera
 from clustering.models import Asset, Page, Snapshot, SnapshotAssets
-from clustering.services.clusters.clusterings import cluster_site, request_clustering
+from clustering.services.clusters.clusterings import cluster_site, clustering_request
 from clustering.services.looks.thumbnails import (
     draw_thumbnails,
     find_thumbnail,
-    request_thumbnails,
     sweep_thumbnails,
+    thumbnails_request,
 )
 from tests.apps.clustering.cluster_cast import Shop, shop_of
 from tests.apps.clustering.fake_host import canary
+from vertex.celery import app
 from vertex.core.models import Job, Membership, Role, User
 from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import create_here
 from vertex.core.storage import page_store
 
 CHROMIUM = os.environ.get("VERTEX_CHROMIUM", "/usr/bin/chromium")
@@ -55,14 +57,14 @@ def snapshot_of(shop: Shop, letter: str) -> Snapshot:
 
 
 def drawn(shop: Shop) -> dict[str, Any]:
-    job = run_job(request_thumbnails(site=shop.site, rings=False).pk, draw_thumbnails)
+    job = run_job(create_here(thumbnails_request(site=shop.site)).pk, draw_thumbnails)
     assert (Job.State.DONE, "") == (job.state, job.error)
     return job.result or {}
 
 
 def clustered_by_worker(shop: Shop, **asked: Any) -> Job:
-    job = request_clustering(site=shop.site, rings=False, **asked)
-    tasks.cluster_site(job.pk)
+    job = create_here(clustering_request(site=shop.site, **asked))
+    app.tasks[job.task](job.pk)
     job.refresh_from_db()
     return job
 
@@ -167,7 +169,7 @@ class TestAfterClustering:
         assert 1 == drawing_jobs().count()
 
     def test_a_job_that_draws_already_does_no_harm(self, shop: Shop) -> None:
-        request_thumbnails(site=shop.site, rings=False)
+        create_here(thumbnails_request(site=shop.site))
         job = clustered_by_worker(shop)
 
         assert (Job.State.DONE, "", 1) == (job.state, job.error, drawing_jobs().count())
@@ -178,7 +180,7 @@ class TestAfterClustering:
         assert (Job.State.DONE, 0) == (job.state, drawing_jobs().count())
 
     def test_a_command_draws_nothing(self, shop: Shop) -> None:
-        job = run_job(request_clustering(site=shop.site, rings=False).pk, cluster_site)
+        job = run_job(create_here(clustering_request(site=shop.site)).pk, cluster_site)
 
         assert (Job.State.DONE, 0) == (job.state, drawing_jobs().count())
 

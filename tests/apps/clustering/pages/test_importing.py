@@ -12,12 +12,13 @@ from django.utils import timezone
 from clustering.dom.addresses import BadAddress
 from clustering.models import Link, Page, Snapshot
 from clustering.services.pages import importing, pages
-from clustering.services.pages.importing import ImportedLine, import_pages, request_import
+from clustering.services.pages.importing import ImportedLine, import_pages, import_request
 from vertex.core.models import AuditEntry, Job, Refusal, Site
 from vertex.core.services.files import uploads
 from vertex.core.services.files.files import UnreadableFile
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobExists, run_job
+from vertex.core.services.jobs.requests import create_here
 from vertex.core.storage import DiskFull, page_store
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -61,8 +62,8 @@ def many(folder: Path, n_pages: int, edition: str = "") -> Path:
 
 def run(site: Site, source: Path, **options: Any) -> tuple[Job, list[ImportedLine]]:
     told: list[ImportedLine] = []
-    job = request_import(site=site, source=source, rings=False, **options)
-    job = run_job(job.pk, lambda run: import_pages(run, told.append))
+    job = create_here(import_request(site=site, source=source, **options))
+    job = run_job(job.pk, import_pages, report=told.append)
     return job, told
 
 
@@ -223,22 +224,22 @@ class TestImport:
 class TestRequest:
     def test_is_audited_and_unique(self, shop: Site, folder: Path) -> None:
         source = many(folder, 1)
-        job = request_import(site=shop, source=source, rings=False)
+        job = create_here(import_request(site=shop, source=source))
         assert ("import.requested", "pages.jsonl") == AuditEntry.objects.values_list(
             "action", "subject"
         ).get()
         with pytest.raises(JobExists):
-            request_import(site=shop, source=source, rings=False)
-        other = request_import(
-            site=shop, source=source, base_url="http://other.example/", rings=False
+            create_here(import_request(site=shop, source=source))
+        other = create_here(
+            import_request(site=shop, source=source, base_url="http://other.example/")
         )
         assert job.pk != other.pk
 
     def test_tells_what_cannot_be(self, shop: Site, folder: Path) -> None:
         with pytest.raises(UnreadableFile, match="no such file or directory"):
-            request_import(site=shop, source=folder / "missing", rings=False)
+            create_here(import_request(site=shop, source=folder / "missing"))
         with pytest.raises(BadAddress):
-            request_import(site=shop, source=folder, base_url="nonsense", rings=False)
+            create_here(import_request(site=shop, source=folder, base_url="nonsense"))
         assert not Job.objects.exists()
 
     def test_takes_a_file_of_any_name_that_a_row_can_hold(self, shop: Site, folder: Path) -> None:
@@ -247,7 +248,7 @@ class TestRequest:
         job, _ = run(shop, source)
         assert (Job.State.FAILED, True) == (job.state, "caf\u00e9" in job.title)
         with pytest.raises(UnreadableFile, match="its name is not UTF-8; rename it"):
-            request_import(site=shop, source=folder / "caf\udce9.zip", rings=False)
+            create_here(import_request(site=shop, source=folder / "caf\udce9.zip"))
 
 
 class TestInterrupted:
@@ -275,7 +276,7 @@ class TestInterrupted:
         calm = Site.objects.create(name="calm", root_url=ROOT)
         expected, expected_lines = run(calm, source)
 
-        job = request_import(site=shop, source=source, rings=False)
+        job = create_here(import_request(site=shop, source=source))
         with monkeypatch.context() as patch:
             patch.setattr(importing, where, crash_after(n_batches, getattr(importing, where)))
             with pytest.raises(Crash):
@@ -285,7 +286,7 @@ class TestInterrupted:
         forget_worker(job)
 
         told: list[ImportedLine] = []
-        job = run_job(job.pk, lambda run: import_pages(run, told.append))
+        job = run_job(job.pk, import_pages, report=told.append)
         assert (Job.State.DONE, expected.result) == (job.state, job.result)
         assert stored(calm) == stored(shop)
         assert refused(expected) == refused(job)
@@ -301,7 +302,7 @@ class TestInterrupted:
         self, shop: Site, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         source = self.lines(folder)
-        job = request_import(site=shop, source=source, rings=False)
+        job = create_here(import_request(site=shop, source=source))
         with monkeypatch.context() as patch:
             patch.setattr(importing, "store_visits", crash_after(3, pages.store_visits))
             with pytest.raises(Crash):
@@ -309,27 +310,27 @@ class TestInterrupted:
         many(folder, 4)
         forget_worker(job)
         told: list[ImportedLine] = []
-        job = run_job(job.pk, lambda run: import_pages(run, told.append))
+        job = run_job(job.pk, import_pages, report=told.append)
         assert ["unchanged"] * 4 == words(told)
         assert ({"unchanged": 4}, 4) == (job.result, job.n_done)
         assert [] == refused(job)
 
     def test_stops_between_batches_when_asked_to(self, shop: Site, folder: Path) -> None:
-        job = request_import(site=shop, source=many(folder, 10), rings=False)
+        job = create_here(import_request(site=shop, source=many(folder, 10)))
 
         def cancel(line: ImportedLine) -> None:
             Job.objects.filter(pk=job.pk).update(cancel_requested_at=timezone.now())
 
-        job = run_job(job.pk, lambda run: import_pages(run, cancel))
+        job = run_job(job.pk, import_pages, report=cancel)
         assert (Job.State.CANCELLED, 3) == (job.state, Page.objects.count())
 
     def test_writes_nothing_once_another_worker_has_the_job(self, shop: Site, folder: Path) -> None:
-        job = request_import(site=shop, source=many(folder, 10), rings=False)
+        job = create_here(import_request(site=shop, source=many(folder, 10)))
 
         def lose(line: ImportedLine) -> None:
             Job.objects.filter(pk=job.pk).update(lease="another")
 
-        run_job(job.pk, lambda run: import_pages(run, lose))
+        run_job(job.pk, import_pages, report=lose)
         job.refresh_from_db()
         assert (Job.State.RUNNING, "another", 3) == (job.state, job.lease, Page.objects.count())
 
@@ -357,7 +358,7 @@ class TestUploads:
     def test_that_went_before_the_job_was_done_fail_nothing(
         self, shop: Site, upload: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        job = request_import(site=shop, source=upload, folder=folder, rings=False)
+        job = create_here(import_request(site=shop, source=upload, folder=folder))
         with monkeypatch.context() as patch:
             patch.setattr(uploads, "drop_upload", crash_after(1, uploads.drop_upload, after=True))
             with pytest.raises(Crash):
@@ -396,7 +397,7 @@ class TestUploads:
 
     def test_that_no_job_needs_are_swept(self, shop: Site, upload: Path, settings: Any) -> None:
         later = timezone.now() + timedelta(days=2)
-        job = request_import(site=shop, source=upload, rings=False)
+        job = create_here(import_request(site=shop, source=upload))
         assert 0 == uploads.sweep_uploads(now=later)
         Job.objects.filter(pk=job.pk).update(state=Job.State.FAILED, finished_at=later)
         assert 0 == uploads.sweep_uploads(now=later + timedelta(days=29))

@@ -14,12 +14,13 @@ from clustering.services.pages.search_log import (
     Click,
     import_search_log,
     parse_click,
-    request_search_log,
+    search_log_request,
 )
 from vertex.core.models import Job, Refusal, Site
 from vertex.core.services.files import uploads
 from vertex.core.services.files.files import UnreadableFile
 from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import create_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -42,8 +43,8 @@ def run(
     if text is not None:
         log.write_bytes(text if isinstance(text, bytes) else text.encode())
     told: list[tuple[str, str]] = []
-    job = request_search_log(site=site, source=log, rings=False)
-    return run_job(job.pk, lambda run: import_search_log(run, lambda *bad: told.append(bad))), told
+    job = create_here(search_log_request(site=site, source=log))
+    return run_job(job.pk, import_search_log, report=told.append), told
 
 
 def clicks(site: Site) -> list[tuple[str, str, int]]:
@@ -150,7 +151,7 @@ class TestImport:
     ) -> None:
         monkeypatch.setattr(search_log, "BATCH", 2)
         log.write_text("bad\n" + "".join(f"q{n}\t{ROOT}p\t{n}\n" for n in range(7)))
-        job = request_search_log(site=shop, source=log, rings=False)
+        job = create_here(search_log_request(site=shop, source=log))
         row, n_rows = search_log._row, 0
 
         def crash_in_the_middle(*given: object) -> SearchClick:

@@ -18,6 +18,7 @@ from clustering.models import Link, Page, SearchClick, Snapshot
 from clustering.services.sites import retention
 from vertex.core.models import Job, Refusal, Site
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.requests import create_here
 from vertex.core.storage import PageStore, page_store
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
@@ -58,7 +59,7 @@ def page_of(site: Site, path: str, *, days: int) -> Page:
 
 
 def swept() -> dict[str, int]:
-    job = jobs.run_job(retention.request_sweep(rings=False).pk, retention.sweep)
+    job = jobs.run_job(create_here(retention.sweep_request()).pk, retention.sweep)
     assert job.state == Job.State.DONE, job.error
     return job.result or {}
 
@@ -132,7 +133,7 @@ def test_a_deleted_site_takes_all_it_owns_and_leaves_the_others(shop: Site) -> N
     other = Site.objects.create(name="other", root_url="http://other.example/")
     page_of(other, "kept", days=1)
 
-    job = retention.request_deletion(site=shop, actor=None, rings=False)
+    job = retention.start_deletion(site=shop, actor=None)
     assert not Site.objects.filter(pk=shop.pk, deletion_requested_at=None).exists()
     done = jobs.run_job(job.pk, retention.delete_site)
 
@@ -147,7 +148,7 @@ def test_deleting_a_site_ends_its_jobs(shop: Site) -> None:
         task="x.y", queue=Job.Queue.FETCH, title="Crawl shop", site=shop, rings=False
     )
 
-    retention.request_deletion(site=shop, actor=None, rings=False)
+    retention.start_deletion(site=shop, actor=None)
 
     crawl.refresh_from_db()
     assert crawl.state == Job.State.CANCELLED
@@ -157,7 +158,7 @@ def test_a_sweep_that_waits_for_a_backup_keeps_its_lease(
     shop: Site, store: PageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "LEASE", timedelta(seconds=0.5))
-    job = retention.request_sweep(rings=False)
+    job = create_here(retention.sweep_request())
     is_held = threading.Event()
     seconds_left: list[float] = []
 

@@ -18,6 +18,7 @@ from clustering.models import Page, Snapshot
 from clustering.services.sites import site_export
 from vertex.core.models import AuditEntry, Job, Site
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.requests import create_here
 from vertex.core.storage import page_store
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.both_databases]
@@ -44,7 +45,7 @@ def shop(settings: Settings, tmp_path: Path) -> Site:
 
 
 def exported(site: Site, folder: Path) -> zipfile.ZipFile:
-    job = site_export.request_export(site=site, actor=None, rings=False)
+    job = create_here(site_export.export_request(site=site))
     done = jobs.run_job(job.pk, partial(site_export.export_site, folder=folder))
     assert done.state == Job.State.DONE, done.error
     return zipfile.ZipFile(folder / (done.result or {})["file"])
@@ -127,8 +128,8 @@ def test_rows_without_end_do_not_cost_the_lease(
 
 
 def test_a_refused_export_leaves_no_trace_in_the_audit_trail(shop: Site) -> None:
-    site_export.request_export(site=shop, actor=None, rings=False)
+    create_here(site_export.export_request(site=shop))
     with pytest.raises(jobs.JobExists):
-        site_export.request_export(site=shop, actor=None, rings=False)
+        create_here(site_export.export_request(site=shop))
 
     assert AuditEntry.objects.filter(action="site.exported").count() == 1

@@ -8,12 +8,13 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from monitoring.models import Alert, Check, CheckedPage, SiteChange
-from monitoring.services.checks.checking import request_checks
+from monitoring.services.checks.checking import check_request
 from monitoring.services.notices.alerts import acknowledge
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.monitoring.monitored_shop import archive, check, dearer, redesigned, shop, with_ad
 from tests.apps.rules.shop_cast import product, products_of
 from vertex.core.models import User
+from vertex.core.services.jobs.requests import create_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -129,7 +130,7 @@ class TestUnreachable:
 
 def test_a_site_without_rules_cannot_be_checked() -> None:
     with pytest.raises(ValidationError, match="no published rule"):
-        request_checks(site=site_of("bare"), rings=False)
+        create_here(check_request(site=site_of("bare")))
 
 
 def test_the_first_who_acknowledges_an_alert_counts(tmp_path: Path) -> None:

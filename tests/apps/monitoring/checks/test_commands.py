@@ -12,12 +12,13 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from monitoring.models import Slot
-from monitoring.services.checks.checking import request_checks
+from monitoring.services.checks.checking import check_request
 from monitoring.services.checks.schedules import change_schedule
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.monitoring.monitored_shop import archive, redesigned, shop
 from tests.apps.rules.shop_cast import products_of
 from vertex.core.models import Job
+from vertex.core.services.jobs.requests import enqueue
 
 pytestmark = pytest.mark.django_db
 
@@ -60,7 +61,7 @@ def test_a_redesign_is_told_and_mended(tmp_path: Path) -> None:
 
 def test_a_check_that_waits_for_a_worker_is_done_by_the_command(tmp_path: Path) -> None:
     site = shop()
-    waiting = request_checks(site=site)
+    waiting = enqueue(check_request(site=site))
     told = lines_of(
         "run_checks", tmp_path, site.name, "--source", archive(tmp_path / "same", site)
     )[-1]

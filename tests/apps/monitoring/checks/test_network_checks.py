@@ -15,7 +15,7 @@ from clustering.models import Page, Snapshot
 from clustering.services.crawl import hosts
 from monitoring.models import Alert, Check, CheckedPage, ErrorPage, FetchedPage, SiteChange
 from monitoring.services.checks import fresh_pages
-from monitoring.services.checks.checking import request_checks, run_checks
+from monitoring.services.checks.checking import check_request, run_checks
 from rules.models import GoldenRecord, Record
 from tests.apps.clustering.fake_host import Answer
 from tests.apps.monitoring.monitored_shop import N, redesigned
@@ -23,6 +23,7 @@ from tests.apps.monitoring.shop_on_host import Shop, check_as_worker, come_back
 from tests.apps.rules.shop_cast import extract, product, products_of
 from vertex.core.models import Job
 from vertex.core.services.jobs.jobs import claim_job, create_job, run_job
+from vertex.core.services.jobs.requests import create_here, enqueue
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 LOST = "<html><head><title>Je nám líto</title></head><body><h1>Je nám líto</h1><p>Nic tu není, zkuste jinde nebo později {n}</p></body></html>"
@@ -45,7 +46,7 @@ class TestKilled:
         self, shop: Shop, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         site = shop.open()
-        job = request_checks(site=site)
+        job = enqueue(check_request(site=site))
         visit = fresh_pages.PageFetcher.fetch
         n_visited = 0
 
@@ -119,7 +120,7 @@ class TestTurns:
         site = shop.open()
         crawl = claim_job(create_job(task="tests.crawl", queue=Job.Queue.FETCH, title="Crawl").pk)
         hosts.lease_host(host=hosts.find_host(origin=shop.host.url), job=crawl.job)
-        job = request_checks(site=site)
+        job = enqueue(check_request(site=site))
         Job.objects.filter(pk=job.pk).update(created_at=timezone.now() - timedelta(hours=7))
         done = run_job(job.pk, run_checks)
 
@@ -137,7 +138,7 @@ class TestSilentHost:
         shop.routes.update(
             {path: Answer(raw=lambda _handler: time.sleep(1.0)) for path in shop.routes}
         )
-        job = run_job(request_checks(site=site, rings=False).pk, run_checks)
+        job = run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
 
         assert (Job.State.DONE, False) == (job.state, (job.result or {})["site_changed"])
         assert {"silent"} < set(CheckedPage.objects.values_list("why", flat=True))
@@ -204,7 +205,7 @@ class TestErrorsOfTheSite:
         site = shop.open()
         shop.make = lost
         shop.routes.other = Answer(lost(9)[1], headers={"Content-Type": "text/html; charset=utf-8"})
-        job = run_job(request_checks(site=site, rings=False).pk, run_checks)
+        job = run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
 
         assert not (job.result or {})["site_changed"]
         assert {"soft_404"} == set(CheckedPage.objects.values_list("why", flat=True))
@@ -213,7 +214,7 @@ class TestErrorsOfTheSite:
     def test_a_site_that_answers_404_changed(self, shop: Shop) -> None:
         site = shop.open()
         shop.make = lost
-        job = run_job(request_checks(site=site, rings=False).pk, run_checks)
+        job = run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
 
         assert (job.result or {})["site_changed"]
         assert {"not_found"} == set(ErrorPage.objects.values_list("kind", flat=True))
@@ -228,7 +229,7 @@ class TestKeptPages:
         latest = dict(Page.objects.values_list("pk", "latest_snapshot"))
         n_records, n_snapshots = Record.objects.there().count(), Snapshot.objects.count()
         shop.make = redesigned
-        run_job(request_checks(site=site, rings=False).pk, run_checks)
+        run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
 
         kept = CheckedPage.objects.filter(snapshot__isnull=False).select_related("snapshot")
         assert N == kept.count()
@@ -243,7 +244,7 @@ class TestKeptPages:
         site = shop.open()
         Job.objects.filter(task="clustering.fetch_assets").delete()
         shop.make = redesigned
-        run_job(request_checks(site=site, rings=False).pk, run_checks)
+        run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
 
         dressed = set(Job.objects.get(task="clustering.fetch_assets").params["snapshots"])
         new = set(CheckedPage.objects.exclude(snapshot=None).values_list("snapshot", flat=True))
@@ -253,15 +254,15 @@ class TestKeptPages:
     def test_the_same_bytes_are_kept_once(self, shop: Shop) -> None:
         site = shop.open()
         shop.make = redesigned
-        run_job(request_checks(site=site, rings=False).pk, run_checks)
+        run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
         n_snapshots = Snapshot.objects.count()
-        run_job(request_checks(site=site, rings=False).pk, run_checks)
+        run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
 
         assert n_snapshots == Snapshot.objects.count()
 
     def test_pages_as_they_were_are_not_kept(self, shop: Shop) -> None:
         site = shop.open()
         n_snapshots = Snapshot.objects.count()
-        run_job(request_checks(site=site, rings=False).pk, run_checks)
+        run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
 
         assert n_snapshots == Snapshot.objects.count()

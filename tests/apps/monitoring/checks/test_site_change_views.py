@@ -12,8 +12,8 @@ from django.urls import reverse
 
 from annotation.models import Sample
 from monitoring.models import Check, Proposal, SiteChange
-from monitoring.services.checks.checking import request_checks, run_checks
-from monitoring.services.repair.repairing import repair_site, request_healing
+from monitoring.services.checks.checking import check_request, run_checks
+from monitoring.services.repair.repairing import repair_request, repair_site
 from monitoring.views.checks.change_rows import example_of, proposal_of
 from rules.models import Rule
 from tests.apps.monitoring.monitored_shop import redesigned
@@ -22,6 +22,7 @@ from tests.apps.monitoring.watched_sites import changed, watched
 from tests.apps.rules.review_cast import person
 from vertex.core.models import Job, Role, Site
 from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import create_here
 
 pytestmark = pytest.mark.django_db
 HTMX = {"HX-Request": "true"}
@@ -45,8 +46,8 @@ def shop(loopback: None) -> Iterator[Site]:
     with one.host:
         site = one.open()
         one.make = redesigned
-        run_job(request_checks(site=site, rings=False).pk, run_checks)
-        run_job(request_healing(site=site, rings=False).pk, repair_site)
+        run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
+        run_job(create_here(repair_request(site=site, is_patient=False)).pk, repair_site)
         yield site
 
 

@@ -14,7 +14,7 @@ from monitoring.services.checks.schedules import make_default_schedules
 from monitoring.services.notices.alerts import release
 from rules.models import Record
 from rules.services.learning.learning import learn_rule
-from rules.services.records.extracting import extract_records, request_extraction
+from rules.services.records.extracting import extract_records, extraction_request
 from rules.services.review.publishing import publish_rule
 from tests.apps.clustering.api_cast import Caller, caller
 from tests.apps.clustering.demo_sites import store
@@ -22,6 +22,7 @@ from tests.apps.monitoring.monitored_shop import N, archive, check, redesigned, 
 from tests.apps.rules.shop_cast import extract, list_page, listing, product, products_of
 from vertex.core.models import Job, Role, Site
 from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import create_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -53,7 +54,7 @@ def offers(page: int) -> bytes:
 
 
 def extract_now(site: Site) -> dict[str, Any]:
-    return run_job(request_extraction(site=site, rings=False).pk, extract_records).result or {}
+    return run_job(create_here(extraction_request(site=site)).pk, extract_records).result or {}
 
 
 def names_read_by(service: Caller) -> set[str]:

@@ -8,12 +8,13 @@ import pytest
 
 from monitoring.models import SiteChange
 from monitoring.services.repair import applying
-from monitoring.services.repair.repairing import repair_site, request_healing
+from monitoring.services.repair.repairing import repair_request, repair_site
 from rules.models import Record
 from tests.apps.monitoring.monitored_shop import N, archive, check, redesigned, rules_of, shop
 from tests.apps.rules.shop_cast import extract
 from vertex.core.models import Job
 from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import enqueue
 
 pytestmark = pytest.mark.django_db
 
@@ -25,7 +26,7 @@ def test_a_worker_killed_while_it_accepts_is_followed_by_one_that_ends_it(
     site = shop()
     source = archive(tmp_path, site, redesigned)
     check(site, source)
-    job = request_healing(site=site, source=source, is_accepted=True)
+    job = enqueue(repair_request(site=site, source=source, is_accepted=True))
 
     def die(*_: object) -> None:
         raise SystemExit

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 
 from annotation.services.verticals.policies import change_policy
 from monitoring.models import FetchedPage, Proposal, Schedule, SiteChange
-from monitoring.services.checks.checking import request_checks, run_checks
+from monitoring.services.checks.checking import check_request, run_checks
 from monitoring.services.checks.schedules import change_schedule, make_default_schedules
 from monitoring.services.repair.proposals import (
     accept_proposal,
@@ -35,6 +35,7 @@ from tests.apps.monitoring.shop_on_host import Shop
 from tests.apps.rules.shop_cast import extract
 from vertex.core.models import Job, Role, Site
 from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import create_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 KINDS = Proposal.Decision
@@ -109,7 +110,7 @@ class TestOverNight:
         site = on_host.open()
         make_default_schedules()
         on_host.make = redesigned
-        run_job(request_checks(site=site, rings=False).pk, run_checks)
+        run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
         assert 1 == propose_repairs()
         assert 0 == propose_repairs()
         run_job(Job.objects.get(task="monitoring.heal_site").pk, repair_site)
@@ -129,7 +130,7 @@ class TestOverNight:
         make_default_schedules()
         Schedule.objects.update(repair=Schedule.Repair.ACCEPT)
         on_host.make = redesigned
-        run_job(request_checks(site=site, rings=False).pk, run_checks)
+        run_job(create_here(check_request(site=site, is_patient=False)).pk, run_checks)
         propose_repairs()
         run_job(Job.objects.get(task="monitoring.heal_site").pk, repair_site)
 

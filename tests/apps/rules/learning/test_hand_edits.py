@@ -163,7 +163,7 @@ class TestKeeping:
     def test_it_goes_the_way_of_every_rule_out_to_the_bundle(self, tmp_path: Path) -> None:
         site, rule = learnt_shop(6)
         draft = kept(rule.cluster, HandEdit(rule, None, {"price": ["//dd[1]"]}))
-        propose_rule(rule=draft, rings=False)
+        propose_rule(rule=draft)
         draft.refresh_from_db()
         assert {"name": 0, "price": 0, "weight": 0} == draft.validation[
             "found"
@@ -195,7 +195,7 @@ class TestKeeping:
         )
         Annotation.objects.all().delete()
         draft.samples.filter(snapshot__page__url__endswith="p/5").delete()
-        review = propose_rule(rule=draft, rings=False)
+        review = propose_rule(rule=draft)
 
         page = JudgedPage.objects.get(review=review)
         assert [{}] == [line["nodes"] for line in page.records]

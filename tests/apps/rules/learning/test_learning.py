@@ -7,9 +7,9 @@ from django.core.exceptions import ValidationError
 
 from annotation.models import Annotation, Assignment
 from clustering.models import Page, Snapshot
-from clustering.services.sites.retention import request_sweep, sweep
+from clustering.services.sites.retention import sweep, sweep_request
 from rules.models import Bellwether, GoldenRecord, Record, Rule, RuleSample
-from rules.services.learning.learning import learn_rule, learn_rules, request_learning
+from rules.services.learning.learning import learn_rule, learn_rules, learning_request
 from rules.services.review.publishing import publish_rule
 from tests.apps.clustering.demo_sites import store
 from tests.apps.rules.shop_cast import (
@@ -23,6 +23,7 @@ from tests.apps.rules.shop_cast import (
 )
 from vertex.core.models import AuditEntry
 from vertex.core.services.jobs.jobs import JobFailed, run_job
+from vertex.core.services.jobs.requests import create_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -60,7 +61,7 @@ class TestLearning:
         before = set(RuleSample.objects.filter(rule=rule).values_list("snapshot", flat=True))
         for round_ in range(3):
             store(site, [product(n, price=f"{round_}{n}.00") for n in range(1, 13)])
-        run_job(request_sweep(rings=False).pk, sweep)
+        run_job(create_here(sweep_request()).pk, sweep)
 
         assert before == set(Snapshot.objects.filter(pk__in=before).values_list("pk", flat=True))
 
@@ -74,7 +75,7 @@ class TestLearning:
 
     def test_a_job_without_annotations_fails_with_what_to_do(self) -> None:
         site = shop()
-        job = run_job(request_learning(site=site, rings=False).pk, learn_rules)
+        job = run_job(create_here(learning_request(site=site)).pk, learn_rules)
 
         assert "failed" == job.state
         assert "annotate a page first" in job.error
@@ -82,7 +83,7 @@ class TestLearning:
     def test_a_job_learns_only_annotated_clusters(self) -> None:
         site = shop()
         annotate_product(site, 2)
-        job = run_job(request_learning(site=site, is_draft=False, rings=False).pk, learn_rules)
+        job = run_job(create_here(learning_request(site=site, is_draft=False)).pk, learn_rules)
 
         assert {"rules": 1, "published": 1} == job.result
         assert [products_of(site).name] == [rule.cluster.name for rule in Rule.objects.published()]
@@ -91,7 +92,7 @@ class TestLearning:
         site = shop()
 
         with pytest.raises(ValidationError, match=products_of(site).name):
-            request_learning(site=site, cluster="nothing", rings=False)
+            create_here(learning_request(site=site, cluster="nothing"))
 
 
 class TestRecordsOfAList:

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from annotation.models import Annotation
 from annotation.services.samples.next_samples import next_samples
-from annotation.services.samples.sampling import draw_samples, request_samples
+from annotation.services.samples.sampling import draw_samples, samples_request
 from clustering.models import Cluster, Page
 from rules.models import Rule
 from rules.services.learning.learning import check_held_out, learn_rule
@@ -17,6 +17,7 @@ from rules.services.review.publishing import publish_rule
 from tests.apps.rules.shop_cast import annotate_product, listing, products_of, shop
 from vertex.core.models import Role, Site
 from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import create_here
 from vertex.core.services.people import people
 
 pytestmark = pytest.mark.django_db
@@ -224,7 +225,7 @@ class TestViews:
 
 def test_what_the_next_page_is_reaches_the_queue(site: Site, edda: Client) -> None:
     cluster = products_of(site)
-    run_job(request_samples(site=site, rings=False).pk, draw_samples)
+    run_job(create_here(samples_request(site=site)).pk, draw_samples)
     annotate_product(site, 3)
     panel = learn_panel(cluster=cluster)
     assert panel.next_page is not None

@@ -17,7 +17,7 @@ from annotation.services.verticals.verticals import BadVertical, save_vertical
 from clustering.models import Cluster, Page
 from clustering.services.clusters.arrivals import assign_arrivals
 from rules.models import Record, Rule
-from rules.services.lists.accepting_lists import ChosenColumn, accept_list, request_acceptance
+from rules.services.lists.accepting_lists import ChosenColumn, accept_list, acceptance_request
 from rules.services.lists.found_tables import found_tables
 from rules.services.records.extracting import extract_records
 from tests.apps.clustering.demo_sites import cluster as cluster_pages
@@ -25,6 +25,7 @@ from tests.apps.clustering.demo_sites import details, store
 from tests.apps.rules.list_cast import N_RECORDS, latest, list_page, rule_of_list, stored_list
 from vertex.core.models import Job, Role, User
 from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import create_here, enqueue
 from vertex.core.services.people import people
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -39,14 +40,18 @@ def accepted(page: Page, actor: User, *, publishes: bool = False, vertical: str 
     """Accept the columns name and price of a page's best list."""
     assert page.latest_snapshot is not None
     page.latest_snapshot.page = page
-    job = request_acceptance(
-        snapshot=page.latest_snapshot,
-        rank=1,
-        columns=[ChosenColumn("name", "title", "text"), ChosenColumn("price", "price", "price")],
-        vertical=vertical,
-        publishes=publishes,
+    job = create_here(
+        acceptance_request(
+            snapshot=page.latest_snapshot,
+            rank=1,
+            columns=[
+                ChosenColumn("name", "title", "text"),
+                ChosenColumn("price", "price", "price"),
+            ],
+            vertical=vertical,
+            publishes=publishes,
+        ),
         actor=actor,
-        rings=False,
     )
     return run_job(job.pk, accept_list)
 
@@ -185,12 +190,10 @@ class TestVertical:
         page = stored_list()
         assert page.latest_snapshot is not None
         with pytest.raises(ValidationError, match="at least one column"):
-            request_acceptance(
-                snapshot=page.latest_snapshot,
-                rank=1,
-                columns=[],
-                vertical="x",
-                publishes=False,
+            enqueue(
+                acceptance_request(
+                    snapshot=page.latest_snapshot, rank=1, columns=[], vertical="x", publishes=False
+                ),
                 actor=ada,
             )
 

@@ -16,7 +16,7 @@ from django.urls import reverse
 from clustering.models import Page
 from clustering.services.crawl.list_crawling import crawl_list
 from rules.services.lists.found_tables import found_tables
-from rules.services.lists.pasted_lists import NotAllowed, request_table, site_at
+from rules.services.lists.pasted_lists import NotAllowed, site_at, start_table
 from rules.services.lists.table_exports import table_parts
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.demo_sites import store
@@ -66,7 +66,7 @@ class TestSiteOfAnAddress:
 
     def test_what_is_no_address_adds_no_site(self) -> None:
         with pytest.raises(ValidationError):
-            request_table(url="ftp://x/", name="x", actor=user_with(Role.OPERATOR), rings=False)
+            start_table(url="ftp://x/", name="x", actor=user_with(Role.OPERATOR))
 
         assert not Site.objects.exists()
 

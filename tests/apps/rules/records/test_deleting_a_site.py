@@ -20,7 +20,7 @@ def test_a_site_with_rules_and_reviews_is_deleted_whole(monkeypatch: pytest.Monk
     proposed(rule)
     assert JudgedPage.objects.exists()
     assert RuleSample.objects.exists()
-    request = retention.request_deletion(site=rule.cluster.site, actor=None, rings=False)
+    request = retention.start_deletion(site=rule.cluster.site, actor=None)
     job = run_job(request.pk, retention.delete_site)
 
     assert (Job.State.DONE, "") == (job.state, job.error)

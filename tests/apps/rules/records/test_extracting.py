@@ -10,13 +10,14 @@ from clustering.services.pages.stored_pages import stored_pages
 from rules.algorithms.running.record_lines import Line, NoRecord
 from rules.models import Extraction, Record, RecordVersion, Rule
 from rules.services.learning.learning import learn_rule
-from rules.services.records.extracting import extract_records, request_extraction, stored_lines
+from rules.services.records.extracting import extract_records, extraction_request, stored_lines
 from rules.services.records.published_rules import published_rules
 from rules.services.records.storing import ExtractedPage, store_extracted
 from rules.services.review.publishing import publish_rule
 from tests.apps.clustering.demo_sites import articles, store
 from tests.apps.rules.shop_cast import extract, learnt_shop, product, products_of, shop
 from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import create_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -109,7 +110,7 @@ class TestRecords:
         assert list(range(1, 13)) == numbers
 
     def test_without_a_published_rule_the_job_says_what_to_do(self) -> None:
-        job = run_job(request_extraction(site=shop(), rings=False).pk, extract_records)
+        job = run_job(create_here(extraction_request(site=shop())).pk, extract_records)
 
         assert "learn one first" in job.error
 

@@ -15,7 +15,7 @@ from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation
 from annotation.services.verticals.verticals import assign_vertical, save_vertical
 from clustering.dom.page import parse_page
-from clustering.services.clusters.clusterings import cluster_site, request_clustering
+from clustering.services.clusters.clusterings import cluster_site, clustering_request
 from rules.algorithms.running.run_rule import transform
 from rules.bundle.parallel import extract_bundle
 from rules.models import Record
@@ -29,6 +29,7 @@ from tests.apps.clustering.demo_sites import store
 from tests.apps.rules.shop_cast import extract, products_of
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import create_here
 
 pytestmark = pytest.mark.django_db
 
@@ -72,7 +73,7 @@ def shop_of_desks() -> Site:
     assign_vertical(
         site=site, vertical=save_vertical(name="desk", attributes=plans, actor=None), actor=None
     )
-    run_job(request_clustering(site=site, rings=False).pk, cluster_site)
+    run_job(create_here(clustering_request(site=site)).pk, cluster_site)
     return site
 
 

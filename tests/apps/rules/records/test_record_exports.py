@@ -23,6 +23,7 @@ from tests.apps.clustering.api_cast import caller, page_of
 from tests.apps.rules.record_cast import record_of, shop_with_records, touched
 from vertex.core.models import Job, Role
 from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import create_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -123,7 +124,7 @@ def test_a_job_writes_a_zip_file(settings: Any, tmp_path: Path) -> None:
     rule, (record, gone) = shop_with_records(2)
     gone.gone_at = timezone.now()
     gone.save()
-    job = record_exports.request_record_export(site=rule.cluster.site, actor=None, rings=False)
+    job = create_here(record_exports.record_export_request(site=rule.cluster.site))
     done = run_job(job.pk, record_exports.export_records)
 
     assert Job.State.DONE == done.state

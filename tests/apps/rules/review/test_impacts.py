@@ -14,7 +14,7 @@ from rules.services.review.impacts import (
     changed_constant_fields,
     compute_impact,
     is_outdated,
-    request_impact,
+    start_impact,
 )
 from rules.services.review.publishing import publish_rule
 from tests.apps.rules.record_cast import STYLESHEET, rule_of
@@ -33,7 +33,7 @@ N = 27  # 25 pages and two samples
 
 
 def impact_of(rule: Rule) -> Impact:
-    request_impact(rule=rule, actor=None, rings=False)
+    start_impact(rule=rule, actor=None)
     return compared(rule)
 
 
@@ -101,7 +101,7 @@ def test_a_run_that_was_cut_off_goes_on_and_counts_nothing_twice(
 ) -> None:
     monkeypatch.setattr(impacts, "AT_ONCE", 10)
     rule = shop_with_draft(WITHOUT_PRICE)
-    impact = request_impact(rule=rule, rings=False)
+    impact = start_impact(rule=rule)
     renewed: list[Any] = []
     renew = jobs.JobRun.renew
 
@@ -125,9 +125,9 @@ def test_a_run_that_was_cut_off_goes_on_and_counts_nothing_twice(
 
 def test_one_comparison_of_a_rule_at_a_time() -> None:
     rule = shop_with_draft()
-    request_impact(rule=rule, actor=person("rob"), rings=False)
+    start_impact(rule=rule, actor=person("rob"))
 
     with pytest.raises(JobExists):
-        request_impact(rule=rule, rings=False)
+        start_impact(rule=rule)
     assert 1 == Impact.objects.count()
     assert not connection.needs_rollback

@@ -55,7 +55,7 @@ class TestQueue:
 
     def test_shows_who_proposed_what_and_how_far_it_is(self, rob: Client) -> None:
         rule = shop_with_draft(WITHOUT_PRICE)
-        propose_rule(rule=rule, comment="the shop has new prices", actor=person("eve"), rings=False)
+        propose_rule(rule=rule, comment="the shop has new prices", actor=person("eve"))
         compared(rule)
         page = text(rob, reverse("review"))
 

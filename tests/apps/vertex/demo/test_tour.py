@@ -11,9 +11,10 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 from rich.console import Console
 
-from clustering.services.clusters.clusterings import request_clustering
+from clustering.services.clusters.clusterings import clustering_request
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.requests import create_here
 from vertex.demo import sites
 from vertex.demo.tour import Tour, do_job, job_of, shortened
 
@@ -27,7 +28,7 @@ def shop() -> Site:
 
 @pytest.fixture
 def job(shop: Site) -> Job:
-    return request_clustering(site=shop, rings=False)
+    return create_here(clustering_request(site=shop))
 
 
 def fail(_run: jobs.JobRun) -> None:
@@ -40,7 +41,7 @@ def test_a_job_is_done_in_this_process(job: Job) -> None:
 
 
 def test_a_job_that_a_killed_tour_left_is_taken_up(shop: Site, job: Job) -> None:
-    assert job == job_of(partial(request_clustering, site=shop, rings=False))
+    assert job == job_of(partial(clustering_request, site=shop))
 
 
 def test_a_job_that_waits_for_its_next_try_is_left_alone(job: Job) -> None:

@@ -11,10 +11,11 @@ import structlog
 from django.test import Client
 from django_structlog.celery.steps import DjangoStructLogInitStep
 
-from clustering import tasks
+import clustering.tasks  # noqa: F401 - registers the tasks
 from clustering.api.sites import sites
 from tests.apps.clustering.api_cast import API, Caller, caller, site_of
 from vertex import settings as installed
+from vertex.celery import app
 from vertex.core.models import Job, Role, User
 from vertex.core.services.jobs import jobs
 from vertex.core.services.people import tokens
@@ -186,7 +187,7 @@ class TestWorkers:
     def test_lines_of_a_task_name_its_job_and_the_request_that_asked_for_it(self, log: Log) -> None:
         site = site_of("shop")
         job = jobs.create_job(task="t", queue=Job.Queue.KEEP, title="Work", site=site, rings=False)
-        task = tasks.import_pages
+        task = app.tasks["clustering.import_pages"]
         receiver = DjangoStructLogInitStep(None).receiver
         context: Any = {
             "args": [job.pk],
