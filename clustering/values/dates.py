@@ -1,9 +1,10 @@
-"""Read dates and times as pages write them, in the languages of Europe's larger sites; ISO 8601 out.
+"""Read dates and times as pages write them, in the languages of Europe's larger sites.
 
-Readings:   "03/04/2024" is the third of April or the fourth of March: a number above 12 tells, else the
-            page's language (`en` or `en-us` puts the month first, every other the day), and without one it
-            is no date. Points part day, month and year in this order. A year of two digits is one from 1970
-            to 2069. What is relative ("yesterday") is no date: it would need the moment of reading.
+Readings:   "03/04/2024" is the third of April or the fourth of March: a number above 12 tells, else
+            the page's language (`en` or `en-us` puts the month first, every other the day), and
+            without one it is no date. Points part day, month and year in this order. A year of two
+            digits is one from 1970 to 2069. What is relative ("yesterday") is no date: it would
+            need the moment of reading.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from datetime import date, datetime, timedelta, timezone
 FIRST_OF_SHORT_YEARS = 70
 EARLIEST_YEAR, LATEST_YEAR = 1000, 2999
 
-# The beginnings of the names of months; the first letters suffice. A line begins with its month's number.
+# The beginnings of the names of months; the first letters suffice. A line begins with its month's
+# number.
 _NAMES = """
 1 january janvier januar jänner jaenner enero gennaio janeiro januari styczeń stycznia leden ledna
 1 január january январ янв jan ene gen stycz
@@ -69,8 +71,10 @@ _NOON = 12
 def read_date(text: str, language: str = "") -> str | None:
     """Return the first date of a text in ISO 8601, with its time where one stands there, else None.
 
-    >>> read_date("Posted March 5, 2024 at 4:30 pm"), read_date("5. März 2024"), read_date("May 1999")
-    ('2024-03-05T16:30:00', '2024-03-05', '1999-05')
+    >>> read_date("Posted March 5, 2024 at 4:30 pm")
+    '2024-03-05T16:30:00'
+    >>> read_date("5. März 2024"), read_date("May 1999")
+    ('2024-03-05', '1999-05')
     """
     return (
         _read_iso(text) or _read_numeric(text, language) or _read_named(text) or _read_partial(text)
@@ -78,11 +82,11 @@ def read_date(text: str, language: str = "") -> str | None:
 
 
 def _read_iso(text: str) -> str | None:
-    found = _ISO.search(text)
-    if found is None:
+    match = _ISO.search(text)
+    if match is None:
         compact = _COMPACT.search(text)
         return _joined(*map(int, compact.groups())) if compact else None
-    year, month, day, clock, zone = found.groups()
+    year, month, day, clock, zone = match.groups()
     if day is None:
         return _month_of(int(year), int(month))
     dated = _joined(int(year), int(month), int(day))
@@ -107,9 +111,9 @@ def _with_time(dated: str, clock: str, zone: str | None) -> str:
 
 
 def _read_numeric(text: str, language: str) -> str | None:
-    found = _YEAR_FIRST.search(text)
-    if found:
-        return _joined(*map(int, found.groups()))
+    year_first = _YEAR_FIRST.search(text)
+    if year_first:
+        return _joined(*map(int, year_first.groups()))
     numeric = _NUMERIC.search(text)
     if numeric is None:
         return None
@@ -122,7 +126,7 @@ def _read_numeric(text: str, language: str) -> str | None:
 
 
 def _puts_day_first(first: int, second: int, mark: str, language: str) -> bool | None:
-    """Say which of two numbers is the day; None where nothing tells."""
+    """Return whether the first of two numbers is the day; None where nothing tells."""
     if mark == "." or first > _NOON:
         return True
     if second > _NOON:
@@ -134,20 +138,20 @@ def _puts_day_first(first: int, second: int, mark: str, language: str) -> bool |
 
 
 def _read_named(text: str) -> str | None:
-    for pattern, (day_group, month_group) in ((_DAY_FIRST, (1, 2)), (_MONTH_FIRST, (2, 1))):
-        for found in pattern.finditer(text):
-            month = month_of_name(found[month_group])
+    for pattern, day_group, month_group in ((_DAY_FIRST, 1, 2), (_MONTH_FIRST, 2, 1)):
+        for match in pattern.finditer(text):
+            month = month_of_name(match[month_group])
             if month:
-                rest = text[: found.start()] + " " + text[found.end() :]
-                return _timed(_joined(int(found[3]), month, int(found[day_group])), rest)
+                rest = text[: match.start()] + " " + text[match.end() :]
+                return _timed(_joined(int(match[3]), month, int(match[day_group])), rest)
     return None
 
 
 def _read_partial(text: str) -> str | None:
-    for found in _MONTH_YEAR.finditer(text):
-        month = month_of_name(found[1])
+    for match in _MONTH_YEAR.finditer(text):
+        month = month_of_name(match[1])
         if month:
-            return _month_of(int(found[2]), month)
+            return _month_of(int(match[2]), month)
     year = _YEAR.fullmatch(text)
     return year[1] if year and EARLIEST_YEAR <= int(year[1]) <= LATEST_YEAR else None
 
@@ -162,9 +166,10 @@ def month_of_name(name: str) -> int | None:
     exact = _MONTH_BY_NAME.get(word)
     if exact or word.isascii():
         return exact
-    return next(
-        (_MONTH_BY_NAME[word[:n]] for n in (7, 6, 5, 4, 3, 2) if word[:n] in _MONTH_BY_NAME), None
-    )
+    for n in (7, 6, 5, 4, 3, 2):  # inflected names begin like those of the table
+        if word[:n] in _MONTH_BY_NAME:
+            return _MONTH_BY_NAME[word[:n]]
+    return None
 
 
 def _timed(dated: str | None, rest: str) -> str | None:
@@ -172,10 +177,11 @@ def _timed(dated: str | None, rest: str) -> str | None:
     clock = _CLOCK.search(rest)
     if dated is None or clock is None:
         return dated
-    hour, half = int(clock[1]), (clock[4] or "").lower()
-    if half:
-        hour = hour % _NOON + (_NOON if half.startswith("p") else 0)
-    return _with_time(dated, f"{hour:02}:{clock[2]}:{clock[3] or '00'}", "Z" if clock[5] else None)
+    hour, minute, second = int(clock[1]), clock[2], clock[3] or "00"
+    half_of_day = (clock[4] or "").lower()
+    if half_of_day:
+        hour = hour % _NOON + (_NOON if half_of_day.startswith("p") else 0)
+    return _with_time(dated, f"{hour:02}:{minute}:{second}", "Z" if clock[5] else None)
 
 
 def _full_year(digits: str) -> int:

@@ -1,6 +1,7 @@
 """Turn displayed values into forms that programs compare: by the type of their attribute.
 
-What cannot be read has no normalised form; the displayed value stays, nothing is guessed in its place.
+What cannot be read has no normalised form; the displayed value stays, nothing is guessed in its
+place.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from clustering.values.ratings import read_rating
 Normalised: TypeAlias = object  # a JSON value
 
 TEXT, HTML, IMAGE = "text", "html", "image"
-LONGEST = 500  # characters of a value that is read; a longer one is no number, date or address
-LONGEST_URL = 8_192
-MOST_EXACT = 2**53  # a larger whole number is no exact number in JSON
+MAX_VALUE_CHARS = 500  # a longer value is no number, date or address
+MAX_URL_CHARS = 8_192
+MAX_EXACT = 2**53  # a larger whole number is no exact number in JSON
 
 _ZIP = re.compile(
     r"\b(?:"
@@ -51,7 +52,7 @@ class PageContext:
 
 
 def normalise(value_type: str, value: str, context: PageContext) -> Normalised | None:
-    """Return the normalised form of a displayed value, None where its type has none or it cannot be read.
+    """Return the normalised form of a displayed value, None where it has none or is not read.
 
     >>> normalise("price", "$1,299.00", PageContext())
     {'amount': '1299.00', 'currency': 'USD'}
@@ -61,8 +62,8 @@ def normalise(value_type: str, value: str, context: PageContext) -> Normalised |
     read = READERS.get(value_type)
     if read is None or not value:
         return None
-    longest = LONGEST_URL if value_type in {"url", IMAGE} else LONGEST
-    return read(value, context) if len(value) <= longest else None
+    max_chars = MAX_URL_CHARS if value_type in {"url", IMAGE} else MAX_VALUE_CHARS
+    return read(value, context) if len(value) <= max_chars else None
 
 
 def read_number_value(value: str, _context: PageContext) -> int | float | str | None:
@@ -71,36 +72,41 @@ def read_number_value(value: str, _context: PageContext) -> int | float | str | 
     if number is None:
         return None
     if number == number.to_integral_value():
-        return int(number) if abs(number) < MOST_EXACT else plain(number)
+        return int(number) if abs(number) < MAX_EXACT else plain(number)
     return float(number)
 
 
 def read_zip(value: str, _context: PageContext) -> str | None:
     """Return the ZIP or postal code of a text, with single blanks.
 
-    >>> read_zip("Springfield, IL 62704", PageContext()), read_zip("London SW1A  1AA", PageContext())
-    ('62704', 'SW1A 1AA')
+    >>> read_zip("Springfield, IL 62704", PageContext())
+    '62704'
+    >>> read_zip("London SW1A  1AA", PageContext())
+    'SW1A 1AA'
     """
     text = " ".join(value.upper().split())
     american = _STATE_AND_ZIP.search(text)
     if american:
         return american[1]
-    found = _ZIP.findall(text)
-    if not found:
+    codes: list[str] = _ZIP.findall(text)
+    if not codes:
         return None
-    code: str = found[-1] if len(text) > len(found[0]) and found[-1].isdecimal() else found[0]
-    return code
+    first, last = codes[0], codes[-1]
+    # In a longer text, such as an address, a number before the code may be that of a house.
+    is_within_text = len(text) > len(first)
+    return last if is_within_text and last.isdecimal() else first
 
 
 def read_url(value: str, context: PageContext) -> str | None:
-    """Return the absolute address; one of another kind than http stays as it is."""
-    written = next(iter(value.split(maxsplit=1)), "")
-    if written.lower().startswith(_OTHER_SCHEMES):
-        return written
-    if not context.base_url and not _SCHEME.match(written):
+    """Return the absolute address, None where it is none; one of another kind than http stays."""
+    words = value.split(maxsplit=1)
+    address = words[0] if words else ""
+    if address.lower().startswith(_OTHER_SCHEMES):
+        return address
+    if not context.base_url and not _SCHEME.match(address):
         return None
     try:
-        return _without_dots(join_url(context.base_url, written))
+        return _without_dots(join_url(context.base_url, address))
     except BadAddress:
         return None
 
@@ -115,13 +121,13 @@ def _without_dots(url: str) -> str:
         return url
     segments: list[str] = []
     parts = before_query[start:].split("/")[1:]
-    for place, segment in enumerate(parts):
+    for segment in parts:
         if segment == "..":
             segments = segments[:-1]
         elif segment != ".":
             segments.append(segment)
-        if segment in {".", ".."} and place == len(parts) - 1:
-            segments.append("")
+    if parts[-1] in {".", ".."}:
+        segments.append("")  # of a folder, the slash at the end stays
     return f"{before_query[:start]}/{'/'.join(segments)}{question}{query}"
 
 

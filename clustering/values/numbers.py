@@ -1,10 +1,10 @@
 """Read numbers as people write them: marks of thousands, decimal commas, fractions.
 
-Readings:   A mark between digits is the decimal one where it comes last and other marks come before it, or
-            where it is not followed by exactly three digits. One mark with exactly three digits behind it
-            parts thousands where it is a comma, an apostrophe or a blank, or where `point_parts_thousands`
-            says so of points, as in prices ("1.299 EUR"), which have no third decimal. "0.125" is a
-            fraction always.
+Readings:   A mark between digits is the decimal one where it comes last and other marks come before
+            it, or where it is not followed by exactly three digits. One mark with exactly three
+            digits behind it parts thousands where it is a comma, an apostrophe or a blank, or where
+            `point_parts_thousands` says so of points, as in prices ("1.299 EUR"), which have no
+            third decimal. "0.125" is a fraction always.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-MOST_DIGITS = 30
+MAX_DIGITS = 30
 
 _NUMBER = re.compile(r"\d+(?:[.,'\u2019\u02bc ]\d+)*")
 _BLANK_GROUPS = re.compile(r"\d{1,3}(?: \d{3})+(?!\d)(?:[.,]\d+)?")
@@ -27,28 +27,30 @@ def find_number(text: str, *, point_parts_thousands: bool = False) -> Decimal | 
     >>> find_number("about 1,234.50 m"), find_number("1 299,00"), find_number("12,5")
     (Decimal('1234.50'), Decimal('1299.00'), Decimal('12.5'))
     """
-    place = find_number_place(text)
-    if place is None:
+    span = find_number_span(text)
+    if span is None:
         return None
-    start, end = place
+    start, end = span
     value = read_number(text[start:end], point_parts_thousands=point_parts_thousands)
     return -value if value is not None and is_negative(text, start) else value
 
 
-def find_number_place(text: str, start: int = 0) -> tuple[int, int] | None:
-    """Return where the next number of a text begins and ends."""
-    found = _NUMBER.search(text, start)
-    if found is None:
+def find_number_span(text: str, start: int = 0) -> tuple[int, int] | None:
+    """Return where the next number of a text begins and ends, None where there is none."""
+    match = _NUMBER.search(text, start)
+    if match is None:
         return None
-    if " " not in found[0]:
-        return found.span()
+    if " " not in match[0]:
+        return match.span()
     # A blank belongs to a number only where it parts groups of three digits.
-    groups = _BLANK_GROUPS.match(text, found.start())
-    return (found.start(), groups.end() if groups else found.start() + found[0].index(" "))
+    groups = _BLANK_GROUPS.match(text, match.start())
+    if groups:
+        return groups.span()
+    return match.start(), match.start() + match[0].index(" ")
 
 
 def is_negative(text: str, start: int) -> bool:
-    """Say whether a minus sign stands before the number that begins there, and no digit or word before it."""
+    """Return whether a minus sign precedes the number there, and no digit or word the sign."""
     sign = _MINUS.search(text, 0, start)
     return sign is not None and not text[: sign.start()].rstrip()[-1:].isalnum()
 
@@ -61,7 +63,7 @@ def read_number(digits: str, *, point_parts_thousands: bool = False) -> Decimal 
     """
     marks = _MARK.findall(digits)
     groups = _MARK.split(digits)
-    if sum(map(len, groups)) > MOST_DIGITS:
+    if sum(map(len, groups)) > MAX_DIGITS:
         return None
     if _has_fraction(marks, groups, point_parts_thousands=point_parts_thousands):
         return Decimal("".join(groups[:-1]) + "." + groups[-1])
@@ -69,9 +71,10 @@ def read_number(digits: str, *, point_parts_thousands: bool = False) -> Decimal 
 
 
 def _has_fraction(marks: list[str], groups: list[str], *, point_parts_thousands: bool) -> bool:
+    """Return whether the last mark is the decimal one."""
     if not marks or marks[-1] not in ".,":
         return False
-    if len(marks) > 1 and marks[-1] in marks[:-1]:
+    if marks[-1] in marks[:-1]:
         return False  # 1.234.567
     if len(groups[-1]) != _THREE or groups[0].startswith("0") or len(groups[0]) > _THREE:
         return True

@@ -1,14 +1,14 @@
 """Read telephone numbers: the digits that are dialled, with `+` where the country is told.
 
-Readings:   No table of countries' numbering plans is kept: a number without its country stays as it is
-            dialled there.
+Readings:   No table of countries' numbering plans is kept: a number without its country stays as it
+            is dialled there.
 """
 
 from __future__ import annotations
 
 import re
 
-FEWEST_DIGITS, MOST_DIGITS = 5, 15  # E.164 allows fifteen
+MIN_DIGITS, MAX_DIGITS = 5, 15  # E.164 allows fifteen
 
 _EXTENSION = re.compile(
     r"[;,]?\s*(?<![^\W\d_])(?:extension|extn|ext|x|durchwahl|poste)[.:=\s]*(\d{1,7})\s*$",
@@ -26,19 +26,17 @@ def read_phone(text: str) -> str | None:
     ('+4989123456;ext=12', '5550107788')
     """
     extension = _EXTENSION.search(text)
-    body = text[: extension.start()] if extension else text
-    for found in _NUMBER.finditer(body):
-        written = found[0].translate(_LETTERS)
-        is_international = written.lstrip("( ").startswith(("+", "00"))
+    without_extension = text[: extension.start()] if extension else text
+    for match in _NUMBER.finditer(without_extension):
+        number = match[0].translate(_LETTERS)
+        is_international = number.lstrip("( ").startswith(("+", "00"))
         if is_international:
-            written = _TRUNK.sub("", written)
-        digits = "".join(character for character in written if character.isdecimal())
+            number = _TRUNK.sub("", number)
+        digits = "".join(filter(str.isdecimal, number))
         if is_international:
             digits = digits.removeprefix("00")
-        if FEWEST_DIGITS <= len(digits) <= MOST_DIGITS:
-            return (
-                ("+" if is_international else "")
-                + digits
-                + (f";ext={extension[1]}" if extension else "")
-            )
+        if not MIN_DIGITS <= len(digits) <= MAX_DIGITS:
+            continue
+        plus = "+" if is_international else ""
+        return f"{plus}{digits};ext={extension[1]}" if extension else f"{plus}{digits}"
     return None

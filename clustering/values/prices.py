@@ -1,21 +1,23 @@
 """Read prices: an amount and the currency that stands beside it.
 
-Readings:   A sign that several currencies share stands for the best known of them: `$` is USD unless letters
-            say otherwise (`CA$`), `¥` is JPY. `kr` and `Rs` are left without a currency where nothing
-            tells which. Of several amounts the first beside a currency counts.
+Readings:   A sign that several currencies share stands for the best known of them: `$` is USD
+            unless letters say otherwise (`CA$`), `¥` is JPY. `kr` and `Rs` are left without a
+            currency where nothing tells which. Of several amounts the first beside a currency
+            counts.
 """
 
 from __future__ import annotations
 
 import re
 from decimal import Decimal
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
-from clustering.values.numbers import find_number_place, is_negative, plain, read_number
+from clustering.values.numbers import find_number_span, is_negative, plain, read_number
 
 _CODES = (
-    "AED|ARS|AUD|BGN|BHD|BRL|CAD|CHF|CLP|CNY|COP|CZK|DKK|EGP|EUR|GBP|GEL|HKD|HRK|HUF|IDR|ILS|INR|ISK|JPY|KES|"
-    "KRW|KWD|KZT|LKR|MAD|MXN|MYR|NGN|NOK|NZD|PEN|PHP|PKR|PLN|QAR|RON|RSD|RUB|SAR|SEK|SGD|THB|TRY|TWD|UAH|USD|UYU|VND|ZAR"
+    "AED|ARS|AUD|BGN|BHD|BRL|CAD|CHF|CLP|CNY|COP|CZK|DKK|EGP|EUR|GBP|GEL|HKD|HRK|HUF|IDR|ILS|INR|"
+    "ISK|JPY|KES|KRW|KWD|KZT|LKR|MAD|MXN|MYR|NGN|NOK|NZD|PEN|PHP|PKR|PLN|QAR|RON|RSD|RUB|SAR|SEK|"
+    "SGD|THB|TRY|TWD|UAH|USD|UYU|VND|ZAR"
 )
 # Longer signs first: the first that fits is taken.
 CURRENCY_BY_SIGN = {
@@ -65,17 +67,25 @@ FREE = re.compile(
 )
 
 _CENTS = -2  # the exponent of an amount with two decimals
-_SIGNS = "|".join(
-    rf"(?<![^\W\d_]){re.escape(sign)}(?![^\W\d_])"
-    if sign[0].isalpha() and sign[-1].isalpha()
-    else rf"(?<![^\W\d_]){re.escape(sign)}"
-    if sign[0].isalpha()
-    else re.escape(sign)
-    for sign in CURRENCY_BY_SIGN
-)
+
+
+def _sign_pattern(sign: str) -> str:
+    """Return the pattern of a sign; no letter stands beside its own letters."""
+    before = r"(?<![^\W\d_])" if sign[0].isalpha() else ""
+    after = r"(?![^\W\d_])" if sign[0].isalpha() and sign[-1].isalpha() else ""
+    return f"{before}{re.escape(sign)}{after}"
+
+
+_SIGNS = "|".join(map(_sign_pattern, CURRENCY_BY_SIGN))
 _CURRENCY = re.compile(rf"(?<![A-Za-z])(?:{_CODES})(?![A-Za-z])|{_SIGNS}")
 _SIGN_AS_POINT = re.compile(r"(?<![\d.,])(\d+)\s?([€£$])\s?(\d\d)(?!\d)(?![.,]\d)")
 _NO_WHOLE_PART = re.compile(r"(?<![\d.,])\.(\d\d)(?!\d)")
+
+
+class _Amount(NamedTuple):
+    start: int
+    end: int
+    value: Decimal
 
 
 class Price(TypedDict):
@@ -94,43 +104,48 @@ def read_price(text: str) -> Price | None:
     if FREE.fullmatch(text.strip()):
         return {"amount": "0", "currency": None}
     text = _NO_WHOLE_PART.sub(r"0.\1", _SIGN_AS_POINT.sub(r"\2 \1.\3", text))
-    signs = [(found.start(), found.end(), found[0]) for found in _CURRENCY.finditer(text)]
     amounts = _amounts(text)
     if not amounts:
         return None
-    for start, end, value in amounts:
-        sign = _beside(signs, start, end)
-        if sign is not None:
-            return {"amount": plain(value), "currency": CURRENCY_BY_SIGN.get(sign, sign)}
-    currency = CURRENCY_BY_SIGN.get(signs[0][2], signs[0][2]) if signs else None
-    values = [value for _, _, value in amounts]
+    currencies = list(_CURRENCY.finditer(text))
+    for amount in amounts:
+        for currency in currencies:
+            if _is_beside(currency, amount):
+                return {"amount": plain(amount.value), "currency": _code_of(currency)}
+    values = [amount.value for amount in amounts]
     likeliest = next((value for value in values if value.as_tuple().exponent == _CENTS), values[0])
-    return {"amount": plain(likeliest), "currency": currency}
+    return {
+        "amount": plain(likeliest),
+        "currency": _code_of(currencies[0]) if currencies else None,
+    }
 
 
-def _amounts(text: str) -> list[tuple[int, int, Decimal]]:
-    amounts: list[tuple[int, int, Decimal]] = []
-    place = find_number_place(text)
-    while place is not None:
-        start, end = place
+def _amounts(text: str) -> list[_Amount]:
+    amounts: list[_Amount] = []
+    span = find_number_span(text)
+    while span is not None:
+        start, end = span
         value = read_number(text[start:end], point_parts_thousands=True)
         if value is not None:
-            amounts.append(
-                (start, end, -value if is_negative(text, _before_sign(text, start)) else value)
-            )
-        place = find_number_place(text, end)
+            is_minus = is_negative(text, _start_with_currency(text, start))
+            amounts.append(_Amount(start, end, -value if is_minus else value))
+        span = find_number_span(text, end)
     return amounts
 
 
-def _before_sign(text: str, start: int) -> int:
+def _start_with_currency(text: str, start: int) -> int:
     """Return where the currency before an amount begins: a minus sign may stand before both."""
-    found = list(_CURRENCY.finditer(text, 0, start))
-    return found[-1].start() if found and not text[found[-1].end() : start].strip() else start
+    before = list(_CURRENCY.finditer(text, 0, start))
+    if before and not text[before[-1].end() : start].strip():
+        return before[-1].start()
+    return start
 
 
-def _beside(signs: list[tuple[int, int, str]], start: int, end: int) -> str | None:
-    """Return the currency that stands directly before or behind an amount."""
-    for its_start, its_end, sign in signs:
-        if start - 2 <= its_end <= start or end <= its_start <= end + 2:
-            return sign
-    return None
+def _is_beside(currency: re.Match[str], amount: _Amount) -> bool:
+    """Return whether a currency stands directly before or behind an amount."""
+    is_before = amount.start - 2 <= currency.end() <= amount.start
+    return is_before or amount.end <= currency.start() <= amount.end + 2
+
+
+def _code_of(currency: re.Match[str]) -> str:
+    return CURRENCY_BY_SIGN.get(currency[0], currency[0])

@@ -12,7 +12,7 @@ _OF = re.compile(
     rf"{_AMOUNT}\s?(?:\w+\s)?(?:/|out of|of|von|sur|de|su|van|av|z|из)\s?{_AMOUNT}", re.IGNORECASE
 )
 _PERCENT = re.compile(rf"{_AMOUNT}\s?%")
-_FULL, _HALF, _EMPTY = "★⭐●", "½⯨", "☆○✩"
+_FULL_STARS, _HALF_STARS, _EMPTY_STARS = "★⭐●", "½⯨", "☆○✩"
 _PERCENT_BEST = 100.0
 
 
@@ -29,8 +29,8 @@ def read_rating(text: str) -> Rating | None:
     >>> read_rating("4,5 out of 5 stars"), read_rating("★★★★☆")
     ({'value': 4.5, 'best': 5.0}, {'value': 4.0, 'best': 5.0})
     """
-    for found in _OF.finditer(text):
-        value, best = (float(read_number(amount) or 0) for amount in found.groups())
+    for match in _OF.finditer(text):
+        value, best = (float(read_number(amount) or 0) for amount in match.groups())
         if value <= best:
             return {"value": value, "best": best}
     percent = _PERCENT.search(text)
@@ -43,8 +43,12 @@ def read_rating(text: str) -> Rating | None:
 
 
 def _count_stars(text: str) -> Rating | None:
-    full, half, empty = (sum(map(text.count, signs)) for signs in (_FULL, _HALF, _EMPTY))
-    if not full + half + empty:
+    n_full = sum(map(text.count, _FULL_STARS))
+    n_half = sum(map(text.count, _HALF_STARS))
+    n_empty = sum(map(text.count, _EMPTY_STARS))
+    n_stars = n_full + n_half + n_empty
+    if not n_stars:
         return None
-    best = float(full + half + empty) if half + empty else None
-    return {"value": full + half / 2, "best": best}
+    # Full stars alone do not tell how many there could be.
+    best = float(n_stars) if n_half or n_empty else None
+    return {"value": n_full + n_half / 2, "best": best}

@@ -1,7 +1,7 @@
-r"""Let an attribute's regular expression select the value in a text, or refuse the text.
+r"""Select the value in a text by an attribute's regular expression, or refuse the text.
 
-The expressions are those of RE2: they run in linear time whatever a person types. `\s`, `\d` and `\w` are
-ASCII there; displayed text has no other white space.
+The expressions are those of RE2: they run in linear time whatever a person types. `\s`, `\d` and
+`\w` are ASCII there; displayed text has no other white space.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from typing import Any
 
 import re2
 
-MAX_PATTERN = 512  # characters
-MAX_TEXT = 64 * 1024
-MAX_MEMORY = 8 * 1024 * 1024  # of a compiled expression
+MAX_PATTERN_CHARS = 512
+MAX_TEXT_CHARS = 64 * 1024
+MAX_MEMORY_BYTES = 8 * 1024 * 1024  # of a compiled expression
 
 _UNKNOWN_TO_RE2 = {
     "(?=": "lookahead (?=…)",
@@ -36,22 +36,22 @@ def check_regex(pattern: str) -> None:
 @lru_cache(maxsize=1024)
 def compile_regex(pattern: str) -> Any:
     """Return the compiled expression. Raises BadRegex."""
-    if len(pattern) > MAX_PATTERN:
+    if len(pattern) > MAX_PATTERN_CHARS:
         raise BadRegex(
-            f"the regex has {len(pattern)} characters; at most {MAX_PATTERN} are allowed"
+            f"the regex has {len(pattern)} characters; at most {MAX_PATTERN_CHARS} are allowed"
         )
     options = re2.Options()
-    options.max_mem = MAX_MEMORY
+    options.max_mem = MAX_MEMORY_BYTES
     options.log_errors = False
     try:
         return re2.compile(pattern, options)
     except re2.error as error:
-        told = (
-            error.args[0].decode("utf-8", "replace")
-            if isinstance(error.args[0], bytes)
-            else str(error)
-        )
-        raise BadRegex(f"the regex {pattern!r} cannot be read: {told}{_advice(pattern)}") from None
+        reason = error.args[0]
+        if isinstance(reason, bytes):
+            reason = reason.decode("utf-8", "replace")
+        raise BadRegex(
+            f"the regex {pattern!r} cannot be read: {reason}{_advice(pattern)}"
+        ) from None
 
 
 def select(pattern: str, text: str) -> str | None:
@@ -62,19 +62,22 @@ def select(pattern: str, text: str) -> str | None:
     >>> select(r"ISBN (\d+)", "Book, ISBN 123"), select(r"^\d+$", "none")
     ('123', None)
     """
-    found = compile_regex(pattern).search(text[:MAX_TEXT])
-    if found is None:
+    match = compile_regex(pattern).search(text[:MAX_TEXT_CHARS])
+    if match is None:
         return None
-    selected = next(
-        (group for group in found.groups() if group is not None), found.group(0)
-    ).strip()
-    return selected or None
+    groups = [group for group in match.groups() if group is not None]
+    selected = groups[0] if groups else match.group(0)
+    return selected.strip() or None
 
 
 def _advice(pattern: str) -> str:
-    used = [name for sign, name in _UNKNOWN_TO_RE2.items() if sign in pattern]
-    if used:
-        return f"; RE2 has no {used[0]}: put the value into a group (…), and around it what must stand there"
+    """Return what to write instead of what RE2 does not have; blank where it has all."""
+    unknown = [name for sign, name in _UNKNOWN_TO_RE2.items() if sign in pattern]
+    if unknown:
+        return (
+            f"; RE2 has no {unknown[0]}: "
+            "put the value into a group (…), and around it what must stand there"
+        )
     if any(f"\\{digit}" in pattern for digit in range(1, 10)):
         return "; RE2 has no backreferences such as \\1"
     return ""

@@ -32,7 +32,7 @@ from annotation.algorithms.suggestions.names import (
     words_of,
 )
 from annotation.algorithms.suggestions.spots import Spot, SpotIndex
-from annotation.algorithms.suggestions.value_types import find_typed, has_pattern
+from clustering.values.recognising import find_typed, has_pattern
 
 KNOWN: Final = "known value"
 PATTERN: Final = "pattern"

@@ -17,7 +17,7 @@ from lxml.etree import _Element
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.algorithms.suggestions.names import label_key, meaning_of
 from annotation.algorithms.suggestions.spots import MAX_LABEL_CHARS, Spot, SpotIndex
-from annotation.algorithms.suggestions.value_types import find_typed, fits, has_pattern
+from clustering.values.recognising import find_typed, fits, has_pattern
 
 MAX_TEXTS_BEHIND: Final = 30  # a label that may be its values
 MAX_VALUE_CHARS: Final = 400

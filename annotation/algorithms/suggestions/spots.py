@@ -23,8 +23,8 @@ from annotation.algorithms.anchors.node_paths import PageNode
 from annotation.algorithms.anchors.page_index import PageIndex
 from annotation.algorithms.anchors.page_texts import is_within_word
 from annotation.algorithms.suggestions.names import label_key, words_of
-from annotation.algorithms.suggestions.value_types import amount_of, date_key, find_typed
 from clustering.values.displayed import displayed
+from clustering.values.recognising import amount_key, date_key, find_typed
 
 MAX_LABEL_CHARS: Final = 40
 MAX_SHORT_CHARS: Final = 120  # of a text that is compared with those of other pages
@@ -178,7 +178,7 @@ class SpotIndex(PageIndex):
         if key and self._spots_by_text.get(key):
             return self._spots_by_text[key][:MAX_SPOTS]
         if value_type in {"price", "number", "rating"}:
-            amount = amount_of(value)
+            amount = amount_key(value)
             if amount:
                 return self._spots_by_amount.get(amount, [])[:MAX_SPOTS]
         if value_type == "date":
@@ -229,7 +229,7 @@ class SpotIndex(PageIndex):
                 continue
             stretches = find_typed("price", spot.text) or find_typed("number", spot.text)
             for start, end in stretches:
-                amount = amount_of(spot.text[start:end])
+                amount = amount_key(spot.text[start:end])
                 part = self.part(spot, start, end)
                 if amount and part.key not in {other.key for other in spots[amount]}:
                     spots[amount].append(part)

@@ -13,8 +13,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from clustering.values.recognising import type_of_most
+
 MIN_NAME_CHARS, MAX_NAME_CHARS = 2, 40
-MAX_VALUE_CHARS = 40
 # What stylesheets call things by their looks, and what they call any part of a page.
 _LOOKS = re.compile(
     r"(?:css|sc|jsx|style|col|row|grid|flex|inline|block|float|clear|text|fonts?|bg|border|rounded|shadow|max|min"
@@ -26,37 +27,6 @@ _LOOKS = re.compile(
     re.IGNORECASE,
 )
 _GENERATED = re.compile(r"(?=.*\d)[0-9A-Za-z_-]{6,}\Z|.*[0-9a-f]{6,}\Z")
-_MONEY = r"(?:[$€£¥₹]|\b(?:usd|eur|gbp|chf|czk|pln|kč|zł)\b)"
-_PRICE = re.compile(rf"{_MONEY}.{{0,3}}\d|\d.{{0,3}}{_MONEY}", re.IGNORECASE)
-_DATE = re.compile(
-    r"\b(?:\d{4}-\d\d?-\d\d?|\d\d?[./]\d\d?[./]\d{2,4}|\d\d? \w{3,9}\.? \d{4}|\w{3,9}\.? \d\d?, \d{4}"
-    r"|\d+ \w+ ago)\b"
-)
-_PHONE = re.compile(r"(?:\+\d|\(\d{2,4}\)|\d{3}-)[\d ()/.-]{6,}\d")
-_RATING = re.compile(r"\d(?:[.,]\d)?\s*(?:of|/|out of|stars?)\s*\d?", re.IGNORECASE)
-_NUMBER = re.compile(r"[\d.,  ]+%?")
-KINDS = (
-    ("price", _PRICE),
-    ("date", _DATE),
-    ("phone", _PHONE),
-    ("rating", _RATING),
-    ("number", _NUMBER),
-)
-MIN_SHARE_OF_KIND = 0.8
-
-
-def kind_of(values: Sequence[str]) -> str:
-    """Return what most values look like: price, date, phone, rating, number; else blank."""
-    if not values:
-        return ""
-    for kind, pattern in KINDS:
-        match = pattern.fullmatch if kind in {"number", "phone"} else pattern.search
-        n_of_kind = sum(
-            len(value) <= MAX_VALUE_CHARS and match(value) is not None for value in values
-        )
-        if n_of_kind >= MIN_SHARE_OF_KIND * len(values):
-            return kind
-    return ""
 
 
 def name_of(words: Iterable[str], label: str, values: Sequence[str], fallback: str) -> str:
@@ -72,7 +42,7 @@ def name_of(words: Iterable[str], label: str, values: Sequence[str], fallback: s
         name = _name_of_word(word)
         if name:
             return name
-    return kind_of(values) or fallback
+    return type_of_most(values) or fallback
 
 
 def _name_of_word(word: str) -> str:

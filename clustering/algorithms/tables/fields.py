@@ -30,8 +30,9 @@ from clustering.algorithms.tables.cells import (
     read_cells,
     shown_text,
 )
-from clustering.algorithms.tables.column_names import as_name, kind_of, name_of, unique_names
+from clustering.algorithms.tables.column_names import as_name, name_of, unique_names
 from clustering.dom.visible import HEADINGS
+from clustering.values.recognising import type_of_most
 
 MIN_RECORDS_TO_JUDGE = 3  # in fewer, what is the same in all may still be a field
 MAX_COLUMNS = 60
@@ -130,7 +131,7 @@ def _nearest_tags(cell: RecordCell) -> str:
 
 
 def _value_type(cell: RecordCell) -> str:
-    return kind_of([cell.value])
+    return type_of_most([cell.value])
 
 
 def _is_constant(column: Column) -> bool:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from annotation.algorithms.suggestions.names import implied_type
-from annotation.algorithms.suggestions.value_types import find_typed, has_pattern
+from clustering.values.recognising import find_typed, has_pattern
 from rules.algorithms.learning.columns import Columns, numbers_of
 from rules.algorithms.learning.evaluating import selected_nodes, serving_alternative, values_on
 from rules.algorithms.learning.feature_prices import ANCHORS

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 
 from annotation.models import Attribute, Vertical
 from clustering.algorithms.tables.cells import IMAGE, LINK
-from clustering.algorithms.tables.column_names import kind_of
 from clustering.models import Asset, Page, Snapshot
 from clustering.services.looks.frames import files_of
+from clustering.values.recognising import type_of_most
 from rules.services.lists.found_tables import FoundColumn, FoundTable
 
 VALUES_SHOWN = 6  # of one cell
@@ -80,7 +80,7 @@ def type_of(column: FoundColumn) -> str:
     """Return the type that the values of a column look like."""
     if column.kind in TYPES:
         return TYPES[column.kind]
-    kind = kind_of([value for found in column.values for value in found])
+    kind = type_of_most([value for found in column.values for value in found])
     return kind if kind in Attribute.Type.values else Attribute.Type.TEXT
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clustering.algorithms.tables.column_names import as_name, kind_of, name_of, unique_names
+from clustering.algorithms.tables.column_names import as_name, name_of, unique_names
 
 
 @pytest.mark.parametrize(
@@ -35,8 +35,3 @@ def test_the_fullest_of_equal_names_keeps_it() -> None:
     assert ["price_2", "price", "name", "price_3"] == unique_names(
         ["price", "price", "name", "price"], [1, 9, 3, 1]
     )
-
-
-def test_a_kind_needs_most_of_the_values() -> None:
-    assert "" == kind_of(["3 EUR", "ask", "free", "call"])
-    assert "" == kind_of([])

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clustering.values.normalising import LONGEST, READERS, PageContext, normalise
+from clustering.values.normalising import MAX_VALUE_CHARS, READERS, PageContext, normalise
 
 PAGE = PageContext("http://h.example/a/b/c?d=1", "de")
 
@@ -59,7 +59,7 @@ def test_a_relative_address_needs_the_page() -> None:
 
 
 def test_a_long_text_is_not_read() -> None:
-    assert normalise("number", "1" + " " * LONGEST, PAGE) is None
+    assert normalise("number", "1" + " " * MAX_VALUE_CHARS, PAGE) is None
     assert normalise("number", "1" + " " * 10, PAGE) == 1
 
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from clustering.values.typed_regexes import MAX_PATTERN, MAX_TEXT, BadRegex, check_regex, select
+from clustering.values.typed_regexes import (
+    MAX_PATTERN_CHARS,
+    MAX_TEXT_CHARS,
+    BadRegex,
+    check_regex,
+    select,
+)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +38,7 @@ def test_what_does_not_match_or_is_empty_is_refused(pattern: str, text: str) -> 
         ("(?<!a)b", "negative lookbehind"),
         (r"(a)\1", "backreferences"),
         ("(", "missing \\)"),
-        ("x" * (MAX_PATTERN + 1), "at most 512"),
+        ("x" * (MAX_PATTERN_CHARS + 1), "at most 512"),
         ("((a{100}){100}){100}", "repetition"),
     ],
 )
@@ -42,4 +48,4 @@ def test_a_bad_regex_says_what_is_wrong(pattern: str, advice: str) -> None:
 
 
 def test_a_bomb_takes_no_time() -> None:
-    assert select("(a+)+$", "a" * (MAX_TEXT - 1) + "b") is None
+    assert select("(a+)+$", "a" * (MAX_TEXT_CHARS - 1) + "b") is None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.algorithms.suggestions.value_types import (
-    amount_of,
+from clustering.values.recognising import (
+    amount_key,
     date_key,
     find_typed,
     fits,
     is_whole,
+    type_of_most,
 )
 
 
@@ -54,7 +55,7 @@ def test_types_without_a_pattern_take_any_text() -> None:
 
 @pytest.mark.parametrize("text", ["1,299.00", "1.299,00", "1 299", "1299"])
 def test_amounts_have_one_form(text: str) -> None:
-    assert "1299" == amount_of(text)
+    assert "1299" == amount_key(text)
 
 
 def test_dates_are_compared_by_their_numbers() -> None:
@@ -62,3 +63,8 @@ def test_dates_are_compared_by_their_numbers() -> None:
         date_key("2024-10-03") == date_key("Thursday, 3 October 2024") != date_key("4 October 2024")
     )
     assert date_key("soon") is None
+
+
+def test_a_column_is_of_a_type_if_most_of_its_values_are() -> None:
+    assert "" == type_of_most(["3 EUR", "ask", "free", "call"])
+    assert "" == type_of_most([])
