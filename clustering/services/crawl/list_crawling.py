@@ -102,9 +102,9 @@ class _ListCrawl:
             table = self._table_of(page)
             if table is None:
                 break
-            self.n_records += len(table.records)
-            self.details.update(dict.fromkeys(one for one in table.detail_urls if one))
-            url = table.pagination.next_url
+            self.n_records += table.n_records
+            self.details.update(dict.fromkeys(table.details))
+            url = table.next_url
             if not (params["follows_pages"] and url) or self.crawler.has_enough:
                 break
             self._visit([url], depth=len(self.lists))

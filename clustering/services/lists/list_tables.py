@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from lxml.html import HtmlElement
 
 from clustering.algorithms.records.finding import FoundList, find_records
-from clustering.algorithms.tables.cells import TAIL, RecordCell
+from clustering.algorithms.tables.cells import IMAGE, LINK, TAIL, RecordCell
 from clustering.algorithms.tables.detail_links import find_detail_links
 from clustering.algorithms.tables.fields import Column, read_fields
 from clustering.algorithms.tables.pagination import Pagination, find_pagination
+from clustering.dom.addresses import BadAddress, join_url
 from clustering.dom.links import find_base
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.dom.paths import element_paths
@@ -20,80 +20,102 @@ from clustering.models import Snapshot
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
 N_LISTS = 3  # of a page that are shown
+N_SAMPLES = 3  # values that show what a column holds
+
+
+@dataclass(frozen=True, slots=True)
+class ListColumn:
+    """A column of a table: the values of each record, and where they stand."""
+
+    name: str
+    kind: str  # text, link, image
+    is_multi: bool
+    values: tuple[tuple[str, ...], ...]  # of each record, as they are written
+    nodes: tuple[tuple[str, ...], ...]  # the XPaths of these values, as annotations name them
+
+    @property
+    def n_filled(self) -> int:
+        """Return how many records have a value."""
+        return sum(map(bool, self.values))
+
+    @property
+    def samples(self) -> list[str]:
+        """Return some values, each once."""
+        return list(dict.fromkeys(value for values in self.values for value in values))[:N_SAMPLES]
 
 
 @dataclass(frozen=True, slots=True)
 class ListTable:
-    """A list of a page: its records as rows, and where it goes on."""
+    """A list of a page as a table, and where the list goes on; plain values throughout."""
 
-    rank: int
+    rank: int  # from 1, the list that looks most like one
     score: float
-    records: list[list[str]]  # the XPaths of the elements of each
-    columns: list[Column]
-    detail_column: (
-        str  # the name of the column that leads to the records' pages, blank where none does
-    )
-    detail_urls: tuple[str, ...]
-    pagination: Pagination
-    is_cut: bool = False
+    records: tuple[tuple[str, ...], ...]  # the XPaths of the elements of each
+    columns: tuple[ListColumn, ...]
+    detail_column: str  # that leads to the records' own pages, blank where none does
+    detail_urls: tuple[str, ...]  # of each record, blank where it has none; empty without a column
+    next_url: str
+    pages: tuple[str, ...]  # on which the list goes on
+    base_url: str  # of the links
+    is_cut: bool = False  # the page was too large to be read to its end
 
     @property
     def names(self) -> list[str]:
         return [column.name for column in self.columns]
 
+    @property
+    def n_records(self) -> int:
+        return len(self.records)
+
+    @property
+    def n_ahead(self) -> int:
+        """Return to how many further pages of the list this page links."""
+        return len({*self.pages, *filter(None, [self.next_url])})
+
+    @property
+    def details(self) -> list[str]:
+        """Return the addresses of the records' own pages, of those that have one."""
+        return [url for url in self.detail_urls if url]
+
+    def row(self, number: int) -> dict[str, str | list[str]]:
+        """Return a record, the first one by 0: a list where a column may hold several values.
+
+        What it lacks is left out.
+        """
+        row: dict[str, str | list[str]] = {}
+        for column in self.columns:
+            values = column.values[number]
+            if values:
+                row[column.name] = list(values) if column.is_multi else values[0]
+        return row
+
     def rows(self) -> list[dict[str, str | list[str]]]:
-        """Return the records: a list where a column may hold several values, nothing where there is none."""
-        return [
-            {
-                column.name: column.values[number] if column.is_multi else column.values[number][0]
-                for column in self.columns
-                if column.cells[number]
-            }
-            for number in range(len(self.records))
-        ]
+        """Return the records, in the order of the page."""
+        return [self.row(number) for number in range(self.n_records)]
 
-    def places(self) -> list[dict[str, list[str]]]:
-        """Return the XPaths of the values, as annotations name them."""
-        cells = [cell for column in self.columns for found in column.cells for cell in found]
-        paths = dict(
-            zip(map(id, cells), element_paths([cell.element for cell in cells]), strict=True)
+    def as_shown(self) -> ListTable:
+        """Return the table as people see it: with whole addresses, without where the values stand."""
+        return replace(self, columns=tuple(self._shown_column(column) for column in self.columns))
+
+    def _shown_column(self, column: ListColumn) -> ListColumn:
+        if column.kind not in {LINK, IMAGE}:
+            return replace(column, nodes=())
+        values = tuple(
+            tuple(_absolute(value, self.base_url) for value in values) for values in column.values
         )
-        return [
-            {
-                column.name: [_place(cell, paths[id(cell)]) for cell in column.cells[number]]
-                for column in self.columns
-                if column.cells[number]
-            }
-            for number in range(len(self.records))
-        ]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the table as plain values, for a job's result or the browser."""
-        return {
-            "rank": self.rank,
-            "score": round(self.score, 4),
-            "columns": [
-                {"name": one.name, "kind": one.kind, "multi": one.is_multi} for one in self.columns
-            ],
-            "rows": self.rows(),
-            "places": self.places(),
-            "records": self.records,
-            "details": {"column": self.detail_column, "urls": list(self.detail_urls)},
-            "next_url": self.pagination.next_url,
-            "pages": list(self.pagination.pages),
-        }
+        return replace(column, values=values, nodes=())
 
 
 def tables_of(
     tree: HtmlElement, url: str, encoding: str = "utf-8", n_best: int = N_LISTS
 ) -> list[ListTable]:
     """Return the lists of a page as tables, the best first; none where the page has no list."""
-    found = find_records(tree, n_best)
-    if not found:
+    lists = find_records(tree, n_best)
+    if not lists:
         return []
     pagination = find_pagination(tree, url, encoding)
     base = find_base(tree, url)
-    return [_table(rank, one, base, pagination) for rank, one in enumerate(found, 1)]
+    return [_table(rank, one, base, pagination) for rank, one in enumerate(lists, 1)]
 
 
 def tables_of_snapshot(snapshot: Snapshot, n_best: int = N_LISTS) -> list[ListTable]:
@@ -102,29 +124,54 @@ def tables_of_snapshot(snapshot: Snapshot, n_best: int = N_LISTS) -> list[ListTa
         parsed = parse_page(page_store().read(snapshot.body), snapshot.content_type)
     except (BodyMissing, BodyDamaged, PageTooLarge):
         return []
-    return (
-        tables_of(parsed.tree, snapshot.page.url, parsed.encoding, n_best)
-        if parsed.tree is not None
-        else []
-    )
+    if parsed.tree is None:
+        return []
+    url = snapshot.final_url or snapshot.page.url
+    return tables_of(parsed.tree, url, parsed.encoding, n_best)
 
 
 def _table(rank: int, found: FoundList, base: str, pagination: Pagination) -> ListTable:
     columns = read_fields(found.records)
     details = find_detail_links(columns, base)
     return ListTable(
-        rank,
-        found.score,
-        found.paths(),
-        columns,
-        details.column if details else "",
-        details.urls if details else (),
-        pagination,
-        found.is_cut,
+        rank=rank,
+        score=found.score,
+        records=tuple(tuple(record) for record in found.paths()),
+        columns=tuple(_plain_columns(columns)),
+        detail_column=details.column if details else "",
+        detail_urls=tuple(details.urls) if details else (),
+        next_url=pagination.next_url,
+        pages=tuple(pagination.pages),
+        base_url=base,
+        is_cut=found.is_cut,
     )
 
 
-def _place(cell: RecordCell, path: str) -> str:
+def _plain_columns(columns: Sequence[Column]) -> list[ListColumn]:
+    """Return columns of plain values, with the XPath of each."""
+    cells = [cell for column in columns for of_record in column.cells for cell in of_record]
+    paths = iter(element_paths([cell.element for cell in cells]))
+    plain = []
+    for column in columns:
+        nodes = [
+            tuple(_node_path(cell, next(paths)) for cell in of_record) for of_record in column.cells
+        ]
+        values = [tuple(of_record) for of_record in column.values]
+        plain.append(
+            ListColumn(column.name, column.kind, column.is_multi, tuple(values), tuple(nodes))
+        )
+    return plain
+
+
+def _absolute(value: str, base: str) -> str:
+    """Return where a link leads; what leads to no page stays as it is written."""
+    try:
+        return join_url(base, value)
+    except BadAddress:
+        return value
+
+
+def _node_path(cell: RecordCell, path: str) -> str:
     """Return the XPath of a cell's node."""
     if cell.part == TAIL:
         number = 1 + _n_texts_before(cell)
@@ -135,6 +182,6 @@ def _place(cell: RecordCell, path: str) -> str:
 def _n_texts_before(cell: RecordCell) -> int:
     """Return how many text nodes its parent has before the one behind an element."""
     parent = cell.element.getparent()
-    before: Sequence[object] = list(cell.element.itersiblings(preceding=True))
-    is_first = parent is not None and bool(parent.text)
-    return is_first + sum(bool(getattr(one, "tail", "")) for one in before)
+    n_of_parent = int(parent is not None and bool(parent.text))
+    siblings = cell.element.itersiblings(preceding=True)
+    return n_of_parent + sum(bool(sibling.tail) for sibling in siblings)

@@ -15,9 +15,9 @@ from clustering.api.pages.pages import PageView, SnapshotView, bytes_of
 from clustering.dom.addresses import BadAddress, normalise_url, url_hash
 from clustering.forms.sites import propose_name
 from clustering.models import Page, Snapshot
-from clustering.services.lists.list_tables import N_LISTS
+from clustering.services.lists.list_tables import N_LISTS, ListTable
 from rules.services.lists import pasted_lists
-from rules.services.lists.found_tables import FoundTable, found_tables
+from rules.services.lists.shown_tables import shown_tables
 from vertex.core.api.endpoints import ApiView, endpoint
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
 from vertex.core.api.paging import read_cursor, write_cursor
@@ -217,8 +217,8 @@ def _page_at(request: Request, query: dict[str, Any]) -> Page:
     return page
 
 
-def _found(snapshot: Snapshot) -> list[FoundTable]:
-    found = found_tables(snapshot)
+def _found(snapshot: Snapshot) -> list[ListTable]:
+    found = shown_tables(snapshot)
     if not found:
         bytes_of(snapshot)  # to say that they are gone, which is not that there is no list
     return found
@@ -230,17 +230,17 @@ def _tables_of(snapshot: Snapshot | None) -> dict[str, Any]:
     return {"results": [_row_of(table, snapshot) for table in _found(snapshot)], "next": None}
 
 
-def _row_of(table: FoundTable, snapshot: Snapshot) -> dict[str, Any]:
+def _row_of(table: ListTable, snapshot: Snapshot) -> dict[str, Any]:
     columns = [{name: getattr(column, name) for name in OF_COLUMN} for column in table.columns]
     told = {name: getattr(table, name) for name in OF_TABLE}
     return told | {"page": snapshot.page_id, "snapshot": snapshot.pk, "columns": columns}
 
 
-def _rows_of(table: FoundTable, request: Request, query: dict[str, Any]) -> dict[str, Any]:
+def _rows_of(table: ListTable, request: Request, query: dict[str, Any]) -> dict[str, Any]:
     """Return one page of the records; the cursor is the index of the last one before it."""
     start = int(read_cursor(query["cursor"], request)) + 1 if query.get("cursor") else 0
     stop = min(start + query["limit"], table.n_records)
-    rows = [{"index": number, "values": table.record(number)} for number in range(start, stop)]
+    rows = [{"index": number, "values": table.row(number)} for number in range(start, stop)]
     following = None
     if stop < table.n_records:
         cursor = write_cursor(stop - 1, request)

@@ -33,8 +33,8 @@ from rules.algorithms.running.run_rule import extract_tree
 from rules.models import Rule
 from rules.services.learning.learning import learn_rule
 from rules.services.learning.schemas import runnable
-from rules.services.lists.found_tables import raw_table
 from rules.services.lists.list_clusters import cluster_for
+from rules.services.lists.shown_tables import table_at
 from rules.services.records.extracting import extraction_request
 from rules.services.review.reviewing import propose_rule, publish_reviewed, why_not
 from vertex.core.models import Job, Role, Site, User
@@ -69,7 +69,7 @@ def acceptance_request(
     """
     if not columns:
         raise ValidationError("Choose at least one column.")
-    known = raw_table(snapshot, rank)
+    known = table_at(snapshot, rank)
     if known is None or not {one.column for one in columns} <= set(known.names):
         raise ValidationError("The page has no such list any more. Open its table again.")
     check_vertical(VerticalPlan(vertical, tuple(_plans(columns, known))))
@@ -97,7 +97,7 @@ def accept_list(run: JobRun) -> dict[str, Any]:
     params, actor = run.job.params, run.job.created_by
     snapshot = Snapshot.objects.select_related("page__site").filter(pk=params["snapshot"]).first()
     columns = [ChosenColumn(*one) for one in params["columns"]]
-    table = raw_table(snapshot, params["rank"]) if snapshot else None
+    table = table_at(snapshot, params["rank"]) if snapshot else None
     if snapshot is None or table is None:
         raise JobFailed("the page or its list is gone meanwhile; paste its address again")
     vertical = _kept_vertical(params["vertical"], columns, table, actor)
@@ -216,23 +216,21 @@ class _Marked:
 
     def __init__(self, page: PageTexts, table: ListTable) -> None:
         self.page = page
-        self.records = [tuple(record) for record in table.records]
+        self.records = table.records
         self.n_values = self.n_left = 0
-        self._values = {column.name: column.values for column in table.columns}
-        self._places = table.places()
+        self._column_by_name = {column.name: column for column in table.columns}
 
     def column(self, name: str) -> list[AnnotatedValue]:
         """Return the marks of a column; a record without a value says that it has none."""
         marks = []
-        for number, record in enumerate(self.records):
-            paths = self._places[number].get(name, [])
-            found = [
-                self._mark(path, value, record)
-                for path, value in zip(paths, self._values[name][number], strict=True)
-            ]
-            marks += [mark for mark in found if mark is not None] or (
-                [] if paths else [AnnotatedValue(record=record)]
-            )
+        column = self._column_by_name[name]
+        for record, nodes, values in zip(self.records, column.nodes, column.values, strict=True):
+            if not nodes:
+                marks.append(AnnotatedValue(record=record))
+            for node, value in zip(nodes, values, strict=True):
+                mark = self._mark(node, value, record)
+                if mark is not None:
+                    marks.append(mark)
         return list(dict.fromkeys(marks))
 
     def _mark(self, path: str, value: str, record: tuple[str, ...]) -> AnnotatedValue | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
-from rules.services.lists.found_tables import FoundTable
+from clustering.services.lists.list_tables import ListTable
 from rules.services.records.file_formats import (
     CSV,
     JSON_LINES,
@@ -21,7 +21,7 @@ from rules.services.records.file_formats import (
 ROWS_PER_PART = 500
 
 
-def table_parts(table: FoundTable, url: str, form: str) -> Iterator[bytes]:
+def table_parts(table: ListTable, url: str, form: str) -> Iterator[bytes]:
     """Yield the bytes of a file with the records of a table; `url` is that of its page."""
     if form == JSON_LINES:
         return json_lines(_parts(_lines(table, url)))
@@ -30,12 +30,12 @@ def table_parts(table: FoundTable, url: str, form: str) -> Iterator[bytes]:
         for column in table.columns
     ]
     write = csv_file if form == CSV else parquet_file
-    return write(columns, _parts(table.records()))
+    return write(columns, _parts(table.rows()))
 
 
-def _lines(table: FoundTable, url: str) -> Iterator[Row]:
+def _lines(table: ListTable, url: str) -> Iterator[Row]:
     """Yield lines as the command `list_table` writes them, but with whole addresses."""
-    for index, record in enumerate(table.records()):
+    for index, record in enumerate(table.rows()):
         yield {"url": url, "list": table.rank, "index": index, "record": record}
 
 

@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 from annotation.models import Attribute, Vertical
 from clustering.algorithms.tables.cells import IMAGE, LINK
 from clustering.models import Asset, Page, Snapshot
+from clustering.services.lists.list_tables import ListColumn, ListTable
 from clustering.services.looks.frames import files_of
 from clustering.values.recognising import type_of_most
-from rules.services.lists.found_tables import FoundColumn, FoundTable
 
 VALUES_SHOWN = 6  # of one cell
 RARELY = 0.1  # of the records: a column that fewer have is not chosen by itself
@@ -40,12 +40,12 @@ class ShownCell(NamedTuple):
 
 
 def table_rows(
-    table: FoundTable, snapshot: Snapshot, now: datetime, most: int
+    table: ListTable, snapshot: Snapshot, now: datetime, most: int
 ) -> list[list[ShownCell]]:
     """Return the cells of the first records, with the images that are stored."""
     address_of = files_of(snapshot, now=now).address_of
 
-    def shown(column: FoundColumn, value: str) -> ShownValue:
+    def shown(column: ListColumn, value: str) -> ShownValue:
         is_web = column.kind in TYPES and urlsplit(value).scheme in {"http", "https"}
         picture = (address_of(value, Asset.Kind.IMAGE) or "") if column.kind == IMAGE else ""
         return ShownValue(value, value if is_web else "", picture)
@@ -59,12 +59,12 @@ def table_rows(
     ]
 
 
-def _cell(column: FoundColumn, values: list[ShownValue]) -> ShownCell:
+def _cell(column: ListColumn, values: list[ShownValue]) -> ShownCell:
     is_long = column.kind not in TYPES and sum(len(value.text) for value in values) > LONGEST
     return ShownCell(values[:VALUES_SHOWN], max(len(values) - VALUES_SHOWN, 0), is_long)
 
 
-def column_rows(table: FoundTable) -> list[dict[str, Any]]:
+def column_rows(table: ListTable) -> list[dict[str, Any]]:
     """Return what the form that accepts a table proposes for each column."""
     used: set[str] = set()
     rows = []
@@ -76,7 +76,7 @@ def column_rows(table: FoundTable) -> list[dict[str, Any]]:
     return rows
 
 
-def type_of(column: FoundColumn) -> str:
+def type_of(column: ListColumn) -> str:
     """Return the type that the values of a column look like."""
     if column.kind in TYPES:
         return TYPES[column.kind]

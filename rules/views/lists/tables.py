@@ -17,10 +17,11 @@ from annotation.models import Vertical
 from annotation.services.verticals.verticals import BadVertical
 from clustering.forms.sites import propose_name
 from clustering.models import Page, Snapshot, SnapshotAssets
+from clustering.services.lists.list_tables import ListTable
 from clustering.services.looks.assets import start_fetching_assets, unfinished_job
 from rules.forms import AcceptForm, ColumnFormSet, PasteForm, WholeListForm
 from rules.services.lists import accepting_lists, pasted_lists
-from rules.services.lists.found_tables import FoundTable, found_tables, table_ranked
+from rules.services.lists.shown_tables import shown_tables, table_ranked
 from rules.services.lists.table_exports import table_parts
 from rules.services.records.file_formats import JSON_LINES, MEDIA_TYPES
 from rules.views.lists.table_rows import column_rows, free_vertical_name, table_rows
@@ -92,7 +93,7 @@ def page_table(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Show a list of a page as a table."""
     page = _page(name, pk)
     user, snapshot = user_of(request), _snapshot(page)
-    tables = found_tables(snapshot)
+    tables = shown_tables(snapshot)
     table = table_ranked(tables, request.GET.get("list"))
     job = pasted_lists.unfinished_fetch(page.site)
     images = unfinished_job(snapshot)
@@ -204,7 +205,7 @@ def _requested(
     form: AcceptForm,
     columns: BaseFormSet[Any],
     snapshot: Snapshot,
-    table: FoundTable,
+    table: ListTable,
 ) -> Job | None:
     """Ask for the rule; what is wrong is told by the form, and nothing comes back."""
     entered = form.cleaned_data
@@ -278,8 +279,8 @@ def _asked_snapshot(request: HttpRequest, page: Page) -> Snapshot:
     return snapshot
 
 
-def _table(snapshot: Snapshot, asked: str | None) -> FoundTable:
-    table = table_ranked(found_tables(snapshot), asked)
+def _table(snapshot: Snapshot, asked: str | None) -> ListTable:
+    table = table_ranked(shown_tables(snapshot), asked)
     if table is None:
         raise Http404("No list of records is found on this page.")
     return table

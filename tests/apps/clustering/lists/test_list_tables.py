@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import pickle
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -93,18 +93,22 @@ class TestTables:
     def test_places_are_those_of_the_values(self, table: Any) -> None:
         tree = parse_page(list_page(0)).tree
         assert tree is not None
-        for row, places in zip(table.rows(), table.places(), strict=True):
-            for name, (path,) in places.items():
+        for number, row in enumerate(table.rows()):
+            path_by_name = {one.name: one.nodes[number] for one in table.columns}
+            assert {name for name, paths in path_by_name.items() if paths} == set(row)
+            for name, value in row.items():
+                (path,) = path_by_name[name]
                 node = tree.xpath(path)[0]
-                assert row[name] == (
+                assert value == (
                     node if isinstance(node, str) else "".join(map(str, node.itertext()))
                 )
 
     def test_pages_and_details_are_told(self, table: Any) -> None:
-        told = json.loads(json.dumps(table.as_json()))
+        assert "https://shop.example/list?page=2" == table.next_url
+        assert [f"https://shop.example/p/{k}" for k in range(N_OF_PAGE)] == table.details
 
-        assert "https://shop.example/list?page=2" == told["next_url"]
-        assert [f"https://shop.example/p/{k}" for k in range(N_OF_PAGE)] == told["details"]["urls"]
+    def test_a_table_is_plain_values_that_can_be_kept(self, table: Any) -> None:
+        assert table == pickle.loads(pickle.dumps(table))
 
     def test_a_page_without_a_list_has_no_table(self) -> None:
         tree = parse_page(b"<h1>Nothing</h1>").tree

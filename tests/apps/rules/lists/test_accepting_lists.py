@@ -18,7 +18,7 @@ from clustering.models import Cluster, Page
 from clustering.services.clusters.arrivals import assign_arrivals
 from rules.models import Record, Rule
 from rules.services.lists.accepting_lists import ChosenColumn, accept_list, acceptance_request
-from rules.services.lists.found_tables import found_tables
+from rules.services.lists.shown_tables import shown_tables
 from rules.services.records.extracting import extract_records
 from tests.apps.clustering.demo_sites import cluster as cluster_pages
 from tests.apps.clustering.demo_sites import details, store
@@ -220,7 +220,7 @@ class TestForm:
         assert 0 == result["different"]
         lead = client.get(answer["Location"])["Location"]
         assert lead == reverse("rule", args=["shop", result["cluster"]]) + "?version=1"
-        assert found_tables(page.latest_snapshot)[0].n_records == result["records"]  # type: ignore[arg-type]
+        assert shown_tables(page.latest_snapshot)[0].n_records == result["records"]  # type: ignore[arg-type]
 
     def test_a_bad_name_is_told_at_its_column(self, ada: User) -> None:
         page = stored_list()

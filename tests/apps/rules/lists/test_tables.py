@@ -15,8 +15,8 @@ from django.urls import reverse
 
 from clustering.models import Page
 from clustering.services.crawl.list_crawling import crawl_list
-from rules.services.lists.found_tables import found_tables
 from rules.services.lists.pasted_lists import NotAllowed, site_at, start_table
+from rules.services.lists.shown_tables import shown_tables
 from rules.services.lists.table_exports import table_parts
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.demo_sites import store
@@ -142,7 +142,7 @@ class TestTable:
         return client_of(role).get(reverse("page_table", args=["shop", page.pk])).content.decode()
 
     def test_links_are_whole_and_lead_nowhere_else(self, page: Page) -> None:
-        table = found_tables(page.latest_snapshot)[0]  # type: ignore[arg-type]  # it is stored
+        table = shown_tables(page.latest_snapshot)[0]  # type: ignore[arg-type]  # it is stored
 
         assert (
             f"{page.site.root_url}p/0"
@@ -195,7 +195,7 @@ class TestDownload:
         return stored_list()
 
     def file(self, page: Page, form: str) -> bytes:
-        table = found_tables(page.latest_snapshot)[0]  # type: ignore[arg-type]  # it is stored
+        table = shown_tables(page.latest_snapshot)[0]  # type: ignore[arg-type]  # it is stored
         return b"".join(table_parts(table, page.url, form))
 
     def test_each_form_has_the_same_records(self, page: Page) -> None:
