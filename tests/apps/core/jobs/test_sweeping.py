@@ -110,7 +110,7 @@ def test_hours_without_workers_do_not_fill_the_broker(rung: list[int]) -> None:
 def test_of_a_long_queue_only_the_oldest_are_rung_for(
     rung: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sweeping, "RINGS_AT_ONCE", 3)
+    monkeypatch.setattr(sweeping, "MAX_RINGS_PER_QUEUE", 3)
     made = [job_of(rung_at=None).pk for _ in range(5)]
 
     sweeping.sweep_jobs()
@@ -157,18 +157,18 @@ def test_with_the_broker_away_the_sweep_ends_and_rings_at_the_next_tick(
 
 def test_jobs_that_ended_long_ago_are_dropped() -> None:
     now = timezone.now()
-    job_of(state=Job.State.DONE, finished_at=now - sweeping.KEPT - MINUTE)
-    young = job_of(state=Job.State.DONE, finished_at=now - sweeping.KEPT + MINUTE)
-    unfinished = job_of(due_at=now - 2 * sweeping.KEPT)
+    job_of(state=Job.State.DONE, finished_at=now - sweeping.RETENTION - MINUTE)
+    young = job_of(state=Job.State.DONE, finished_at=now - sweeping.RETENTION + MINUTE)
+    unfinished = job_of(due_at=now - 2 * sweeping.RETENTION)
 
     assert sweeping.drop_old_jobs(now=now) == 1
     assert set(Job.objects.all()) == {young, unfinished}
 
 
 def test_pages_outlive_the_crawl_that_found_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sweeping, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(sweeping, "ROWS_PER_BATCH", 2)
     now = timezone.now()
-    crawl = job_of(state=Job.State.DONE, finished_at=now - 2 * sweeping.KEPT)
+    crawl = job_of(state=Job.State.DONE, finished_at=now - 2 * sweeping.RETENTION)
     site = Site.objects.create(name="shop", root_url="http://shop.example/")
     for number in range(5):
         url = f"http://shop.example/{number}"

@@ -31,9 +31,11 @@ from vertex.core.texts import storable
 
 LEASE = timedelta(seconds=60)
 WAIT_AFTER_FAILURE = timedelta(seconds=30)  # doubled with each failure
-LONGEST_WAIT = timedelta(hours=1)
-LONGEST_STEP = timedelta(hours=1)  # a step that is kept alive and takes longer is taken for hanging
-ERROR_LENGTH = 2000
+MAX_WAIT = timedelta(hours=1)
+MAX_STEP = timedelta(hours=1)  # a step that is kept alive and takes longer is taken for hanging
+MAX_TITLE_CHARS = 200
+MAX_MESSAGE_CHARS = 300
+MAX_ERROR_CHARS = 2000
 
 log = structlog.get_logger(__name__)
 
@@ -94,18 +96,23 @@ class JobRun:
     def renew(
         self, *, n_done: int | None = None, n_total: int | None = None, message: str | None = None
     ) -> None:
-        """Keep the lease and tell the progress.
+        """Renew the lease and record the progress.
 
         Call it inside the transaction that writes a step's results: the step then counts only if the
         lease still holds. `n_done` counts over the whole job: when it grows beyond what the last worker
         reached, the job is getting on and has all its tries again. Raises LeaseLost or JobCancelled.
         """
-        told = {"n_done": n_done, "n_total": n_total, "message": message and storable(message, 300)}
-        changes: dict[str, Any] = {name: value for name, value in told.items() if value is not None}
-        if n_done is not None and n_done > self.job.n_done_before:
-            changes["n_tries"] = 1
-        going_on = self.held.filter(cancel_requested_at__isnull=True)
-        if not going_on.update(leased_until=timezone.now() + LEASE, **changes):
+        changes: dict[str, Any] = {"leased_until": timezone.now() + LEASE}
+        if n_done is not None:
+            changes["n_done"] = n_done
+            if n_done > self.job.n_done_before:
+                changes["n_tries"] = 1
+        if n_total is not None:
+            changes["n_total"] = n_total
+        if message is not None:
+            changes["message"] = storable(message, MAX_MESSAGE_CHARS)
+        wanted = self.held.filter(cancel_requested_at__isnull=True)
+        if not wanted.update(**changes):
             raise JobCancelled if self.held.exists() else LeaseLost
 
     def finish(self, result: dict[str, Any] | None = None) -> None:
@@ -118,7 +125,7 @@ class JobRun:
             raise LeaseLost
 
     @contextmanager
-    def kept_alive(self, at_most: timedelta = LONGEST_STEP) -> Iterator[None]:
+    def kept_alive(self, at_most: timedelta = MAX_STEP) -> Iterator[None]:
         """Renew the lease from a thread while one step takes longer than the lease.
 
         Results belong into a transaction after it, with a `renew` of its own. Raises LeaseLost or
@@ -147,10 +154,10 @@ def create_job(
     due_at: datetime | None = None,
     rings: bool = True,
 ) -> Job:
-    """Create a job and ring for a worker when the transaction commits.
+    """Create the row of a job and ring for a worker when the transaction commits.
 
     Without `rings` the caller does the work itself, at once. Raises JobExists if one of the same key is
-    unfinished.
+    unfinished. The apps ask for jobs by `requests`, which also writes the audit entry.
     """
     now = timezone.now()
     is_later = due_at is not None and due_at > now
@@ -159,7 +166,7 @@ def create_job(
             job = Job.objects.create(
                 task=task,
                 queue=queue,
-                title=storable(title, 200),
+                title=storable(title, MAX_TITLE_CHARS),
                 site=site,
                 params=params or {},
                 key=key,
@@ -178,7 +185,10 @@ def create_job(
 
 
 def ring(job: Job) -> bool:
-    """Tell the broker that a job is due, and return whether it heard; if not, the sweeper rings again."""
+    """Send the broker a message that a job is due, and return whether it was reached.
+
+    If not, the sweeper rings again.
+    """
     try:
         current_app.send_task(job.task, args=[job.pk], queue=job.queue, retry=False)
     except _broker_errors(current_app.connection_for_write()) as error:
@@ -208,7 +218,7 @@ def run_job(job_id: int, work: Work, *, report: Report = report_to_nobody) -> Jo
         _end(run, Job.State.CANCELLED, error="Stopped at the keyboard.")
         raise
     except SystemExit:  # the worker is being stopped: the next one goes on from here
-        _put_back(run, wait=timedelta(0), n_tries=F("n_tries") - 1)
+        _postpone(run, wait=timedelta(0), n_tries=F("n_tries") - 1)
         raise
     except Exception as error:  # the one place where a job may fail: the failure becomes its row
         log.exception("job_failed", job=job_id)
@@ -219,27 +229,29 @@ def run_job(job_id: int, work: Work, *, report: Report = report_to_nobody) -> Jo
 
 
 def claim_job(job_id: int, *, now: datetime | None = None) -> JobRun:
-    """Take the lease of a job that is due or whose worker is gone."""
+    """Take the lease of a job that is due or whose worker is gone. Raises JobNotClaimed."""
     now = now or timezone.now()
+    refusal = JobNotClaimed(f"job {job_id} is finished, not due yet, or held by another worker")
     job = Job.objects.filter(pk=job_id).first()
-    if job is not None and not end_hopeless(job, now):
-        lease = secrets.token_hex(16)
-        claimed = claimable(job, now).update(
-            state=Job.State.RUNNING,
-            lease=lease,
-            leased_by=this_process(),
-            leased_until=now + LEASE,
-            rung_at=None,
-            started_at=job.started_at or now,
-            claimed_at=now,
-            n_done_before=job.n_done,
-            n_tries=job.n_tries + 1,
-            error="",
-        )
-        if claimed:
-            job.refresh_from_db()
-            return JobRun(job, lease)
-    raise JobNotClaimed(f"job {job_id} is finished, not due yet, or held by another worker")
+    if job is None or end_hopeless(job, now):
+        raise refusal
+    lease = secrets.token_hex(16)
+    claimed = claimable(job, now).update(
+        state=Job.State.RUNNING,
+        lease=lease,
+        leased_by=this_process(),
+        leased_until=now + LEASE,
+        rung_at=None,
+        started_at=job.started_at or now,
+        claimed_at=now,
+        n_done_before=job.n_done,
+        n_tries=job.n_tries + 1,
+        error="",
+    )
+    if not claimed:
+        raise refusal
+    job.refresh_from_db()
+    return JobRun(job, lease)
 
 
 def cancel_job(*, job: Job, actor: User | None) -> None:
@@ -259,7 +271,7 @@ def cancel_job(*, job: Job, actor: User | None) -> None:
 
 
 def retry_job(*, job: Job, actor: User | None) -> None:
-    """Let a failed or cancelled job go on from where it stopped. Raises JobExists."""
+    """Make a failed or cancelled job due again; it goes on from where it stopped. Raises JobExists."""
     now = timezone.now()
     ended = Job.objects.filter(pk=job.pk, state__in=[Job.State.FAILED, Job.State.CANCELLED])
     try:
@@ -284,7 +296,7 @@ def retry_job(*, job: Job, actor: User | None) -> None:
 
 
 def claimable(job: Job, now: datetime) -> JobQuerySet:
-    """Return the job's row if nobody has touched its lease since it was read and it can be taken."""
+    """Return the job's row if it can be claimed and its lease is as it was when the job was read."""
     rows = Job.objects.filter(pk=job.pk, lease=job.lease)
     if job.state == Job.State.RUNNING and is_gone(job.leased_by):
         return rows.filter(state=Job.State.RUNNING)
@@ -293,23 +305,23 @@ def claimable(job: Job, now: datetime) -> JobQuerySet:
 
 
 def end_hopeless(job: Job, now: datetime) -> bool:
-    """End a job that its worker left and nobody should take over; say whether it was one."""
+    """End a job that its worker left and nobody should take over, and return whether it was one."""
     if job.state != Job.State.RUNNING:
         return False
     if job.cancel_requested_at is not None:
         end, error = Job.State.CANCELLED, ""
     elif job.n_tries >= job.max_tries:
-        end, error = Job.State.FAILED, _lost(job)
+        end, error = Job.State.FAILED, _lost_workers(job)
     else:
         return False
-    left = claimable(job, now)
-    return bool(left.update(state=end, error=error, finished_at=now, lease="", leased_until=None))
+    rows = claimable(job, now)
+    return bool(rows.update(state=end, error=error, finished_at=now, lease="", leased_until=None))
 
 
-def _lost(job: Job) -> str:
+def _lost_workers(job: Job) -> str:
     return (
-        f"{job.n_tries} workers in a row were gone in the middle of this job without getting any further: "
-        f"killed, crashed or out of memory. The last one was {job.leased_by}. "
+        f"{job.n_tries} workers in a row were gone in the middle of this job without getting any "
+        f"further: killed, crashed or out of memory. The last one was {job.leased_by}. "
         "See the workers' log, then retry the job."
     )
 
@@ -317,11 +329,11 @@ def _lost(job: Job) -> str:
 def _end(
     run: JobRun, state: Job.State, *, error: str = "", result: dict[str, Any] | None = None
 ) -> bool:
-    """Write down how the job ended and give the lease back; say whether it still held."""
+    """Store how the job ended and release its lease, and return whether the lease still held."""
     changes: dict[str, Any] = {
         "state": state,
         "finished_at": timezone.now(),
-        "error": storable(error, ERROR_LENGTH),
+        "error": storable(error, MAX_ERROR_CHARS),
     }
     if result is not None:
         changes["result"] = result
@@ -329,8 +341,8 @@ def _end(
         return bool(run.held.update(lease="", leased_until=None, **changes))
 
 
-def _put_back(run: JobRun, *, wait: timedelta, **changes: object) -> None:
-    """Let the job wait for its next try; one that somebody wants to stop ends instead."""
+def _postpone(run: JobRun, *, wait: timedelta, **changes: object) -> None:
+    """Make the job due again after a wait; one that somebody wants to stop is cancelled instead."""
     if run.held.filter(cancel_requested_at__isnull=False).exists():
         _end(run, Job.State.CANCELLED)
     due_at = timezone.now() + wait
@@ -340,19 +352,19 @@ def _put_back(run: JobRun, *, wait: timedelta, **changes: object) -> None:
 
 
 def _fail_or_wait(run: JobRun, error: Exception) -> None:
-    """Give the work another try later, unless it has had enough of them or the disk is full."""
+    """Postpone the job to its next try; it fails after too many tries, or where the disk is full."""
     n_tries, max_tries = run.held.values_list("n_tries", "max_tries").first() or (0, 0)
-    told = f"{type(error).__name__}: {error}"
+    message = f"{type(error).__name__}: {error}"
     if _is_disk_full(error):
         room = f"Have at least {settings.MIN_FREE_MB} MB free in {settings.VAR_DIR}, then retry the job."
         _end(run, Job.State.FAILED, error=f"The disk is full: {error}. {room}")
     elif n_tries >= max_tries:
-        _end(run, Job.State.FAILED, error=told)
+        _end(run, Job.State.FAILED, error=message)
     else:
-        _put_back(
+        _postpone(
             run,
-            wait=min(WAIT_AFTER_FAILURE * 2 ** (n_tries - 1), LONGEST_WAIT),
-            error=storable(told, ERROR_LENGTH),
+            wait=min(WAIT_AFTER_FAILURE * 2 ** (n_tries - 1), MAX_WAIT),
+            error=storable(message, MAX_ERROR_CHARS),
         )
 
 
@@ -373,7 +385,7 @@ def _keep_alive(run: JobRun, is_over: threading.Event, at_most: timedelta) -> No
             except DatabaseError as error:  # a lock, most likely: there is time for two more
                 log.warning("lease_not_renewed", job=run.job.pk, error=str(error))
     except (LeaseLost, JobCancelled):
-        return  # told at the end of the step
+        return  # `kept_alive` raises it again at the end of the step
     finally:
         connection.close()  # this thread's own
 

@@ -15,7 +15,7 @@ def this_process() -> str:
 
 
 def is_gone(process: str) -> bool:
-    """Say whether this names a process of this machine that has ended; of others nobody knows here."""
+    """Return whether this names a process of this machine that has ended; of others nobody knows here."""
     name, _, machine = process.rpartition(":")
     host, _, rest = name.partition(":")
     pid, _, start = rest.partition(":")
@@ -34,7 +34,7 @@ def _start_of(pid: int) -> str:
 
 @cache
 def _machine() -> str:
-    """Return what tells this boot and this space of process numbers from others; blank where unknown.
+    """Return an identifier of this boot and this space of process numbers; blank where unknown.
 
     Two containers may have one host name, and each its own process 1.
     """

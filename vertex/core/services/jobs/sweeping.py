@@ -13,11 +13,11 @@ from vertex.core.models import Job
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.processes import is_gone
 
-RINGS_AT_ONCE = 200  # of a queue: with more jobs waiting, its workers have enough to do
-LONGEST_SILENCE = timedelta(minutes=15)  # between two rings for one job
-KEPT = timedelta(days=90)  # finished jobs
-DROPPED_AT_ONCE = 500
-ROWS_AT_ONCE = 5_000
+MAX_RINGS_PER_QUEUE = 200  # more would not keep its workers busier
+MAX_RING_INTERVAL = timedelta(minutes=15)  # between two rings for one job
+RETENTION = timedelta(days=90)  # of finished jobs
+JOBS_PER_BATCH = 500
+ROWS_PER_BATCH = 5_000
 
 
 def sweep_jobs(*, now: datetime | None = None) -> int:
@@ -42,23 +42,23 @@ def sweep_jobs(*, now: datetime | None = None) -> int:
 
 def drop_old_jobs(*, now: datetime | None = None) -> int:
     """Delete jobs that ended long ago, and return how many."""
-    old = Job.objects.finished().filter(finished_at__lt=(now or timezone.now()) - KEPT)
+    old = Job.objects.finished().filter(finished_at__lt=(now or timezone.now()) - RETENTION)
     n_dropped = 0
-    while batch := list(old.values_list("pk", flat=True)[:DROPPED_AT_ONCE]):
+    while batch := list(old.values_list("pk", flat=True)[:JOBS_PER_BATCH]):
         _detach_rows(batch)
         Job.objects.filter(pk__in=batch).delete()
         n_dropped += len(batch)
     return n_dropped
 
 
-def _detach_rows(dropped: list[int]) -> None:
+def _detach_rows(job_pks: list[int]) -> None:
     """Detach rows of any app from old jobs in batches, so that no statement locks millions of rows."""
     for relation in Job._meta.get_fields(include_hidden=True):
         if not isinstance(relation, ForeignObjectRel) or relation.on_delete is not SET_NULL:
             continue
         name, manager = relation.field.name, relation.related_model._default_manager
-        rows = manager.filter(**{f"{name}__in": dropped}).values_list("pk", flat=True)
-        while batch := list(rows[:ROWS_AT_ONCE]):
+        rows = manager.filter(**{f"{name}__in": job_pks}).values_list("pk", flat=True)
+        while batch := list(rows[:ROWS_PER_BATCH]):
             manager.filter(pk__in=batch).update(**{name: None})
 
 
@@ -68,12 +68,17 @@ def _unattended(now: datetime) -> Iterator[Job]:
         if (job.leased_until is not None and job.leased_until < now) or is_gone(job.leased_by):
             yield job
     for queue in Job.Queue:
-        yield from Job.objects.due(now).filter(queue=queue).order_by("due_at", "pk")[:RINGS_AT_ONCE]
+        yield from (
+            Job.objects.due(now).filter(queue=queue).order_by("due_at", "pk")[:MAX_RINGS_PER_QUEUE]
+        )
 
 
 def _may_ring(job: Job, now: datetime) -> bool:
-    """Leave more and more time between the rings for one job: no broker without workers fills up."""
+    """Return whether enough time has passed since the last ring for a job.
+
+    The time grows with the wait, so that a broker without workers does not fill up.
+    """
     if job.rung_at is None:
         return True
     waiting_for = now - (job.leased_until or job.due_at)
-    return now - job.rung_at >= max(jobs.LEASE, min(waiting_for / 4, LONGEST_SILENCE))
+    return now - job.rung_at >= max(jobs.LEASE, min(waiting_for / 4, MAX_RING_INTERVAL))
