@@ -8,7 +8,7 @@ from django.utils.functional import lazy
 from monitoring.algorithms.site_change import Thresholds
 from monitoring.models import Alert, Channel, Schedule
 from monitoring.services.checks.thresholds import EXPLANATIONS
-from monitoring.services.notices.channels import LONGEST_TARGET, USUAL_KINDS, allowed_services
+from monitoring.services.notices.channels import DEFAULT_KINDS, MAX_TARGET_CHARS, allowed_services
 
 LABELS = {
     "pages": "Pages that fail a test",
@@ -84,7 +84,7 @@ class ChannelForm(forms.Form):
     kind = forms.ChoiceField(label="How", choices=Channel.Kind.choices)
     target = forms.CharField(
         label="Where to",
-        max_length=LONGEST_TARGET,
+        max_length=MAX_TARGET_CHARS,
         widget=forms.TextInput(
             attrs={"class": "mono", "autocomplete": "off", "spellcheck": "false"}
         ),
@@ -93,6 +93,6 @@ class ChannelForm(forms.Form):
     alert_kinds = forms.MultipleChoiceField(
         label="Of which alerts",
         choices=Alert.Kind.choices,
-        initial=USUAL_KINDS,
+        initial=DEFAULT_KINDS,
         widget=forms.CheckboxSelectMultiple,
     )

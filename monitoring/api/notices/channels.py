@@ -66,7 +66,7 @@ class NewChannel(Body):
 
     kind = serializers.ChoiceField(choices=CHANNEL_KINDS)
     target = serializers.CharField(
-        max_length=channels.LONGEST_TARGET,
+        max_length=channels.MAX_TARGET_CHARS,
         help_text="An e-mail address, a URL, or that of a chat service.",
     )
     alert_kinds = serializers.ListField(

@@ -1,4 +1,4 @@
-"""Raise alerts, keep them as long as their cause lasts, and write down who took them up."""
+"""Raise alerts, keep them open as long as their cause lasts, and record who took them up."""
 
 from __future__ import annotations
 
@@ -17,8 +17,12 @@ from vertex.core.texts import storable
 
 RELEASABLE = frozenset(
     {
-        *(Alert.Kind.HELD, Alert.Kind.WARNING, Alert.Kind.IMPLAUSIBLE, Alert.Kind.COVERAGE),
-        *(Alert.Kind.DRIFT, Alert.Kind.OVERDUE),
+        Alert.Kind.HELD,
+        Alert.Kind.WARNING,
+        Alert.Kind.IMPLAUSIBLE,
+        Alert.Kind.COVERAGE,
+        Alert.Kind.DRIFT,
+        Alert.Kind.OVERDUE,
     }
 )
 
@@ -32,31 +36,34 @@ def settle_alert(
     check: Check | None = None,
     now: datetime | None = None,
 ) -> Alert | None:
-    """Raise the alert of a kind, or tell the open one that its cause is still there; no text ends it."""
+    """Raise the alert of a kind, or renew the open one while its cause lasts; without a text, end it.
+
+    Returns the alert; None where it was ended.
+    """
     now = now or timezone.now()
     alerts = Alert.objects.open().filter(site=site, kind=kind)
     if not text:
         alerts.update(ended_at=now)
         return None
-    values = {"text": storable(text), "clusters": sorted(clusters)}
+    names = sorted(clusters)
+    columns = {"text": storable(text), "clusters": names}
     with transaction.atomic():
         alert, is_new = Alert.objects.get_or_create(
             site=site,
             kind=kind,
             ended_at=None,
-            defaults=values | {"check_run": check, "raised_at": now, "seen_at": now},
+            defaults=columns | {"check_run": check, "raised_at": now, "seen_at": now},
         )
-    if not is_new:
-        alerts.update(seen_at=now, n_seen=F("n_seen") + 1, **values)
-        if set(values["clusters"]) - set(
-            alert.clusters
-        ):  # it grew: who has seen it has not seen this
-            alerts.update(acknowledged_at=None, acknowledged_by=None)
+    if is_new:
+        return alert
+    alerts.update(seen_at=now, n_seen=F("n_seen") + 1, **columns)
+    if not set(names) <= set(alert.clusters):  # it grew: who took it up has not seen this
+        alerts.update(acknowledged_at=None, acknowledged_by=None)
     return alert
 
 
 def acknowledge(*, alert: Alert, actor: User) -> None:
-    """Note that somebody saw an alert; the first one counts."""
+    """Record who took an alert up; the first person counts."""
     if Alert.objects.filter(pk=alert.pk, acknowledged_at=None).update(
         acknowledged_at=timezone.now(), acknowledged_by=actor
     ):
@@ -65,15 +72,12 @@ def acknowledge(*, alert: Alert, actor: User) -> None:
 
 
 def snooze(*, alert: Alert, until: datetime, actor: User) -> None:
-    """Keep an alert quiet until a time, then tell people again. Raises ValidationError."""
+    """Send no notices of an alert until a time, then a reminder. Raises ValidationError."""
     if until <= timezone.now():
         raise ValidationError({"until": "Must lie in the future."})
     with transaction.atomic():
-        if (
-            not Alert.objects.open()
-            .filter(pk=alert.pk)
-            .update(snoozed_until=until, snoozed_by=actor)
-        ):
+        still_open = Alert.objects.open().filter(pk=alert.pk)
+        if not still_open.update(snoozed_until=until, snoozed_by=actor):
             raise ValidationError("The alert is over already; there is nothing to snooze.")
         detail = {"until": until.isoformat()}
         audit.record(
@@ -83,7 +87,7 @@ def snooze(*, alert: Alert, until: datetime, actor: User) -> None:
 
 
 def release(*, alert: Alert, actor: User | None = None) -> None:
-    """Let an alert be over because a person says so; values held back for it pass. Raises ValidationError."""
+    """End an alert by a person's word; values held back for it are released. Raises ValidationError."""
     if alert.kind not in RELEASABLE:
         raise ValidationError(
             f"An alert of the kind “{alert.get_kind_display()}” is over when its cause is; "

@@ -22,10 +22,10 @@ from vertex.core.models import Site, User
 from vertex.core.services.people import audit
 
 SALT: Final = "monitoring.channel"
-MOST_CHANNELS: Final = 50  # of a site, or of all sites
-LONGEST_TARGET: Final = 2048
+MAX_CHANNELS: Final = 50  # of a site, or of all sites
+MAX_TARGET_CHARS: Final = 2048
 # What is not worth waking anybody up unless that is asked for.
-USUAL_KINDS: Final = [kind.value for kind in Alert.Kind if kind != Alert.Kind.WARNING]
+DEFAULT_KINDS: Final = [kind.value for kind in Alert.Kind if kind != Alert.Kind.WARNING]
 
 
 def add_channel(
@@ -36,16 +36,17 @@ def add_channel(
     alert_kinds: Sequence[str] | None = None,
     actor: User | None = None,
 ) -> Channel:
-    """Let notices of a site, or of all sites, go somewhere from now on. Raises ValidationError."""
+    """Create a channel for the notices of a site, or of all sites. Raises ValidationError."""
     if kind not in Channel.Kind.values:
         raise ValidationError({"kind": f"Must be one of {', '.join(Channel.Kind.values)}."})
-    if Channel.objects.filter(site=site).count() >= MOST_CHANNELS:
+    if Channel.objects.filter(site=site).count() >= MAX_CHANNELS:
         raise ValidationError(
-            {"target": f"There are {MOST_CHANNELS} channels already; remove one first."}
+            {"target": f"There are {MAX_CHANNELS} channels already; remove one first."}
         )
-    wanted = list(USUAL_KINDS if alert_kinds is None else dict.fromkeys(alert_kinds))
-    if unknown := [one for one in wanted if one not in Alert.Kind.values]:
-        raise ValidationError({"alert_kinds": f"There is no kind of alert {unknown[0]!r}."})
+    wanted = list(DEFAULT_KINDS if alert_kinds is None else dict.fromkeys(alert_kinds))
+    for alert_kind in wanted:
+        if alert_kind not in Alert.Kind.values:
+            raise ValidationError({"alert_kinds": f"There is no kind of alert {alert_kind!r}."})
     with transaction.atomic():
         channel = Channel.objects.create(
             site=site,
@@ -60,19 +61,18 @@ def add_channel(
 
 
 def remove_channel(*, channel: Channel, actor: User | None = None) -> None:
-    """Let no notices go there any more; its log goes with it."""
+    """Delete a channel with the log of its notices."""
     with transaction.atomic():
         audit.record(actor=actor, action="channel.removed", subject=str(channel), site=channel.site)
         channel.delete()
 
 
 def switch_channel(*, channel: Channel, is_active: bool, actor: User | None = None) -> None:
-    """Pause a channel, or let notices go there again that could not be delivered."""
+    """Pause a channel, or resume it with the notices that could not be delivered and are still of use."""
     with transaction.atomic():
-        if not Channel.objects.filter(pk=channel.pk, is_active=not is_active).update(
-            is_active=is_active
-        ):
-            return
+        others = Channel.objects.filter(pk=channel.pk, is_active=not is_active)
+        if not others.update(is_active=is_active):
+            return  # it is as it should be
         if is_active:
             failed = Notice.objects.filter(
                 channel=channel, state=Notice.State.FAILED, alert__ended_at=None
@@ -100,18 +100,17 @@ def allowed_services() -> list[str]:
 
 
 def is_allowed(target: str) -> bool:
-    """Say whether an address belongs to a service that the administrator allows.
+    """Return whether an address belongs to a service that the administrator allows.
 
     A service whose address names a host of its own must be allowed together with that host: otherwise
     whoever adds a channel could reach any machine.
     """
     scheme, _, rest = target.partition("://")
-    hosts = [
-        host
-        for service in allowed_services()
-        for name, _, host in [service.partition("://")]
-        if name == scheme
-    ]
+    hosts = []
+    for service in allowed_services():
+        allowed_scheme, _, host = service.partition("://")
+        if allowed_scheme == scheme:
+            hosts.append(host)
     if not hosts or not rest:
         return False
     if not _names_host(scheme):
@@ -120,11 +119,10 @@ def is_allowed(target: str) -> bool:
 
 
 def _names_host(scheme: str) -> bool:
-    """Say whether addresses of a service name the host that is asked; one that is not known may do so."""
+    """Return whether addresses of a service name the host to contact; an unknown service may."""
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DeprecationWarning
-        )  # of a module that the library still imports
+        # Of a module that the library still imports.
+        warnings.simplefilter("ignore", DeprecationWarning)
         try:
             templates = N_MGR[scheme].templates
         except KeyError:
@@ -138,8 +136,8 @@ def _host_of(rest: str) -> str:
 
 
 def _checked_target(kind: str, target: str) -> str:
-    if not target or len(target) > LONGEST_TARGET:
-        raise ValidationError({"target": f"Must have 1 to {LONGEST_TARGET:,} characters."})
+    if not target or len(target) > MAX_TARGET_CHARS:
+        raise ValidationError({"target": f"Must have 1 to {MAX_TARGET_CHARS:,} characters."})
     if kind == Channel.Kind.EMAIL:
         return _checked_email(target)
     if kind == Channel.Kind.APPRISE:
@@ -164,10 +162,11 @@ def _checked_email(target: str) -> str:
 
 def _checked_service(target: str) -> str:
     if not is_allowed(target):
-        told = ", ".join(allowed_services()) or "none"
+        services = ", ".join(allowed_services()) or "none"
         raise ValidationError(
             {
-                "target": f"This service is not allowed. Allowed are: {told} (VERTEX_APPRISE_SERVICES)."
+                "target": "This service is not allowed. "
+                f"Allowed are: {services} (VERTEX_APPRISE_SERVICES)."
             }
         )
     if apprise.Apprise.instantiate(target) is None:

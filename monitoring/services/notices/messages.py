@@ -1,4 +1,4 @@
-"""Put notices into words and send them over their channel."""
+"""Write notices as messages and send them over their channel."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from monitoring.models import Channel, Notice
 from monitoring.services.notices.channels import is_allowed, key_of
 from rules.services.records.webhooks import GONE, GOOD, post_signed
 
+SITES_IN_SUBJECT = 3
+
 
 class Message(NamedTuple):
-    """What is sent at once."""
+    """The notices of a channel that are sent at once."""
 
     number: str
     notices: Sequence[Notice]
@@ -27,18 +29,20 @@ class Message(NamedTuple):
 
     @property
     def subject(self) -> str:
-        """The message in one line."""
+        """Return the message in one line."""
         sites = sorted({notice.alert.site.name for notice in self.notices})
         if len(self.notices) == 1:
             (notice,) = self.notices
-            told = f"{notice.alert.get_kind_display()}: {_event(notice)}".lower()
-            return f"{notice.alert.site.name}: {told}"
-        places = ", ".join(sites[:3]) + (f" and {len(sites) - 3} more" if len(sites) > 3 else "")
-        return f"{len(self.notices)} notices of {places}"
+            event = f"{notice.alert.get_kind_display()}: {_event(notice)}".lower()
+            return f"{notice.alert.site.name}: {event}"
+        names = ", ".join(sites[:SITES_IN_SUBJECT])
+        if len(sites) > SITES_IN_SUBJECT:
+            names += f" and {len(sites) - SITES_IN_SUBJECT} more"
+        return f"{len(self.notices)} notices of {names}"
 
     @property
     def text(self) -> str:
-        """The message in full."""
+        """Return the message in full."""
         return "\n\n".join(_paragraph(notice) for notice in self.notices)
 
 
@@ -53,7 +57,10 @@ class DeliveryFailure(NamedTuple):
 def send_message(
     channel: Channel, message: Message, client: Fetcher
 ) -> int | DeliveryFailure | None:
-    """Send a message; return the status of HTTP where there is one, or why it did not arrive."""
+    """Send a message.
+
+    Returns the status of HTTP where there is one, None for another arrival, or why it did not arrive.
+    """
     if channel.kind == Channel.Kind.EMAIL:
         return _send_email(channel, message)
     if channel.kind == Channel.Kind.APPRISE:
@@ -91,7 +98,7 @@ def _send_to_webhook(channel: Channel, message: Message, client: Fetcher) -> int
         {
             "type": "alerts.changed",
             "timestamp": message.at,
-            "data": {"notices": [_as_json(notice) for notice in message.notices]},
+            "data": {"notices": [_notice_json(notice) for notice in message.notices]},
         }
     )
     key = key_of(channel)
@@ -103,11 +110,14 @@ def _send_to_webhook(channel: Channel, message: Message, client: Fetcher) -> int
         return DeliveryFailure(str(error))
     if answer.status in GOOD:
         return answer.status
-    told = f"It answered with status {answer.status}."
-    return DeliveryFailure(told, answer.status, is_hopeless=answer.status == GONE)
+    return DeliveryFailure(
+        f"It answered with status {answer.status}.",
+        status=answer.status,
+        is_hopeless=answer.status == GONE,
+    )
 
 
-def _as_json(notice: Notice) -> dict[str, Any]:
+def _notice_json(notice: Notice) -> dict[str, Any]:
     alert = notice.alert
     return {
         "event": notice.event,

@@ -1,8 +1,8 @@
-"""Tell people of alerts: one message for all that is new, again and again until it arrives.
+"""Send notices of alerts: one message for all that is new, tried again until it arrives.
 
-A notice is written for each alert and channel when the alert is raised, when a snooze is over, and when it
-recovered; those of a channel that are due together go out as one message. What is over before anybody was
-told is told to nobody.
+A notice is created for each alert and channel when the alert is raised, when a snooze is over, and when it
+recovered; those of a channel that are due together are one message. Of an alert that is over before a message
+was sent nobody hears.
 """
 
 from __future__ import annotations
@@ -23,37 +23,39 @@ from rules.services.records.webhooks import wait_after
 from vertex.core.texts import storable
 
 SETTLING: Final = timedelta(minutes=2)  # for what else comes of the same cause
-LOOKS_BACK: Final = timedelta(
-    days=3
-)  # alerts that are older and were never told are not told any more
+MAX_ALERT_AGE: Final = timedelta(days=3)  # of an alert of which nobody was sent a notice yet
 LEASE: Final = timedelta(minutes=2)
-MOST_TRIES: Final = 9  # over about a day
-MOST_SECONDS: Final = 40.0  # that one tick sends for
-MOST_IN_MESSAGE: Final = 100
+MAX_TRIES: Final = 9  # over about a day
+MAX_SENDING_SECONDS: Final = 40.0  # of one tick
+MAX_NOTICES_IN_MESSAGE: Final = 100
+MAX_NOTICES_OF_TICK: Final = 1_000
 Event = Notice.Event
 
 
 def plan_notices(now: datetime | None = None) -> int:
-    """Write the notices that alerts ask for; return how many are new."""
+    """Create the notices that alerts ask for; return how many are new."""
     now = now or timezone.now()
     channels = list(Channel.objects.active())
     if not channels:
         return 0
     n_before = Notice.objects.count()
-    recent = Alert.objects.filter(raised_at__gt=now - LOOKS_BACK)
-    _plan(recent.waiting(now), Event.RAISED, channels, now)
-    woken = Alert.objects.open().filter(snoozed_until__lte=now, snoozed_until__gt=now - LOOKS_BACK)
-    _plan(woken, Event.REMINDER, channels, now)
-    ended = Alert.objects.filter(ended_at__gt=now - LOOKS_BACK)
+    recent = Alert.objects.filter(raised_at__gt=now - MAX_ALERT_AGE)
+    _create_notices(recent.waiting(now), Event.RAISED, channels, now)
+    woken = Alert.objects.open().filter(
+        snoozed_until__lte=now, snoozed_until__gt=now - MAX_ALERT_AGE
+    )
+    _create_notices(woken, Event.REMINDER, channels, now)
+    ended = Alert.objects.filter(ended_at__gt=now - MAX_ALERT_AGE)
     _drop_needless(now)
-    told = ended.filter(notices__event=Event.RAISED, notices__state=Notice.State.DELIVERED)
-    _plan(told.distinct(), Event.RECOVERED, channels, now)
+    known = ended.filter(notices__event=Event.RAISED, notices__state=Notice.State.DELIVERED)
+    _create_notices(known.distinct(), Event.RECOVERED, channels, now)
     return Notice.objects.count() - n_before
 
 
 def send_notices(fetcher: Fetcher | None = None, now: datetime | None = None) -> int:
     """Send what is due, for less than a minute; return how many messages arrived."""
-    until, n_arrived = monotonic() + MOST_SECONDS, 0
+    until = monotonic() + MAX_SENDING_SECONDS
+    n_arrived = 0
     with fetcher or open_fetcher() as client:
         for notices in _messages(now or timezone.now()):
             if monotonic() > until:
@@ -62,47 +64,54 @@ def send_notices(fetcher: Fetcher | None = None, now: datetime | None = None) ->
     return n_arrived
 
 
-def _plan(
+def _create_notices(
     alerts: Iterable[Alert], event: Event, channels: Iterable[Channel], now: datetime
 ) -> None:
-    """Write a notice for each alert and each channel that wants it; those that there are stay."""
-    rows = [
-        Notice(
-            alert=alert,
-            channel=channel,
-            event=event,
-            occasion=alert.snoozed_until.isoformat()
-            if event == Event.REMINDER and alert.snoozed_until
-            else "",
-            next_try_at=now if event == Event.REMINDER else now + SETTLING,
-            made_at=now,
-        )
-        for alert in alerts
-        for channel in channels
-        if _wants(channel, alert)
-    ]
+    """Create a notice for each alert and each channel that wants it; those that exist already stay."""
+    is_reminder = event == Event.REMINDER
+    rows = []
+    for alert in alerts:
+        # Each snooze has its own reminder.
+        snoozed_until = alert.snoozed_until if is_reminder else None
+        rows += [
+            Notice(
+                alert=alert,
+                channel=channel,
+                event=event,
+                occasion=snoozed_until.isoformat() if snoozed_until else "",
+                next_try_at=now if is_reminder else now + SETTLING,
+                made_at=now,
+            )
+            for channel in channels
+            if _wants(channel, alert)
+        ]
     if rows and event == Event.RECOVERED:
-        rows = _only_told(rows)
+        rows = _of_informed_channels(rows)
     Notice.objects.bulk_create(rows, ignore_conflicts=True)
 
 
 def _wants(channel: Channel, alert: Alert) -> bool:
-    is_about = channel.site_id is None or channel.site_id == alert.site_id
-    is_new = alert.raised_at >= channel.made_at
-    return is_about and is_new and (not channel.alert_kinds or alert.kind in channel.alert_kinds)
+    """Return whether a channel is for an alert's site and kind, and was there when it was raised."""
+    if channel.site_id is not None and channel.site_id != alert.site_id:
+        return False
+    if alert.raised_at < channel.made_at:
+        return False
+    return not channel.alert_kinds or alert.kind in channel.alert_kinds
 
 
-def _only_told(rows: list[Notice]) -> list[Notice]:
-    """Return the notices whose channel was told that the alert was raised."""
-    told = Notice.objects.filter(event=Event.RAISED, state=Notice.State.DELIVERED)
-    pairs = set(
-        told.filter(alert__in={row.alert_id for row in rows}).values_list("alert", "channel")
+def _of_informed_channels(rows: list[Notice]) -> list[Notice]:
+    """Return the notices whose channel got one that the alert was raised."""
+    delivered = Notice.objects.filter(
+        event=Event.RAISED,
+        state=Notice.State.DELIVERED,
+        alert__in={row.alert_id for row in rows},
     )
+    pairs = set(delivered.values_list("alert", "channel"))
     return [row for row in rows if (row.alert_id, row.channel_id) in pairs]
 
 
 def _drop_needless(now: datetime) -> None:
-    """Drop notices that nobody was sent yet and nobody needs: it is over, or somebody has taken it up."""
+    """Drop notices that were not sent yet and nobody needs: it is over, or somebody has taken it up."""
     unsent = Notice.objects.filter(state=Notice.State.DUE, n_tries=0).exclude(event=Event.RECOVERED)
     is_over = ~Q(alert__ended_at=None)
     is_seen = Q(event=Event.RAISED) & (
@@ -122,15 +131,15 @@ def _messages(now: datetime) -> list[list[Notice]]:
         .select_related("channel", "alert__site")
     )
     groups: dict[tuple[int, str], list[Notice]] = {}
-    for notice in due.order_by("next_try_at", "pk")[:1_000]:
+    for notice in due.order_by("next_try_at", "pk")[:MAX_NOTICES_OF_TICK]:
         group = groups.setdefault((notice.channel_id, notice.message_id), [])
-        if len(group) < MOST_IN_MESSAGE:
+        if len(group) < MAX_NOTICES_IN_MESSAGE:
             group.append(notice)
     return list(groups.values())
 
 
 def _send(notices: list[Notice], client: Fetcher) -> bool:
-    """Send one message and write down how it went; say whether it arrived."""
+    """Send one message and record how it went; return whether it arrived."""
     message_id = notices[0].message_id or f"notice_{notices[0].pk}"
     claimed = [notice for notice in notices if _claim(notice, message_id)]
     if not claimed:
@@ -139,14 +148,14 @@ def _send(notices: list[Notice], client: Fetcher) -> bool:
     result = send_message(channel, Message(message_id, claimed, timezone.now()), client)
     rows = Notice.objects.filter(pk__in=[notice.pk for notice in claimed], state=Notice.State.DUE)
     if isinstance(result, DeliveryFailure):
-        _write_failure(rows, channel, claimed[0].n_tries, result)
+        _record_failure(rows, channel, claimed[0].n_tries, result)
         return False
     rows.update(state=Notice.State.DELIVERED, status=result, error="", finished_at=timezone.now())
     return True
 
 
 def _claim(notice: Notice, message_id: str) -> bool:
-    """Take a notice for the time that sending may last; nobody else sends it meanwhile."""
+    """Claim a notice for the time that sending may last; nobody else sends it meanwhile."""
     as_seen = Notice.objects.filter(
         pk=notice.pk, state=Notice.State.DUE, next_try_at=notice.next_try_at
     )
@@ -157,12 +166,12 @@ def _claim(notice: Notice, message_id: str) -> bool:
     return bool(claimed)
 
 
-def _write_failure(rows: Any, channel: Channel, n_tries: int, failure: DeliveryFailure) -> None:
-    """Let the notices of a message wait for their next try, or give them and their channel up."""
-    told = {"status": failure.status, "error": storable(failure.error, 300)}
-    if not failure.is_hopeless and n_tries < MOST_TRIES:
-        rows.update(next_try_at=timezone.now() + wait_after(n_tries), **told)
+def _record_failure(rows: Any, channel: Channel, n_tries: int, failure: DeliveryFailure) -> None:
+    """Postpone the notices of a message, or give them up and pause their channel."""
+    columns = {"status": failure.status, "error": storable(failure.error, 300)}
+    if not failure.is_hopeless and n_tries < MAX_TRIES:
+        rows.update(next_try_at=timezone.now() + wait_after(n_tries), **columns)
         return
     with transaction.atomic():
-        rows.update(state=Notice.State.FAILED, finished_at=timezone.now(), **told)
+        rows.update(state=Notice.State.FAILED, finished_at=timezone.now(), **columns)
         Channel.objects.filter(pk=channel.pk).update(is_active=False)

@@ -1,4 +1,4 @@
-"""Try whether notices arrive where a channel leads; a worker sends, and its job says how it went."""
+"""Try whether notices arrive where a channel leads; a worker sends, and its job shows how it went."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 from vertex.core.services.people import audit
 
-TEXT = "This is a test: no site has changed. Notices of alerts come this way."
-LOOKS_BACK: Final = 100  # trials of a site
+TEST_TEXT = "This is a test: no site has changed. Notices of alerts come this way."
+MAX_TRIALS_READ: Final = 100  # of a site
 
 
 def start_trial(*, channel: Channel, site: Site, actor: User | None = None) -> Job:
@@ -37,12 +37,12 @@ def start_trial(*, channel: Channel, site: Site, actor: User | None = None) -> J
 
 
 def try_channel(run: jobs.JobRun) -> dict[str, Any]:
-    """Send the test notice of a job. Raises JobFailed, which says why it did not arrive."""
+    """Send the test notice of a job. Raises JobFailed with the reason why it did not arrive."""
     channel = Channel.objects.filter(pk=run.job.params["channel"]).first()
     if channel is None:
         raise jobs.JobFailed("the channel was removed meanwhile")
     now = timezone.now()
-    alert = Alert(site=run.site, kind=Alert.Kind.WARNING, text=TEXT, raised_at=now)
+    alert = Alert(site=run.site, kind=Alert.Kind.WARNING, text=TEST_TEXT, raised_at=now)
     notice = Notice(alert=alert, channel=channel, event=Notice.Event.RAISED)
     message = Message(f"test-{channel.pk}-{now:%Y%m%d%H%M%S}", [notice], now)
     with run.kept_alive(), open_fetcher() as client:
@@ -58,6 +58,8 @@ TRY_CHANNEL = JobKind("monitoring.try_channel", Job.Queue.KEEP, try_channel)
 def trials_of(site: Site, channels: Sequence[Channel]) -> list[tuple[Channel, Job | None]]:
     """Return channels, each with its last trial."""
     last: dict[int, Job] = {}
-    for job in Job.objects.filter(task=TRY_CHANNEL.task, site=site).order_by("-pk")[:LOOKS_BACK]:
+    for job in Job.objects.filter(task=TRY_CHANNEL.task, site=site).order_by("-pk")[
+        :MAX_TRIALS_READ
+    ]:
         last.setdefault(job.params["channel"], job)
     return [(channel, last.get(channel.pk)) for channel in channels]

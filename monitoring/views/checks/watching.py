@@ -183,7 +183,7 @@ def _show(
         "channel_form": channel_form or ChannelForm(),
         "channels": told,
         "is_trying": any(job is not None and job.finished_at is None for _, job in told),
-        "can_add_channel": Channel.objects.filter(site=site).count() < channels.MOST_CHANNELS,
+        "can_add_channel": Channel.objects.filter(site=site).count() < channels.MAX_CHANNELS,
     }
     return render(
         request, "monitoring/checks/watching.html", context, status=400 if has_errors else 200
