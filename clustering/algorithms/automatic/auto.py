@@ -1,27 +1,25 @@
 """Group pages by type from all that a site offers: the default, right on most sites without parameters.
 
-Paper:      None; the profile distance and what informs it were found by measuring on many sites. Tag paths as
-            in Chakrabarti and Mehta (WWW 2010) without their search log, inbound links as in Grigalis and
-            Cenys (2014).
-Notation:   A profile is the share of a group's pages that have each feature, d the weighted difference of two
-            (`profiles`). A feature is a path, a field or a label at its path (`feature_table`). Where a page
-            stands is its address pattern (`url_patterns`), refined by the place that it is linked from
-            (`inbound`) where the address tells nothing. A look is a group of pages of one type that look
-            alike.
-Readings:   The steps of `cluster_pages`, in their order:
-            1. Weigh the features of the pages.
-            2. Join the closest profiles up to FINE: groups so close that they hold one type, or near-twins.
-            3. Part these by address patterns: cells, which are often parts of a type.
-            4. Join the closest cells until none are closer than their bound (`kinship`): a low one where
-               addresses and looks differ, a high one where addresses are the same and looks do not differ
-               clearly.
-            5. Join looks that stand at the same addresses and show the same labels.
-            6. Split near-twins, by an address or a section of their own (`near_twins`), or by fields that
-               exclude each other (`exclusive_fields`).
-            A later page goes to the nearest look within its reach (`profile_model`).
+Paper:      None; the profile distance and what informs it were found by measuring on many sites.
+            Tag paths as in Chakrabarti and Mehta (WWW 2010) without their search log, inbound links
+            as in Grigalis and Cenys (2014).
+Notation:   A profile is the share of a group's pages that have each feature, d the weighted
+            difference of two (`profiles`). A feature is a path, a field or a label at its path
+            (`feature_table`). Where a page stands is its address pattern (`url_patterns`), refined
+            by the place that it is linked from (`inbound`) where the address tells nothing. A look
+            is a group of pages of one type that look alike.
+Readings:   The steps of `cluster_pages`, in their order: 1. Weigh the features of the pages. 2.
+            Join the closest profiles up to FINE: groups so close that they hold one type, or
+            near-twins. 3. Part these by address patterns: cells, which are often parts of a type.
+            4. Join the closest cells until none are closer than their bound (`kinship`): a low one
+            where addresses and looks differ, a high one where addresses are the same and looks do
+            not differ clearly. 5. Join looks that stand at the same addresses and show the same
+            labels. 6. Split near-twins, by an address or a section of their own (`near_twins`), or
+            by fields that exclude each other (`exclusive_fields`). A later page goes to the nearest
+            look within its reach (`profile_model`).
 Departures: Search logs are not used; `keyclus` is the algorithm for sites that have one.
-Cost:       Quadratic in the distinct pages, about 10 s for 3,000; the product clusters at most so many and
-            assigns the others.
+Cost:       Quadratic in the distinct pages, about 10 s for 3,000; the product clusters at most so
+            many and assigns the others.
 """
 
 from __future__ import annotations
@@ -157,7 +155,7 @@ def explain(
     family: NDArray[np.intp],
     group: NDArray[np.intp],
 ) -> str:
-    """Say on what evidence it was decided."""
+    """Return on what evidence it was decided."""
     n_addresses = int(where.addresses.max()) + 1
     is_telling = ~mixed_addresses(table, where.addresses, look)[where.addresses]
     parts = [f"Decided on {len(table.weighed.hashes):,} paths, fields and labels of the pages"]

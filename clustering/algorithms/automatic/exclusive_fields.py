@@ -1,12 +1,14 @@
 """Split a group that holds two types which have the same structure and different fields.
 
 Notation:   A field is a label that something stands behind which differs from page to page
-            (`feature_table.find_fields`), wherever it stands. A part's own fields are those that most of
-            its pages and hardly any of the other part's have; shared fields are in most pages of both.
-Readings:   Homes to rent and homes for sale look the same, but no page has both deposit and commission. So
-            fields of one part that exclude fields of the other make two types, if there are enough of them
-            and more is shared than not: with nothing in common they are languages. Optional fields have
-            nothing that excludes them, and a category among many excludes no field that most others have.
+            (`feature_table.find_fields`), wherever it stands. A part's own fields are those that
+            most of its pages and hardly any of the other part's have; shared fields are in most
+            pages of both.
+Readings:   Homes to rent and homes for sale look the same, but no page has both deposit and
+            commission. So fields of one part that exclude fields of the other make two types, if
+            there are enough of them and more is shared than not: with nothing in common they are
+            languages. Optional fields have nothing that excludes them, and a category among many
+            excludes no field that most others have.
 Cost:       Linear in the pages for each field that a part may be recognised by.
 """
 
@@ -48,7 +50,8 @@ def split_by_fields(table: FeatureTable, members: Pages) -> list[Pages]:
     own, p, q = max(
         found, key=lambda parting: len(parting.own)
     )  # the first of equals, in the fields' order
-    # A page may lack the field that told the parts: it is of the one whose shares it differs less from.
+    # A page may lack the field that told the parts: it is of the one whose shares it differs less
+    # from.
     is_first = np.abs(has[:, own] - p).sum(axis=1) <= np.abs(has[:, own] - q).sum(axis=1)
     return [members[is_first], members[~is_first]]
 

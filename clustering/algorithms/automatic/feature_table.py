@@ -1,13 +1,13 @@
 """Weigh what pages are made of: paths, fields and labels, in one table of pages by features.
 
-Notation:   A path's weight is (distinct contents - 1) / (pages with it - 1): what is the same everywhere,
-            such as navigation, and what holds no text weigh nothing. A label is a text that stands on many
-            pages; a field is a path with the nearest label before it, and shares its path's weight with the
-            path's other fields; a pair is a path with a label that stands at it and weighs (1 - share of the
-            pages) / sqrt(labels that stand at the path). Each of the three sets is scaled to a mean mass of a
-            page.
-Departures: Only the MOST_COLUMNS heaviest features are kept for distances, and the MOST_COLUMNS most frequent
-            ones of each kind for the comparison of groups, so that memory is bounded.
+Notation:   A path's weight is (distinct contents - 1) / (pages with it - 1): what is the same
+            everywhere, such as navigation, and what holds no text weigh nothing. A label is a text
+            that stands on many pages; a field is a path with the nearest label before it, and
+            shares its path's weight with the path's other fields; a pair is a path with a label
+            that stands at it and weighs (1 - share of the pages) / sqrt(labels that stand at the
+            path). Each of the three sets is scaled to a mean mass of a page.
+Departures: Only the MOST_COLUMNS heaviest features are kept for distances, and the MOST_COLUMNS
+            most frequent ones of each kind for the comparison of groups, so that memory is bounded.
 Cost:       Sorts of all features and of all texts of the pages.
 """
 
@@ -22,8 +22,8 @@ from scipy import sparse
 
 from clustering.algorithms.automatic.page_features import Hashes, PageFeatures
 
-# On fewer pages, so many or such a share, a feature says nothing of a type and a text is a value; the shares
-# end at numbers of pages that small types of large sites have.
+# On fewer pages, so many or such a share, a feature says nothing of a type and a text is a value;
+# the shares end at numbers of pages that small types of large sites have.
 FEWEST_WITH_FEATURE, FEATURE_SHARE, ENOUGH_WITH_FEATURE = 2, 0.005, 5
 FEWEST_WITH_LABEL, LABEL_SHARE, ENOUGH_WITH_LABEL = 3, 0.02, 10
 MASS_OF_PATHS, MASS_OF_FIELDS, MASS_OF_PAIRS = (
@@ -253,7 +253,7 @@ def cells_of(page: PageFeatures, labels: Hashes) -> Hashes:
 
 
 def is_pair(features: FeatureSet, column: int) -> bool:
-    """Say whether a feature with a label is the label at its path, not a field behind it."""
+    """Return whether a feature with a label is the label at its path, not a field behind it."""
     pair = features.paths[column : column + 1] * _PAIR + features.labels[column : column + 1]
     return bool(pair[0] == features.hashes[column])
 
@@ -275,7 +275,7 @@ def _feature_set(
 
 
 def _united(sets: Sequence[FeatureSet]) -> FeatureSet:
-    """Put the columns of several sets side by side."""
+    """Join the columns of several sets."""
     return FeatureSet(
         sparse.hstack([features.incidence for features in sets], format="csr"),
         np.concatenate([features.hashes for features in sets]),

@@ -1,4 +1,4 @@
-"""Say in words what sets a group apart: the features with the largest w|p - q| to the group nearest to it."""
+"""Return in words what sets a group apart: the features with the largest w|p - q|."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Tell how far apart two groups of pages may be and still be of one type.
+"""Decide how far apart two groups of pages may be and still be of one type.
 
-Notation:   A contrast is a feature that nearly all pages of one group and nearly none of the other have.
-            Nearly all is judged on (k + 1/2) / (n + 1), so that what one or two pages have is never a
-            contrast, what they lack may be. The core of two groups is what nearly all pages of one of them
-            have. The overlap of two groups is the share of their address patterns that they have in common.
+Notation:   A contrast is a feature that nearly all pages of one group and nearly none of the other
+            have. Nearly all is judged on (k + 1/2) / (n + 1), so that what one or two pages have is
+            never a contrast, what they lack may be. The core of two groups is what nearly all pages
+            of one of them have. The overlap of two groups is the share of their address patterns
+            that they have in common.
 Cost:       A comparison of one group with all others reads the features that it has.
 """
 
@@ -33,18 +34,20 @@ FEW_CONTRASTS = 0.2  # of the core, below which the same address makes one type
 FEW_MISSING = 0.5  # of the core, where one of the groups has too few pages to have a core
 SMALLEST_CORE = 10  # of which it can be said that a page or two lack little
 FEW_PAGES = 5  # of which too little is known to hold against them that they look different
-# Looks that differ from the commonest at one address; where more do, it is the address of several types.
+# Looks that differ from the commonest at one address; where more do, it is the address of several
+# types.
 MOST_LOOKS = 2
 NEARLY_ALL_PAGES = 0.95  # of a site; where so many have one address, it tells nothing
 COMMON_ADDRESS = (
     0.3  # of a site's pages; what so many have does not excuse that a few look different
 )
 
-# Bounds of d. In the middle of the range where groups of one type and groups of several types meet; lower for
-# groups at other addresses that differ clearly, higher for groups at the same address that do not.
+# Bounds of d. In the middle of the range where groups of one type and groups of several types meet;
+# lower for groups at other addresses that differ clearly, higher for groups at the same address
+# that do not.
 APART, OTHER, UNTOLD, SAME = 0.30, 0.55, 0.65, 0.85
-# Weight of the labels from which two looks at the same addresses are of one type, as a share of those of both
-# and of those of the one with less, and at least.
+# Weight of the labels from which two looks at the same addresses are of one type, as a share of
+# those of both and of those of the one with less, and at least.
 SHARED_LABELS, SHARED_OF_SMALLER, FEWEST_SHARED = 0.45, 0.75, 1.5
 
 
@@ -66,7 +69,7 @@ class Contrasts:
         return self.is_none[core].sum(axis=0) + lacking, in_core
 
     def join(self, a: int, b: int) -> None:
-        """Take note that `b` is now part of `a`."""
+        """Record that `b` is now part of `a`."""
         self.sizes[a] += self.sizes[b]
         self.counts[:, a] += self.counts[:, b]
         self.is_all[:, a] = (self.counts[:, a] + 0.5) / (self.sizes[a] + 1) >= NEARLY_ALL
@@ -120,7 +123,7 @@ class KinshipBounds:
     def is_alike(
         self, a: int, contrasts: NDArray[np.intp], core: NDArray[np.intp]
     ) -> NDArray[np.bool_]:
-        """Say which groups do not look too different from one to be of its type."""
+        """Return which groups do not look too different from one to be of its type."""
         smaller, larger = (
             np.minimum(self.sizes, self.sizes[a]),
             np.maximum(self.sizes, self.sizes[a]),
@@ -134,7 +137,7 @@ class KinshipBounds:
     def is_stray(
         self, a: int, contrasts: NDArray[np.intp], core: NDArray[np.intp]
     ) -> NDArray[np.bool_]:
-        """Say which groups are a page or two that lack little of what nearly all pages of one have."""
+        """Return which groups are a page or two that lack little of one's core."""
         smaller, larger = (
             np.minimum(self.sizes, self.sizes[a]),
             np.maximum(self.sizes, self.sizes[a]),
@@ -143,7 +146,7 @@ class KinshipBounds:
         return is_stray & (core >= SMALLEST_CORE) & (contrasts < FEW_CONTRASTS * core)
 
     def join(self, a: int, b: int) -> None:
-        """Take note that `b` is now part of `a`."""
+        """Record that `b` is now part of `a`."""
         for contrasts in (self.paths, self.pairs, self.texts, self.fields):
             contrasts.join(a, b)
         for counts in (self.addresses, self.places):
@@ -162,7 +165,7 @@ def overlap_with(counts: Matrix, sizes: Matrix, a: int) -> Matrix:
 def mixed_addresses(
     table: FeatureTable, addresses: NDArray[np.intp], group: NDArray[np.intp]
 ) -> NDArray[np.bool_]:
-    """Say which addresses several groups share that differ clearly: they tell nothing of the type."""
+    """Return which addresses are of several groups that differ clearly: they tell no type."""
     contrasts = Contrasts(table.paths.incidence, group)
     is_mixed: NDArray[np.bool_] = np.bincount(addresses) > NEARLY_ALL_PAGES * len(addresses)
     for address in range(len(is_mixed)):
@@ -193,7 +196,7 @@ def join_looks(table: FeatureTable, where: Where, group: NDArray[np.intp]) -> ND
 
 
 def has_same_labels(labels: Matrix, sizes: Matrix, a: int, b: int) -> bool:
-    """Say whether two groups show the same labels; the fewer other pages have one, the more it weighs."""
+    """Return whether two groups show the same labels, of which rare ones weigh more."""
     rows = np.flatnonzero(labels[:, a] + labels[:, b])
     p, q = labels[rows, a], labels[rows, b]
     elsewhere = labels[rows].sum(axis=1) - p - q

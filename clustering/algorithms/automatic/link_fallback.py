@@ -1,8 +1,8 @@
-"""Tell where a page is linked from, where its address tells nothing.
+"""Group pages by where they are linked from, where their addresses tell nothing.
 
-Notation:   The place of a link is its XPath without positions together with the group of the page that it
-            stands on: pages that are linked from the same place of the same kind of page are often of one
-            type.
+Notation:   The place of a link is its XPath without positions together with the group of the page
+            that it stands on: pages that are linked from the same place of the same kind of page
+            are often of one type.
 Cost:       Linear in the links.
 """
 

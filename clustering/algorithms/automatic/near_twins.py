@@ -1,15 +1,16 @@
 """Split a group that holds two types which differ by a few paths or labels only.
 
-Notation:   A twin is the smaller type; a bundle are elements and labels that exactly the same pages of a
-            group have, a section a bundle with elements or labels at places of its own; its extent is their
-            number.
-Readings:   Two kinds of evidence split. An address of its own that goes with contrasts: labels alone suffice
-            only where few addresses are in the group, else they are categories of one type. Without such an
-            address, a section that goes with labels among the facts that nearly all pages show, for what is
-            merely optional changes nothing elsewhere; or one that few pages have and that never varies within
-            itself. Either must be the only one of its kind: parts that come and go as the content does come
-            in several kinds and shapes.
-Cost:       Linear in the features of the group's pages, but for a comparison of the bundles of rare sections.
+Notation:   A twin is the smaller type; a bundle are elements and labels that exactly the same pages
+            of a group have, a section a bundle with elements or labels at places of its own; its
+            extent is their number.
+Readings:   Two kinds of evidence split. An address of its own that goes with contrasts: labels
+            alone suffice only where few addresses are in the group, else they are categories of one
+            type. Without such an address, a section that goes with labels among the facts that
+            nearly all pages show, for what is merely optional changes nothing elsewhere; or one
+            that few pages have and that never varies within itself. Either must be the only one of
+            its kind: parts that come and go as the content does come in several kinds and shapes.
+Cost:       Linear in the features of the group's pages, but for a comparison of the bundles of rare
+            sections.
 """
 
 from __future__ import annotations
@@ -188,7 +189,7 @@ def rare_sections(
 
 
 def _varies(pages: frozenset[int], bundles: Mapping[frozenset[int], FieldBundle]) -> bool:
-    """Say whether many elements are on some of a section's pages only."""
+    """Return whether many elements are on some of a section's pages only."""
     within = sum(
         len(bundle.elements) for some, bundle in bundles.items() if len(some) > 1 and some < pages
     )

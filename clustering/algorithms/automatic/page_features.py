@@ -1,11 +1,11 @@
 """Reduce a page to what the default clusterer needs: its tag paths, their contents, its texts in order.
 
-Notation:   A path is the tags from the root to an element, without positions and counts. A token path is a
-            path with one token of the element's class, its id, itemprop or meta name. Both are features,
-            known by a 64-bit hash; the content of a feature is the sum of the hashes of the texts that stand
-            at it.
-Departures: Scripts and styles have no text. At most MAX_FEATURES features and MAX_TEXTS texts of a page
-            count, so that a hostile page is no larger than an honest one.
+Notation:   A path is the tags from the root to an element, without positions and counts. A token
+            path is a path with one token of the element's class, its id, itemprop or meta name.
+            Both are features, known by a 64-bit hash; the content of a feature is the sum of the
+            hashes of the texts that stand at it.
+Departures: Scripts and styles have no text. At most MAX_FEATURES features and MAX_TEXTS texts of a
+            page count, so that a hostile page is no larger than an honest one.
 Cost:       One walk with a stack, linear in the tree.
 """
 
@@ -149,7 +149,7 @@ class _Walk:
         id_: str | None,
         prop: str | None,
     ) -> tuple[int, ...]:
-        """Give numbers to the features of a new kind of element; none where the page has too many."""
+        """Return the numbers of the features of a new kind of element; none with too many."""
         if len(self.hashes) >= MAX_FEATURES:
             return ()
         if tag == "meta":

@@ -1,12 +1,13 @@
-"""Keep the profiles of groups as JSON values, and tell by them the group of a later page.
+"""Store the profiles of groups as JSON values, and assign later pages by them.
 
-Notation:   A look is a profile; a group has one or several. Its reach is the distance up to which a page is
-            taken for one of it. A family are groups that were split from one: the features in which they
-            contrast decide between them, for in all the others they are alike.
-Readings:   The nearest look is the one of the least distance in shares of the bound that `kinship` gives: a
-            look may be farther where its group has the page's address, most where it alone has it.
-Departures: The MOST_FEATURES strongest features are kept, fewer where there are many looks, so that the model
-            of 50 groups stays below 2 MB; shares are kept in 255ths.
+Notation:   A look is a profile; a group has one or several. Its reach is the distance up to which a
+            page is taken for one of it. A family are groups that were split from one: the features
+            in which they contrast decide between them, for in all the others they are alike.
+Readings:   The nearest look is the one of the least distance in shares of the bound that `kinship`
+            gives: a look may be farther where its group has the page's address, most where it alone
+            has it.
+Departures: The MOST_FEATURES strongest features are kept, fewer where there are many looks, so that
+            the model of 50 groups stays below 2 MB; shares are kept in 255ths.
 Cost:       A page is compared with all looks on the features that it has.
 """
 

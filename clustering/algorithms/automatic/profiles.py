@@ -1,10 +1,12 @@
 """Compare groups of pages by their profiles, and join the closest pair, one after the other.
 
-Notation:   p, a profile: the share of a group's pages that have each feature, a column of P; w, the features'
-            weights; d = sum w|p - q| / sum w max(p, q), between 0 for equal profiles and 1 for profiles with
-            nothing in common. With s = sum w min(p, q), both sums follow: |p - q| = p + q - 2 min, max = p +
-            q - min. The profile of two joined groups is that of all their pages.
-Cost:       Quadratic in the groups; each join compares the new profile with all others on its own features.
+Notation:   p, a profile: the share of a group's pages that have each feature, a column of P; w, the
+            features' weights; d = sum w|p - q| / sum w max(p, q), between 0 for equal profiles and
+            1 for profiles with nothing in common. With s = sum w min(p, q), both sums follow: |p -
+            q| = p + q - 2 min, max = p + q - min. The profile of two joined groups is that of all
+            their pages.
+Cost:       Quadratic in the groups; each join compares the new profile with all others on its own
+            features.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ class Bounds(Protocol):
         """Return the bound of one group with each."""
 
     def join(self, a: int, b: int) -> None:
-        """Take note that `b` is now part of `a`."""
+        """Record that `b` is now part of `a`."""
 
 
 def numbered(values: Sequence[object] | NDArray[np.intp]) -> NDArray[np.intp]:

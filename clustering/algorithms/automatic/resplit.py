@@ -1,16 +1,15 @@
 """Group the pages of one cluster again, more strictly, until they fall into at least two parts.
 
 Paper:      None; the measures are those of `auto`, weighed on the cluster's own pages only.
-Notation:   The bound is the profile distance up to which two groups are one. A part is large where it has at
-            least so many pages and such a share as is asked for.
-Readings:   The steps of `split_pages`, in their order; the first that makes parts decides:
-            1. Join the closest profiles up to LOOSEST and take the bound back by STEP, down to APART, until
-               two parts have FEWEST_APART pages and a share of SMALL: what differs by more are types.
-            2. Look for near-twins, as `auto` does.
-            3. Take the bound further back, down to STRICTEST, until two parts have FEWEST pages and a share
-               of LARGE, then of SMALL.
-            Pages in no part that is large enough go to the part whose profile is the nearest. Pages that are
-            alike within STRICTEST stay together: they cannot be told apart by their looks.
+Notation:   The bound is the profile distance up to which two groups are one. A part is large where
+            it has at least so many pages and such a share as is asked for.
+Readings:   The steps of `split_pages`, in their order; the first that makes parts decides: 1. Join
+            the closest profiles up to LOOSEST and take the bound back by STEP, down to APART, until
+            two parts have FEWEST_APART pages and a share of SMALL: what differs by more are types.
+            2. Look for near-twins, as `auto` does. 3. Take the bound further back, down to
+            STRICTEST, until two parts have FEWEST pages and a share of LARGE, then of SMALL. Pages
+            in no part that is large enough go to the part whose profile is the nearest. Pages that
+            are alike within STRICTEST stay together: they cannot be told apart by their looks.
 Cost:       Quadratic in the distinct pages, as `auto`.
 """
 
@@ -122,7 +121,7 @@ def _below(joins: Sequence[Join], bound: float) -> Sequence[Join]:
 
 
 def attach_small(table: FeatureTable, group: Pages, large: Pages) -> Pages:
-    """Put the pages of small parts into the large part whose profile is the nearest."""
+    """Move the pages of small parts to the large part with the nearest profile."""
     P, w = shares_of(table.weighed.incidence, group), table.weighed.weights.astype(np.float32)
     masses = w @ P[:, large]
     nearest = [int(large[distances_to(p, P[:, large], w, masses).argmin()]) for p in P.T]
