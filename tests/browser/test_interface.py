@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Dialog, FilePayload, expect
 
 from clustering.models import Page, Snapshot
-from tests.browser.conftest import NARROW, WIDE, OpenPage
+from tests.browser.conftest import OpenPage
 from tests.browser.stage import show_workers_alive
 from vertex.core.models import Job, Site
 
@@ -63,17 +63,6 @@ def paths_of(shop: Site) -> list[str]:
         f"/sites/{shop.name}/cluster/",
     ]
     return PATHS + own + clusters + jobs
-
-
-@pytest.mark.parametrize("width", [WIDE, NARROW])
-def test_no_page_is_wider_than_the_window(open_page: OpenPage, shop: Site, width: int) -> None:
-    page = open_page("/sites/", width=width)
-    too_wide = []
-    for path in paths_of(shop):
-        page.goto(path)
-        if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-            too_wide.append(path)
-    assert [] == too_wide
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

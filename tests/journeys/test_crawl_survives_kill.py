@@ -25,7 +25,7 @@ pytestmark = pytest.mark.both_databases
 ROOT = Path(__file__).resolve().parents[2]
 IS_POSTGRES = os.environ.get("DATABASE_URL", "").startswith("postgres")
 IS_FULL = os.environ.get("VERTEX_FULL") == "1"
-N_KILLS = 100 if IS_FULL else 4
+N_KILLS = 100 if IS_FULL else 3
 N_PAGES = 1500 if IS_FULL else 400
 N_AT_LEAST = 8  # pages stored between two kills
 

@@ -139,7 +139,7 @@ def test_the_sites_can_be_crawled_again_while_they_are_served(newcomer: dict[str
         refused = run(newcomer, *crawl)
         crawled = run(newcomer | {"VERTEX_ALLOWED_NETWORKS": "127.0.0.0/8"}, *crawl)
         server.send_signal(signal.SIGTERM)
-        assert server.wait(10) == 0
+        assert server.wait(60) == 0
 
     assert refused.returncode == 1
     assert "VERTEX_ALLOWED_NETWORKS" in refused.stderr

@@ -21,7 +21,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 IS_POSTGRES = os.environ.get("DATABASE_URL", "").startswith("postgres")
 IS_FULL = os.environ.get("VERTEX_FULL") == "1"
-N_KILLS = 100 if IS_FULL else 4
+N_KILLS = 100 if IS_FULL else 3
 N_PAGES = 1500 if IS_FULL else 800
 N_REPEATED = 60  # pages that the source holds twice, the second time with other bytes
 N_BAD = 40

@@ -20,7 +20,7 @@ from tests.conftest import IS_FULL
 from tests.installation import Installation, installation, kill_group, wait_until
 from tests.journeys.stepping import TASK, UNFENCED_TASK
 
-N_KILLS = 100 if IS_FULL else 5
+N_KILLS = 100 if IS_FULL else 3
 N_JOBS = 3
 STEPS_PER_KILL = 60
 SECONDS_PER_STEP = 0.02

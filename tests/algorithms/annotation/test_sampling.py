@@ -179,6 +179,7 @@ class TestPreferUnseen:
         assert {True, False} == {p >= len(plain) for p in drawn[:2]}
 
 
+@pytest.mark.bar
 def test_five_thousand_pages_take_less_than_a_second() -> None:
     numbers = np.random.default_rng(3)
     pages = []

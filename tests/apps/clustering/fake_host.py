@@ -126,10 +126,16 @@ class _Visitor(BaseHTTPRequestHandler):
         """Keep quiet."""
 
 
+HANGS_FOR = 60.0  # seconds
+LONG_BEFORE = (
+    HANGS_FOR / 2
+)  # whoever gives up a host that hangs has given up by then, on a busy machine too
+
+
 def hang(visitor: BaseHTTPRequestHandler) -> None:
     """Answer nothing until the test is over."""
     assert isinstance(visitor.server, FakeHost)
-    visitor.server.is_over.wait(60)
+    visitor.server.is_over.wait(HANGS_FOR)
 
 
 def drip(piece: bytes, every: float, head: bytes = b"") -> Callable[[BaseHTTPRequestHandler], None]:

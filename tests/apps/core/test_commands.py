@@ -52,7 +52,7 @@ def manage(
         cwd=settings.BASE_DIR,
         env=environment(var) | environ,
         check=False,
-        timeout=120,
+        timeout=300,
     )
 
 
@@ -415,7 +415,7 @@ class TestProcess:
         child.stdout.close()
         assert b"" == child.stderr.read()
         child.stderr.close()
-        assert 1 == child.wait(60)
+        assert 1 == child.wait(300)
 
     def test_an_interrupt_is_one_line(self, var: Path, source: Path) -> None:
         lines = [
@@ -426,7 +426,7 @@ class TestProcess:
             assert child.stdout is not None
             assert child.stdout.readline()
             child.send_signal(signal.SIGINT)
-            _, stderr = child.communicate(timeout=60)
+            _, stderr = child.communicate(timeout=300)
         assert (130, ["import_pages: interrupted; what was done until now is stored"]) == (
             child.returncode,
             stderr.decode().splitlines(),

@@ -211,11 +211,11 @@ class TestRefusal:
         "part", ["http://", "/..", ";jsessionid=1", "/(S(a)", "%2e/", "?sid=", "@", ":", "[", "é"]
     )
     def test_of_hostile_length_takes_no_time(self, part: str) -> None:
-        begin = time.perf_counter()
+        begin = time.process_time()
         for url in (part * 5_000_000, f"{SHOP}/{part * 200}"):
             with suppress(BadAddress):
                 normalise_url(url)
-        assert time.perf_counter() - begin < 2
+        assert time.process_time() - begin < 2
 
 
 class TestJoining:

@@ -119,9 +119,9 @@ class TestLinks:
     def test_are_found_in_linear_time(self, page: str) -> None:
         tree = parse_page(page.encode()).tree
         assert tree is not None
-        begin = time.perf_counter()
+        begin = time.process_time()
         find_links(tree, HERE)
-        assert time.perf_counter() - begin < 15
+        assert time.process_time() - begin < 15
 
     @given(
         st.lists(

@@ -183,10 +183,10 @@ class TestProblems:
         assert "last" not in text_of(page)
 
     def test_of_many_attributes_ends_before_the_parser(self) -> None:
-        begin = time.perf_counter()
+        begin = time.process_time()
         page = parse_page(b"<a " + b" ".join(b"a%d" % n for n in range(1_000_000)) + b">x</a>")
         assert (None, TOO_MANY_ATTRIBUTES) == (page.tree, page.problem)
-        assert time.perf_counter() - begin < 10
+        assert time.process_time() - begin < 10
 
     def test_of_size_has_a_name(self) -> None:
         with pytest.raises(PageTooLarge, match="52,428,800 bytes"):
@@ -297,7 +297,7 @@ class TestAttributes:
     )  # fmt: skip
     def test_are_counted_in_linear_time(self, piece: bytes) -> None:
         body = (piece * (MAX_BYTES // len(piece)))[:MAX_BYTES]
-        begin = time.perf_counter()
+        begin = time.process_time()
         decide_encoding(body)
         has_too_many_attributes(body)
-        assert time.perf_counter() - begin < 8
+        assert time.process_time() - begin < 8

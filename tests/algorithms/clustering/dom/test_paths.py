@@ -92,9 +92,9 @@ class TestPaths:
     def test_of_a_large_page_take_linear_time(self) -> None:
         for page in ("<p>" * 60_000, "<div>" * 250 + "<b></b>" * 60_000):
             tree = tree_of(page)
-            begin = time.perf_counter()
+            begin = time.process_time()
             assert 60_000 <= sum(1 for _ in walk_paths(tree))
-            assert time.perf_counter() - begin < 15
+            assert time.process_time() - begin < 15
 
 
 def test_tag_paths_leave_positions_out() -> None:

@@ -71,10 +71,10 @@ def test_an_unquoted_id_is_found() -> None:
 
 def test_a_page_full_of_the_word_is_given_up_soon() -> None:
     body = b"<p title='" + b"class=big " * 50_000 + b"'>"
-    began = time.perf_counter()
+    began = time.process_time()
     find_mark(body, "class", "big")
 
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5
 
 
 ATTRIBUTES = st.sampled_from(

@@ -288,6 +288,7 @@ class TestHostileSites:
         assert [] == title_clusters([])
         assert ["Pages"] == title_clusters([ClusterPages([])])
 
+    @pytest.mark.bar
     def test_thousands_of_clusters_take_seconds(self) -> None:
         one = cluster("x/{}", f"<h1>{{}}</h1><ul>{cards('p/{}')}</ul>" + "<b>Label {}</b>" * 30)
         started = time.process_time()

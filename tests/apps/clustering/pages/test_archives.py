@@ -797,6 +797,7 @@ class TestNoSource:
         assert [] == read(tmp_path / "folder")
 
 
+@pytest.mark.bar
 def test_memory_stays_flat_over_a_large_archive(tmp_path: Path) -> None:
     stream = io.BytesIO()
     for n in range(300):

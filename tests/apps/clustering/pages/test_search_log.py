@@ -185,6 +185,7 @@ class TestImport:
             "is a directory" in job.error or "not a regular" in job.error,
         )
 
+    @pytest.mark.bar
     def test_memory_stays_flat_over_a_large_log(self, shop: Site, log: Path) -> None:
         with log.open("w") as stream:
             for n in range(60_000):

@@ -6,7 +6,7 @@ import hashlib
 import os
 import threading
 import time
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,7 @@ from pytest_django import Settings
 
 from clustering.models import Link, Page, SearchClick, Snapshot
 from clustering.services.sites import retention
+from tests.installation import wait_until
 from vertex.core.models import Job, Refusal, Site
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.requests import create_here
@@ -157,24 +158,30 @@ def test_deleting_a_site_ends_its_jobs(shop: Site) -> None:
 def test_a_sweep_that_waits_for_a_backup_keeps_its_lease(
     shop: Site, store: PageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "LEASE", timedelta(seconds=0.5))
+    monkeypatch.setattr(jobs, "LEASE", timedelta(seconds=3))
     job = create_here(retention.sweep_request())
     is_held = threading.Event()
-    seconds_left: list[float] = []
+    renewed: list[bool] = []
+
+    def leased_until() -> datetime | None:
+        return Job.objects.get(pk=job.pk).leased_until
+
+    def is_renewed_since(first: datetime) -> bool:
+        until = leased_until()
+        return until is not None and until > first
 
     def hold() -> None:
         with store.held():
             is_held.set()
-            time.sleep(1.5)
-            until = Job.objects.get(pk=job.pk).leased_until
-            seconds_left.append((until - timezone.now()).total_seconds() if until else 0.0)
+            first = wait_until(leased_until, "the sweep is begun")
+            renewed.append(wait_until(lambda: is_renewed_since(first), "the lease is renewed"))
         connection.close()
 
     backup = threading.Thread(target=hold)
     backup.start()
-    assert is_held.wait(5)
+    assert is_held.wait(60)
     done = jobs.run_job(job.pk, retention.sweep)
     backup.join()
 
     assert done.state == Job.State.DONE, done.error
-    assert seconds_left[0] > 0
+    assert renewed

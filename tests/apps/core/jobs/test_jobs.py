@@ -17,6 +17,7 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import connection, transaction
 from django.utils import timezone
 
+from tests.installation import wait_until
 from vertex.core.models import AuditEntry, Job, Membership, Refusal, Role, Site, User
 from vertex.core.services.jobs import jobs, processes
 from vertex.core.storage import DiskFull
@@ -301,6 +302,28 @@ class TestEnd:
         job.refresh_from_db()
         assert (job.state, job.error) == (Job.State.CANCELLED, "Stopped at the keyboard.")
 
+    @pytest.mark.django_db(transaction=True)
+    @pytest.mark.parametrize("is_noted", [False, True])
+    @pytest.mark.parametrize(
+        ("stop", "state"),
+        [(KeyboardInterrupt, Job.State.CANCELLED), (SystemExit, Job.State.DUE)],
+    )
+    def test_a_signal_as_a_transaction_begins_is_stored_all_the_same(
+        self, stop: type[BaseException], state: Job.State, *, is_noted: bool
+    ) -> None:
+        def is_stopped(_run: jobs.JobRun) -> None:
+            connection.set_autocommit(False, force_begin_transaction_with_broken_autocommit=True)
+            connection.in_atomic_block = is_noted
+            raise stop
+
+        job = job_of()
+        with pytest.raises(stop):
+            jobs.run_job(job.pk, is_stopped)
+        connection.close()  # what was not committed is gone
+
+        job.refresh_from_db()
+        assert job.state == state
+
 
 class TestLostWorkers:
     def test_a_job_that_lost_too_many_workers_fails_and_says_so(self) -> None:
@@ -482,11 +505,15 @@ class TestVisibility:
 @pytest.mark.django_db(transaction=True)
 class TestKeptAlive:
     def test_a_long_step_keeps_its_lease(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(jobs, "LEASE", timedelta(seconds=0.3))
+        monkeypatch.setattr(jobs, "LEASE", timedelta(seconds=3))
         run = jobs.claim_job(job_of().pk)
 
+        def is_renewed() -> bool:
+            until, first = Job.objects.get().leased_until, run.job.leased_until
+            return until is not None and first is not None and until > first
+
         with run.kept_alive():
-            threading.Event().wait(1)
+            wait_until(is_renewed, "the lease is renewed")
             with pytest.raises(jobs.JobNotClaimed):
                 jobs.claim_job(run.job.pk)
         run.renew(n_done=1)

@@ -93,6 +93,7 @@ def test_each_record_is_written_once_whatever_changes_meanwhile(
     )
 
 
+@pytest.mark.bar
 def test_memory_stays_flat() -> None:
     _, (record,) = shop_with_records(1)
     of_all = {

@@ -14,7 +14,7 @@ from rules.services.records.record_rows import record_rows
 from tests.apps.rules.record_cast import shop_with_records
 from vertex.core.api.formats import FastJSONRenderer
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.bar]
 N_RECORDS, PART = 900, 300
 
 

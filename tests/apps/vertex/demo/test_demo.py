@@ -217,7 +217,7 @@ class TestServing:
             with DemoServer(sites.load("town-guide"), port):
                 waiting = pool.submit(demo._open_server, sites.load("town-guide"), port)
                 assert not wait([waiting], timeout=0.3).done
-            with waiting.result(timeout=5):
+            with waiting.result(timeout=60):
                 assert is_served("town-guide", port)
 
     def test_two_demos_that_start_together_do_not_stumble(
@@ -231,7 +231,7 @@ class TestServing:
                 other.bind((LOOPBACK, port))
                 serving = pool.submit(serve.__enter__)
                 assert not wait([serving], timeout=0.3).done
-            serving.result(timeout=10)
+            serving.result(timeout=60)
         assert is_served("town-guide", port)
         serve.__exit__(None, None, None)
 

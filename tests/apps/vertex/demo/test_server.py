@@ -32,7 +32,7 @@ class Visitor:
     """A client that keeps its connection."""
 
     def __init__(self, server: DemoServer) -> None:
-        self.connection = http.client.HTTPConnection(LOOPBACK, server.server_port, timeout=5)
+        self.connection = http.client.HTTPConnection(LOOPBACK, server.server_port, timeout=60)
 
     def get(self, path: str, method: str = "GET", **headers: str) -> Answer:
         self.connection.request(
@@ -158,6 +158,7 @@ def test_it_knows_itself_and_refuses_a_stranger(server: DemoServer) -> None:
     assert not is_served("alpine-shop", free_port)
 
 
+@pytest.mark.bar
 def test_three_hundred_pages_a_second(server: DemoServer) -> None:
     paths = list(server.site.pages) * 2
     shares = [paths[start::4] for start in range(4)]

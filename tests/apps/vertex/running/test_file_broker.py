@@ -108,7 +108,7 @@ def test_between_many_workers_no_message_is_lost_or_read_twice(tmp_path: Path) -
     for process in (*readers, *writers):
         process.start()
     try:
-        read = sorted(numbers.get(timeout=30) for _ in range(800))
+        read = sorted(numbers.get(timeout=60) for _ in range(800))
     finally:
         is_over.set()
         for process in (*readers, *writers):

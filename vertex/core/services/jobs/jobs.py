@@ -204,6 +204,7 @@ def run_job(job_id: int, work: Work, *, report: Report = report_to_nobody) -> Jo
     """
     run = claim_job(job_id)
     run.report = report
+    is_nested = connection.in_atomic_block
     try:
         result = work(run)
         # Changes nothing where the work has finished the job itself.
@@ -215,9 +216,13 @@ def run_job(job_id: int, work: Work, *, report: Report = report_to_nobody) -> Jo
     except JobFailed as error:
         _end(run, Job.State.FAILED, error=str(error))
     except KeyboardInterrupt:
+        if not is_nested:
+            _drop_connection()
         _end(run, Job.State.CANCELLED, error="Stopped at the keyboard.")
         raise
     except SystemExit:  # the worker is being stopped: the next one goes on from here
+        if not is_nested:
+            _drop_connection()
         _postpone(run, wait=timedelta(0), n_tries=F("n_tries") - 1)
         raise
     except Exception as error:  # the one place where a job may fail: the failure becomes its row
@@ -226,6 +231,16 @@ def run_job(job_id: int, work: Work, *, report: Report = report_to_nobody) -> Jo
             connection.close_if_unusable_or_obsolete()  # the failure may be that of the connection
         _fail_or_wait(run, error)
     return Job.objects.filter(pk=job_id).first() or run.job  # it may have gone with its site
+
+
+def _drop_connection() -> None:
+    """Close the connection, whatever its state; the next query opens another one.
+
+    A signal may come between the database's BEGIN or COMMIT and Django's note of it. Then no
+    transaction could begin, or the next one would never be committed.
+    """
+    connection.in_atomic_block = False
+    connection.close()
 
 
 def claim_job(job_id: int, *, now: datetime | None = None) -> JobRun:
