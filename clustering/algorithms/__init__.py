@@ -1,1 +1,20 @@
-"""Algorithms that group pages; pure."""
+"""Group a site's pages by template; pure.
+
+Start at `clusterers`, the table of all algorithms; each takes observations and returns a `Grouping`.
+
+clusterers      the table; a further algorithm is a module and a line there
+grouping        what an algorithm takes and returns
+observation     what a clustering keeps of a page, whichever algorithm asks
+path_sets       pages as sets of hashed paths, compared and joined
+hashing         the finaliser of all hashes
+url_patterns    what the addresses of pages, and of a cluster, have in common
+cohesion        the centre of a cluster, and how far its pages are from it
+continuity      the clusters of before, found again in a new grouping
+measures        how well a clustering agrees with the truth
+page_map        pages placed on a map of two dimensions
+layered_layout  a graph placed in layers, from above to below
+
+Rooms: `published` (a paper a module), `automatic` (the default), `records` and `tables` (the lists on a
+page), `titles` (names for clusters). The apps import `CLUSTERERS`, `Grouping`, `RawPage`, `observe_page`,
+`find_records` and the titles.
+"""

@@ -1,4 +1,4 @@
-"""Say where elements stand in a tree: paths with positions and paths of tags alone.
+"""Find where elements stand in a tree: paths with positions and paths of tags alone.
 
 A path is the one that lxml's `getpath` gives, with one exception: where a tag is no name that XPath could
 read (`o:p`, `p,q`), the step is `*[n]`, so that every path selects its element.
@@ -13,9 +13,10 @@ from functools import lru_cache
 from lxml import etree
 from lxml.etree import _Element
 
-FEW = 100  # paths, which are quick to find on the largest page
+MAX_SINGLE_LOOKUPS = 100  # paths that are quick to find one by one on the largest page
 
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_.\-/\[\]]*")
+_POSITION = re.compile(r"\[[0-9]+\]")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
 _HAS_FEW_ELEMENTS = etree.XPath("count(//*) < 20000", regexp=False)
 
@@ -24,7 +25,7 @@ def element_paths(elements: Sequence[_Element]) -> list[str]:
     """Return the paths of some elements of one tree."""
     if not elements:
         return []
-    if len(elements) > FEW and not _HAS_FEW_ELEMENTS(elements[0]):
+    if len(elements) > MAX_SINGLE_LOOKUPS and not _HAS_FEW_ELEMENTS(elements[0]):
         return _paths_in_large_tree(elements)
     find_path = elements[0].getroottree().getpath
     paths = [find_path(element) for element in elements]
@@ -32,13 +33,13 @@ def element_paths(elements: Sequence[_Element]) -> list[str]:
 
 
 def walk_paths(tree: _Element) -> Iterator[tuple[_Element, str]]:
-    """Yield each element in document order with its path; one walk with a stack, so linear in the tree."""
+    """Yield each element in document order with its path, in time linear in the tree."""
     stack = [(tree, element_paths([tree])[0])]
     while stack:
         element, path = stack.pop()
         yield element, path
         if len(element):
-            stack.extend(reversed(_placed_children(element, path)))
+            stack.extend(reversed(_children_with_paths(element, path)))
 
 
 def walk_tag_paths(tree: _Element) -> Iterator[tuple[_Element, str]]:
@@ -49,16 +50,22 @@ def walk_tag_paths(tree: _Element) -> Iterator[tuple[_Element, str]]:
         element, path = stack.pop()
         yield element, path
         if len(element):
-            stack.extend(
-                [
-                    (child, f"{path}/{tag}")
-                    for child in reversed(element)
-                    if isinstance(tag := child.tag, str)
-                ]
-            )
+            for child in reversed(element):
+                tag = child.tag
+                if isinstance(tag, str):
+                    stack.append((child, f"{path}/{tag}"))
 
 
-def _placed_children(
+def without_positions(path: str) -> str:
+    """Return a path without its positions.
+
+    >>> without_positions("/html/body/ul/li[12]/a[1]")
+    '/html/body/ul/li/a'
+    """
+    return _POSITION.sub("", path)
+
+
+def _children_with_paths(
     element: _Element, path: str, wanted: Collection[_Element] | None = None
 ) -> list[tuple[_Element, str]]:
     """Return the children, or the wanted ones of them, with their paths, where `path` is the parent's."""
@@ -93,17 +100,17 @@ def _is_name(tag: str) -> bool:
 def _paths_in_large_tree(elements: Sequence[_Element]) -> list[str]:
     """Return the paths in linear time: `getpath` counts the siblings before each element anew."""
     root = elements[0].getroottree().getroot()
-    wanted: set[_Element] = set()
+    wanted: set[_Element] = set()  # the elements and all that they stand in
     for element in elements:
-        place: _Element | None = element
-        while place is not None and place not in wanted:
-            wanted.add(place)
-            place = place.getparent()
+        ancestor: _Element | None = element
+        while ancestor is not None and ancestor not in wanted:
+            wanted.add(ancestor)
+            ancestor = ancestor.getparent()
     path_by_element = {}
     stack = [(root, f"/{root.tag if _is_name(str(root.tag)) else '*'}")]
     while stack:
         element, path = stack.pop()
         path_by_element[element] = path
         if len(element):
-            stack.extend(_placed_children(element, path, wanted))
+            stack.extend(_children_with_paths(element, path, wanted))
     return [path_by_element[element] for element in elements]

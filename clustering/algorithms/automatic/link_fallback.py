@@ -8,15 +8,13 @@ Cost:       Linear in the links.
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from clustering.algorithms.grouping import SiteLink
+from clustering.dom.paths import without_positions
 
 MOST_LINKED = 0.5  # of a site's pages; what more pages link to is navigation
-
-_POSITIONS = re.compile(r"\[\d+\]")
 
 
 def inbound_places(
@@ -29,7 +27,7 @@ def inbound_places(
     for link in links:
         if link.target in known and link.source in group_by_url and link.source != link.target:
             sources[link.target].add(link.source)
-            places[link.target].add(f"{group_by_url[link.source]} {_POSITIONS.sub('', link.xpath)}")
+            places[link.target].add(f"{group_by_url[link.source]} {without_positions(link.xpath)}")
     is_linked = {url for url in known if len(sources[url]) <= MOST_LINKED * len(known)}
     n_targets = Counter(place for url in is_linked for place in places[url])
     commonest = {

@@ -48,7 +48,7 @@ def cluster_pages(
     *,
     threshold: float = THRESHOLD,
 ) -> Grouping:
-    """Group pages by transitive closure of their similarity; raise TooManyPages above 10,000."""
+    """Group pages by transitive closure of their similarity. Raises TooManyPages above 10,000."""
     if len(observations) > MAX_PAGES:
         raise TooManyPages(
             f"common_paths compares pages in pairs: {len(observations):,} pages, at most {MAX_PAGES:,}; "

@@ -1,19 +1,19 @@
-"""Follow link collections, and let a model grow with the pages that come, step by step of Compute-Model.
+"""Follow link collections and update the model with the pages that come: the steps of Compute-Model.
 
 Paper:      Crescenzi, Merialdo, Missier, "Clustering Web pages based on their structure" (Data & Knowledge
             Engineering 54, 2005), Figure 5 (Compute-Model), lines 5 to 23.
 Notation:   M, the model -> a list of classes; Q, the queue -> `queue`; lc, a link collection -> `Collection`;
             w, the pages fetched for one; S, the candidate classes; n, dt -> constants.
 Readings:   The pages of a heterogeneous collection feed the queue and wait to be encoded. The links of a
-            class at one path are one collection. It is asked again for n more while its pages open classes.
-            n is two, the fewest that can tell whether a collection is homogeneous.
-Departures: The paper does not say which n links of a collection to take: those whose URLs look like the
-            fewest others that were asked for, evenly spread. A link that was passed over in one collection
+            class at one path are one collection. It is followed again for n more while its pages open
+            classes. n is two, the fewest that can show whether a collection is homogeneous.
+Departures: The paper does not say which n links of a collection to follow: those whose URLs look like the
+            fewest others that were fetched, evenly spread. A link that was passed over in one collection
             is not followed from another, so a menu that stands on all pages is followed once. At a path that
             was followed before, links whose URLs look like n others are not followed; at a new path one of
             them is. n pages of a large collection say little about the rest: when the queue is empty, more
             links are followed in proportion to how many look alike (`worth_more`), until nothing is lacking.
-Cost:       Linear in the visited pages times the classes, and in their links for each time the queue empties.
+Cost:       Linear in the visited pages times the classes, and in their links whenever the queue is empty.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ from clustering.algorithms.published.link_queue import (
     Collection,
     LinkQueue,
     shape_of,
-    spread,
     worth_more,
 )
 from clustering.algorithms.published.page_classes import (
@@ -57,7 +56,7 @@ class Progress(NamedTuple):
 
 @dataclass
 class Exploration:
-    """The state of Compute-Model: the model so far, the queue, and what was asked for."""
+    """The state of Compute-Model: the model so far, the queue, and what was fetched."""
 
     visit: Callable[[str], PageLinks | None]
     is_inside: Callable[[str], bool]
@@ -66,34 +65,35 @@ class Exploration:
     queue: LinkQueue
     max_pages: int | None
     M: list[PageClass] = field(default_factory=list)  # set of page classes
-    held: list[PageClass] = field(
-        default_factory=list
-    )  # from heterogeneous collections, not yet in M
-    asked: dict[str, PageLinks | None] = field(default_factory=dict)
-    arrived: set[str] = field(default_factory=set)
-    passed: dict[str, Collection] = field(default_factory=dict)  # by URL: which was followed first
-    followed: set[str] = field(default_factory=set)  # paths
-    shapes: Counter[str] = field(default_factory=Counter)  # of the URLs asked for
-    supported: Counter[str] = field(
-        default_factory=Counter
-    )  # links followed by path, when Q was empty
+    # From heterogeneous collections, not yet in M.
+    held: list[PageClass] = field(default_factory=list)
+    # The page that came for each URL, None where none came.
+    fetched: dict[str, PageLinks | None] = field(default_factory=dict)
+    arrived: set[str] = field(default_factory=set)  # URLs of the pages that came
+    # The collection from which each URL was followed or passed over first.
+    collection_by_url: dict[str, Collection] = field(default_factory=dict)
+    followed_paths: set[str] = field(default_factory=set)
+    n_by_shape: Counter[str] = field(default_factory=Counter)  # of the URLs that were fetched
+    n_extra_by_path: Counter[str] = field(default_factory=Counter)  # followed when Q was empty
     has_enough: bool = False
 
     def progress(self) -> Progress:
-        self.queue.note_length(len(self.asked))
-        return Progress(len(self.asked), len(self.queue.heap), self.M)
+        self.queue.note_length(len(self.fetched))
+        return Progress(len(self.fetched), len(self.queue.heap), self.M)
 
     def is_full(self) -> bool:
-        return self.has_enough or (self.max_pages is not None and len(self.asked) >= self.max_pages)
+        return self.has_enough or (
+            self.max_pages is not None and len(self.fetched) >= self.max_pages
+        )
 
     def follow(self, lc: Collection) -> None:
         """Fetch at most n pages pointed to by a collection, and update the model with them."""
         urls = self.open_urls(lc)
-        self.passed.update(dict.fromkeys(urls, lc))
+        self.collection_by_url.update(dict.fromkeys(urls, lc))
         # Fetch at most n pages pointed by lc into a set w.
-        w = self.fetch(self.choose(lc.path, urls))
-        self.followed.add(lc.path)
-        if self.take(w) and len(urls) > self.n:
+        w = self.fetch(self.choose_links(lc.path, urls))
+        self.followed_paths.add(lc.path)
+        if self.add_pages(w) and len(urls) > self.n:
             self.queue.push(lc)
 
     def open_urls(self, lc: Collection) -> list[str]:
@@ -101,30 +101,31 @@ class Exploration:
         return [
             url
             for url in lc.owner.urls_by_path.get(lc.path, {})
-            if url not in self.asked and self.passed.get(url, lc) == lc and self.is_inside(url)
+            if url not in self.fetched
+            and self.collection_by_url.get(url, lc) == lc
+            and self.is_inside(url)
         ]
 
-    def choose(self, path: str | None, urls: Sequence[str]) -> list[str]:
-        """Return at most n links whose URLs look as few others that were followed, evenly spread.
+    def choose_links(self, path: str | None, urls: Sequence[str]) -> list[str]:
+        """Return at most n links whose URLs look like the fewest others that were fetched.
 
         Without a path (no link leads there) it does not matter how many others they look like.
         """
-        seen = self.shapes.copy()
-        left = dict(
-            zip(spread(urls, len(urls)), map(shape_of, spread(urls, len(urls))), strict=True)
-        )
-        chosen: list[str] = []
-        while left and len(chosen) < self.n:
-            url = min(left, key=lambda url: seen[left[url]])
-            shape = left.pop(url)
-            if path is not None and seen[shape] >= self.n and (chosen or path in self.followed):
-                break
-            seen[shape] += 1
-            chosen.append(url)
-        return chosen
+        n_by_shape = self.n_by_shape.copy()
+        shape_by_url = {url: shape_of(url) for url in urls}
+        links: list[str] = []
+        while shape_by_url and len(links) < self.n:
+            url = min(shape_by_url, key=lambda url: n_by_shape[shape_by_url[url]])
+            shape = shape_by_url.pop(url)
+            is_known = bool(links) or path in self.followed_paths
+            if path is not None and is_known and n_by_shape[shape] >= self.n:
+                break  # the best of the rest looks like n others
+            n_by_shape[shape] += 1
+            links.append(url)
+        return links
 
-    def support(self) -> bool:
-        """Follow more links of collections that are large for what was seen of them; say whether any were."""
+    def follow_more(self) -> bool:
+        """Follow links of collections of which few were followed; return whether there were any."""
         paths_by_url: dict[str, set[str]] = {}
         for C in (*self.M, *self.held):
             for path, urls in C.urls_by_path.items():
@@ -133,47 +134,48 @@ class Exploration:
         inside = {
             url: paths
             for url, paths in paths_by_url.items()
-            if url in self.asked or self.is_inside(url)
+            if url in self.fetched or self.is_inside(url)
         }
-        n_before = len(self.asked)
-        for links in worth_more(inside, self.asked.keys(), self.supported, self.n):
-            self.take(self.fetch(links))
-        return len(self.asked) > n_before
+        n_before = len(self.fetched)
+        for links in worth_more(inside, self.fetched.keys(), self.n_extra_by_path, self.n):
+            self.add_pages(self.fetch(links))
+        return len(self.fetched) > n_before
 
-    def look_at(self, urls: list[str]) -> bool:
-        """Take up to n pages that no link reaches; say whether there were any and they brought news."""
-        return self.take(self.fetch(self.choose(None, urls)))
+    def visit_unlinked(self, urls: list[str]) -> bool:
+        """Visit up to n pages that no link reaches; return whether they opened a class."""
+        return self.add_pages(self.fetch(self.choose_links(None, urls)))
 
     def fetch(self, urls: Sequence[str]) -> list[PageLinks]:
         """Return the pages that come for some URLs; one that came before does not count again."""
         w = []
         for url in urls:
-            if url in self.asked or self.is_full():
+            if url in self.fetched or self.is_full():
                 continue
             try:
                 page = self.visit(url)
             except NoMoreVisits:
                 self.has_enough = True
                 break
-            self.asked[url] = page
-            self.shapes[shape_of(url)] += 1
+            self.fetched[url] = page
+            self.n_by_shape[shape_of(url)] += 1
             if page is not None and page.url not in self.arrived:
                 self.arrived.add(page.url)
                 w.append(page)
         return w
 
-    def take(self, w: list[PageLinks]) -> bool:
-        """Update model and queue with fetched pages; say whether more of their kind may bring news."""
-        # ClassCandidate class selection.
+    def add_pages(self, w: list[PageLinks]) -> bool:
+        """Update model and queue with fetched pages; return whether they opened a class."""
+        # Candidate class selection.
         S = select_candidates(w, self.dt)
         n_before = len(self.M) + len(self.held)
         for C in S:
             # Model update, but for heterogeneous collections.
-            self.feed(self.hold(C) if is_heterogeneous(S) else update_model(self.M, C))
+            owner = self.hold(C) if is_heterogeneous(S) else update_model(self.M, C)
+            self.push_collections(owner)
         return len(self.M) + len(self.held) > n_before
 
     def hold(self, C: ClassCandidate) -> PageClass:
-        """Keep pages of a heterogeneous collection for later, with others that they resemble."""
+        """Put pages of a heterogeneous collection aside, with others that they resemble."""
         for other in self.held:
             if dist(other.schema, C.schema) < self.dt:
                 other.add(C.pages)
@@ -182,7 +184,7 @@ class Exploration:
         self.held[-1].add(C.pages)
         return self.held[-1]
 
-    def feed(self, owner: PageClass) -> None:
+    def push_collections(self, owner: PageClass) -> None:
         """Add to Q the new link collections of a class."""
         for path in owner.urls_by_path:
             if not self.queue.knows(owner, path):

@@ -2,7 +2,7 @@
 
 Paper:      Chakrabarti and Mehta, "The Paths More Taken" (WWW 2010), section 5, the m/k variant of path
             shingles.
-Notation:   k, the size of a shingle -> `SHINGLE_SIZE`; m, the elements that pages must share -> `SHARED`.
+Notation:   k, the size of a shingle -> `SHINGLE_SIZE`; m, the elements that pages must share -> `N_SHARED`.
 Readings:   A cluster is an m-element subset of shingles. A page whose shingle contains several goes to the
             one that most pages contain, of equally common ones to the least. A page of fewer than k paths
             has all of them as its shingle, and with at most m of them only one subset.
@@ -21,7 +21,7 @@ from clustering.algorithms.path_sets import Hashes, min_hash
 from clustering.algorithms.published.path_shingles import name_of, observe
 
 SHINGLE_SIZE = 8
-SHARED = 6
+N_SHARED = 6
 
 
 def cluster_pages(
@@ -29,7 +29,7 @@ def cluster_pages(
     observations: Sequence[Hashes],
     evidence: ClusteringInputs,
     *,
-    m: int = SHARED,
+    m: int = N_SHARED,
     k: int = SHINGLE_SIZE,
 ) -> Grouping:
     """Group pages by the commonest m-element subset of their shingles."""
@@ -68,12 +68,9 @@ def assign(model: Model, W: Hashes, _url: str) -> str | None:
     """Return the largest group whose paths a later page's shingle contains, None where there is none."""
     sizes = model["groups"]
     shingle = min_hash(W, model["k"], model["seed"])
-    names = [
-        name for subset in subsets_of(shingle, model["m"]) if (name := name_of(subset)) in sizes
-    ]
-    return min(
-        (name for name in names if name), key=lambda name: (-sizes[name], name), default=None
-    )
+    names = [name_of(subset) for subset in subsets_of(shingle, model["m"])]
+    known = [name for name in names if name in sizes and name is not None]
+    return min(known, key=lambda name: (-sizes[name], name), default=None)
 
 
 CLUSTERER = Clusterer(

@@ -1,4 +1,4 @@
-"""Describe pages by the links they hold, and group them into classes by what is cheapest to write down.
+"""Describe pages by the links they hold, and group them into the classes that are cheapest to encode.
 
 Paper:      Crescenzi, Merialdo, Missier, "Clustering Web pages based on their structure" (Data & Knowledge
             Engineering 54, 2005), sections 2, 3.1 and 3.2, and the functions that Figure 5 calls.
@@ -33,8 +33,10 @@ from clustering.dom.paths import walk_paths
 
 DT = 0.2
 C_U, C_P, C_I, C_MISS = 1.0, 1.0, 0.8, 1.0
-MAX_VALUE = 100
-LAYOUT = (
+MAX_VALUE = 100  # characters
+ROUNDING = 1e-9  # less than any difference of costs, more than their rounding
+# The attributes that make layout.
+LAYOUT = [
     "id",
     "class",
     "align",
@@ -46,7 +48,7 @@ LAYOUT = (
     "face",
     "size",
     "border",
-)
+]
 
 Observation: TypeAlias = "Mapping[str, Sequence[str]] | None"  # a page's link collections
 
@@ -127,7 +129,7 @@ def dist(G_i: AbstractSet[str], G_j: AbstractSet[str]) -> float:
 
 
 def is_heterogeneous(S: Sequence[ClassCandidate]) -> bool:
-    """Say whether a collection led to many small groups of pages rather than to a few large ones."""
+    """Return whether a collection led to many small groups of pages rather than to a few large ones."""
     return len(S) > 1 and sum(len(C.pages) for C in S) < 2 * len(S)
 
 
@@ -147,16 +149,13 @@ def update_model(M: list[PageClass], C: ClassCandidate) -> PageClass:
         before = _class_cost(len(other.pages), len(other.schema), other.n_paths)
         n_schema = len(other.schema | C.schema)
         merged = _class_cost(len(other.pages) + len(C.pages), n_schema, other.n_paths + n_paths)
-        if merged - before < least - _NOTHING:
+        if merged - before < least - ROUNDING:
             best, least = other, merged - before
     if best is None:
         best = PageClass(len(M) + 1)
         M.append(best)
     best.add(C.pages)
     return best
-
-
-_NOTHING = 1e-9  # less than any difference of costs, more than their rounding
 
 
 def _class_cost(n_pages: int, n_schema: int, n_paths: int) -> float:
@@ -169,17 +168,17 @@ def mdl_of_best_update(M: Sequence[PageClass], C: ClassCandidate) -> tuple[int |
     # Consider all M' = (M - {C'}) ∪ {C ∪ C'} for any C' in M.
     M_new = mdl([*((C_.schema, C_.pages) for C_ in M), (C.schema, C.pages)])
     costs: list[float] = []
-    for merged in range(len(M)):
-        M_ = [
-            (C_.schema | C.schema, C_.pages + C.pages) if place == merged else (C_.schema, C_.pages)
-            for place, C_ in enumerate(M)
+    for i, C_ in enumerate(M):
+        M_: list[tuple[AbstractSet[str], Sequence[PageLinks]]] = [
+            (other.schema, other.pages) for other in M
         ]
+        M_[i] = (C_.schema | C.schema, C_.pages + C.pages)
         costs.append(mdl(M_))
-    if not costs or min(costs) >= M_new - _NOTHING:
-        without_links = (place for place, C_ in enumerate(M) if not C_.schema and not C.schema)
+    M_merge = min(costs, default=M_new)
+    if M_merge >= M_new - ROUNDING:
+        without_links = (i for i, C_ in enumerate(M) if not C_.schema and not C.schema)
         return next(without_links, None), M_new
-    M_merge = min(costs)
-    return next(place for place, cost in enumerate(costs) if cost <= M_merge + _NOTHING), M_merge
+    return next(i for i, cost in enumerate(costs) if cost <= M_merge + ROUNDING), M_merge
 
 
 def mdl(M: Iterable[tuple[AbstractSet[str], Sequence[PageLinks]]]) -> float:
@@ -204,7 +203,7 @@ def enc(p: PageLinks, C: AbstractSet[str]) -> float:
 
 
 def classify(p: PageLinks, schemas: Mapping[str, AbstractSet[str]]) -> str | None:
-    """Return the class that minimises enc(p | C), of equal ones the first, None without classes."""
+    """Return the class that minimises enc(p | C), of equal ones the first; None without classes."""
     return min(schemas, key=lambda name: enc(p, schemas[name]), default=None)
 
 

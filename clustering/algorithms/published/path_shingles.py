@@ -54,13 +54,14 @@ def cluster_pages(
 
 
 def name_of(shingle: Sequence[int]) -> str | None:
+    """Return the name of the group of a shingle, None for an empty one."""
     return "-".join(f"{path:016x}" for path in shingle) or None
 
 
 def attributed_path_set(tree: HtmlElement | None) -> Hashes:
     """Return the paths of a page with ids and classes, hashed, ascending; at most 20,000 of them."""
     paths: dict[int, None] = {}
-    stack = [(tree, 0)] if tree is not None else []
+    stack = [] if tree is None else [(tree, 0)]
     while stack and len(paths) < MAX_PATHS:
         element, above = stack.pop()
         path = hash_step(above, step_of(element))

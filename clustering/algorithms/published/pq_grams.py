@@ -21,9 +21,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from lxml.html import HtmlElement
@@ -72,27 +71,10 @@ class Profile:
 
     def as_set(self) -> Hashes:
         """Return the bag as a set: the n-th occurrence of a pq-gram is an element of its own."""
-        ends = np.cumsum(self.counts)
-        number = np.arange(ends[-1] if len(ends) else 0) - np.repeat(
-            ends - self.counts, self.counts
-        )
-        occurrences = np.repeat(self.grams, self.counts) + mix(number.astype(np.uint64))
+        starts = np.cumsum(self.counts) - self.counts
+        nth = np.arange(self.counts.sum()) - np.repeat(starts, self.counts)
+        occurrences = np.repeat(self.grams, self.counts) + mix(nth.astype(np.uint64))
         return np.unique(mix(occurrences) & np.uint64(EXACT_IN_JSON))
-
-
-def cluster_pages(
-    urls: Sequence[str],
-    observations: Sequence[Profile],
-    evidence: ClusteringInputs,
-    *,
-    grouping: Literal["threshold", "shingles"] = "threshold",
-    threshold: float = THRESHOLD,
-    k: int = SHINGLE_SIZE,
-) -> Grouping:
-    """Group pages by one of the two ways; raise TooManyPages above 5,000 pages by threshold."""
-    if grouping == "shingles":
-        return cluster_by_shingles(urls, observations, evidence, k=k)
-    return cluster_by_threshold(urls, observations, evidence, threshold=threshold)
 
 
 def cluster_by_threshold(
@@ -102,7 +84,7 @@ def cluster_by_threshold(
     *,
     threshold: float = THRESHOLD,
 ) -> Grouping:
-    """Group pages by transitive closure of their similarity; raise TooManyPages above 5,000."""
+    """Group pages by transitive closure of their similarity. Raises TooManyPages above 5,000."""
     if len(observations) > MAX_PAGES:
         raise TooManyPages(
             f"pq_grams compares pages in pairs: {len(observations):,} pages, at most {MAX_PAGES:,}; "
@@ -162,9 +144,8 @@ def pq_grams(tree: HtmlElement, p: int = P, q: int = Q) -> Counter[Gram]:
             bag[(*stem, *[NULL] * q)] += 1
             continue
         padded = [*[NULL] * (q - 1), *children, *[NULL] * (q - 1)]
-        bag.update(
-            (*stem, *window) for window in zip(*(padded[i:] for i in range(q)), strict=False)
-        )
+        for i in range(len(padded) - q + 1):
+            bag[(*stem, *padded[i : i + q])] += 1
     return bag
 
 
@@ -194,12 +175,14 @@ def assign(model: Model, profile: Profile, _url: str) -> str | None:
     return name if name in model["groups"] else None
 
 
-CLUSTERER = Clusterer("pq_grams", "pq-grams", observe, cluster_pages, assign, max_pages=MAX_PAGES)
+CLUSTERER = Clusterer(
+    "pq_grams", "pq-grams", observe, cluster_by_threshold, assign, max_pages=MAX_PAGES
+)
 BY_SHINGLES = Clusterer(
     "pq_grams_shingles",
     "pq-grams as shingles",
     observe,
-    partial(cluster_pages, grouping="shingles"),
+    cluster_by_shingles,
     assign,
     sentence="Group pages that have the same few subtrees of least hash.",
 )

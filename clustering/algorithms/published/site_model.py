@@ -5,7 +5,7 @@ Paper:      Crescenzi, Merialdo, Missier, "Clustering Web pages based on their s
 Notation:   p, a page as its link collections -> `PageLinks`; pt, a root-to-link path; page schema -> its
             `schema`; C, a page class -> `PageClass`; M, the model -> a list of classes; Q, the queue ->
             `LinkQueue`; lc, a link collection -> `Collection`; w, the pages fetched for one; G_i, pages of
-            equal schema -> `Candidate`; n, dt, c_u, c_p, c_i, c_miss -> constants.
+            equal schema -> `ClassCandidate`; n, dt, c_u, c_p, c_i, c_miss -> constants.
 Readings:   The pages of a heterogeneous collection feed the queue and are encoded when the queue is empty, so
             that the model covers all visited pages. The queue is past its peak where it has fallen below half
             of its greatest length. What classes cost is read in `page_classes`.
@@ -55,9 +55,8 @@ class SiteModel:
     n_fetched_at_peak: int
     stopped: str  # "empty", "peak", "limit"
     strategy: Strategy
-    page_by_url: dict[str, str] = field(
-        default_factory=dict
-    )  # asked URL -> URL of the page that came
+    # The URL of the page that came for each URL that was fetched.
+    arrived_by_url: dict[str, str] = field(default_factory=dict)
 
     def class_by_url(self) -> dict[str, int]:
         return {page.url: C.number for C in self.classes for page in C.pages}
@@ -68,8 +67,10 @@ class SiteModel:
         counts: Counter[tuple[int, int, str]] = Counter()
         for C in self.classes:
             for path, urls in C.urls_by_path.items():
-                targets = (class_by_url.get(self.page_by_url.get(url, url)) for url in urls)
-                counts.update((C.number, target, path) for target in targets if target is not None)
+                for url in urls:
+                    target = class_by_url.get(self.arrived_by_url.get(url, url))
+                    if target is not None:
+                        counts[C.number, target, path] += 1
         return [(*link, n_links) for link, n_links in sorted(counts.items())]
 
     def as_json(self) -> Model:
@@ -105,16 +106,19 @@ def compute_model(
     stop: Stop = "empty",
     max_pages: int | None = None,
 ) -> Generator[Progress, None, SiteModel]:
-    """Run Compute-Model from some pages of a site, asking for others by `fetch`; return the model.
+    """Run Compute-Model from some pages of a site; return the model.
 
-    `is_inside` says which links belong to the site: those of the roots' origins, unless it is given.
+    `fetch` returns a page, None where there is none. `is_inside` returns whether a link belongs to the site:
+    one of the roots' origins, unless it is given.
     """
     origins = {origin_of(url) for url in root_urls}
 
     def visit(url: str) -> PageLinks | None:
         page = fetch(url)
-        collections = observe(page) if page else None
-        return PageLinks(page.url, collections) if page and collections is not None else None
+        if page is None:
+            return None
+        collections = observe(page)
+        return None if collections is None else PageLinks(page.url, collections)
 
     return explore(
         root_urls,
@@ -138,39 +142,51 @@ def explore(
     strategy: Strategy = "densest_first",
     stop: Stop = "empty",
     max_pages: int | None = None,
-    unreached: Callable[[AbstractSet[str]], list[str]] | None = None,
+    unlinked: Callable[[AbstractSet[str]], list[str]] | None = None,
 ) -> Generator[Progress, None, SiteModel]:
     """Run Compute-Model on pages as their link collections.
 
-    `visit` returns None for what is no page, and raises NoMoreVisits when it has had enough. `unreached`
-    returns further pages to look at when the queue is empty, without those asked for already.
+    `visit` returns None for what is no page, and raises NoMoreVisits when no more may be visited.
+    `unlinked` returns further pages to visit when the queue is empty, given those fetched already.
     """
-    crawl = Exploration(visit, is_inside, n, dt, LinkQueue(strategy), max_pages)
+    exploration = Exploration(
+        visit=visit,
+        is_inside=is_inside,
+        n=n,
+        dt=dt,
+        queue=LinkQueue(strategy),
+        max_pages=max_pages,
+    )
     for root in roots:
-        crawl.take(crawl.fetch([root]))
-    yield crawl.progress()
+        exploration.add_pages(exploration.fetch([root]))
+    yield exploration.progress()
     reason = "empty"
     while True:
-        if crawl.is_full():
+        if exploration.is_full():
             reason = "limit"
             break
-        if stop == "peak" and crawl.queue.is_past_peak():
+        if stop == "peak" and exploration.queue.is_past_peak():
             reason = "peak"
             break
         # Extract the highest priority link collection lc from Q.
-        lc = crawl.queue.pop()
+        lc = exploration.queue.pop()
         if lc is not None:
-            crawl.follow(lc)
-        elif not crawl.support() and not (
-            unreached and crawl.look_at(unreached(crawl.asked.keys()))
-        ):
-            break
-        yield crawl.progress()
-    crawl.encode_held()
-    yield crawl.progress()
-    page_by_url = {url: page.url for url, page in crawl.asked.items() if page}
+            exploration.follow(lc)
+        elif not exploration.follow_more():
+            if unlinked is None:
+                break
+            if not exploration.visit_unlinked(unlinked(exploration.fetched.keys())):
+                break
+        yield exploration.progress()
+    exploration.encode_held()
+    yield exploration.progress()
     return SiteModel(
-        crawl.M, len(crawl.asked), crawl.queue.n_fetched_at_peak, reason, strategy, page_by_url
+        classes=exploration.M,
+        n_fetched=len(exploration.fetched),
+        n_fetched_at_peak=exploration.queue.n_fetched_at_peak,
+        stopped=reason,
+        strategy=strategy,
+        arrived_by_url={url: page.url for url, page in exploration.fetched.items() if page},
     )
 
 
@@ -208,7 +224,7 @@ def cluster_pages(
         dt=dt,
         strategy=strategy,
         stop=stop,
-        unreached=partial(_unlinked, page_by_url, by_hash(page_by_url)),
+        unlinked=partial(_unlinked, page_by_url, by_hash(page_by_url)),
     )
     model = finish(exploration)
     labels = classify_all(urls, page_by_url, model)
@@ -228,38 +244,38 @@ def classify_all(
     urls: Sequence[str], page_by_url: Mapping[str, PageLinks], model: SiteModel
 ) -> list[str | None]:
     """Return the class of each page: where the exploration put it, else the one that encodes it best."""
-    known = model.class_by_url()
+    class_by_url = model.class_by_url()
     schemas = {str(C.number): frozenset(C.schema) for C in model.classes}
-    by_schema: dict[frozenset[str], str | None] = {}
+    label_by_schema: dict[frozenset[str], str | None] = {}
     labels: list[str | None] = []
     for url in urls:
         page = page_by_url.get(url)
         if page is None:
             labels.append(None)
-        elif url in known:
-            labels.append(str(known[url]))
+        elif url in class_by_url:
+            labels.append(str(class_by_url[url]))
         else:
-            if page.schema not in by_schema:
-                by_schema[page.schema] = classify(page, schemas)
-            labels.append(by_schema[page.schema])
+            if page.schema not in label_by_schema:
+                label_by_schema[page.schema] = classify(page, schemas)
+            labels.append(label_by_schema[page.schema])
     return labels
 
 
 def _roots(page_by_url: Mapping[str, PageLinks], evidence: ClusteringInputs) -> list[str]:
-    """Return where the crawl began, else the shortest URL."""
+    """Return where the crawl began, else the shortest URL; nothing where there are no pages."""
     if evidence.links and evidence.links[0].source in page_by_url:
         return [evidence.links[0].source]
     return [min(page_by_url, key=lambda url: (len(url), url))] if page_by_url else []
 
 
 def _unlinked(
-    page_by_url: Mapping[str, PageLinks], ordered: Sequence[str], asked: AbstractSet[str]
+    page_by_url: Mapping[str, PageLinks], ordered: Sequence[str], fetched: AbstractSet[str]
 ) -> list[str]:
     """Return the stored pages to which no visited page links."""
-    linked = {
-        url for source in asked for urls in page_by_url[source].collections.values() for url in urls
-    }
-    return [url for url in ordered if url not in asked and url not in linked]
+    linked: set[str] = set()
+    for source in fetched:
+        linked.update(*page_by_url[source].collections.values())
+    return [url for url in ordered if url not in fetched and url not in linked]
 
 
 def _origin(url: str) -> str:

@@ -34,9 +34,9 @@ class OrderedTree:
         return sorted({leaf: node for node, leaf in enumerate(self.leftmost)}.values())
 
 
-def tree_of(page: PageModel, element: int, n_most: int = 10**9) -> OrderedTree:
-    """Return the tree of tags of an element, of its first nodes where there are more than `n_most`."""
-    end = min(page.ends[element], element + n_most)
+def tree_of(page: PageModel, element: int, max_nodes: int = 10**9) -> OrderedTree:
+    """Return the tree of tags of an element, of its first nodes where there are more than `max_nodes`."""
+    end = min(page.ends[element], element + max_nodes)
     labels: list[str] = []
     leftmost: list[int] = []
     stack = [(element, 0, -1)]  # the element, how many children are done, its leftmost leaf
@@ -54,55 +54,52 @@ def tree_of(page: PageModel, element: int, n_most: int = 10**9) -> OrderedTree:
     return OrderedTree(tuple(labels), tuple(leftmost))
 
 
-def edit_distance(one: OrderedTree, other: OrderedTree) -> int:
+def edit_distance(a: OrderedTree, b: OrderedTree) -> int:
     """Return the least number of nodes to delete and insert that turns one tree into the other."""
-    distance = [[0] * len(other) for _ in range(len(one))]
-    for i in one.keyroots():
-        for j in other.keyroots():
-            _compare(one, other, i, j, distance)
+    distance = [[0] * len(b) for _ in range(len(a))]
+    for i in a.keyroots():
+        for j in b.keyroots():
+            _compare(a, b, i, j, distance)
     return distance[-1][-1]
 
 
 @lru_cache(maxsize=50_000)
-def n_matching(one: OrderedTree, other: OrderedTree) -> int:
-    """Return how many nodes the best alignment matches; pages repeat their trees, so answers are kept."""
-    return (len(one) + len(other) - edit_distance(one, other)) // 2
+def n_matching(a: OrderedTree, b: OrderedTree) -> int:
+    """Return how many nodes the best alignment matches; cached, since pages repeat their trees."""
+    return (len(a) + len(b) - edit_distance(a, b)) // 2
 
 
-def _compare(
-    one: OrderedTree, other: OrderedTree, i: int, j: int, distance: list[list[int]]
-) -> None:
+def _compare(a: OrderedTree, b: OrderedTree, i: int, j: int, distance: list[list[int]]) -> None:
     """Fill in the distances of the subtrees whose leftmost leaves are those of two keyroots."""
-    left, top = one.leftmost[i], other.leftmost[j]
-    before = list(range(j - top + 2))
-    rows = [before]
+    left, top = a.leftmost[i], b.leftmost[j]
+    above = list(range(j - top + 2))
+    rows = [above]
     for x in range(left, i + 1):
-        row = [before[0] + 1]
-        whole_x = one.leftmost[x] == left
+        row = [above[0] + 1]
+        is_whole_x = a.leftmost[x] == left  # the forest so far is one tree
         for y in range(top, j + 1):
-            step = min(before[y - top + 1], row[-1]) + 1
-            if whole_x and other.leftmost[y] == top:
-                same = before[y - top] if one.labels[x] == other.labels[y] else step
+            step = min(above[y - top + 1], row[-1]) + 1
+            if is_whole_x and b.leftmost[y] == top:
+                same = above[y - top] if a.labels[x] == b.labels[y] else step
                 distance[x][y] = best = min(step, same)
             else:
-                best = min(
-                    step, rows[one.leftmost[x] - left][other.leftmost[y] - top] + distance[x][y]
-                )
+                before_both = rows[a.leftmost[x] - left][b.leftmost[y] - top]
+                best = min(step, before_both + distance[x][y])
             row.append(best)
         rows.append(row)
-        before = row
+        above = row
 
 
-def n_matching_in_order(one: Sequence[str], other: Sequence[str]) -> int:
+def n_matching_in_order(a: Sequence[str], b: Sequence[str]) -> int:
     """Return the length of the longest common subsequence, the same count for sequences.
 
     >>> n_matching_in_order("html body table tr".split(), "html body div table tr".split())
     4
     """
-    before = [0] * (len(other) + 1)
-    for label in one:
+    above = [0] * (len(b) + 1)
+    for label in a:
         row = [0]
-        for place, opposite in enumerate(other):
-            row.append(before[place] + 1 if label == opposite else max(before[place + 1], row[-1]))
-        before = row
-    return before[-1]
+        for j, other in enumerate(b):
+            row.append(above[j] + 1 if label == other else max(above[j + 1], row[-1]))
+        above = row
+    return above[-1]

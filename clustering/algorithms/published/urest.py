@@ -24,7 +24,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from lxml.etree import _Element
 
@@ -39,7 +39,8 @@ from clustering.algorithms.records.page_model import PageModel, model_page
 WEIGHTS = files(__package__) / "weights" / "urest.json"
 MAX_POINTS = 100
 MAX_NODES = 40  # of a tree that is aligned
-LEAST_RATIO = 1 / 3
+NOT_SIMILAR = -1.0  # the margin of a pair that was never compared
+MIN_SIZE_RATIO = 1 / 3  # of the smaller tree by the larger one
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +51,10 @@ class LinearMargin:
     bias: float
 
     def margin(self, features: Iterable[float]) -> float:
-        return (
-            sum(weight * one for weight, one in zip(self.weights, features, strict=True))
-            + self.bias
+        weighted = (
+            weight * feature for weight, feature in zip(self.weights, features, strict=True)
         )
+        return sum(weighted) + self.bias
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,62 +81,62 @@ def extract_records(tree: _Element) -> list[_Element]:
 def decompose(page: PageModel) -> list[Point]:
     """Return the subtrees of a page but for its root and leaves without content, equal ones together."""
     paths: list[tuple[str, ...]] = []
-    by_look: dict[tuple[int, tuple[str, ...]], list[int]] = {}
+    equal: dict[tuple[int, tuple[str, ...]], list[int]] = {}  # by structure and path
     for element, parent in enumerate(page.parents):
-        paths.append((*paths[parent], page.tags[element]) if parent >= 0 else (page.tags[element],))
+        path_above = paths[parent] if parent >= 0 else ()
+        paths.append((*path_above, page.tags[element]))
         if parent >= 0 and page.has_text(element):
-            by_look.setdefault((page.structures[element], paths[element]), []).append(element)
-    looks = sorted(by_look.items(), key=lambda look: -_shown(page, look[1]))[:MAX_POINTS]
+            equal.setdefault((page.structures[element], paths[element]), []).append(element)
+    showing_most = sorted(equal.values(), key=lambda elements: -_shown(page, elements))
     return [
         Point(
-            tuple(elements),
-            tree_of(page, elements[0], MAX_NODES),
-            path,
-            triplets(page, elements[0]),
+            elements=tuple(elements),
+            tree=tree_of(page, elements[0], MAX_NODES),
+            path=paths[elements[0]],
+            triplets=triplets(page, elements[0]),
         )
-        for (_, path), elements in looks
+        for elements in showing_most[:MAX_POINTS]
     ]
 
 
 def _shown(page: PageModel, elements: Iterable[int]) -> int:
+    """Return how many characters some elements show."""
     return sum(page.length((element, element)) for element in elements)
 
 
 def triplets(page: PageModel, element: int) -> Counter[tuple[str, str, str]]:
     """Return the tri-gram model of a tree: a root, one of its children, the next one."""
-    found: Counter[tuple[str, str, str]] = Counter()
+    counts: Counter[tuple[str, str, str]] = Counter()
     for root in range(element, min(page.ends[element], element + MAX_NODES)):
-        family = page.children[root]
-        for one, after in pairwise(family):
-            found[page.tags[root], page.tags[one], page.tags[after]] += 1
-    return found
+        for child, following in pairwise(page.children[root]):
+            counts[page.tags[root], page.tags[child], page.tags[following]] += 1
+    return counts
 
 
-def phi_features(one: Point, other: Point) -> tuple[float, float, float]:
+def phi_features(a: Point, b: Point) -> tuple[float, float, float]:
     """Return tree edit distance, tree context and tri-gram model of a pair, each as a similarity."""
-    both = sum((one.triplets & other.triplets).values())
-    either = sum((one.triplets | other.triplets).values())
+    in_both = (a.triplets & b.triplets).total()
+    in_either = (a.triplets | b.triplets).total()
     return (
-        n_matching(one.tree, other.tree) / max(len(one.tree), len(other.tree)),
-        n_matching_in_order(one.path, other.path) / max(len(one.path), len(other.path)),
-        both / either if either else 1.0,
+        n_matching(a.tree, b.tree) / max(len(a.tree), len(b.tree)),
+        n_matching_in_order(a.path, b.path) / max(len(a.path), len(b.path)),
+        in_both / in_either if in_either else 1.0,
     )
 
 
-def are_comparable(one: Point, other: Point) -> bool:
-    """Say whether phi is asked at all."""
-    small, large = sorted((len(one.tree), len(other.tree)))
-    return one.path[-1] == other.path[-1] and small >= LEAST_RATIO * large
+def are_comparable(a: Point, b: Point) -> bool:
+    """Return whether phi is asked at all."""
+    small, large = sorted((len(a.tree), len(b.tree)))
+    return a.path[-1] == b.path[-1] and small >= MIN_SIZE_RATIO * large
 
 
 def cluster_subtrees(points: list[Point], phi: LinearMargin) -> list[list[int]]:
     """Merge the closest two clusters while phi says that they are similar enough (HAC)."""
-    members = {number: list(point.elements) for number, point in enumerate(points)}
+    members = {i: list(point.elements) for i, point in enumerate(points)}
     margins: dict[tuple[int, int], float] = {}
-    for i, one in enumerate(points):
-        for j in range(i + 1, len(points)):
-            if are_comparable(one, points[j]):
-                margins[i, j] = phi.margin(phi_features(one, points[j]))
+    for i, j in combinations(range(len(points)), 2):
+        if are_comparable(points[i], points[j]):
+            margins[i, j] = phi.margin(phi_features(points[i], points[j]))
     while margins:
         (i, j), margin = max(margins.items(), key=lambda pair: pair[1])
         if margin <= 0:
@@ -147,7 +148,7 @@ def cluster_subtrees(points: list[Point], phi: LinearMargin) -> list[list[int]]:
 def _merge(
     members: dict[int, list[int]], margins: dict[tuple[int, int], float], i: int, j: int
 ) -> None:
-    """Put cluster j into cluster i; pairs that were never compared count as not similar."""
+    """Merge cluster j into cluster i; pairs that were never compared count as not similar."""
     n_i, n_j = len(members[i]), len(members[j])
     del margins[i, j]
     for k in members:
@@ -155,22 +156,20 @@ def _merge(
             continue
         to_i = margins.pop((min(i, k), max(i, k)), None)
         to_j = margins.pop((min(j, k), max(j, k)), None)
-        if to_i is not None or to_j is not None:
-            mean = (n_i * _or_not(to_i) + n_j * _or_not(to_j)) / (n_i + n_j)
-            margins[min(i, k), max(i, k)] = mean
+        if to_i is None and to_j is None:
+            continue
+        sum_i = n_i * (NOT_SIMILAR if to_i is None else to_i)
+        sum_j = n_j * (NOT_SIMILAR if to_j is None else to_j)
+        margins[min(i, k), max(i, k)] = (sum_i + sum_j) / (n_i + n_j)
     members[i] += members.pop(j)
-
-
-def _or_not(margin: float | None) -> float:
-    return -1.0 if margin is None else margin
 
 
 def psi_features(page: PageModel, cluster: list[int]) -> tuple[float, float, float]:
     """Return contiguity, content coverage and variation of a cluster."""
     outermost = [
         element
-        for place, element in enumerate(cluster)
-        if place == 0 or element >= max(page.ends[before] for before in cluster[:place][-1:])
+        for i, element in enumerate(cluster)
+        if i == 0 or element >= page.ends[cluster[i - 1]]
     ]
     shown = _shown(page, outermost)
     between = max(page.stops[element] for element in cluster) - page.starts[cluster[0]]
@@ -186,7 +185,7 @@ def psi_features(page: PageModel, cluster: list[int]) -> tuple[float, float, flo
 
 
 def largest_coverage(page: PageModel, clusters: list[list[int]]) -> list[int]:
-    """Return the cluster that covers most of the page's content: the paper's baseline."""
+    """Return the cluster that covers most of the page's content, the paper's baseline; else nothing."""
     return max(clusters, key=lambda cluster: psi_features(page, cluster)[1], default=[])
 
 

@@ -1,4 +1,4 @@
-"""Group pages by the place of the first link that led to them, then merge the groups whose samples are alike.
+"""Group pages by where the first link to them stands, then merge the groups whose samples are alike.
 
 Paper:      Grigalis and Čenys, "Using XPaths of Inbound Links to Cluster Template-Generated Web Pages"
             (Computer Science and Information Systems, 2014), section 3.3.
@@ -19,14 +19,12 @@ Cost:       Linear in links; five pages of each group are parsed. Merging is qua
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import xxhash
-from lxml.html import HtmlElement
 
 from clustering.algorithms.grouping import (
     Clusterer,
@@ -45,20 +43,19 @@ from clustering.algorithms.path_sets import (
     leaf_paths,
     similarity_of,
 )
+from clustering.dom.paths import without_positions
 
 CUT_OFF = 100
-PAGES_PER_SITE = 76_503  # on average in Table 1
+PAGES_PER_SITE = 76_503  # on average in Table 1, where the cut-off is that of the paper
 N_SAMPLES = 5
 OCCURRENCE_THRESHOLD = 0.3
 SIMILARITY_THRESHOLD = 0.8
 MAX_FINGERPRINTS = 5
 
-_POSITION = re.compile(r"\[[0-9]+\]")
-
 
 @dataclass(frozen=True, slots=True)
 class GroupOfXPath:
-    """An unrefined cluster: the pages to which links at one place lead."""
+    """An unrefined cluster: the pages to which links at one XPath lead."""
 
     xpath: str
     members: Sequence[int]  # indices of the pages
@@ -76,7 +73,7 @@ def cluster_pages(
     occurrence_threshold: float = OCCURRENCE_THRESHOLD,
     similarity_threshold: float = SIMILARITY_THRESHOLD,
 ) -> Grouping:
-    """Group pages by their first inbound links; raise EvidenceMissing without links or stored pages."""
+    """Group pages by their first inbound links. Raises EvidenceMissing without links or stored pages."""
     if not evidence.links:
         raise EvidenceMissing(
             "uxclust needs the links between the pages; crawl the site, or import more of it"
@@ -85,18 +82,17 @@ def cluster_pages(
         raise EvidenceMissing("uxclust needs to read sample pages")
     limit = cut_off_for(len(urls)) if cut_off is None else cut_off
     groups = group_by_xpath(urls, evidence, has_positions=has_positions)
-    kept = [group for group in groups if len(group.voters) >= limit]
-    read = _reader(evidence.read)
+    large_groups = [group for group in groups if len(group.voters) >= limit]
     digests = digests_of(urls)
-    fingerprints = [
-        fingerprint_of(
-            [read(urls[page]) for page in samples_of(group, digests, n_samples)],
-            occurrence_threshold,
-        )
-        for group in kept
-    ]
-    merged = merge_groups(kept, fingerprints, similarity_threshold)
-    return _grouping(urls, kept, fingerprints, merged, has_positions=has_positions, limit=limit)
+    fingerprints = []
+    for group in large_groups:
+        samples = samples_of(group, digests, n_samples)
+        paths = [leaf_paths(evidence.read(urls[page])) for page in samples]
+        fingerprints.append(fingerprint_of(paths, occurrence_threshold))
+    merged = merge_groups(large_groups, fingerprints, similarity_threshold)
+    return _grouping(
+        urls, large_groups, fingerprints, merged, has_positions=has_positions, limit=limit
+    )
 
 
 def group_by_xpath(
@@ -104,17 +100,17 @@ def group_by_xpath(
 ) -> list[GroupOfXPath]:
     """Group pages by the XPath of their first inbound link, in the order of the XPaths."""
     xpath_by_url = first_inbound(evidence.links)
+    written_by_xpath = {
+        xpath: xpath if has_positions else without_positions(xpath)
+        for xpath in set(xpath_by_url.values())
+    }
     members: dict[str, list[int]] = {}
-    members_by_xpath: dict[str | None, list[int]] = {None: []}
-    for xpath in set(xpath_by_url.values()):
-        written = xpath if has_positions else without_positions(xpath)
-        members_by_xpath[xpath] = members.setdefault(written, [])
-    for page, found in enumerate(map(xpath_by_url.get, urls)):
-        members_by_xpath[found].append(page)
+    for page, url in enumerate(urls):
+        if url in xpath_by_url:
+            members.setdefault(written_by_xpath[xpath_by_url[url]], []).append(page)
     return [
-        GroupOfXPath(xpath, pages, _voters(pages, urls, evidence))
+        GroupOfXPath(xpath, pages, voters=_voters(pages, urls, evidence))
         for xpath, pages in sorted(members.items())
-        if pages
     ]
 
 
@@ -131,29 +127,22 @@ def first_inbound(links: Sequence[SiteLink]) -> dict[str, str]:
 
 
 def _voters(pages: Sequence[int], urls: Sequence[str], evidence: ClusteringInputs) -> Sequence[int]:
+    """Return the pages that were not reached by a redirect."""
     redirected = evidence.redirected
-    return [page for page in pages if urls[page] not in redirected] if redirected else pages
-
-
-def without_positions(xpath: str) -> str:
-    """Return an XPath without its positions.
-
-    >>> without_positions("/html/body/ul/li[12]/a[1]")
-    '/html/body/ul/li/a'
-    """
-    return _POSITION.sub("", xpath)
+    if not redirected:
+        return pages
+    return [page for page in pages if urls[page] not in redirected]
 
 
 def cut_off_for(n_pages: int) -> int:
-    """Return the least number of pages of a group on a site of so many pages."""
+    """Return how many pages a group must have on a site of so many."""
     return min(CUT_OFF, max(1, CUT_OFF * n_pages // PAGES_PER_SITE))
 
 
 def digests_of(urls: Sequence[str]) -> Hashes:
-    """Return the hashes of URLs, in their order in memory, which is much faster than group by group."""
-    return np.fromiter(
-        map(xxhash.xxh64_intdigest, map(str.encode, urls)), dtype=np.uint64, count=len(urls)
-    )
+    """Return the hashes of all URLs at once, which is much faster than group by group."""
+    hashes = (xxhash.xxh64_intdigest(url.encode()) for url in urls)
+    return np.fromiter(hashes, dtype=np.uint64, count=len(urls))
 
 
 def samples_of(group: GroupOfXPath, digests: Hashes, n_samples: int = N_SAMPLES) -> list[int]:
@@ -184,10 +173,6 @@ def merge_groups(
     return join_similar_fast(fingerprints, jaccard, threshold)
 
 
-def _reader(read: Callable[[str], HtmlElement | None]) -> Callable[[str], Hashes]:
-    return lambda url: leaf_paths(read(url))
-
-
 def _grouping(
     urls: Sequence[str],
     groups: Sequence[GroupOfXPath],
@@ -197,26 +182,27 @@ def _grouping(
     has_positions: bool,
     limit: int,
 ) -> Grouping:
+    """Return the merged groups, each named by the XPath of its first one."""
     labels: list[str | None] = [None] * len(urls)
-    xpaths: dict[str, list[str]] = {}
+    xpaths_by_name: dict[str, list[str]] = {}
     for group, first in zip(groups, merged, strict=True):
         name = groups[first].xpath
-        xpaths.setdefault(name, []).append(group.xpath)
+        xpaths_by_name.setdefault(name, []).append(group.xpath)
         for page in group.members:
             labels[page] = name
     prints = _distinct_prints(groups, fingerprints, merged)
     return grouping_of(
         labels,
         why=(
-            f"Links at {len(groups):,} places lead to {len(xpaths):,} kinds of page; "
+            f"Links at {len(groups):,} places lead to {len(xpaths_by_name):,} kinds of page; "
             f"at least {limit} {'page' if limit == 1 else 'pages'} a place."
         ),
-        whys={name: _why(places) for name, places in xpaths.items()},
+        whys={name: _why(xpaths) for name, xpaths in xpaths_by_name.items()},
         model={
             "has_positions": has_positions,
             "groups": [
-                {"name": name, "xpaths": places, "fingerprints": prints[name]}
-                for name, places in xpaths.items()
+                {"name": name, "xpaths": xpaths, "fingerprints": prints[name]}
+                for name, xpaths in xpaths_by_name.items()
             ],
         },
     )
@@ -229,8 +215,9 @@ def _distinct_prints(
     prints: dict[str, list[list[int]]] = {}
     for fingerprint, first in zip(fingerprints, merged, strict=True):
         known = prints.setdefault(groups[first].xpath, [])
-        if len(known) < MAX_FINGERPRINTS and (written := fingerprint.tolist()) not in known:
-            known.append(written)
+        paths = fingerprint.tolist()
+        if len(known) < MAX_FINGERPRINTS and paths not in known:
+            known.append(paths)
     return prints
 
 
@@ -244,8 +231,11 @@ def assign(model: Model, xpath: str | None, _url: str) -> str | None:
     if xpath is None:
         return None
     written = xpath if model["has_positions"] else without_positions(xpath)
-    names = (group["name"] for group in model["groups"] if written in group["xpaths"])
-    return next(names, None)
+    for group in model["groups"]:
+        if written in group["xpaths"]:
+            name: str = group["name"]
+            return name
+    return None
 
 
 def assign_page(model: Model, page: RawPage, threshold: float = SIMILARITY_THRESHOLD) -> str | None:

@@ -16,7 +16,7 @@ from clustering.algorithms.published.pq_grams import (
     MAX_PAGES,
     assign,
     cluster_by_shingles,
-    cluster_pages,
+    cluster_by_threshold,
     observe,
     pq_gram_distance,
     pq_grams,
@@ -106,13 +106,13 @@ MARKUPS = [
 ]
 
 
-def test_pages_are_grouped_by_threshold_unless_shingles_are_wanted() -> None:
+def test_pages_are_grouped_by_threshold_or_by_shingles() -> None:
     profiles = [observe(page(markup)) for markup in MARKUPS]
     urls = [str(number) for number in range(len(profiles))]
 
     for grouping in (
-        cluster_pages(urls, profiles, ClusteringInputs()),
-        cluster_pages(urls, profiles, ClusteringInputs(), grouping="shingles", k=2),
+        cluster_by_threshold(urls, profiles, ClusteringInputs()),
+        cluster_by_shingles(urls, profiles, ClusteringInputs(), k=2),
         BY_SHINGLES.cluster_pages(urls, profiles, ClusteringInputs()),
     ):
         assert sorted(tuple(group.members) for group in grouping.groups) == [(0, 1), (2, 3)]
@@ -125,7 +125,7 @@ def test_the_order_of_pages_does_not_matter(way: str) -> None:
     profiles = [observe(page(markup * times)) for markup in MARKUPS for times in (1, 2, 3)]
     order = list(range(len(profiles)))
     random.Random(2).shuffle(order)
-    cluster = cluster_pages if way == "threshold" else cluster_by_shingles
+    cluster = cluster_by_threshold if way == "threshold" else cluster_by_shingles
     here = cluster([""] * 12, profiles, ClusteringInputs()).labels(12)
 
     assert [here[i] for i in order] == cluster(
@@ -162,8 +162,8 @@ def test_of_a_large_page_the_beginning_is_looked_at() -> None:
 def test_no_pages_and_empty_pages() -> None:
     empty = observe(RawPage("https://a.example/", b""))
 
-    assert cluster_pages([], [], ClusteringInputs()).groups == []
-    assert cluster_pages(["", ""], [empty, empty], ClusteringInputs()).unassigned == (0, 1)
+    assert cluster_by_threshold([], [], ClusteringInputs()).groups == []
+    assert cluster_by_threshold(["", ""], [empty, empty], ClusteringInputs()).unassigned == (0, 1)
     assert cluster_by_shingles(["", ""], [empty, empty], ClusteringInputs()).unassigned == (0, 1)
 
 
@@ -172,7 +172,7 @@ def test_too_many_pages_are_refused_by_threshold_only() -> None:
     urls = [""] * len(profiles)
 
     with pytest.raises(TooManyPages, match="shingles"):
-        cluster_pages(urls, profiles, ClusteringInputs())
+        cluster_by_threshold(urls, profiles, ClusteringInputs())
     assert len(cluster_by_shingles(urls, profiles, ClusteringInputs()).groups) == 1
 
 
