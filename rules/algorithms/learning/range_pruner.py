@@ -6,8 +6,9 @@ Notation:   The offset of a word counts from 1 at the beginning or from -1 at th
 Readings:   "Whichever is more consistent": an offset holds on all examples or is not used; of two that do,
             the smaller number.
 Departures: A text before or after the value that all examples share beats an offset. How much of it is
-            stable the same nodes of unannotated pages tell; without them it is cut at digits with one
-            example, which are likely to change. A value that the text holds twice is tried at each place.
+            stable is seen at the same nodes of unannotated pages, the witnesses; without them it is cut at
+            digits with one example, which are likely to change. A value that the text holds twice is tried
+            at each occurrence.
             Several values in one text are split where all examples have the same text between them, or,
             where no example has two, where the unannotated pages divide such values.
 Cost:       Linear in the texts.
@@ -16,23 +17,24 @@ Cost:       Linear in the texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise, product
 
 from rules.algorithms.rule.rule import Selection
 from rules.algorithms.rule.xpaths import shown
 
-LONGEST_AFFIX = 60
-MOST_AFFIXES = 12  # texts on a side of the value that are tried
-MOST_READINGS = 16  # of examples whose value stands in the text more than once
-FEWEST_WITNESSES = 3
-SAME_SHARE = 0.9
-BORNE_OUT_SHARE = 0.2
-ENDING_SHARE = 0.1
-FEW_WORDS = 3
+MAX_AFFIX_CHARS = 60
+MAX_AFFIXES = 12  # texts on a side of the value that are tried
+MAX_READINGS = 16  # of examples whose value stands in the text more than once
+MIN_WITNESSES = 3
+MIN_WITNESSED_SHARE = 0.2  # of the witnesses, which must have a text beside the value
+MIN_SHARE_OF_BEST = 0.9  # of the witnesses that have the most common text
+# Of the witnesses that may end with the value before the text behind it counts as optional.
+MAX_ENDING_SHARE = 0.1
+MIN_DIVIDED_SHARE = 0.2  # of the witnesses, which a separator must divide
+MIN_WORDS_ALLOWED = 3  # in a text that could be a value, however short the values are
 SEPARATORS = (",", ";", "|", "/", "·", "•")
-DIVIDED_SHARE = 0.2
 _DIGIT = re.compile(r"\d")
 
 
@@ -46,16 +48,16 @@ class Example:
 
     @property
     def spans(self) -> list[tuple[int, int]]:
-        """Where each value begins and ends; where it is not known, at its first place between words."""
+        """Where each value begins and ends; where it is not known, where it first divides no word."""
         if self.starts:
             pairs = zip(self.starts, self.values, strict=True)
             return [(start, start + len(value)) for start, value in pairs]
-        found, place = [], 0
+        spans, end = [], 0
         for value in self.values:
-            start = find_word(self.text, value, place)
-            place = start + len(value)
-            found.append((start, place))
-        return found
+            start = find_word(self.text, value, end)
+            end = start + len(value)
+            spans.append((start, end))
+        return spans
 
     @property
     def left(self) -> str:
@@ -67,41 +69,41 @@ class Example:
 
     @property
     def between(self) -> Iterator[str]:
-        for one, other in pairwise(self.spans):
-            yield self.text[one[1] : other[0]]
+        for (_, end), (next_start, _) in pairwise(self.spans):
+            yield self.text[end:next_start]
 
     @property
     def readings(self) -> Iterator[Example]:
-        """The example, and where its one value stands at several places between words, those."""
+        """The example, then with its one value at each other occurrence that divides no word."""
         yield self
-        if len(self.values) == 1:
-            places = islice(word_starts(self.text, self.values[0]), MOST_READINGS)
-            yield from (
-                replace(self, starts=(place,)) for place in places if (place,) != self.starts
-            )
+        if len(self.values) > 1:
+            return
+        for start in islice(word_starts(self.text, self.values[0]), MAX_READINGS):
+            if (start,) != self.starts:
+                yield replace(self, starts=(start,))
 
 
 def word_starts(text: str, value: str, start: int = 0) -> Iterator[int]:
-    """Yield where a value stands in a text and divides no word.
+    """Yield where a value begins in a text and divides no word.
 
     >>> list(word_starts("14 for 4", "4"))
     [7]
     """
-    place = text.find(value, start)
-    while value and place >= 0:
-        end = place + len(value)
-        if not (_is_inside_word(text, place) or _is_inside_word(text, end)):
-            yield place
-        place = text.find(value, place + 1)
+    start = text.find(value, start)
+    while value and start >= 0:
+        end = start + len(value)
+        if not (_is_inside_word(text, start) or _is_inside_word(text, end)):
+            yield start
+        start = text.find(value, start + 1)
 
 
 def find_word(text: str, value: str, start: int = 0) -> int:
-    """Return the first place of a value between words, else its first place, -1 where there is none."""
+    """Return where a value first divides no word, else where it first begins, -1 where it does not."""
     return next(word_starts(text, value, start), text.find(value, start))
 
 
-def _is_inside_word(text: str, place: int) -> bool:
-    return 0 < place < len(text) and text[place - 1].isalnum() and text[place].isalnum()
+def _is_inside_word(text: str, index: int) -> bool:
+    return 0 < index < len(text) and text[index - 1].isalnum() and text[index].isalnum()
 
 
 def select_parts(selection: Selection, text: str) -> list[str]:
@@ -120,22 +122,24 @@ def select_parts(selection: Selection, text: str) -> list[str]:
         return []
     part = " ".join(words[first:last])
     parts = part.split(selection.separator) if selection.separator else [part]
-    return [shown(one) for one in parts if shown(one)]
+    return [shown(value) for value in parts if shown(value)]
 
 
 def _without_affixes(selection: Selection, text: str) -> str | None:
     """Return the text between prefix and suffix, None where one is missing that must be there."""
     if selection.prefix:
-        _, found, rest = text.partition(selection.prefix)
-        if not found and not selection.is_optional:
+        _, prefix, behind = text.partition(selection.prefix)
+        if prefix:
+            text = behind
+        elif not selection.is_optional:
             return None
-        text = rest if found else text
     if selection.suffix:
-        cut = text.rpartition if selection.is_last_suffix else text.partition
-        start, found, _ = cut(selection.suffix)
-        if not found and not selection.is_optional:
+        divide = text.rpartition if selection.is_last_suffix else text.partition
+        before, suffix, _ = divide(selection.suffix)
+        if suffix:
+            text = before
+        elif not selection.is_optional:
             return None
-        text = start if found else text
     return text.strip() or None
 
 
@@ -151,54 +155,71 @@ def learn_selection(
     `witnesses` are the texts of the same node on pages that nobody annotated: of the texts beside the value
     the longest counts that hardly fewer of them have than any other.
     """
-    for reading in islice(
-        product(*(list(example.readings) for example in examples)), MOST_READINGS
-    ):
-        found = _learn_reading(reading, witnesses, is_optional=is_optional)
-        if found is not None:
-            if is_multi and not found.separator and all(len(one.values) == 1 for one in reading):
-                return replace(found, separator=_likely_separator(found, reading, witnesses))
-            return found
+    has_one_each = all(len(example.values) == 1 for example in examples)
+    for reading in islice(product(*(example.readings for example in examples)), MAX_READINGS):
+        selection = _learn_reading(reading, witnesses, is_optional=is_optional)
+        if selection is None:
+            continue
+        if is_multi and has_one_each and not selection.separator:
+            separator = _likely_separator(selection, reading, witnesses)
+            return replace(selection, separator=separator)
+        return selection
     return None
 
 
 def _likely_separator(
-    found: Selection, examples: Sequence[Example], witnesses: Sequence[str]
+    selection: Selection, examples: Sequence[Example], witnesses: Sequence[str]
 ) -> str:
     """Return what divides the values of a list where each example happens to have one, else nothing."""
     values = [example.values[0] for example in examples]
-    texts = [part for witness in witnesses for part in select_parts(found, witness)]
+    texts = [text for witness in witnesses for text in select_parts(selection, witness)]
     for separator in SEPARATORS:
-        divided = [text.split(separator) for text in texts if separator in text]
-        is_known = any(separator in value for value in values)
-        if is_known or len(divided) < max(FEWEST_WITNESSES, DIVIDED_SHARE * len(texts)):
+        if any(separator in value for value in values):
             continue
-        if all(
-            part.strip() and _is_alike(values, part.strip()) for parts in divided for part in parts
-        ):
+        divided = [text.split(separator) for text in texts if separator in text]
+        if len(divided) < max(MIN_WITNESSES, MIN_DIVIDED_SHARE * len(texts)):
+            continue
+        parts = [part.strip() for parts in divided for part in parts]
+        if all(part and _could_be_value(part, values) for part in parts):
             return separator
     return ""
 
 
-def _is_alike(values: Sequence[str], text: str) -> bool:
-    """Say whether a text could be a value: about as many words at most, and digits only if values have."""
-    most = max(2 * max(value.count(" ") + 1 for value in values), FEW_WORDS)
+def _could_be_value(text: str, values: Sequence[str]) -> bool:
+    """Return whether a text is like the values: not many more words, and digits only if values have."""
+    most_words = max(value.count(" ") + 1 for value in values)
     has_digit = {bool(_DIGIT.search(value)) for value in values}
-    return text.count(" ") < most and bool(_DIGIT.search(text)) in has_digit
+    is_short = text.count(" ") < max(2 * most_words, MIN_WORDS_ALLOWED)
+    return is_short and bool(_DIGIT.search(text)) in has_digit
 
 
 def _learn_reading(
     examples: Sequence[Example], witnesses: Sequence[str], *, is_optional: bool
 ) -> Selection | None:
+    """Return the first of these selections that takes the values from all examples, None if none does.
+
+    1. The whole text.
+    2. The text between prefixes and suffixes that the witnesses have.
+    3. The words at offsets, and the text between what the examples share; in this order only with
+       witnesses, since those that the examples share would have been witnessed.
+    """
     separator = _separator_of(examples)
     if separator is None:
         return None
-    literal, offsets = _affixes(examples, separator, is_optional=is_optional), _offsets(examples)
-    for selection in [
-        *_whole(separator),
-        *_witnessed(examples, separator, witnesses, is_optional=is_optional),
-        *([*offsets, *literal] if len(witnesses) >= FEWEST_WITNESSES else [*literal, *offsets]),
-    ]:
+    selections = [Selection(separator=separator)]
+    if len(witnesses) >= MIN_WITNESSES:
+        selections += _witnessed(examples, separator, witnesses, is_optional=is_optional)
+        selections += _offsets(examples)
+        selections += _affixes(examples, separator, is_optional=is_optional)
+    else:
+        selections += _affixes(examples, separator, is_optional=is_optional)
+        selections += _offsets(examples)
+    return _first_right(selections, examples)
+
+
+def _first_right(selections: Iterable[Selection], examples: Sequence[Example]) -> Selection | None:
+    """Return the first selection that takes exactly the values from all examples, None if none does."""
+    for selection in selections:
         if all(
             select_parts(selection, example.text) == list(example.values) for example in examples
         ):
@@ -208,55 +229,52 @@ def _learn_reading(
 
 def _separator_of(examples: Sequence[Example]) -> str | None:
     """Return the text between values, empty where each text has one; None where it differs."""
-    found = {between.strip() or between for example in examples for between in example.between}
-    if len(found) > 1 or "" in found:
+    separators = {between.strip() or between for example in examples for between in example.between}
+    if len(separators) > 1 or "" in separators:
         return None
-    return next(iter(found), "")
-
-
-def _whole(separator: str) -> Iterator[Selection]:
-    yield Selection(separator=separator)
+    return next(iter(separators), "")
 
 
 def _witnessed(
     examples: Sequence[Example], separator: str, witnesses: Sequence[str], *, is_optional: bool
 ) -> Iterator[Selection]:
-    """Yield the selections between texts that the witnesses bear out, the longest texts first."""
-    if len(witnesses) < FEWEST_WITNESSES:
-        return
-    prefixes = _borne_out(_tails(examples), witnesses)
-    for prefix in prefixes or [""]:
-        behind = [
-            text.partition(prefix)[2] if prefix else text for text in witnesses if prefix in text
-        ]
-        for suffix in _borne_out(_heads(examples), behind) or [""]:
-            if prefix or suffix:
-                lacks = is_optional or _lacks(examples) or _is_often_last(examples, behind, suffix)
-                for is_last in (False, True) if suffix else (False,):
-                    yield Selection(prefix, suffix, lacks, is_last, separator=separator)
+    """Yield the selections between texts that the witnesses have, the longest texts first."""
+    is_optional = is_optional or _some_lack_text_beside(examples)
+    for prefix in _confirmed(_tails(examples), witnesses) or [""]:
+        behind = witnesses
+        if prefix:
+            behind = [witness.partition(prefix)[2] for witness in witnesses if prefix in witness]
+        for suffix in _confirmed(_heads(examples), behind) or [""]:
+            if not prefix and not suffix:
+                continue
+            lacks = is_optional or _often_lacks(suffix, behind, examples)
+            for is_last in (False, True) if suffix else (False,):
+                yield Selection(prefix, suffix, lacks, is_last, separator=separator)
 
 
-def _lacks(examples: Sequence[Example]) -> bool:
-    """Say whether some values have a text before or after them, and others have none."""
-    lefts, rights = [bool(e.left) for e in examples], [bool(e.right) for e in examples]
-    return len(set(lefts)) > 1 or len(set(rights)) > 1
+def _some_lack_text_beside(examples: Sequence[Example]) -> bool:
+    """Return whether some values have a text before or after them, and others have none."""
+    has_left = {bool(example.left) for example in examples}
+    has_right = {bool(example.right) for example in examples}
+    return len(has_left) > 1 or len(has_right) > 1
 
 
-def _is_often_last(examples: Sequence[Example], behind: Sequence[str], suffix: str) -> bool:
-    """Say whether the value seems to end some of the texts, which then lack the suffix."""
-    without = [text for text in behind if suffix and suffix not in text]
+def _often_lacks(suffix: str, behind: Sequence[str], examples: Sequence[Example]) -> bool:
+    """Return whether the value seems to end some of the texts, which then lack the suffix."""
+    if not suffix:
+        return False
     values = [value for example in examples for value in example.values]
-    alike = [text for text in without if _is_alike(values, text)]
-    return len(alike) > ENDING_SHARE * len(behind)
+    n_ending = sum(1 for text in behind if suffix not in text and _could_be_value(text, values))
+    return n_ending > MAX_ENDING_SHARE * len(behind)
 
 
-def _borne_out(texts: Sequence[str], witnesses: Sequence[str]) -> list[str]:
+def _confirmed(texts: Sequence[str], witnesses: Sequence[str]) -> list[str]:
     """Return the texts that hardly fewer witnesses have than have any of them, in their order."""
     counts = {text: sum(text in witness for witness in witnesses) for text in texts}
     most = max(counts.values(), default=0)
-    if most <= BORNE_OUT_SHARE * len(witnesses):
+    if most <= MIN_WITNESSED_SHARE * len(witnesses):
         return []
-    return [text for text, n in counts.items() if n >= SAME_SHARE * most][:MOST_AFFIXES]
+    return [text for text, n in counts.items() if n >= MIN_SHARE_OF_BEST * most][:MAX_AFFIXES]
 
 
 def _tails(examples: Sequence[Example]) -> list[str]:
@@ -264,14 +282,15 @@ def _tails(examples: Sequence[Example]) -> list[str]:
     lefts = [example.left for example in examples if example.left]
     if not lefts:
         return []
-    common = commonprefix([left[::-1] for left in lefts])[::-1][-LONGEST_AFFIX:]
+    common = commonprefix([left[::-1] for left in lefts])[::-1][-MAX_AFFIX_CHARS:]
     left = max(lefts, key=len)
     start = len(left) - len(common)
-    return [
-        _guarded(left[place - 1 : place] if place else "", common[place - start :], before=True)
-        for place in range(start, len(left))
-        if left[place] != " " and not _is_inside_word(left, place)
-    ]
+    tails = []
+    for index in range(start, len(left)):
+        if left[index] != " " and not _is_inside_word(left, index):
+            letter_before = left[index - 1] if index else ""
+            tails.append(_guarded(common[index - start :], before=letter_before))
+    return tails
 
 
 def _heads(examples: Sequence[Example]) -> list[str]:
@@ -279,30 +298,33 @@ def _heads(examples: Sequence[Example]) -> list[str]:
     rights = [example.right for example in examples if example.right]
     if not rights:
         return []
-    common = commonprefix(rights)[:LONGEST_AFFIX]
+    common = commonprefix(rights)[:MAX_AFFIX_CHARS]
     right = max(rights, key=len)
     return [
-        _guarded(right[place : place + 1], common[:place], before=False)
-        for place in range(len(common), 0, -1)
-        if right[place - 1] != " " and not _is_inside_word(right, place)
+        _guarded(common[:index], after=right[index : index + 1])
+        for index in range(len(common), 0, -1)
+        if right[index - 1] != " " and not _is_inside_word(right, index)
     ]
 
 
-def _guarded(beside: str, text: str, *, before: bool) -> str:
-    """Return a text with the blanks around it where it begins or ends with a word: it divides none."""
+def _guarded(text: str, *, before: str = "", after: str = "") -> str:
+    """Return a text with a blank around it where it begins or ends with a word, so that it divides none.
+
+    `before` or `after` is the letter that stands there in the example.
+    """
     bare = text.strip()
-    begins = bare[0].isalnum() and (beside if before else text[0]) == " "
-    ends = bare[-1].isalnum() and (text[-1] if before else beside) == " "
+    begins = bare[0].isalnum() and (before or text)[0] == " "
+    ends = bare[-1].isalnum() and (after or text)[-1] == " "
     return f"{' ' * begins}{bare}{' ' * ends}"
 
 
 def _affixes(
     examples: Sequence[Example], separator: str, *, is_optional: bool
 ) -> Iterator[Selection]:
+    """Yield the selections between the texts that all examples share."""
     prefix, suffix = _prefix_of(examples), _suffix_of(examples)
-    lacks = any(not e.left for e in examples) and any(e.left for e in examples)
-    lacks = lacks or (any(not e.right for e in examples) and any(e.right for e in examples))
-    for optional in (True,) if lacks or is_optional else (False, True):
+    is_optional = is_optional or _some_lack_text_beside(examples)
+    for optional in (True,) if is_optional else (False, True):
         for is_last in (False, True) if suffix else (False,):
             yield Selection(prefix, suffix, optional, is_last, separator=separator)
 
@@ -314,20 +336,22 @@ def _prefix_of(examples: Sequence[Example]) -> str:
         return ""
     common = commonprefix([left[::-1] for left in lefts])[::-1]
     if len(lefts) == 1:
-        common = _DIGIT.split(common)[-1] if _DIGIT.search(common) else common
-    if any(len(left) > len(common) and left[-len(common) - 1 :][:1] != " " for left in lefts):
-        head, space, rest = common.partition(" ")
-        common = rest if space and rest.strip() else common if not head.isalnum() else rest
-    return common[-LONGEST_AFFIX:].strip()
+        common = _DIGIT.split(common)[-1]
+    cuts_word = any(len(left) > len(common) and left[-len(common) - 1] != " " for left in lefts)
+    if cuts_word:
+        half_word, _, words = common.partition(" ")
+        if words.strip() or half_word.isalnum():
+            common = words
+    return common[-MAX_AFFIX_CHARS:].strip()
 
 
 def commonprefix(texts: Sequence[str]) -> str:
     """Return the letters with which all texts begin."""
     first, last = min(texts), max(texts)
-    n = next(
-        (n for n, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), None
-    )
-    return first if n is None else first[:n]
+    for index, letter in enumerate(first):
+        if last[index : index + 1] != letter:
+            return first[:index]
+    return first
 
 
 def _suffix_of(examples: Sequence[Example]) -> str:
@@ -337,32 +361,34 @@ def _suffix_of(examples: Sequence[Example]) -> str:
         return ""
     common = commonprefix(rights)
     if len(rights) == 1:
-        common = _DIGIT.split(common)[0] if _DIGIT.search(common) else common
-    if any(len(right) > len(common) and right[len(common)] != " " for right in rights):
-        rest, space, tail = common.rpartition(" ")
-        common = rest if space and rest.strip() else common if not tail.isalnum() else rest
-    return common[:LONGEST_AFFIX].strip()
+        common = _DIGIT.split(common)[0]
+    cuts_word = any(len(right) > len(common) and right[len(common)] != " " for right in rights)
+    if cuts_word:
+        words, _, half_word = common.rpartition(" ")
+        if words.strip() or half_word.isalnum():
+            common = words
+    return common[:MAX_AFFIX_CHARS].strip()
 
 
 def _offsets(examples: Sequence[Example]) -> Iterator[Selection]:
     """Yield the word offsets that hold on all examples, small numbers first."""
     firsts, lasts = [], []
     for example in examples:
-        n = len(example.text.split(" "))
-        first = len(example.left.split(" ")) if example.left else 1
-        last = n - (len(example.right.split(" ")) - 1 if example.right else 0)
-        firsts.append({first, first - n - 1})
-        lasts.append({last, last - n - 1})
-    for first in sorted(set.intersection(*firsts), key=lambda offset: (abs(offset), -offset)):
-        for last in sorted(set.intersection(*lasts), key=lambda offset: (abs(offset), -offset)):
+        n_words = len(example.text.split(" "))
+        n_before = example.left.count(" ")
+        n_after = example.right.count(" ")
+        first, last = n_before + 1, n_words - n_after
+        firsts.append({first, first - n_words - 1})
+        lasts.append({last, last - n_words - 1})
+    for first in sorted(set.intersection(*firsts), key=_smallest_first):
+        for last in sorted(set.intersection(*lasts), key=_smallest_first):
             yield Selection(first=first, last=last)
+
+
+def _smallest_first(offset: int) -> tuple[int, int]:
+    return (abs(offset), -offset)
 
 
 def learn_offsets(examples: Sequence[Example]) -> Selection | None:
     """Return the selection by word offsets alone, as the paper has it."""
-    for selection in [Selection(), *_offsets(examples)]:
-        if all(
-            select_parts(selection, example.text) == list(example.values) for example in examples
-        ):
-            return selection
-    return None
+    return _first_right([Selection(), *_offsets(examples)], examples)

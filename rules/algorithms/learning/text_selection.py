@@ -22,7 +22,7 @@ from rules.algorithms.learning.targets import TargetNode
 from rules.algorithms.rule.rule import Selection
 from rules.algorithms.rule.xpaths import COLONS, shown
 
-N_LOOKED_AT = 200  # selected nodes of the unannotated pages
+MAX_WITNESSES = 200  # selected nodes of the unannotated pages that are read
 
 
 class NoSelection(Exception):
@@ -41,28 +41,31 @@ def learn_part(
     """Return the part of the node's text that is the value. Raises NoSelection."""
     index = samples.index
     examples = examples_of(index, marks)
-    label = next((f.values for f in candidate.features if f.kind == "label"), ())
-    witnesses = _texts_elsewhere(samples, candidate, marks[0].positive.target)
+    labels = next((f.values for f in candidate.features if f.kind == "label"), ())
     selection = learn_selection(
-        examples, is_optional=bool(label), is_multi=attribute.is_multi, witnesses=witnesses
+        examples,
+        is_optional=bool(labels),
+        is_multi=attribute.is_multi,
+        witnesses=_unannotated_texts(samples, candidate, marks[0].positive.target),
     )
-    if selection is not None and selection.is_whole and label:
-        return _cut_label(index, candidate, label)
-    if selection is not None or _regex_selects(attribute.regex, examples):
-        return selection or Selection()
+    if selection is not None and selection.is_whole and labels:
+        return _cut_label(index, candidate, labels)
+    if selection is not None:
+        return selection
+    if _regex_selects(attribute.regex, examples):
+        return Selection()
     example = next((e for e in examples if e.left or e.right or len(e.values) > 1), examples[0])
-    shows = f"{', '.join(example.values)[:60]!r} in {example.text[:60]!r}"
-    raise NoSelection(
-        marks[0].positive.page, f"no part of the text is the value on all pages: {shows}"
-    )
+    part = f"{', '.join(example.values)[:60]!r} in {example.text[:60]!r}"
+    reason = f"no part of the text is the value on all pages: {part}"
+    raise NoSelection(marks[0].positive.page, reason)
 
 
-def _texts_elsewhere(samples: Samples, candidate: Conjunction, target: str) -> list[str]:
+def _unannotated_texts(samples: Samples, candidate: Conjunction, target: str) -> list[str]:
     """Return what the candidate's nodes on unannotated pages show."""
     if not samples.has_others:
         return []
     first = samples.index.page_starts[len(samples.pages)]
-    numbers = islice(numbers_of(candidate.bits >> first), N_LOOKED_AT)
+    numbers = islice(numbers_of(candidate.bits >> first), MAX_WITNESSES)
     return [text_of(samples.index, first + number, target) for number in numbers]
 
 
@@ -71,8 +74,8 @@ def examples_of(index: NodeIndex, marks: Iterable[TargetNode]) -> list[Example]:
     for mark in marks:
         marks_by_node[mark.positive.node].append(mark)
     return [
-        _example(text_of(index, node, found[0].positive.target), found)
-        for node, found in marks_by_node.items()
+        _example(text_of(index, node, node_marks[0].positive.target), node_marks)
+        for node, node_marks in marks_by_node.items()
     ]
 
 
@@ -85,8 +88,8 @@ def text_of(index: NodeIndex, node: int, target: str) -> str:
 
 def _example(text: str, marks: Iterable[TargetNode]) -> Example:
     """Return the text with its values in the order in which they stand there."""
-    places = sorted((_start_of(text, mark), mark.value) for mark in marks)
-    return Example(text, tuple(value for _, value in places), tuple(start for start, _ in places))
+    values = sorted((_start_of(text, mark), mark.value) for mark in marks)
+    return Example(text, tuple(value for _, value in values), tuple(start for start, _ in values))
 
 
 def _start_of(text: str, mark: TargetNode) -> int:
@@ -104,11 +107,14 @@ def _regex_selects(regex: str, examples: Iterable[Example]) -> bool:
 def _cut_label(index: NodeIndex, candidate: Conjunction, labels: Sequence[str]) -> Selection:
     """Return the selection that cuts a label off where a selected node begins with it."""
     openings = tuple(f"{label} " for label in labels)
-    for number in islice(numbers_of(candidate.bits), N_LOOKED_AT):
-        if index.opening(number).startswith(openings):
-            text = shown(index.string(number))
-            for label in labels:
-                if text.startswith(label) and text[len(label) :].lstrip()[:1] in COLONS:
-                    end = len(label) + 1 + text[len(label) :].index(text[len(label) :].lstrip()[0])
-                    return Selection(prefix=text[:end], is_optional=True)
+    for number in islice(numbers_of(candidate.bits), MAX_WITNESSES):
+        if not index.opening(number).startswith(openings):
+            continue
+        text = shown(index.string(number))
+        for label in labels:
+            behind = text[len(label) :]
+            colon = behind.lstrip()[:1]
+            if text.startswith(label) and colon and colon in COLONS:
+                end = len(label) + behind.index(colon) + 1
+                return Selection(prefix=text[:end], is_optional=True)
     return Selection()

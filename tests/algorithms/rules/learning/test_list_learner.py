@@ -3,14 +3,16 @@
 import random
 
 import pytest
+from lxml import html
 
 from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.grouping import RawPage
 from clustering.dom.page import parse_page
-from rules.algorithms.learning.list_learner import learn_list
+from rules.algorithms.learning.list_learner import learn_list, run_of, with_run
 from rules.algorithms.learning.samples import read_samples
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
-from rules.algorithms.rule.rule import ClusterRule
+from rules.algorithms.rule.feature import Feature
+from rules.algorithms.rule.rule import Alternative, Boundary, ClusterRule
 from rules.algorithms.running.records import RunnableRule
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from rules.bundle.extraction import extract
@@ -358,3 +360,66 @@ def test_a_label_without_its_value_does_not_reach_into_the_next_record() -> None
     assert [("x", "7 kB", None), ("y", "8 kB", "page"), ("z", "9 kB", None)] == [
         tuple(one.values.get(name) for name in marks) for one in found.records
     ]
+
+
+TERM = Boundary(Alternative("xpath", "element", (Feature("tag", 0, ("dt",)),)))
+GLOSSARY = (
+    "<dl><dt>A</dt><dd>1</dd><dt>B</dt><dd>2</dd><dd>3</dd><dd class=ad>4</dd><p>end</p></dl>"
+)
+
+
+def page_of_glossary(*sizes: int, source: str = GLOSSARY) -> AnnotatedPage:
+    tree = html.document_fromstring(source)
+    firsts = list(tree.iter("dt"))
+    return AnnotatedPage(
+        "u",
+        tree,
+        records=[
+            [first, *first.itersiblings()][:n] for first, n in zip(firsts, sizes, strict=True)
+        ],
+    )
+
+
+def run_lengths(boundary: Boundary | None, source: str) -> list[int]:
+    assert boundary is not None
+    return [len(run_of(first, boundary)) for first in html.document_fromstring(source).iter("dt")]
+
+
+def test_records_of_one_element_have_no_other() -> None:
+    boundary = with_run(TERM, [page_of_glossary(1, 1)])
+
+    assert (TERM, [1, 1]) == (boundary, run_lengths(boundary, GLOSSARY))
+
+
+def test_a_record_ends_at_the_next_one_and_at_an_element_of_no_record() -> None:
+    boundary = with_run(TERM, [page_of_glossary(2, 4)])
+
+    assert [2, 4] == run_lengths(boundary, GLOSSARY)
+    assert [4, 1, 2] == run_lengths(
+        boundary,
+        "<dl><dt>A</dt><dd>1</dd><dd>2</dd><dd>3</dd><p>x</p><dt>B</dt><dt>C</dt><dd>1</dd></dl>",
+    )
+
+
+def test_where_no_class_marks_what_is_of_no_record_the_longest_record_is_the_measure() -> None:
+    boundary = with_run(TERM, [page_of_glossary(2, 3)])
+
+    assert boundary is not None
+    assert (3, [2, 3]) == (boundary.n_siblings, run_lengths(boundary, GLOSSARY))
+
+
+def test_a_class_marks_what_is_of_no_record() -> None:
+    source = GLOSSARY.replace("<dd>", "<dd class='own x'>")
+    boundary = with_run(TERM, [page_of_glossary(2, 3, source=source)])
+
+    assert [2, 3] == run_lengths(boundary, source)
+    assert [5] == run_lengths(
+        boundary, "<dl><dt>A" + 4 * "<dd class=own>1</dd>" + "<dd class=ad>2</dd></dl>"
+    )
+
+
+def test_a_boundary_survives_being_stored() -> None:
+    boundary = with_run(TERM, [page_of_glossary(2, 3)], has_text=True)
+
+    assert boundary is not None
+    assert boundary == Boundary.from_json(boundary.as_json())
