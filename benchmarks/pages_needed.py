@@ -19,7 +19,7 @@ from benchmarks.rule_learning import Judge, LabelledCluster, demo_clusters, swde
 from benchmarks.suggestions import types_of
 from rules.algorithms.learning.learner import learn_cluster
 from rules.algorithms.learning.novelty import richest
-from rules.algorithms.learning.stopping import SamplePage, SuggestedValues, look_at
+from rules.algorithms.learning.stopping import SamplePage, SuggestedValues, assess
 from rules.algorithms.rule.rule import ClusterRule
 from vertex.demo import sites
 
@@ -147,7 +147,7 @@ class Desk:
             )
             for page in self.samples
         ]
-        number = look_at(rule, self.judge.columns, pages).next_page
+        number = assess(rule, self.judge.columns, pages).next_page
         return None if number is None else self.samples[number]
 
     def _said(self, page: str) -> dict[str, tuple[str, ...]]:

@@ -1,15 +1,18 @@
 """Learn the most precise and robust XPath of an attribute, as published.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.2,
-            Algorithm 3 (Learn_XSLT_Rule).
-Notation:   S -> `features`; C_k, L_{k+1} as printed; X(F) -> `LearntXPath`; prec, dist, sup as printed.
-Readings:   The text's four ordered properties are the specification: recall 1, then precision, distance,
-            support. As printed, imprecise and precise XPaths share min_dist, so that the result depends on
-            the order; here each kind has its own best, and L_{k+1} is pruned with the precise one only.
-            Precise is what selects no negative and at most one node of each unannotated page; the second half
-            does not hold for attributes with several values.
-Departures: One feature is kept for each set of nodes (the nearest), and a set that selects what one of its
-            parts selects is dropped: neither changes the result. There are at most MAX_SETS sets of a size.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            III-C.2, Algorithm 3 (Learn_XSLT_Rule).
+Notation:   S -> `features`; C_k, L_{k+1} as printed; X(F) -> `LearntXPath`; prec, dist, sup as
+            printed.
+Readings:   The text's four ordered properties are the specification: recall 1, then precision,
+            distance, support. As printed, imprecise and precise XPaths share min_dist, so that the
+            result depends on the order; here each kind has its own best, and L_{k+1} is pruned
+            with the precise one only. Precise is what selects no negative and at most one node of
+            each unannotated page; the second half does not hold for attributes with several
+            values.
+Departures: One feature is kept for each set of nodes (the nearest), and a set that selects what
+            one of its parts selects is dropped: neither changes the result. There are at most
+            MAX_SETS sets of a size.
 Cost:       An AND of integers for each set.
 """
 

@@ -1,8 +1,10 @@
 """Return the nodes of an index that have a feature: the same nodes as its XPath test, found at once for all.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.1.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            III-C.1.
 Readings:   Those of `feature` and `xpaths`; a test holds that both select the same nodes.
-Cost:       A few passes over arrays of n numbers for each feature, remembered for the next attribute.
+Cost:       A few passes over arrays of n numbers for each feature, remembered for the next
+            attribute.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Learn an attribute's rule: one conjunction, alternatives by layout, a position, or a classifier.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            III-C.
 Departures: Those of `learner`, `search` and `range_pruner`.
-Cost:       That of a search for all annotated pages together; where it fails, one more for each page.
+Cost:       That of a search for all annotated pages together; where it fails, one more for each
+            page.
 """
 
 from __future__ import annotations
@@ -328,8 +330,8 @@ def _learn_layouts(task: AttributeTask) -> TargetRule:
         raise NoPreciseXPath("xpath", pages[0], "there is one annotated page only")
     candidates: list[Conjunction] = []
     for page in pages:
-        goal, found = task.on_pages({page}).search()
-        candidates += [candidate for candidate in found if _is_confirmed(candidate, goal)]
+        goal, of_page = task.on_pages({page}).search()
+        candidates += [candidate for candidate in of_page if _is_confirmed(candidate, goal)]
     return TargetRule(_cover_pages(task, candidates, pages))
 
 

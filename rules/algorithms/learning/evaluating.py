@@ -1,4 +1,4 @@
-"""Apply a learnt rule to the pages of an index: which nodes it selects there, and which values they hold.
+"""Apply a learnt rule to the pages of a node index: which nodes it selects there, and which values they hold.
 
 Departures: None; what a stylesheet selects is the same, which a test of both holds.
 Cost:       An AND of integers for each feature; much less than running XPaths.
@@ -18,9 +18,7 @@ from rules.algorithms.rule.rule import NAIVE_BAYES, Alternative, AttributeRule
 
 def selected_nodes(columns: Columns, alternative: Alternative, page: NodeSet) -> NodeSet:
     """Return the nodes of a page that an alternative selects."""
-    bits = columns.targets(alternative.target) & page
-    for feature in alternative.features:
-        bits &= columns.bits(feature)
+    bits = columns.bits_of_all(alternative.target, alternative.features) & page
     if alternative.position:
         return nth(bits, alternative.position)
     if alternative.kind == NAIVE_BAYES:
@@ -47,6 +45,7 @@ def values_on(columns: Columns, rule: AttributeRule, page: NodeSet) -> list[str]
         return []
     texts = [text_of(columns.index, node, alternative.target) for node in nodes]
     values = [value for text in texts for value in select_parts(alternative.selection, text)]
-    if rule.regex:
-        values = [found for value in values if (found := select(rule.regex, value)) is not None]
-    return values
+    if not rule.regex:
+        return values
+    selected = [select(rule.regex, value) for value in values]
+    return [value for value in selected if value is not None]

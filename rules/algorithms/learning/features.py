@@ -1,11 +1,14 @@
 """Generate the features of a target: small functions in a tuple, each of which looks at one thing.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.1.
-Notation:   F(a, p) = {(T, l, V)} -> `Feature(kind, level, values)`; a slot is a feature without its value.
-Readings:   "Every preceding sibling" is the first two each side, at levels up to 5: a list has thousands.
-            A disjunction joins the values of one slot on several pages, at most three.
-Departures: Class words, features of any ancestor, weak attributes, and text anchors that the paper has not:
-            `GENERATORS`. The paper's own set is `PUBLISHED`. In a list all items of a page share a value.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            III-C.1.
+Notation:   F(a, p) = {(T, l, V)} -> `Feature(kind, level, values)`; a slot is a feature without
+            its value.
+Readings:   "Every preceding sibling" is the first two each side, at levels up to 5: a list has
+            thousands. A disjunction joins the values of one slot on several pages, at most three.
+Departures: Class words, features of any ancestor, weak attributes, and text anchors that the paper
+            has not: `GENERATORS`. The paper's own set is `PUBLISHED`. In a list all items of a
+            page share a value.
 Cost:       Linear in the depth of the target.
 """
 
@@ -30,7 +33,8 @@ MAX_ANCHOR_LEVEL = 4
 MAX_WEAK_LEVEL = 3
 MAX_HTML_VALUE_CHARS = 120
 ID_AND_CLASS = {"id", "class"}
-# Set on the elements above the record in a record's sample; its name is one that no page's feature has.
+# Set on the elements above the record in a record's sample; its name is one that no page's feature
+# has.
 ABOVE_RECORD: Final = "vertex.above"
 # HTML attributes that hold the page's own content, or say where it leads.
 CONTENT_ATTRIBUTES = {

@@ -1,11 +1,13 @@
 """Learn a cluster's rule from its samples: the default learner and the published one.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.
-Notation:   pXPath -> an alternative of kind "xpath"; rXPath -> the conjunction of one of kind "naive_bayes".
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            III-C.
+Notation:   pXPath -> an alternative of kind "xpath"; rXPath -> the conjunction of one of kind
+            "naive_bayes".
 Readings:   Steps in their order: conjunction, position, Naive Bayes; then the part of the text.
-Departures: Before the position come alternatives by layout: each serves some of the annotated pages, none
-            selects a wrong node. A precise conjunction that hardly any page confirms is the last resort.
-            `published` is the paper's own way, on elements.
+Departures: Before the position come alternatives by layout: each serves some of the annotated
+            pages, none selects a wrong node. A precise conjunction that hardly any page confirms
+            is the last resort. `published` is the paper's own way, on elements.
 Cost:       One walk over the samples; then a few hundred features an attribute.
 """
 

@@ -1,15 +1,15 @@
 """Learn the rule of a cluster of list pages: where records begin and end, and their fields within them.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C, for
-            each record as if it were a page.
-Readings:   Each annotated record is an annotated page, each other record of an annotated page one without
-            annotations: that a field is in a record once supports a rule, as it does on pages. A field that
-            is not multi-valued has one value in a record. An attribute whose values stand in no record is
-            the page's: it is learnt on whole pages, and each record has its values.
-            Elements behind the first one of a record are like those of the annotated records: of their
-            tags. Where a tag is also that of an element between or behind the records, its classes must
-            distinguish the two; where they do not, a record has no more elements than the longest annotated
-            one.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            III-C, for each record as if it were a page.
+Readings:   Each annotated record is an annotated page, each other record of an annotated page one
+            without annotations: that a field is in a record once supports a rule, as it does on
+            pages. A field that is not multi-valued has one value in a record. An attribute whose
+            values stand in no record is the page's: it is learnt on whole pages, and each record
+            has its values. Elements behind the first one of a record are like those of the
+            annotated records: of their tags. Where a tag is also that of an element between or
+            behind the records, its classes must distinguish the two; where they do not, a record
+            has no more elements than the longest annotated one.
 Cost:       As that of a cluster with so many small pages.
 """
 
@@ -66,7 +66,8 @@ def learn_records(
 ) -> ClusterRule:
     """Return the rule of a cluster of lists whose records were made samples.
 
-    1. On the whole pages learn where records begin, and the attributes whose values stand in no record.
+    1. On the whole pages learn where records begin, and the attributes whose values stand in no
+       record.
     2. Learn which elements behind the first one belong to a record.
     3. On records, of the annotated pages and of others, learn the other attributes.
     """
@@ -101,8 +102,8 @@ def _in_turn(first: Sequence[_Element], second: Sequence[_Element]) -> list[_Ele
 def _records_of_unannotated_pages(samples: Samples, boundary: Boundary | None) -> list[_Element]:
     """Return copies of records where the boundary finds them, some of each page.
 
-    They distinguish what is the same in all records of one page, such as the town of a list of its shops,
-    from what is the same in all records.
+    They distinguish what is the same in all records of one page, such as the town of a list of its
+    shops, from what is the same in all records.
     """
     if boundary is None:
         return []

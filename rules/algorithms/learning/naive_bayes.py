@@ -1,10 +1,12 @@
 """Choose among the nodes of an imprecise XPath with a Naive-Bayes classifier.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.3.
-Notation:   rXPath -> the conjunction whose nodes are the candidates; + -> the positives, - -> the others.
-Readings:   SMOOTHING = 1 is added to each count; the MAX_FEATURES of the highest mutual information remain.
-            P(+) > 0.5 is a sum of log-odds above 0. Level 0 becomes the node itself, 1 its parent, 2 and more
-            any ancestor.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            III-C.3.
+Notation:   rXPath -> the conjunction whose nodes are the candidates; + -> the positives, - -> the
+            others.
+Readings:   SMOOTHING = 1 is added to each count; the MAX_FEATURES of the highest mutual
+            information remain. P(+) > 0.5 is a sum of log-odds above 0. Level 0 becomes the node
+            itself, 1 its parent, 2 and more any ancestor.
 Departures: Weights are rounded to four decimals, which is what the stylesheet computes with.
 Cost:       One test of each feature on each candidate.
 """

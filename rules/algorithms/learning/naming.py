@@ -1,6 +1,7 @@
-"""Say whether a text on a page names an attribute: "Fax:" does for `faxNumber`, `product-price` for `price`.
+"""Decide whether a text on a page names an attribute: "Fax:" for `faxNumber`, `product-price` for `price`.
 
-Departures: The paper looks at no names. Those of a vertical are words that pages use for the same things.
+Departures: The paper looks at no names. Those of a vertical are words that pages use for the same
+            things.
 Cost:       Linear in the text, remembered.
 """
 
@@ -9,9 +10,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-SHORTEST = 3  # letters of a word that can name something
-# Words of attribute names that say what kind of value it is, not which.
-GENERIC = frozenset(
+MIN_LETTERS = 3  # of a word that can name something
+# Words of attribute names for the kind of a value, which do not tell one from another.
+GENERIC_WORDS = frozenset(
     {
         "number",
         "value",
@@ -44,22 +45,23 @@ def words_of(name: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=65536)
 def names_attribute(attribute: str, text: str) -> bool:
-    """Say whether a text has a word that the attribute's name has, but for its ending.
+    """Return whether a text has a word that the attribute's name has, but for its ending.
 
     >>> names_attribute("viewCount", "Views"), names_attribute("faxNumber", "Phone number")
     (True, False)
     """
     words = words_of(attribute)
-    telling = [word for word in words if word not in GENERIC] or list(words)
-    return any(_alike(one, other) for one in telling for other in words_of(text))
+    specific_words = [word for word in words if word not in GENERIC_WORDS] or words
+    return any(_is_same_word(word, other) for word in specific_words for other in words_of(text))
 
 
-def _alike(one: str, other: str) -> bool:
-    short, long = sorted((one, other), key=len)
-    if len(short) < SHORTEST or len(long) > 2 * len(short):
+def _is_same_word(word: str, other: str) -> bool:
+    """Return whether two words are the same but for an ending, or one is the end of the other."""
+    short, long = sorted((word, other), key=len)
+    if len(short) < MIN_LETTERS or len(long) > 2 * len(short):
         return False
-    if len(short) > SHORTEST and long.endswith(short):
+    if long.startswith(short):
         return True
-    return long.startswith(short) or (
-        len(short) > SHORTEST and long[: len(short) - 1] == short[:-1]
-    )
+    if len(short) == MIN_LETTERS:
+        return False
+    return long.endswith(short) or long.startswith(short[:-1])

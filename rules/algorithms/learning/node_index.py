@@ -1,11 +1,12 @@
 """Number the nodes of sample pages once, so that a set of nodes is an integer's bits.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.2: the
-            nodes of P+ and P- and those of the unannotated pages.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            III-C.2: the nodes of P+ and P- and those of the unannotated pages.
 Notation:   n, the number of nodes; node n is the one that does not exist and has itself as parent.
-Readings:   Nodes are elements and text nodes that show something, in document order, page after page.
-            Annotated pages come first: sets of their nodes are short integers.
-Cost:       One walk over each page. Arrays of n numbers, and one list of nodes a tag, attribute and word.
+Readings:   Nodes are elements and text nodes that show something, in document order, page after
+            page. Annotated pages come first: sets of their nodes are short integers.
+Cost:       One walk over each page. Arrays of n numbers, and one list of nodes a tag, attribute
+            and word.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Number the nodes of one page, and retain the walks over pages that are asked for again.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.2: the
-            nodes of P+ and P- and those of the unannotated pages.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            III-C.2: the nodes of P+ and P- and those of the unannotated pages.
 Readings:   As in `node_index`, of which a page is a part.
-Cost:       One walk over a page; a page that is known costs nothing at its old place, and a copy of its nodes
-            where other pages come before it now.
+Cost:       One walk over a page; a page that is known costs nothing at its old place, and a copy
+            of its nodes where other pages come before it now.
 """
 
 from __future__ import annotations

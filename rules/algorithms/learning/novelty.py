@@ -1,9 +1,9 @@
 """Find what is new on pages nobody annotated: kinds of texts and images, and labels, not met before.
 
-Notation:   The kind of a text node or image is the tags and classes of its parent and of two elements above
-            it, with the id of the parent.
-Readings:   A kind or label is the template's where at least two samples have it; what one page has alone is
-            its content. A label is a short text.
+Notation:   The kind of a text node or image is the tags and classes of its parent and of two
+            elements above it, with the id of the parent.
+Readings:   A kind or label is the template's where at least two samples have it; what one page has
+            alone is its content. A label is a short text.
 Cost:       One look at each text node.
 """
 
@@ -18,15 +18,15 @@ from clustering.dom.visible import INVISIBLE_TAGS
 from rules.algorithms.learning.naming import names_attribute
 from rules.algorithms.learning.node_index import NodeIndex, NodeSet
 
-FEWEST_PAGES: Final = 2
-PLACEHOLDER: Final = 3  # pages that must show the same text
-DISTINCT: Final = 0.8  # share of the other values that must differ
-_NOTHING = re.compile(r"\W+|n/?a|none|unknown|tb[acd]|null|nil", re.IGNORECASE)
-WORDS: Final = 3  # of a label that names an attribute
-LONGEST_LABEL: Final = 40
-LEVELS: Final = 3
+MIN_PAGES: Final = 2  # that have what belongs to the template
+MIN_PLACEHOLDER_PAGES: Final = 3  # that show the same text
+MIN_DISTINCT_SHARE: Final = 0.8  # of the other values, which must differ
+MAX_LABEL_WORDS: Final = 3  # of a label that names an attribute
+MAX_LABEL_CHARS: Final = 40
+KIND_LEVELS: Final = 3  # elements above a node that make its kind
+INVISIBLE_PARENTS: Final = INVISIBLE_TAGS | {"title", "option"}
+_NO_VALUE = re.compile(r"\W+|n/?a|none|unknown|tb[acd]|null|nil", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
-UNSEEN: Final = INVISIBLE_TAGS | {"title", "option"}
 
 
 class New(NamedTuple):
@@ -43,42 +43,42 @@ def find_news(
 ) -> list[list[New]]:
     """Return what is new on each page; nothing on annotated ones."""
     keys_by_page = [_keys_of(index, bits) for bits in pages]
-    having: dict[Hashable, set[int]] = defaultdict(set)
-    seen: set[Hashable] = set()
+    pages_by_key: dict[Hashable, set[int]] = defaultdict(set)
+    annotated_keys: set[Hashable] = set()
     for number, (keys, is_annotated) in enumerate(zip(keys_by_page, annotated, strict=True)):
         for key in keys:
-            having[key].add(number)
+            pages_by_key[key].add(number)
         if is_annotated:
-            seen.update(keys)
-    return [
-        []
-        if is_annotated
-        else [
-            New(node, index.nodes[node].shown, _what(index, key, node), frozenset(having[key]))
-            for key, node in keys.items()
-            if key not in seen and len(having[key]) >= FEWEST_PAGES
-        ]
-        for keys, is_annotated in zip(keys_by_page, annotated, strict=True)
-    ]
+            annotated_keys.update(keys)
+
+    news_by_page: list[list[New]] = []
+    for keys, is_annotated in zip(keys_by_page, annotated, strict=True):
+        news: list[New] = []
+        news_by_page.append(news)
+        if is_annotated:
+            continue
+        for key, node in keys.items():
+            having = pages_by_key[key]
+            if key not in annotated_keys and len(having) >= MIN_PAGES:
+                text = index.nodes[node].shown
+                news.append(New(node, text, _what(index, key, node), frozenset(having)))
+    return news_by_page
 
 
 def richest(index: NodeIndex, pages: Sequence[NodeSet], attributes: Collection[str] = ()) -> int:
     """Return the page to annotate first: it labels most attributes, and shows most of what many show."""
     keys_by_page = [_keys_of(index, bits) for bits in pages]
-    n_pages: dict[Hashable, int] = defaultdict(int)
-    for keys in keys_by_page:
-        for key in keys:
-            n_pages[key] += 1
-    worth = [
-        sum(n_pages[key] for key in keys if n_pages[key] >= FEWEST_PAGES) for keys in keys_by_page
-    ]
-    named = [
-        sum(
-            any(isinstance(key, str) and is_named(name, key) for key in keys) for name in attributes
-        )
-        for keys in keys_by_page
-    ]
-    return max(range(len(pages)), key=lambda page: (named[page], worth[page], -page))
+    n_pages_by_key = Counter(key for keys in keys_by_page for key in keys)
+
+    def richness(page: int) -> tuple[int, int, int]:
+        keys = keys_by_page[page]
+        labels = [key for key in keys if isinstance(key, str)]
+        n_named = sum(any(is_named(name, label) for label in labels) for name in attributes)
+        counts = [n_pages_by_key[key] for key in keys]
+        n_shared = sum(count for count in counts if count >= MIN_PAGES)
+        return n_named, n_shared, -page
+
+    return max(range(len(pages)), key=richness)
 
 
 def find_placeholders(found: Sequence[Sequence[str]], confirmed: Collection[str]) -> frozenset[str]:
@@ -88,17 +88,22 @@ def find_placeholders(found: Sequence[Sequence[str]], confirmed: Collection[str]
     ['No text']
     """
     counts = Counter(values[0] for values in found if values)
-    alone = [value for value, n in counts.items() if n < PLACEHOLDER]
-    n_alone = sum(counts[value] for value in alone)
-    if not n_alone or len(alone) < DISTINCT * n_alone or n_alone * 2 < sum(counts.values()):
+    rare = [value for value, n in counts.items() if n < MIN_PLACEHOLDER_PAGES]
+    n_with_rare = sum(counts[value] for value in rare)
+    if not rare or n_with_rare * 2 < sum(counts.values()):
         return frozenset()
-    often = [value for value, n in counts.items() if n >= PLACEHOLDER]
-    return frozenset(v for v in often if " " in v or _NOTHING.fullmatch(v)) - frozenset(confirmed)
+    if len(rare) < MIN_DISTINCT_SHARE * n_with_rare:
+        return frozenset()
+    placeholders = set()
+    for value, n in counts.items():
+        if n >= MIN_PLACEHOLDER_PAGES and (" " in value or _NO_VALUE.fullmatch(value)):
+            placeholders.add(value)
+    return frozenset(placeholders - set(confirmed))
 
 
 def is_named(attribute: str, label: str) -> bool:
-    """Say whether a label of a few words names an attribute."""
-    return len(label.split()) <= WORDS and names_attribute(attribute, label)
+    """Return whether a label of a few words names an attribute."""
+    return len(label.split()) <= MAX_LABEL_WORDS and names_attribute(attribute, label)
 
 
 def _keys_of(index: NodeIndex, bits: NodeSet) -> dict[Hashable, int]:
@@ -107,32 +112,32 @@ def _keys_of(index: NodeIndex, bits: NodeSet) -> dict[Hashable, int]:
     if not numbers:
         return {}
     page = index.pages[index.nodes[numbers[0]].page]
-    counted = page.once("keys", lambda: _read_keys(index, numbers))
-    return {key: page.first + number for key, number in counted.items()}
+    keys = page.once("keys", lambda: _read_keys(index, numbers))
+    return {key: page.first + number for key, number in keys.items()}
 
 
 def _read_keys(index: NodeIndex, numbers: range) -> dict[Hashable, int]:
     """Return the kinds and labels of a page, with their nodes counted from its first one."""
-    found: dict[Hashable, int] = {}
-    kinds: dict[int, tuple[str, ...] | None] = {}
+    first_by_key: dict[Hashable, int] = {}
+    kind_by_parent: dict[int, tuple[str, ...] | None] = {}  # None where nobody sees the texts
     labels = index.labels
     for number in numbers:
         node = index.nodes[number]
         if node.text is None:
             if node.element.tag == "img":
-                found.setdefault(("img", *_kind(index, number)), number)
+                first_by_key.setdefault(("img", *_kind(index, number)), number)
             continue
-        if node.parent not in kinds:
-            is_unseen = index.nodes[node.parent].element.tag in UNSEEN
-            kinds[node.parent] = None if is_unseen else _kind(index, number)
-        kind = kinds[node.parent]
+        if node.parent not in kind_by_parent:
+            is_invisible = index.nodes[node.parent].element.tag in INVISIBLE_PARENTS
+            kind_by_parent[node.parent] = None if is_invisible else _kind(index, number)
+        kind = kind_by_parent[node.parent]
         if kind is None:
             continue
-        found.setdefault(kind, number)
+        first_by_key.setdefault(kind, number)
         label = labels[number]
-        if label and len(label) <= LONGEST_LABEL and not _DIGIT.search(label):
-            found.setdefault(label, number)
-    return {key: number - numbers[0] for key, number in found.items()}
+        if label and len(label) <= MAX_LABEL_CHARS and not _DIGIT.search(label):
+            first_by_key.setdefault(label, number)
+    return {key: number - numbers[0] for key, number in first_by_key.items()}
 
 
 def _range_of(bits: NodeSet) -> range:
@@ -147,9 +152,10 @@ def _what(index: NodeIndex, key: Hashable, node: int) -> Literal["text", "label"
 
 
 def _kind(index: NodeIndex, number: int) -> tuple[str, ...]:
+    """Return the tags and classes of the elements above a node, and the id of its parent."""
     steps = []
     parent = index.nodes[number].parent
-    for _ in range(LEVELS):
+    for _ in range(KIND_LEVELS):
         if parent < 0:
             break
         element = index.nodes[parent].element

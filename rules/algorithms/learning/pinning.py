@@ -1,11 +1,11 @@
 """Narrow a learnt rule to the tags in which all samples show its nodes, so that running it is cheap.
 
-Departures: The paper ranks conjunctions by what they select and by distance, whatever they cost to run. To
-            find a word of a class, all classes of a page are read, and for a label all its texts; within the
-            elements of one tag few are. A rule that selects the same nodes of enough samples with the tag
-            takes it.
-Readings:   A label stands in the tags that samples show, three at most, and before its value: where no sample
-            has both in one text, none is looked for in one text.
+Departures: The paper ranks conjunctions by what they select and by distance, whatever they cost to
+            run. To find a word of a class, all classes of a page are read, and for a label all its
+            texts; within the elements of one tag few are. A rule that selects the same nodes of
+            enough samples with the tag takes it.
+Readings:   A label stands in the tags that samples show, three at most, and before its value:
+            where no sample has both in one text, none is looked for in one text.
 Cost:       One look at each selected node of the samples.
 """
 

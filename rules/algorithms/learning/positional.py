@@ -1,10 +1,10 @@
 """Add a single positional predicate where no conjunction is precise.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.2, after
-            Algorithm 3.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            III-C.2, after Algorithm 3.
 Notation:   [position()=i] -> `position`.
-Readings:   The position counts the nodes that the XPath selects on a page, in document order. Positions from
-            the end are tried, too.
+Readings:   The position counts the nodes that the XPath selects on a page, in document order.
+            Positions from the end are tried, too.
 Departures: It must not select anything on a page where the attribute was marked absent.
 Cost:       The first MAX_POSITION nodes of each annotated page from both ends.
 """

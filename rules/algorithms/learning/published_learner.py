@@ -1,7 +1,9 @@
 """Learn an attribute's rule as published: Algorithm 3, a position, Naive Bayes, word offsets.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.
-Readings:   Annotated nodes are elements: the paper's XPaths end in `node()`, its figures mark elements.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            III-C.
+Readings:   Annotated nodes are elements: the paper's XPaths end in `node()`, its figures mark
+            elements.
 Cost:       That of `apriori`.
 """
 

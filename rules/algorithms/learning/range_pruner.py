@@ -1,16 +1,17 @@
 """Learn which part of a node's text is the value.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.4.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            III-C.4.
 Notation:   The offset of a word counts from 1 at the beginning or from -1 at the end: "$25.99" in
             "Our Price: $25.99" has 3 and -1.
-Readings:   "Whichever is more consistent": an offset holds on all examples or is not used; of two that do,
-            the smaller number.
-Departures: A text before or after the value that all examples share beats an offset. How much of it is
-            stable is seen at the same nodes of unannotated pages, the witnesses; without them it is cut at
-            digits with one example, which are likely to change. A value that the text holds twice is tried
-            at each occurrence.
-            Several values in one text are split where all examples have the same text between them, or,
-            where no example has two, where the unannotated pages divide such values.
+Readings:   "Whichever is more consistent": an offset holds on all examples or is not used; of two
+            that do, the smaller number.
+Departures: A text before or after the value that all examples share beats an offset. How much of
+            it is stable is seen at the same nodes of unannotated pages, the witnesses; without
+            them it is cut at digits with one example, which are likely to change. A value that the
+            text holds twice is tried at each occurrence. Several values in one text are split
+            where all examples have the same text between them, or, where no example has two, where
+            the unannotated pages divide such values.
 Cost:       Linear in the texts.
 """
 
@@ -152,8 +153,8 @@ def learn_selection(
 ) -> Selection | None:
     """Return the selection that takes exactly the values from all examples, None where there is none.
 
-    `witnesses` are the texts of the same node on pages that nobody annotated: of the texts beside the value
-    the longest counts that hardly fewer of them have than any other.
+    `witnesses` are the texts of the same node on pages that nobody annotated: of the texts beside
+    the value the longest counts that hardly fewer of them have than any other.
     """
     has_one_each = all(len(example.values) == 1 for example in examples)
     for reading in islice(product(*(example.readings for example in examples)), MAX_READINGS):

@@ -1,14 +1,14 @@
 """Copy each record of an annotated list page into a sample, so that fields are learnt within them.
 
-Notation:   The sample of a record is the page without everything but the record: what stands around it keeps
-            its elements, and the elements beside it are there without their content. The texts
-            between its elements and behind the last one are its own where records have several elements, or
-            values in such texts.
-Readings:   A record in which a field was annotated is annotated as a whole: a field that others on the page
-            have and it has not is absent there. A record without any is one more sample without annotations.
-            A value in no record belongs to the page.
-Cost:       One copy of each record. At most MAX_ANNOTATED_RECORDS and MAX_UNANNOTATED_RECORDS count, spread
-            over the page.
+Notation:   The sample of a record is the page without everything but the record: what stands
+            around it keeps its elements, and the elements beside it are there without their
+            content. The texts between its elements and behind the last one are its own where
+            records have several elements, or values in such texts.
+Readings:   A record in which a field was annotated is annotated as a whole: a field that others on
+            the page have and it has not is absent there. A record without any is one more sample
+            without annotations. A value in no record belongs to the page.
+Cost:       One copy of each record. At most MAX_ANNOTATED_RECORDS and MAX_UNANNOTATED_RECORDS
+            count, spread over the page.
 """
 
 from __future__ import annotations

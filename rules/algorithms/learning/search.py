@@ -1,15 +1,17 @@
 """Search the conjunctions that select all positives and no negative, by price and support.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.2.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            III-C.2.
 Notation:   P+ -> `positives`, P- -> `negatives`, sup(X) -> `Conjunction.support`.
-Departures: The rank is the price of the features minus WORTH_OF_SUPPORT times the share of unannotated
-            pages with exactly one node, plus the share with several; for lists the share with at least one.
-            Nodes there that stand in other tags than the positives, show another kind of text, or which
-            another attribute's rule selects, cost more. A label that names the attribute, or that annotated
-            pages share, is measured on the pages that have it. All pairs are tried, exactly; three and four
-            features by a narrow beam, where pairs do not do.
-Cost:       Pairs: one AND of the short integers of P- each; the few without a negative are counted on
-            pages.
+Departures: The rank is the price of the features minus WORTH_OF_SUPPORT times the share of
+            unannotated pages with exactly one node, plus the share with several; for lists the
+            share with at least one. Nodes there that stand in other tags than the positives, show
+            another kind of text, or which another attribute's rule selects, cost more. A label
+            that names the attribute, or that annotated pages share, is measured on the pages that
+            have it. All pairs are tried, exactly; three and four features by a narrow beam, where
+            pairs do not do.
+Cost:       Pairs: one AND of the short integers of P- each; the few without a negative are counted
+            on pages.
 """
 
 from __future__ import annotations
@@ -27,12 +29,12 @@ from rules.algorithms.rule.rule import Numbers
 
 WORTH_OF_SUPPORT: Final = 4.0  # what unique nodes on all unannotated pages are worth
 WORTH_OF_LISTS: Final = 1.0  # what several nodes on all of them are worth, for a list
-# Where each page has the attribute, a page without a node is a miss and no absence: what all such pages
-# would cost; beyond some share of them it is the pages that differ.
+# Where each page has the attribute, a page without a node is a miss and no absence: what all such
+# pages would cost; beyond some share of them it is the pages that differ.
 COST_OF_MISSES: Final = 12.0
 MAX_MISSED_SHARE: Final = 0.25
-# What it costs if all nodes on unannotated pages stand in other tags than the positives, show a text of
-# another kind, or are selected by rules of other attributes.
+# What it costs if all nodes on unannotated pages stand in other tags than the positives, show a
+# text of another kind, or are selected by rules of other attributes.
 COST_OF_OTHER_TAGS: Final = 2.0
 COST_OF_ODD_TEXTS: Final = 4.0
 COST_OF_CLAIMED_NODES: Final = 3.0
@@ -184,7 +186,8 @@ def measure(candidate: Conjunction, goal: SearchGoal) -> Conjunction:
 
     cost_of_several = support - unique
     if goal.is_multi:
-        # Where each annotated page shows one value, the rule that finds more elsewhere finds the list.
+        # Where each annotated page shows one value, the rule that finds more elsewhere finds the
+        # list.
         is_one_each = goal.positives.bit_count() == goal.n_annotated
         cost_of_several *= -WORTH_OF_LISTS * is_one_each
 

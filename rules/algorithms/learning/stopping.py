@@ -1,28 +1,29 @@
-"""Say what a rule makes of the samples nobody annotated, whether to stop, and which page to annotate next.
+"""Assess a rule on samples nobody annotated: whether to stop, and which page to annotate next.
 
-Notation:   A cell is an attribute on a sample: what the rule finds there, how doubtful that is, and why. A
-            rival is a beaten candidate that tests something else than the winner; a hint is a suggestion.
-            What is new on a page is a kind of text node, or a label, that several samples have and no
+Notation:   A cell is an attribute on a sample: what the rule finds there, how doubtful that is,
+            and why. A rival is a beaten candidate that tests something else than the winner. What
+            is new on a page is a kind of text node, or a label, that several samples have and no
             annotated one.
-Readings:   A value is doubted where the rule selects several nodes for a single value, where a near rival
-            selects another value, or a hint shows another one. A miss is doubted where the attribute is
-            mandatory, where a hint or a near rival finds something, or where something new could be the
-            value: on a page that has nothing new, a value would stand where annotated pages show it. What
-            rules of other attributes select is no value of this one. Hints of an attribute whose hints were
-            wrong on an annotated page count no more; one that agrees with the rule outweighs a rival. To
-            stop is right when no cell is doubted. The next page is the one with most doubt.
+Readings:   A value is doubted where the rule selects several nodes for a single value, where a
+            near rival selects another value, or a suggestion shows another one. A miss is doubted
+            where the attribute is mandatory, where a suggestion or a near rival finds something,
+            or where something new could be the value: on a page that has nothing new, a value
+            would stand where annotated pages show it. What rules of other attributes select is no
+            value of this one. Suggestions of an attribute whose suggestions were wrong on an
+            annotated page count no more; one that agrees with the rule outweighs a rival. To stop
+            is right when no cell is doubted. The next page is the one with most doubt.
 Cost:       A few ANDs for each candidate and sample; one look at each text node for what is new.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple
 
 from annotation.algorithms.suggestions.names import implied_type
 from clustering.values.recognising import find_typed, has_pattern
-from rules.algorithms.learning.columns import Columns, numbers_of
+from rules.algorithms.learning.columns import Columns, numbers_of, union
 from rules.algorithms.learning.evaluating import selected_nodes, serving_alternative, values_on
 from rules.algorithms.learning.feature_prices import ANCHORS
 from rules.algorithms.learning.node_index import NodeSet
@@ -30,18 +31,20 @@ from rules.algorithms.learning.novelty import New, find_news, find_placeholders,
 from rules.algorithms.rule.rule import Alternative, AttributeRule, ClusterRule
 
 State = Literal["annotated", "wrong", "found", "absent", "missing", "several", "differs"]
-DOUBTED: Final = 0.3  # from which a cell speaks against stopping
-SURE_HINT: Final = 0.5  # confidence of a hint that counts
-MARGIN: Final = 0.4  # of the rank by which a rival may be worse than the winner
-MOST_RIVALS: Final = 2
 IMAGE: Final = "image"
-SURE_TO_DIFFER: Final = 0.7  # confidence of a hint that may contradict the rule
-WEAK_HINT: Final = 0.3  # confidence of a hint that counts where there is no rule
-LONGEST_NEW: Final = 200  # characters of a text that could be a value
+MIN_DOUBT: Final = 0.3  # from which a cell is a reason against stopping
+MAX_RANK_BEHIND: Final = 0.4  # by which a rival may be worse than the winner
+MAX_RIVALS: Final = 2
+MAX_NEW_CHARS: Final = 200  # of a new text that could be a value
+# The confidence of a suggestion that counts; that may contradict the rule; that counts where there
+# is none.
+MIN_CONFIDENCE: Final = 0.5
+MIN_CONFIDENCE_TO_DIFFER: Final = 0.7
+MIN_CONFIDENCE_WITHOUT_RULE: Final = 0.3
 
 
 class SuggestedValues(NamedTuple):
-    """A suggestion for an attribute on a page; no values say that the page has none."""
+    """A suggestion for an attribute on a page; no values mean that the page has none."""
 
     values: tuple[str, ...]
     confidence: float
@@ -49,18 +52,22 @@ class SuggestedValues(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SamplePage:
-    """A sample, with what its editor said and what is suggested."""
+    """A sample with its annotations and suggestions."""
 
     url: str
     bits: NodeSet
-    said: Mapping[str, tuple[str, ...]] | None = (
-        None  # None: nobody annotated it; no values: absent
-    )
-    hints: Mapping[str, SuggestedValues] = field(default_factory=dict)
+    # The values by attribute, none where it is absent; None where nobody annotated the page.
+    annotated: Mapping[str, tuple[str, ...]] | None = None
+    suggestions: Mapping[str, SuggestedValues] = field(default_factory=dict)
     is_list: bool = False  # then its editor may have shown one record of several
 
 
-Verdict: TypeAlias = "tuple[State, float, str]"  # with how doubtful it is, and why
+class Verdict(NamedTuple):
+    """What is thought of a value or a miss, how doubtful it is, and why."""
+
+    state: State
+    doubt: float = 0.0
+    why: str = ""
 
 
 class Rival(NamedTuple):
@@ -84,7 +91,7 @@ class SampleCell:
 
     @property
     def is_doubted(self) -> bool:
-        return self.doubt >= DOUBTED
+        return self.doubt >= MIN_DOUBT
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +108,12 @@ class Outlook:
 
     @property
     def is_enough(self) -> bool:
-        """Say whether no further page is needed."""
+        """Whether no further page is needed."""
         return self.n_annotated > 0 and not self.doubted
 
     @property
     def next_page(self) -> int | None:
-        """Return the sample to annotate next, None where no further one is needed."""
+        """The sample to annotate next, None where no further one is needed."""
         doubt: dict[int, float] = {}
         for cell in self.doubted:
             if cell.state != "wrong":
@@ -121,8 +128,10 @@ class Outlook:
         if not n_left:
             return "All samples are annotated."
         if self.is_enough:
-            what = "finds every attribute or the page lacks it, and the candidates agree"
-            return f"On all {n_left} other samples the rule {what}."
+            return (
+                f"On all {n_left} other samples the rule finds every attribute or the page lacks it, "
+                "and the candidates agree."
+            )
         names = dict.fromkeys(cell.attribute for cell in self.doubted)
         n_pages = len({cell.page for cell in self.doubted})
         verb = "is" if len(names) == 1 else "are"
@@ -132,27 +141,35 @@ class Outlook:
         return [cell for cell in self.cells if cell.attribute == name]
 
     def added_by(self, page: int) -> list[str]:
-        """Return what annotating a sample would settle."""
+        """Return what annotating a sample would decide."""
         return [f"{cell.attribute}: {cell.why}" for cell in self.doubted if cell.page == page]
 
 
-def look_at(rule: ClusterRule, columns: Columns, pages: Sequence[SamplePage]) -> Outlook:
+def assess(rule: ClusterRule, columns: Columns, pages: Sequence[SamplePage]) -> Outlook:
     """Return what a rule makes of the samples, attribute by attribute."""
-    claimed = {one.attribute: _claims(columns, one, pages) for one in rule.attributes}
-    news = find_news(
-        columns.index, [page.bits for page in pages], [page.said is not None for page in pages]
-    )
+    claims = {one.attribute: _claimed_nodes(columns, one, pages) for one in rule.attributes}
+    is_annotated = [page.annotated is not None for page in pages]
+    news_by_page = find_news(columns.index, [page.bits for page in pages], is_annotated)
     cells: list[SampleCell] = []
-    for one in rule.attributes:
-        others = 0
-        for name, bits in claimed.items():
-            if name != one.attribute:
-                others |= bits
-        cells += _look_at_attribute(one, columns, pages, others, news)
-    return Outlook(tuple(cells), len(pages), sum(page.said is not None for page in pages))
+    for attribute_rule in rule.attributes:
+        claimed_by_others = union(
+            nodes for name, nodes in claims.items() if name != attribute_rule.attribute
+        )
+        found = [
+            FoundOnPage(
+                number=number,
+                page=page,
+                values=tuple(values_on(columns, attribute_rule, page.bits)),
+                news=[new for new in news if not claimed_by_others >> new.node & 1],
+            )
+            for number, (page, news) in enumerate(zip(pages, news_by_page, strict=True))
+        ]
+        assessment = _assessment_of(attribute_rule, columns, claimed_by_others, found)
+        cells += [assessment.cell(on_page) for on_page in found]
+    return Outlook(tuple(cells), n_pages=len(pages), n_annotated=sum(is_annotated))
 
 
-def _claims(columns: Columns, rule: AttributeRule, pages: Sequence[SamplePage]) -> NodeSet:
+def _claimed_nodes(columns: Columns, rule: AttributeRule, pages: Sequence[SamplePage]) -> NodeSet:
     """Return the nodes that a rule's values stand in, on all samples."""
     bits = 0
     for page in pages:
@@ -163,48 +180,14 @@ def _claims(columns: Columns, rule: AttributeRule, pages: Sequence[SamplePage]) 
     return bits
 
 
-def _look_at_attribute(
-    rule: AttributeRule,
-    columns: Columns,
-    pages: Sequence[SamplePage],
-    claimed: NodeSet,
-    news: Sequence[Sequence[New]],
-) -> list[SampleCell]:
-    trusted = _trusts_hints(rule, pages)
-    rivals = _rivals_of(rule)
-    found = [tuple(values_on(columns, rule, page.bits)) for page in pages]
-    confirmed = {
-        v for page in pages if page.said is not None for v in page.said.get(rule.attribute, ())
-    }
-    is_text = rule.type == "text" and not rule.is_multi
-    repeated = find_placeholders(found, confirmed) if is_text else frozenset()
-    shares = any(
-        page.said is not None
-        and any(claimed >> n & 1 for n in serving_alternative(columns, rule, page.bits)[1])
-        for page in pages
-    )
-    finds_on = frozenset(n for n, values in enumerate(found) if values)
-    misses_on = frozenset(n for n, page in enumerate(pages) if page.said is None) - finds_on
-    cells = []
-    for number, (page, values) in enumerate(zip(pages, found, strict=True)):
-        fresh = [new for new in news[number] if not claimed >> new.node & 1]
-        cells.append(
-            _Look(
-                rule,
-                columns,
-                page,
-                number,
-                values,
-                trusted,
-                claimed,
-                fresh,
-                repeated,
-                finds_on,
-                misses_on,
-                shares,
-            ).cell(rivals)
-        )
-    return cells
+@dataclass(frozen=True, slots=True)
+class FoundOnPage:
+    """What an attribute's rule finds on a sample."""
+
+    number: int
+    page: SamplePage
+    values: tuple[str, ...]
+    news: Sequence[New]  # on the page, in no node of another attribute's value
 
 
 def compared(values: Sequence[str]) -> frozenset[str]:
@@ -212,14 +195,46 @@ def compared(values: Sequence[str]) -> frozenset[str]:
     return frozenset("".join(value.split()) for value in values)
 
 
-def _trusts_hints(rule: AttributeRule, pages: Sequence[SamplePage]) -> bool:
-    """Say whether the hints of an attribute were right on all annotated pages."""
-    for page in pages:
-        hint = page.hints.get(rule.attribute)
-        said = page.said.get(rule.attribute) if page.said is not None else None
-        if hint is None or said is None or hint.confidence < SURE_HINT:
+def _assessment_of(
+    rule: AttributeRule, columns: Columns, claimed: NodeSet, found: Sequence[FoundOnPage]
+) -> _Assessment:
+    """Return what is known of an attribute from all samples."""
+    confirmed: set[str] = set()
+    shares_nodes = False
+    for on_page in found:
+        page = on_page.page
+        if page.annotated is None:
             continue
-        if compared(hint.values) != compared(said):
+        confirmed.update(page.annotated.get(rule.attribute, ()))
+        _, nodes = serving_alternative(columns, rule, page.bits)
+        shares_nodes |= any(claimed >> node & 1 for node in nodes)
+
+    placeholders: frozenset[str] = frozenset()
+    if rule.type == "text" and not rule.is_multi:
+        placeholders = find_placeholders([on_page.values for on_page in found], confirmed)
+    finds_on = frozenset(on_page.number for on_page in found if on_page.values)
+    unannotated = frozenset(on_page.number for on_page in found if on_page.page.annotated is None)
+    return _Assessment(
+        rule=rule,
+        columns=columns,
+        rivals=_rivals_of(rule),
+        trusts_suggestions=_trusts_suggestions(rule, [on_page.page for on_page in found]),
+        claimed=claimed,
+        shares_nodes=shares_nodes,
+        placeholders=placeholders,
+        finds_on=finds_on,
+        misses_on=unannotated - finds_on,
+    )
+
+
+def _trusts_suggestions(rule: AttributeRule, pages: Sequence[SamplePage]) -> bool:
+    """Return whether the suggestions of an attribute were right on all annotated pages."""
+    for page in pages:
+        suggestion = page.suggestions.get(rule.attribute)
+        annotated = page.annotated.get(rule.attribute) if page.annotated is not None else None
+        if suggestion is None or annotated is None or suggestion.confidence < MIN_CONFIDENCE:
+            continue
+        if compared(suggestion.values) != compared(annotated):
             return False
     return True
 
@@ -229,12 +244,12 @@ def _rivals_of(rule: AttributeRule) -> list[AttributeRule]:
     if len(rule.alternatives) != 1:
         return []
     winner = rule.alternatives[0]
-    known = {_family(winner)}
+    known_kinds = {_kinds_of(winner)}
     rivals: list[AttributeRule] = []
     for loser in rule.losers:
-        is_near = loser.numbers.rank <= winner.numbers.rank + MARGIN
-        if is_near and _family(loser) not in known and len(rivals) < MOST_RIVALS:
-            known.add(_family(loser))
+        is_near = loser.numbers.rank <= winner.numbers.rank + MAX_RANK_BEHIND
+        if is_near and _kinds_of(loser) not in known_kinds and len(rivals) < MAX_RIVALS:
+            known_kinds.add(_kinds_of(loser))
             rivals.append(_as_rule(rule, loser))
     return rivals
 
@@ -245,159 +260,180 @@ def _as_rule(rule: AttributeRule, alternative: Alternative) -> AttributeRule:
     )
 
 
-def _family(alternative: Alternative) -> frozenset[str]:
-    """Return what kinds of things a candidate tests."""
+def _kinds_of(alternative: Alternative) -> frozenset[str]:
+    """Return what kinds of things a candidate tests; all anchors are of one kind."""
     return frozenset(
         "text" if feature.kind in ANCHORS else feature.kind for feature in alternative.features
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """A look at one cell."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Assessment:
+    """What is known of an attribute from all samples; it decides on each of them."""
 
     rule: AttributeRule
     columns: Columns
-    page: SamplePage
-    number: int
-    values: tuple[str, ...]
-    trusts_hints: bool
+    rivals: Sequence[AttributeRule]
+    trusts_suggestions: bool
     claimed: NodeSet  # nodes of other attributes' values
-    news: Sequence[New]  # on the page, not claimed
-    repeated: frozenset[str]  # texts that may stand for no value
+    shares_nodes: bool  # with another attribute where it is annotated
+    placeholders: frozenset[str]  # texts that may stand for no value
     finds_on: frozenset[int]  # samples
     misses_on: frozenset[int]  # samples nobody annotated
-    shares: bool  # whether it shares nodes with another attribute where it is annotated
 
-    def cell(self, rivals: Sequence[AttributeRule]) -> SampleCell:
+    def cell(self, found: FoundOnPage) -> SampleCell:
         name = self.rule.attribute
-        if self.page.said is not None and name in self.page.said:
-            return self._annotated(self.page.said[name])
-        differing = tuple(one for rival in rivals if (one := self._rival(rival)) is not None)
-        state, doubt, why = next(self._found(differing) if self.values else self._missed(differing))
-        return SampleCell(name, self.number, state, self.values, doubt, why, differing)
+        annotated = found.page.annotated
+        if annotated is not None and name in annotated:
+            verdict = _verdict_on_annotated(found, annotated[name])
+            return SampleCell(name, found.number, verdict.state, found.values, why=verdict.why)
+        rivals = self._differing_rivals(found)
+        verdict = (
+            self._verdict_on_values(found, rivals)
+            if found.values
+            else self._verdict_on_miss(found, rivals)
+        )
+        return SampleCell(
+            attribute=name,
+            page=found.number,
+            state=verdict.state,
+            values=found.values,
+            doubt=verdict.doubt,
+            why=verdict.why,
+            rivals=tuple(rivals),
+        )
 
-    def _rival(self, rival: AttributeRule) -> Rival | None:
-        """Return what a rival finds, where that is something else and no other attribute's value."""
-        values = tuple(values_on(self.columns, rival, self.page.bits))
-        _, nodes = serving_alternative(self.columns, rival, self.page.bits)
-        if not values or compared(values) == compared(self.values):
+    def _differing_rivals(self, found: FoundOnPage) -> list[Rival]:
+        """Return the rivals that find something else, which is no other attribute's value."""
+        differing = []
+        for rival in self.rivals:
+            values = tuple(values_on(self.columns, rival, found.page.bits))
+            if not values or compared(values) == compared(found.values):
+                continue
+            _, nodes = serving_alternative(self.columns, rival, found.page.bits)
+            if all(self.claimed >> node & 1 for node in nodes):
+                continue
+            if self.rule.is_multi and compared(values) < compared(found.values):
+                continue  # a rival that finds fewer is no evidence against the others
+            differing.append(Rival(rival.alternatives[0].xpath, values))
+        return differing
+
+    def _suggestion(self, page: SamplePage) -> SuggestedValues | None:
+        """Return the suggestion for the page where it counts."""
+        suggestion = page.suggestions.get(self.rule.attribute)
+        if suggestion is None or suggestion.confidence < MIN_CONFIDENCE:
             return None
-        if all(self.claimed >> node & 1 for node in nodes):
-            return None
-        if self.rule.is_multi and compared(values) < compared(self.values):
-            return None  # a rival that finds fewer says nothing of the others
-        return Rival(rival.alternatives[0].xpath, values)
+        return suggestion if self.trusts_suggestions else None
 
-    def _annotated(self, said: tuple[str, ...]) -> SampleCell:
-        wanted, found = compared(said), compared(self.values)
-        is_right = wanted == found or (self.page.is_list and bool(wanted) and wanted <= found)
-        if is_right:
-            return SampleCell(self.rule.attribute, self.number, "annotated", self.values)
-        why = f"annotated is {_listed(said)}, the rule finds {_listed(self.values)}"
-        return SampleCell(self.rule.attribute, self.number, "wrong", self.values, 0.0, why)
+    def _verdict_on_values(self, found: FoundOnPage, rivals: Sequence[Rival]) -> Verdict:
+        is_multi = self.rule.is_multi
+        suggestion = self._suggestion(found.page)
+        if suggestion is not None and suggestion.values:
+            if compared(suggestion.values) == compared(found.values):
+                return Verdict("found")
+            if not is_multi and suggestion.confidence >= MIN_CONFIDENCE_TO_DIFFER:
+                why = f"a suggestion says {_listed(suggestion.values)}"
+                return Verdict("differs", 0.5, why)
+        n_selected = self._n_selected(found.page)
+        if n_selected > 1 and not is_multi:
+            why = f"the rule selects {n_selected} nodes; the first counts"
+            return Verdict("several", 0.4, why)
+        if found.values[0] in self.placeholders:
+            why = f"several samples show {_listed(found.values)}; does it stand for no value?"
+            return Verdict("differs", 0.4, why)
+        if self._is_claimed(found.page):
+            why = "it is the value of another attribute on this page"
+            return Verdict("differs", 0.4, why)
+        if rivals:
+            why = f"another candidate finds {_listed(rivals[0].values)}"
+            return Verdict("differs", 0.4, why)
+        return Verdict("found")
 
-    @property
-    def hint(self) -> SuggestedValues | None:
-        hint = self.page.hints.get(self.rule.attribute)
-        return hint if hint and hint.confidence >= SURE_HINT and self.trusts_hints else None
-
-    def _found(self, differing: Sequence[Rival]) -> Iterator[Verdict]:
-        """Yield what speaks for or against a value; the first counts."""
-        hint = self.hint
-        if hint and hint.values and compared(hint.values) == compared(self.values):
-            yield "found", 0.0, ""
-        if hint and hint.values and not self.rule.is_multi and hint.confidence >= SURE_TO_DIFFER:
-            yield "differs", 0.5, f"a suggestion says {_listed(hint.values)}"
-        if self._n_selected() > 1 and not self.rule.is_multi:
-            yield "several", 0.4, f"the rule selects {self._n_selected()} nodes; the first counts"
-        if self.values[0] in self.repeated:
-            yield (
-                "differs",
-                0.4,
-                f"several samples show {_listed(self.values)}; does it stand for no value?",
-            )
-        if self._is_claimed():
-            yield "differs", 0.4, "it is the value of another attribute on this page"
-        if differing:
-            yield "differs", 0.4, f"another candidate finds {_listed(differing[0].values)}"
-        yield "found", 0.0, ""
-
-    def _missed(self, differing: Sequence[Rival]) -> Iterator[Verdict]:
-        """Yield what a miss may mean; the first counts."""
-        hint = self.hint
-        if hint and hint.values:
-            yield "missing", 0.7, f"nothing is found; a suggestion says {_listed(hint.values)}"
+    def _verdict_on_miss(self, found: FoundOnPage, rivals: Sequence[Rival]) -> Verdict:
+        suggestion = self._suggestion(found.page)
+        if suggestion is not None and suggestion.values:
+            why = f"nothing is found; a suggestion says {_listed(suggestion.values)}"
+            return Verdict("missing", 0.7, why)
         if self.rule.is_mandatory and self.rule.alternatives:
-            yield "missing", 0.9, "it is mandatory, and nothing is found"
-        if differing:
-            yield (
-                "missing",
-                0.4,
-                f"nothing is found; another candidate finds {_listed(differing[0].values)}",
-            )
-        weak = self.page.hints.get(self.rule.attribute)
-        if weak and weak.values and weak.confidence >= WEAK_HINT and self._is_free(weak):
-            yield "missing", 0.35, f"nothing is found; a suggestion says {_listed(weak.values)}"
-        if hint:
-            yield "absent", 0.0, "the page lacks it"
-        labels = [new for new in self.news if new.what == "label"]
-        named = next((new for new in labels if is_named(self.rule.attribute, new.text)), None)
-        if named is not None:
-            yield (
-                "missing",
-                0.6,
-                f"nothing is found; only unannotated pages say {_listed([named.text])}",
-            )
-        new = next((new for new in self.news if self._fits(new)), None)
-        if new is not None and not self._is_labelled():
-            yield (
-                "missing",
-                0.3,
-                f"nothing is found; {_listed([new.text])} is unlike anything annotated",
-            )
-        yield "absent", 0.0, "the page shows nothing that annotated pages do not"
+            return Verdict("missing", 0.9, "it is mandatory, and nothing is found")
+        if rivals:
+            why = f"nothing is found; another candidate finds {_listed(rivals[0].values)}"
+            return Verdict("missing", 0.4, why)
+        weak_suggestion = found.page.suggestions.get(self.rule.attribute)
+        if weak_suggestion is not None and self._counts_without_rule(weak_suggestion, found.page):
+            why = f"nothing is found; a suggestion says {_listed(weak_suggestion.values)}"
+            return Verdict("missing", 0.35, why)
+        if suggestion is not None:
+            return Verdict("absent", why="the page lacks it")
+        for new in found.news:
+            if new.what == "label" and is_named(self.rule.attribute, new.text):
+                why = f"nothing is found; only unannotated pages say {_listed([new.text])}"
+                return Verdict("missing", 0.6, why)
+        if not self._is_labelled():
+            for new in found.news:
+                if self._could_be_value(new):
+                    why = f"nothing is found; {_listed([new.text])} is unlike anything annotated"
+                    return Verdict("missing", 0.3, why)
+        return Verdict("absent", why="the page shows nothing that annotated pages do not")
 
-    def _is_free(self, hint: SuggestedValues) -> bool:
-        """Say whether a weak hint shows no value of another attribute, where there is no rule."""
-        nodes = self.columns.index.nodes
-        wanted = compared(hint.values)
-        taken = {"".join(nodes[n].shown.split()) for n in numbers_of(self.claimed & self.page.bits)}
-        return not self.rule.alternatives and self.trusts_hints and not wanted & taken
-
-    def _fits(self, new: New) -> bool:
-        """Say whether something new could be a value that the rule misses."""
-        if new.what == "label" or len(new.text) > LONGEST_NEW or not self._is_where_missed(new):
+    def _counts_without_rule(self, suggestion: SuggestedValues, page: SamplePage) -> bool:
+        """Return whether a weak suggestion counts: there is no rule, and no other attribute's value in it."""
+        if not suggestion.values or suggestion.confidence < MIN_CONFIDENCE_WITHOUT_RULE:
             return False
-        kind = implied_type(self.rule.attribute, self.rule.type)
-        if kind == IMAGE or new.what == "image":
-            return kind == IMAGE and new.what == "image"
-        if not has_pattern(kind):
-            return kind == "text" and bool(self.rule.alternatives)
-        return any(end - start > len(new.text) / 2 for start, end in find_typed(kind, new.text))
+        if self.rule.alternatives or not self.trusts_suggestions:
+            return False
+        nodes = self.columns.index.nodes
+        claimed = compared([nodes[node].shown for node in numbers_of(self.claimed & page.bits)])
+        return not compared(suggestion.values) & claimed
+
+    def _could_be_value(self, new: New) -> bool:
+        """Return whether something new could be a value that the rule misses."""
+        if new.what == "label" or len(new.text) > MAX_NEW_CHARS or not self._is_where_missed(new):
+            return False
+        value_type = implied_type(self.rule.attribute, self.rule.type)
+        if value_type == IMAGE or new.what == "image":
+            return value_type == IMAGE and new.what == "image"
+        if not has_pattern(value_type):
+            return value_type == "text" and bool(self.rule.alternatives)
+        spans = find_typed(value_type, new.text)
+        return any(end - start > len(new.text) / 2 for start, end in spans)
 
     def _is_where_missed(self, new: New) -> bool:
-        """Say whether something new stands on pages where the rule misses, and on no page where it finds."""
-        is_usual = not self.rule.alternatives or 2 * len(new.pages) >= len(self.misses_on)
-        return is_usual and not new.pages & self.finds_on
+        """Return whether something new stands on most pages where the rule misses, and on no other."""
+        if new.pages & self.finds_on:
+            return False
+        return not self.rule.alternatives or 2 * len(new.pages) >= len(self.misses_on)
 
     def _is_labelled(self) -> bool:
-        """Say whether the rule holds on to a label, without which a miss is no surprise."""
-        ways = self.rule.alternatives
-        return bool(ways) and all(any(f.kind in ANCHORS for f in one.features) for one in ways)
+        """Return whether the rule relies on a label, without which a miss is no surprise."""
+        alternatives = self.rule.alternatives
+        return bool(alternatives) and all(
+            any(feature.kind in ANCHORS for feature in alternative.features)
+            for alternative in alternatives
+        )
 
-    def _is_claimed(self) -> bool:
-        """Say whether the values' nodes belong to other attributes here, though they did not elsewhere."""
-        nodes = serving_alternative(self.columns, self.rule, self.page.bits)[1]
-        return not self.shares and all(self.claimed >> node & 1 for node in nodes)
+    def _is_claimed(self, page: SamplePage) -> bool:
+        """Return whether the nodes belong to other attributes here, though they did not elsewhere."""
+        _, nodes = serving_alternative(self.columns, self.rule, page.bits)
+        return not self.shares_nodes and all(self.claimed >> node & 1 for node in nodes)
 
-    def _n_selected(self) -> int:
-        alternative, _ = serving_alternative(self.columns, self.rule, self.page.bits)
+    def _n_selected(self, page: SamplePage) -> int:
+        alternative, _ = serving_alternative(self.columns, self.rule, page.bits)
         if alternative is None or self.rule.is_multi:
             return 0
-        return selected_nodes(self.columns, alternative, self.page.bits).bit_count()
+        return selected_nodes(self.columns, alternative, page.bits).bit_count()
+
+
+def _verdict_on_annotated(found: FoundOnPage, annotated: Sequence[str]) -> Verdict:
+    expected, extracted = compared(annotated), compared(found.values)
+    if expected == extracted:
+        return Verdict("annotated")
+    if found.page.is_list and expected and expected <= extracted:
+        return Verdict("annotated")
+    why = f"annotated is {_listed(annotated)}, the rule finds {_listed(found.values)}"
+    return Verdict("wrong", why=why)
 
 
 def _listed(values: Sequence[str]) -> str:
-    shown = [f"“{value if len(value) <= 40 else value[:39] + '…'}”" for value in values[:3]]
-    return ", ".join(shown) if shown else "nothing"
+    quoted = [f"“{value if len(value) <= 40 else value[:39] + '…'}”" for value in values[:3]]
+    return ", ".join(quoted) if quoted else "nothing"

@@ -1,12 +1,16 @@
 """Find what editors annotated among the nodes: which nodes, which part of their text, of which kind.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.
-Notation:   P+ -> `Targets.positives`; P- -> all other targets of the annotated pages but the neutral ones.
-Readings:   Where an attribute was marked absent, no node of the page is positive, so all are negative.
-Departures: The target is the text node that holds the value, where one does; an element where the value runs
-            over several text nodes or is long; the attribute where the annotation names one.
-            One wrong click among forty makes the forty have nothing in common, and no rule is precise:
-            `part_odd_marks` parts the few that have other tags above them than nearly all.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            III-C.
+Notation:   P+ -> `Targets.positives`; P- -> all other targets of the annotated pages but the
+            neutral ones.
+Readings:   Where an attribute was marked absent, no node of the page is positive, so all are
+            negative.
+Departures: The target is the text node that holds the value, where one does; an element where the
+            value runs over several text nodes or is long; the attribute where the annotation names
+            one. One wrong click among forty makes the forty have nothing in common, and no rule is
+            precise: `part_odd_marks` parts the few that have other tags above them than nearly
+            all.
 Cost:       Linear in the annotations and their depth.
 """
 
@@ -220,8 +224,8 @@ def _mark_of(page: int, node: int, string: str, marked: MarkedNode, target: str)
 def _split_at(text: str, value: str, before: str = "") -> tuple[str, str] | None:
     """Return what stands before and after a value in a text, None where the text has it not.
 
-    Of several occurrences the first counts that has `before` before it, else the first that divides no
-    word. Blanks are not compared where the text has the value only without them.
+    Of several occurrences the first counts that has `before` before it, else the first that
+    divides no word. Blanks are not compared where the text has the value only without them.
     """
     start = find_word(text, value)
     for occurrence in word_starts(text, value):

@@ -1,7 +1,9 @@
 """Choose how a value is cut out of its node: by the range pruner, or by the regex of its type.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.4.
-Departures: Where a label may stand in the node or before it, the label in the node is cut if it is there.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            III-C.4.
+Departures: Where a label may stand in the node or before it, the label in the node is cut if it is
+            there.
 Cost:       Linear in the texts of the annotated nodes.
 """
 

@@ -1,17 +1,21 @@
 r"""A feature: the test of one node of a target's chain, its XPath, and the XPath of several in conjunction.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.1.
-Notation:   A chain is the target (level 0), its parent (1), that one's parent (2) and so on. A target is a
-            text node (`text()`), an element (`element`) or an attribute's element (`@src`).
-Readings:   A feature at level l leaves l - 1 stars between its element and the target. Siblings are elements.
-            "Nearest preceding text" is the first of the axis `preceding`, which counts backwards.
-Departures: Texts are compared as they are shown: no-break spaces are blanks, what has no width is gone. In
-            labels a colon is a blank too. Text nodes that show nothing are no targets and no anchors.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            III-C.1.
+Notation:   A chain is the target (level 0), its parent (1), that one's parent (2) and so on. A
+            target is a text node (`text()`), an element (`element`) or an attribute's element
+            (`@src`).
+Readings:   A feature at level l leaves l - 1 stars between its element and the target. Siblings
+            are elements. "Nearest preceding text" is the first of the axis `preceding`, which
+            counts backwards.
+Departures: Texts are compared as they are shown: no-break spaces are blanks, what has no width is
+            gone. In labels a colon is a blank too. Text nodes that show nothing are no targets and
+            no anchors.
 Cost:       Linear in what is printed.
 
-The test is a predicate at the node of the feature's level: one small function a kind, in the table `TESTS`. A
-stylesheet may rely on it: it can write a faster form of a kind that it knows, as long as it selects the
-same nodes.
+The test is a predicate at the node of the feature's level: one small function a kind, in the table
+`TESTS`. A stylesheet may rely on it: it can write a faster form of a kind that it knows, as long
+as it selects the same nodes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Write frozen dataclasses as JSON, and read them back.
 
-The JSON of a dataclass holds its fields in their order, and beside them what readers of the JSON want to know
-without our code: a test or an XPath that is derived from the fields. Reading passes over what is derived.
+The JSON of a dataclass holds its fields in their order, and beside them what readers of the JSON
+want to know without our code: a test or an XPath that is derived from the fields. Reading passes
+over what is derived.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A learnt rule as plain values: what the stylesheet is made from, and what the browser explains.
 
-A cluster's rule holds a rule for each attribute; that holds alternatives in order, of which the first that
-selects something on a page serves it. An alternative is a conjunction of features, relative to its target.
+A cluster's rule holds a rule for each attribute; that holds alternatives in order, of which the
+first that selects something on a page serves it. An alternative is a conjunction of features,
+relative to its target.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ class Selection(JsonForm):
     """The part of a node's shown text that is the value; by default all of it.
 
     The text is cut after the first `prefix`, then before the first `suffix` (the last one if
-    `is_last_suffix`); then its words from `first` to `last` are taken, counted from 1 at the beginning or
-    from -1 at the end; then it is split at each `separator`. What comes out is trimmed.
+    `is_last_suffix`); then its words from `first` to `last` are taken, counted from 1 at the
+    beginning or from -1 at the end; then it is split at each `separator`. What comes out is
+    trimmed.
     """
 
     prefix: str = ""
@@ -83,8 +85,8 @@ class Numbers(JsonForm):
 class Alternative(JsonForm):
     """One way to find an attribute's node.
 
-    "positional" takes one of the selected nodes of a page in document order. "naive_bayes" takes the
-    selected node of the highest score above 0 (bias plus weights), the first of equal ones.
+    "positional" takes one of the selected nodes of a page in document order. "naive_bayes" takes
+    the selected node of the highest score above 0 (bias plus weights), the first of equal ones.
     """
 
     kind: Kind
@@ -154,8 +156,8 @@ class AttributeRule(JsonForm):
 class Boundary(JsonForm):
     """The outer template of a list: each selected element begins a record.
 
-    The record goes on over the siblings behind it until the next record begins, a sibling is unlike all that
-    is known of `further` ones, or it has `n_siblings` elements.
+    The record goes on over the siblings behind it until the next record begins, a sibling is
+    unlike all that is known of `further` ones, or it has `n_siblings` elements.
     """
 
     first: Alternative  # its target is "element"

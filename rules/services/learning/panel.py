@@ -20,7 +20,7 @@ from rules.algorithms.learning.stopping import (
     SampleCell,
     SamplePage,
     SuggestedValues,
-    look_at,
+    assess,
 )
 from rules.algorithms.learning.targets import AnnotatedPage
 from rules.algorithms.rule.rule import AttributeRule, ClusterRule
@@ -231,7 +231,7 @@ class _Read:
             for n in read
         ]
         asked = self._asked(read, is_list=bool(learnt.boundary))
-        outlook = look_at(
+        outlook = assess(
             _as_lists(learnt) if learnt.boundary else learnt, self.samples.columns, asked
         )
         values = [_values_of(extracted[n]) for n in read]
@@ -245,7 +245,7 @@ class _Read:
         return Panel(self.cluster, rule, rows, tuple(pages), outlook, after, tuple(adds))
 
     def _asked(self, read: Sequence[int], *, is_list: bool) -> list[SamplePage]:
-        """Return the samples as `look_at` takes them; the index has the annotated ones first.
+        """Return the samples as `assess` takes them; the index has the annotated ones first.
 
         What is suggested for a page as a whole says nothing of its records.
         """
@@ -285,7 +285,7 @@ class _Read:
         if not asked:
             return None
         n_seen = [
-            sum(bool(h.values) and h.confidence >= 0.5 for h in page.hints.values())
+            sum(bool(h.values) and h.confidence >= 0.5 for h in page.suggestions.values())
             for page in asked
         ]
         best = [n for n, seen in enumerate(n_seen) if seen == max(n_seen)]

@@ -12,7 +12,7 @@ from rules.algorithms.learning.stopping import (
     SampleCell,
     SamplePage,
     SuggestedValues,
-    look_at,
+    assess,
 )
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
 from tests.algorithms.annotation.suggestions.test_suggestion import tree_of
@@ -54,7 +54,7 @@ def look(
         )
         for n, bits in enumerate(samples.index.page_bits)
     ]
-    return look_at(rule, samples.columns, asked)
+    return assess(rule, samples.columns, asked)
 
 
 def _values(tree: object, said: Mapping[str, str | None]) -> dict[str, tuple[str, ...]]:
@@ -128,7 +128,7 @@ class TestLooking:
             SamplePage("", bits, its)
             for bits, its in zip(samples.index.page_bits, said, strict=True)
         ]
-        cell = look_at(rule, samples.columns, asked).cells[0]
+        cell = assess(rule, samples.columns, asked).cells[0]
         assert ("wrong", "annotated is “Cord”, the rule finds “Rope 1”") == (cell.state, cell.why)
 
     def test_of_a_list_its_editor_may_have_shown_one_record(self) -> None:
@@ -139,7 +139,7 @@ class TestLooking:
         states = {}
         for is_list, text in ((True, "Rope"), (False, "Rope"), (True, "Sling")):
             page = SamplePage("", samples.index.page_bits[0], {"name": (text,)}, is_list=is_list)
-            states[is_list, text] = look_at(rule, samples.columns, [page]).cells[0].state
+            states[is_list, text] = assess(rule, samples.columns, [page]).cells[0].state
         wanted = {(True, "Rope"): "annotated", (False, "Rope"): "wrong", (True, "Sling"): "wrong"}
         assert wanted == states
 
