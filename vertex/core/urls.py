@@ -25,6 +25,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("settings/people/<str:username>/", people.person, name="person"),
     path("settings/people/<str:username>/give-role/", people.give_role, name="give_role"),
     path("settings/people/<str:username>/take-role/", people.take_role, name="take_role"),
+    path(
+        "settings/people/<str:username>/set-superuser/", people.set_superuser, name="set_superuser"
+    ),
     path("settings/people/<str:username>/close/", people.close_person, name="close_person"),
     path("settings/people/<str:username>/reopen/", people.reopen_person, name="reopen_person"),
     path(

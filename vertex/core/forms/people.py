@@ -138,6 +138,16 @@ class RoleForm(forms.Form):
         return Role(self.cleaned_data["role"])
 
 
+class SuperuserForm(forms.Form):
+    """Whether a person administers the whole installation."""
+
+    is_superuser = forms.BooleanField(
+        label="Administrator of the installation",
+        required=False,
+        help_text="Has every role at every site, and may make others one.",
+    )
+
+
 class AddPersonForm(forms.Form):
     """A new person or service."""
 

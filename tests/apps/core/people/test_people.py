@@ -429,7 +429,15 @@ class TestPeopleInTheBrowser:
         assert eddy.has_role(Role.EDITOR)
 
     @pytest.mark.parametrize(
-        "view", ["give_role", "take_role", "close_person", "reopen_person", "reset_password"]
+        "view",
+        [
+            "give_role",
+            "take_role",
+            "set_superuser",
+            "close_person",
+            "reopen_person",
+            "reset_password",
+        ],
     )
     def test_changes_are_made_by_post_only(self, browser: Client, eddy: User, view: str) -> None:
         assert 405 == browser.get(reverse(view, args=["eddy"])).status_code
@@ -458,6 +466,60 @@ class TestPeopleInTheBrowser:
         assert 403 == client.post(reverse("reset_password", args=["eddy"])).status_code
         response = client.post(reverse("give_role", args=["sita"]), {"role": "administrator"})
         assert 403 == response.status_code
+
+
+class TestAdministratorsOfTheInstallation:
+    @pytest.fixture
+    def anna(self, anna: User) -> User:
+        people.set_superuser(user=anna, is_superuser=True, actor=None)
+        return anna
+
+    def test_one_makes_another(self, browser: Client, anna: User, eddy: User) -> None:
+        assert "Administrator of the installation" in page(browser, "person", "eddy")
+        told = post(browser, "set_superuser", "eddy", is_superuser="on")
+
+        eddy.refresh_from_db()
+        assert eddy.is_superuser
+        assert "eddy is an administrator of the installation" in told
+        entry = AuditEntry.objects.get(action="person.changed", subject="eddy")
+        assert (anna, {"is_superuser": {"was": False, "now": True}}) == (entry.actor, entry.detail)
+
+    def test_one_makes_another_an_ordinary_person_again(self, browser: Client, eddy: User) -> None:
+        people.set_superuser(user=eddy, is_superuser=True, actor=None)
+        told = post(browser, "set_superuser", "eddy")
+
+        eddy.refresh_from_db()
+        assert not eddy.is_superuser
+        assert "eddy is no longer an administrator of the installation" in told
+
+    def test_the_last_one_stays(self, browser: Client, anna: User) -> None:
+        anna.memberships.all().delete()
+        told = post(browser, "set_superuser", "anna")
+
+        anna.refresh_from_db()
+        assert anna.is_superuser
+        assert "last administrator" in told
+
+    def test_an_administrator_for_all_sites_makes_none(self, eddy: User) -> None:
+        client = logged_in(person("otto", Role.ADMINISTRATOR))
+        form = {"is_superuser": "on"}
+
+        assert reverse("set_superuser", args=["eddy"]) not in page(client, "person", "eddy")
+        for name in ("eddy", "otto"):
+            response = client.post(reverse("set_superuser", args=[name]), form)
+            assert 403 == response.status_code
+        assert not User.objects.filter(is_superuser=True).exclude(username="anna").exists()
+
+    def test_neither_a_service_nor_a_closed_account_becomes_one(
+        self, browser: Client, anna: User, eddy: User
+    ) -> None:
+        people.create_user(username="feed", is_service=True, actor=anna)
+        people.close_user(user=eddy, actor=anna)
+
+        for name in ("feed", "eddy"):
+            address = reverse("set_superuser", args=[name])
+            assert address not in page(browser, "person", name)
+            assert 404 == browser.post(address, {"is_superuser": "on"}).status_code
 
 
 class TestPeopleOfASite:

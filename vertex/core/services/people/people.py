@@ -148,7 +148,10 @@ def remove_role(*, user: User, site: Site | None = None, actor: User | None) -> 
 
 
 def set_superuser(*, user: User, is_superuser: bool, actor: User | None) -> None:
-    """Open or shut the stock admin for a person. Raises LastAdministrator."""
+    """Make a person an administrator of the installation, or no longer one. Raises LastAdministrator.
+
+    One has every role at every site, whatever roles are given or taken away.
+    """
     with _keeping_an_administrator(user):
         if user.is_superuser == is_superuser:
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -10,7 +11,14 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from vertex.core.forms.people import AccountForm, AddPersonForm, MemberForm, PeopleFilter, RoleForm
+from vertex.core.forms.people import (
+    AccountForm,
+    AddPersonForm,
+    MemberForm,
+    PeopleFilter,
+    RoleForm,
+    SuperuserForm,
+)
 from vertex.core.models import AuditEntry, Membership, Role, Site, User
 from vertex.core.services.people import people as accounts
 from vertex.core.services.people.people import LastAdministrator, NameTaken
@@ -108,6 +116,27 @@ def take_role(request: HttpRequest, username: str) -> HttpResponse:
             undo_url=reverse("give_role", args=[found.username]),
             undo_fields=[("role", held.role), ("site", held.site.name if held.site else "")],
         )
+    return redirect("person", found.username)
+
+
+@needs_role(Role.ADMINISTRATOR, everywhere=True)
+@require_POST
+def set_superuser(request: HttpRequest, username: str) -> HttpResponse:
+    """Make a person an administrator of the installation, or no longer one: only such a one may."""
+    if not user_of(request).is_superuser:
+        raise PermissionDenied("This needs an administrator of the installation.")
+    people_with_log_in = User.objects.open().filter(is_service=False)
+    found = get_object_or_404(people_with_log_in, username=storable(username))
+    form = SuperuserForm(request.POST)
+    form.full_clean()
+    is_superuser = form.cleaned_data["is_superuser"]
+    try:
+        accounts.set_superuser(user=found, is_superuser=is_superuser, actor=user_of(request))
+    except LastAdministrator as error:
+        messages.error(request, str(error))
+    else:
+        state = "is" if is_superuser else "is no longer"
+        tell(request, f"{found.username} {state} an administrator of the installation.")
     return redirect("person", found.username)
 
 
@@ -217,6 +246,7 @@ def _person_page(
         "person": found,
         "form": form or AccountForm(initial={name: getattr(found, name) for name in ENTRIES}),
         "role_form": role_form or RoleForm(),
+        "superuser_form": SuperuserForm(initial={"is_superuser": found.is_superuser}),
         "tokens": found.tokens.all(),
         "entries": [(entry, told_by(entry)) for entry in recent],
         "site_names": _site_names(),
