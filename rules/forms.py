@@ -9,7 +9,7 @@ from django import forms
 from annotation.models import ATTRIBUTE_NAME, Attribute, ReviewPolicy
 from clustering.forms.sites import MAX_PAGES, read_address
 from clustering.services.crawl.list_crawling import MAX_PAGES as USUAL_PAGES
-from rules.services.records.webhooks import LONGEST_URL
+from rules.services.records.webhooks import MAX_URL_CHARS
 
 
 class PolicyForm(forms.Form):
@@ -31,7 +31,7 @@ class PolicyForm(forms.Form):
 class WebhookForm(forms.Form):
     url = forms.CharField(
         label="Address",
-        max_length=LONGEST_URL,
+        max_length=MAX_URL_CHARS,
         widget=forms.TextInput(
             attrs={
                 "inputmode": "url",

@@ -16,7 +16,7 @@ from rules.api.learning.rules import RuleRow
 from rules.models import Rule
 from rules.services.learning.trial_runs import HandEdit, told, try_edit
 from rules.services.review.hand_versions import NewerVersion, keep_version
-from rules.services.review.reviewing import LONGEST
+from rules.services.review.reviewing import MAX_COMMENT_CHARS
 from vertex.core.api.endpoints import endpoint
 from vertex.core.api.errors import Conflict
 from vertex.core.api.permissions import caller_of
@@ -57,7 +57,9 @@ class Written(Body):
 class NewDraft(Written):
     """What somebody wrote, to be kept."""
 
-    why = serializers.CharField(max_length=LONGEST, help_text="Why the rule is written by hand.")
+    why = serializers.CharField(
+        max_length=MAX_COMMENT_CHARS, help_text="Why the rule is written by hand."
+    )
     newest = serializers.IntegerField(
         min_value=0,
         required=False,

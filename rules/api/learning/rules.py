@@ -111,7 +111,7 @@ class Publishing(Body):
         help_text="Publish it also where constant values change; then there must be a reason.",
     )
     reason = serializers.CharField(
-        max_length=reviewing.LONGEST,
+        max_length=reviewing.MAX_COMMENT_CHARS,
         default="",
         allow_blank=True,
         help_text="Why it is published with force.",
@@ -122,7 +122,7 @@ class Proposing(Body):
     """A rule is proposed."""
 
     comment = serializers.CharField(
-        max_length=reviewing.LONGEST,
+        max_length=reviewing.MAX_COMMENT_CHARS,
         default="",
         allow_blank=True,
         help_text="What the reviewer should know.",
@@ -133,7 +133,7 @@ class SendingBack(Body):
     """A proposed rule is sent back."""
 
     reason = serializers.CharField(
-        max_length=reviewing.LONGEST,
+        max_length=reviewing.MAX_COMMENT_CHARS,
         default="",
         allow_blank=True,
         help_text="What is to be changed; the author may withdraw without one.",

@@ -67,7 +67,7 @@ class DeliveryRow(RowSerializer):
 class NewWebhook(Body):
     """An address to be told."""
 
-    url = serializers.CharField(max_length=webhooks.LONGEST_URL)
+    url = serializers.CharField(max_length=webhooks.MAX_URL_CHARS)
 
 
 class SiteWebhooks(AtSite):

@@ -1,4 +1,4 @@
-"""Read records as rows of plain values; their JSON columns go out as the text that the database has.
+"""Read records as rows of plain values; their JSON columns are written as the text that the database has.
 
 Neither objects nor JSON values are made on the way: a thousand rows through model objects would take many
 times as long.
@@ -22,18 +22,18 @@ from vertex.core.models import Site
 from vertex.core.services.files.times import IsoTime
 from vertex.core.texts import storable
 
-AT_ONCE = 500  # a larger part is no faster
-NUMBERS_AT_ONCE = 10_000
+ROWS_PER_QUERY = 500  # more are no faster
+KEYS_PER_FETCH = 10_000
 JSON_NAMES: Final = ("values", "raw", "normalized", "missing", "failed", "confidence", "nodes")
 
 
 def _rule_name() -> Case:
-    told = Concat(
+    name = Concat(
         Cast("rule__cluster__name", TextField()),
         Value("@", output_field=TextField()),
         Cast("rule__version", TextField()),
     )
-    return Case(When(rule__isnull=False, then=told), default=None, output_field=TextField())
+    return Case(When(rule__isnull=False, then=name), default=None, output_field=TextField())
 
 
 COLUMNS: Final[dict[str, str | Combinable]] = {
@@ -79,22 +79,24 @@ def narrowed(records: RecordQuerySet, wanted: WantedRows) -> RecordQuerySet:
         "change_number__gt": wanted.changed_since,
         "least_confidence__gte": wanted.confidence,
     }
-    found = records.filter(**{name: value for name, value in filters.items() if value is not None})
+    given = {name: value for name, value in filters.items() if value is not None}
+    records = records.filter(**given)
     if wanted.url:
-        found = found.filter(page__url_hash=_hash_of(wanted.url))
+        records = records.filter(page__url_hash=_hash_of(wanted.url))
     if wanted.text:
-        found = _with_words(found, storable(wanted.text).split())
-    return found if wanted.has_gone else found.there()
+        records = _with_words(records, storable(wanted.text).split())
+    return records if wanted.has_gone else records.there()
 
 
 def _with_words(records: RecordQuerySet, words: Sequence[str]) -> RecordQuerySet:
     """Return the records that have each of the words in their address or in a value."""
-    found = records.alias(values_text=Cast("values", TextField()))
+    records = records.alias(values_text=Cast("values", TextField()))
     for word in words:
         escaped = json.dumps(word)[1:-1]  # as SQLite has other scripts
-        told = Q(page__url__icontains=word) | Q(values_text__icontains=word)
-        found = found.filter(told | Q(values_text__icontains=escaped))
-    return found
+        in_url = Q(page__url__icontains=word)
+        in_values = Q(values_text__icontains=word) | Q(values_text__icontains=escaped)
+        records = records.filter(in_url | in_values)
+    return records
 
 
 def record_rows(
@@ -104,11 +106,11 @@ def record_rows(
     read: Callable[[str], object] = orjson.Fragment,
 ) -> list[dict[str, Any]]:
     """Return the named fields of records; JSON values are fragments, which `orjson` writes as they are."""
-    as_json = [name for name in names if name in JSON_NAMES]
+    json_names = [name for name in names if name in JSON_NAMES]
     rows = []
     for values in records.values_list(*(COLUMNS[name] for name in names)):
         row = dict(zip(names, values, strict=True))
-        for name in as_json:
+        for name in json_names:
             row[name] = read(row[name])
         rows.append(row)
     return rows
@@ -122,13 +124,13 @@ def all_record_rows(
 ) -> Iterator[list[dict[str, Any]]]:
     """Yield all rows in parts: the records that are there now, each once, whatever changes meanwhile.
 
-    Only their numbers are kept in memory, 8 bytes each. Pages of the list would repeat what changes, and a
+    Only their keys are kept in memory, 8 bytes each. Pages of the list would repeat what changes, and a
     cursor of the database would hold up its writers as long as the slowest reader takes.
     """
     in_order = records.order_by("change_number")
-    numbers = array("q", in_order.values_list("pk", flat=True).iterator(NUMBERS_AT_ONCE))
-    for start in range(0, len(numbers), AT_ONCE):
-        part = Record.objects.filter(pk__in=numbers[start : start + AT_ONCE].tolist())
+    keys = array("q", in_order.values_list("pk", flat=True).iterator(KEYS_PER_FETCH))
+    for start in range(0, len(keys), ROWS_PER_QUERY):
+        part = Record.objects.filter(pk__in=keys[start : start + ROWS_PER_QUERY].tolist())
         yield record_rows(part.order_by("change_number"), names, read=read)
 
 

@@ -79,5 +79,5 @@ def _listed(attribute: Attribute, value: dict[str, Any]) -> dict[str, Any]:
 
 
 def _or_none(attribute: Attribute, value: dict[str, Any]) -> dict[str, Any]:
-    """Let one of several values have no normalised form: the list keeps the places of the others."""
+    """Allow one of several values to have no normalised form: the list keeps the order of the others."""
     return {"anyOf": [value, {"type": "null"}]} if attribute.is_multi else value

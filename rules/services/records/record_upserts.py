@@ -20,17 +20,12 @@ from rules.models import ChangeCounter, Record, RecordVersion
 Row = dict[str, Any]  # the columns of a record that an extraction gives
 
 COUNTER = "records"
-SAYS: Final = (
-    "values",
-    "raw",
-    "normalized",
-    "missing",
-    "failed",
-)  # a record changed where one of these did
-CARRIES: Final = ("confidence", "nodes", "least_confidence", "index")  # beside what it says
+# A record changed where one of these did.
+CONTENT: Final = ("values", "raw", "normalized", "missing", "failed")
+BESIDE_CONTENT: Final = ("confidence", "nodes", "least_confidence", "index")
 CAME_FROM: Final = ("cluster_id", "rule_id", "snapshot_id")
-NAMES: Final = ("page_id", "key", "site_id", *CAME_FROM, *SAYS, *CARRIES)
-AS_JSON: Final = frozenset({*SAYS, "confidence", "nodes"})
+NAMES: Final = ("page_id", "key", "site_id", *CAME_FROM, *CONTENT, *BESIDE_CONTENT)
+AS_JSON: Final = frozenset({*CONTENT, "confidence", "nodes"})
 
 
 def upsert_records(rows: Iterable[Row], *, pages: Sequence[int], now: datetime) -> dict[str, int]:
@@ -44,7 +39,7 @@ def upsert_records(rows: Iterable[Row], *, pages: Sequence[int], now: datetime) 
 
 
 def take_numbers(n: int) -> range:
-    """Take so many change numbers; the counter is locked until they show, so that readers skip none."""
+    """Claim so many change numbers; the counter is locked until they show, so that readers skip none."""
     if n == 0:
         return range(0)
     ChangeCounter.objects.get_or_create(name=COUNTER)
@@ -63,11 +58,11 @@ def upsert_by_model(rows: Sequence[Row], *, pages: Sequence[int], now: datetime)
     new = [row for key, row in after.items() if key not in before]
     known = [(before[key], row) for key, row in after.items() if key in before]
     changed = [
-        (record, row) for record, row in known if record.gone_at or _differ(record, row, SAYS)
+        (record, row) for record, row in known if record.gone_at or _differ(record, row, CONTENT)
     ]
     gone = [record for key, record in before.items() if key not in after and record.gone_at is None]
     numbers = iter(take_numbers(len(new) + len(changed) + len(gone)))
-    _keep_history([*(record for record, _ in changed), *gone], now)
+    _store_versions([*(record for record, _ in changed), *gone], now)
     Record.objects.bulk_create(
         Record(**row, change_number=next(numbers), first_seen_at=now, changed_at=now) for row in new
     )
@@ -76,20 +71,21 @@ def upsert_by_model(rows: Sequence[Row], *, pages: Sequence[int], now: datetime)
         record.gone_at, record.changed_at, record.change_number = now, now, next(numbers)
     Record.objects.bulk_update(gone, ["gone_at", "changed_at", "change_number"])
     counted = {id(record) for record, _ in changed}
-    _carry_on([(record, row) for record, row in known if id(record) not in counted])
-    return _told(len(new), len(changed), len(gone), len(known) - len(changed))
-
-
-def _told(new: int, changed: int, gone: int, same: int) -> dict[str, int]:
-    return {"new": new, "changed": changed, "gone": gone, "same": same}
+    _store_origin([(record, row) for record, row in known if id(record) not in counted])
+    return {
+        "new": len(new),
+        "changed": len(changed),
+        "gone": len(gone),
+        "same": len(known) - len(changed),
+    }
 
 
 def _differ(record: Record, row: Row, names: Iterable[str]) -> bool:
     return any(getattr(record, name) != row[name] for name in names)
 
 
-def _keep_history(records: Iterable[Record], now: datetime) -> None:
-    """Write down what records were until now."""
+def _store_versions(records: Iterable[Record], now: datetime) -> None:
+    """Store what records were until now as versions."""
     RecordVersion.objects.bulk_create(
         RecordVersion(
             record=record,
@@ -106,24 +102,24 @@ def _keep_history(records: Iterable[Record], now: datetime) -> None:
 def _write_changed(
     changed: Sequence[tuple[Record, Row]], numbers: Iterator[int], now: datetime
 ) -> None:
-    names = (*SAYS, *CARRIES, *CAME_FROM)
+    names = (*CONTENT, *BESIDE_CONTENT, *CAME_FROM)
     for record, row in changed:
-        _take(record, row, names)
+        _set_columns(record, row, names)
         record.change_number, record.changed_at, record.gone_at = next(numbers), now, None
     written = [*names, "change_number", "changed_at", "gone_at"]
     Record.objects.bulk_update([record for record, _ in changed], written)
 
 
-def _carry_on(same: Sequence[tuple[Record, Row]]) -> None:
-    """Let unchanged records name the rule and snapshot that they came from last; that is no change."""
-    names = (*CAME_FROM, *CARRIES)
+def _store_origin(same: Sequence[tuple[Record, Row]]) -> None:
+    """Store which rule and snapshot unchanged records came from last; that is no change."""
+    names = (*CAME_FROM, *BESIDE_CONTENT)
     moved = [(record, row) for record, row in same if _differ(record, row, names)]
     for record, row in moved:
-        _take(record, row, names)
+        _set_columns(record, row, names)
     Record.objects.bulk_update([record for record, _ in moved], names)
 
 
-def _take(record: Record, row: Mapping[str, Any], names: Iterable[str]) -> None:
+def _set_columns(record: Record, row: Mapping[str, Any], names: Iterable[str]) -> None:
     for name in names:
         setattr(record, name, row[name])
 
@@ -149,11 +145,11 @@ _CREATE_STAGE = f"""
     ON COMMIT DELETE ROWS
 """
 _COPY = f"COPY record_stage (place, {_listed(NAMES)}) FROM STDIN"
-_CHANGED = f"r.gone_at IS NOT NULL OR {_distinct(SAYS, 'r', 's')}"
+_CHANGED = f"r.gone_at IS NOT NULL OR {_distinct(CONTENT, 'r', 's')}"
 _COMPARE = f"""
     UPDATE record_stage s SET state = CASE
         WHEN {_CHANGED} THEN 'changed'
-        WHEN {_distinct((*CAME_FROM, *CARRIES), "r", "s")} THEN 'moved' ELSE 'same' END
+        WHEN {_distinct((*CAME_FROM, *BESIDE_CONTENT), "r", "s")} THEN 'moved' ELSE 'same' END
     FROM rules_record r WHERE r.page_id = s.page_id AND r.key = s.key
 """  # noqa: S608 - constants
 _FIND_GONE = """
@@ -174,12 +170,12 @@ _UPSERT = f"""
     INSERT INTO rules_record AS r ({_listed(NAMES)}, change_number, first_seen_at, changed_at)
     SELECT {_listed(NAMES)}, %s + row_number() OVER (ORDER BY state = 'changed', place), %s, %s
     FROM record_stage WHERE state IN ('new', 'changed') ORDER BY state = 'changed', place
-    ON CONFLICT (page_id, key) DO UPDATE SET {_given((*SAYS, *CARRIES, *CAME_FROM), "EXCLUDED")},
+    ON CONFLICT (page_id, key) DO UPDATE SET {_given((*CONTENT, *BESIDE_CONTENT, *CAME_FROM), "EXCLUDED")},
         change_number = EXCLUDED.change_number, changed_at = EXCLUDED.changed_at, gone_at = NULL
     WHERE {_CHANGED.replace("s.", "EXCLUDED.")}
 """  # noqa: S608 - constants
 _CARRY = f"""
-    UPDATE rules_record r SET {_given((*CAME_FROM, *CARRIES), "s")}
+    UPDATE rules_record r SET {_given((*CAME_FROM, *BESIDE_CONTENT), "s")}
     FROM record_stage s WHERE s.state = 'moved' AND r.page_id = s.page_id AND r.key = s.key
 """  # noqa: S608 - constants
 _MARK_GONE = """
@@ -208,17 +204,21 @@ def upsert_by_copy(rows: Sequence[Row], *, pages: Sequence[int], now: datetime) 
         if gone:
             cursor.execute(_KEEP_GONE, [now, gone])
             cursor.execute(_MARK_GONE, [now, now, numbers.start + n_new + n_changed - 1, gone])
-    return _told(n_new, n_changed, len(gone), len(rows) - n_new - n_changed)
+    return {
+        "new": n_new,
+        "changed": n_changed,
+        "gone": len(gone),
+        "same": len(rows) - n_new - n_changed,
+    }
 
 
 def _fill_stage(cursor: CursorWrapper, rows: Sequence[Row]) -> None:
-    """Put the records into the stage table, which each connection has for itself."""
+    """Copy the records into the stage table, which each connection has for itself."""
     cursor.execute(_CREATE_STAGE)
     cursor.execute("SELECT EXISTS (SELECT FROM record_stage)")
     if cursor.fetchone()[0]:  # of an earlier call in the same transaction
-        cursor.execute(
-            "TRUNCATE record_stage"
-        )  # deleted rows would be read again by each statement
+        # Deleted rows would be read again by each statement.
+        cursor.execute("TRUNCATE record_stage")
     with cursor.copy(_COPY) as copy:
         for place, row in enumerate(rows):
             columns = (

@@ -1,4 +1,4 @@
-"""Tell other services that records changed: signed messages, tried again until they arrive, each in a log.
+"""Send other services word that records changed: signed messages, retried until they arrive, each in a log.
 
 A message names the changes and carries no records: whoever gets it pulls them with a token of their own. The
 form and the signature are those of Standard Webhooks. A delivery whose worker dies in the middle is sent
@@ -30,30 +30,30 @@ from vertex.core.services.people import audit
 from vertex.core.texts import storable
 
 SALT: Final = "rules.webhook"
-MOST_WEBHOOKS: Final = 20  # of a site
-LONGEST_URL: Final = 2048
-MOST_TRIES: Final = 9  # over about a day
+MAX_WEBHOOKS: Final = 20  # of a site
+MAX_URL_CHARS: Final = 2048
+MAX_TRIES: Final = 9  # over about a day
 FIRST_WAIT: Final = timedelta(seconds=30)  # tripled with each failure
-LONGEST_WAIT: Final = timedelta(hours=8)
+MAX_WAIT: Final = timedelta(hours=8)
 LEASE: Final = timedelta(minutes=2)  # how long a worker that sends may take before another one does
-SECONDS: Final = 15.0  # that an answer may take
-MOST_SECONDS: Final = 40.0  # that one tick sends for
-MOST_BYTES: Final = 4096  # read of an answer
+ANSWER_SECONDS: Final = 15.0  # that an answer may take
+TICK_SECONDS: Final = 40.0  # that one tick sends for
+MAX_ANSWER_BYTES: Final = 4096
 GOOD, GONE = range(200, 300), 410
 
 
 def add_webhook(*, site: Site, url: str, actor: User | None = None) -> Webhook:
-    """Let an address be told of what changes from now on. Raises ValidationError."""
-    if Webhook.objects.filter(site=site).count() >= MOST_WEBHOOKS:
+    """Add a webhook that gets what changes from now on. Raises ValidationError."""
+    if Webhook.objects.filter(site=site).count() >= MAX_WEBHOOKS:
         raise ValidationError(
-            {"url": f"{site.name} has {MOST_WEBHOOKS} webhooks already; remove one first."}
+            {"url": f"{site.name} has {MAX_WEBHOOKS} webhooks already; remove one first."}
         )
     try:
         normalised = normalise_url(url)
     except BadAddress as error:
         raise ValidationError({"url": str(error)}) from None
-    if len(normalised) > LONGEST_URL:
-        raise ValidationError({"url": f"An address may have {LONGEST_URL:,} characters."})
+    if len(normalised) > MAX_URL_CHARS:
+        raise ValidationError({"url": f"An address may have {MAX_URL_CHARS:,} characters."})
     with transaction.atomic():
         webhook = Webhook.objects.create(
             site=site,
@@ -67,14 +67,14 @@ def add_webhook(*, site: Site, url: str, actor: User | None = None) -> Webhook:
 
 
 def remove_webhook(*, webhook: Webhook, actor: User | None = None) -> None:
-    """Tell an address of nothing any more; its log goes with it."""
+    """Delete a webhook with its delivery log."""
     with transaction.atomic():
         audit.record(actor=actor, action="webhook.removed", subject=webhook.url, site=webhook.site)
         webhook.delete()
 
 
 def resume_webhook(*, webhook: Webhook, actor: User | None = None) -> None:
-    """Tell an address again that was given up, beginning with what it was not told."""
+    """Resume a webhook that was given up, beginning with the first change that it missed."""
     with transaction.atomic():
         failed = webhook.deliveries.filter(state=Delivery.State.FAILED)
         first = failed.order_by("first_change").values_list("first_change", flat=True).first()
@@ -86,7 +86,7 @@ def resume_webhook(*, webhook: Webhook, actor: User | None = None) -> None:
 
 
 def retry_delivery(*, delivery: Delivery, actor: User | None = None) -> None:
-    """Send a message again that was given up, or at once one that waits; one that arrived stays as it is."""
+    """Make a message due now that was given up or waits; one that arrived stays as it is."""
     webhook = delivery.webhook
     with transaction.atomic():
         rows = Delivery.objects.filter(pk=delivery.pk).exclude(state=Delivery.State.DELIVERED)
@@ -130,9 +130,8 @@ def plan_deliveries() -> int:
     """Write a delivery for each webhook whose site has changes that it was not told of; return how many."""
     waiting = Delivery.objects.filter(state=Delivery.State.DUE).values("webhook")
     n_planned = 0
-    for webhook in (
-        Webhook.objects.filter(is_active=True).exclude(pk__in=waiting).select_related("site")
-    ):
+    active = Webhook.objects.filter(is_active=True).exclude(pk__in=waiting)
+    for webhook in active.select_related("site"):
         last = _last_change(webhook.site)
         if last > webhook.told_up_to:
             n_planned += _plan(webhook, last)
@@ -141,7 +140,7 @@ def plan_deliveries() -> int:
 
 def _plan(webhook: Webhook, last: int) -> bool:
     """Write one delivery, unless another process was faster."""
-    untold = Record.objects.filter(site=webhook.site_id, change_number__gt=webhook.told_up_to)
+    missed = Record.objects.filter(site=webhook.site_id, change_number__gt=webhook.told_up_to)
     with transaction.atomic():
         as_seen = Webhook.objects.filter(pk=webhook.pk, told_up_to=webhook.told_up_to)
         if not as_seen.update(told_up_to=last):
@@ -150,14 +149,14 @@ def _plan(webhook: Webhook, last: int) -> bool:
             webhook=webhook,
             first_change=webhook.told_up_to + 1,
             last_change=last,
-            n_records=untold.filter(change_number__lte=last).count(),
+            n_records=missed.filter(change_number__lte=last).count(),
         )
     return True
 
 
 def send_deliveries(fetcher: Fetcher | None = None) -> int:
     """Send what is due, for less than a minute; return how many messages arrived."""
-    until = monotonic() + MOST_SECONDS
+    until = monotonic() + TICK_SECONDS
     n_arrived = 0
     with fetcher or open_fetcher() as client:
         due = Delivery.objects.filter(state=Delivery.State.DUE, next_try_at__lte=timezone.now())
@@ -170,7 +169,7 @@ def send_deliveries(fetcher: Fetcher | None = None) -> int:
 
 
 def _claim(delivery: Delivery) -> bool:
-    """Take a delivery for the time that sending may last; nobody else sends it meanwhile."""
+    """Claim a delivery for the time that sending may last, and return whether nobody else did."""
     as_seen = Delivery.objects.filter(
         pk=delivery.pk, state=Delivery.State.DUE, next_try_at=delivery.next_try_at
     )
@@ -180,7 +179,7 @@ def _claim(delivery: Delivery) -> bool:
 
 
 def _send(delivery: Delivery, client: Fetcher) -> bool:
-    """Send one message and write down how it went; say whether it arrived."""
+    """Send one message, record the outcome, and return whether it arrived."""
     webhook, now = delivery.webhook, timezone.now()
     message_id, body = f"msg_{delivery.pk}", _body_of(delivery)
     try:
@@ -188,10 +187,10 @@ def _send(delivery: Delivery, client: Fetcher) -> bool:
             client, url=webhook.url, key=_key_of(webhook), message_id=message_id, at=now, body=body
         )
     except FetchRefused as error:
-        _write_failure(delivery, None, str(error))
+        _record_failure(delivery, None, str(error))
         return False
     if answer.status not in GOOD:
-        _write_failure(delivery, answer.status, f"It answered with status {answer.status}.")
+        _record_failure(delivery, answer.status, f"It answered with status {answer.status}.")
         return False
     _end(delivery, Delivery.State.DELIVERED, status=answer.status, error="")
     return True
@@ -213,9 +212,9 @@ def post_signed(
         },
         content=body,
         max_redirects=0,
-        max_bytes=MOST_BYTES,
+        max_bytes=MAX_ANSWER_BYTES,
         is_cut=True,
-        seconds=SECONDS,
+        seconds=ANSWER_SECONDS,
     )
 
 
@@ -234,17 +233,17 @@ def _body_of(delivery: Delivery) -> bytes:
     )
 
 
-def _write_failure(delivery: Delivery, status: int | None, error: str) -> None:
-    """Let a delivery wait for its next try, or give it and its webhook up."""
-    is_hopeless = status == GONE or delivery.n_tries >= MOST_TRIES
-    told = storable(error, 300)
+def _record_failure(delivery: Delivery, status: int | None, error: str) -> None:
+    """Postpone a delivery to its next try, or give it and its webhook up."""
+    error = storable(error, 300)
+    is_hopeless = status == GONE or delivery.n_tries >= MAX_TRIES
     if is_hopeless:
         with transaction.atomic():
-            _end(delivery, Delivery.State.FAILED, status=status, error=told)
+            _end(delivery, Delivery.State.FAILED, status=status, error=error)
             Webhook.objects.filter(pk=delivery.webhook_id).update(is_active=False)
         return
     Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.DUE).update(
-        status=status, error=told, next_try_at=timezone.now() + wait_after(delivery.n_tries)
+        status=status, error=error, next_try_at=timezone.now() + wait_after(delivery.n_tries)
     )
 
 
@@ -254,7 +253,7 @@ def wait_after(n_tries: int) -> timedelta:
     >>> [str(wait_after(n)) for n in (1, 2, 9)]
     ['0:00:30', '0:01:30', '8:00:00']
     """
-    wait: timedelta = min(FIRST_WAIT * 3 ** (n_tries - 1), LONGEST_WAIT)
+    wait: timedelta = min(FIRST_WAIT * 3 ** (n_tries - 1), MAX_WAIT)
     return wait
 
 
@@ -269,7 +268,6 @@ def _key_of(webhook: Webhook) -> bytes:
 
 
 def _last_change(site: Site) -> int:
-    found: int | None = Record.objects.filter(site=site).aggregate(last=Max("change_number"))[
-        "last"
-    ]
-    return found or 0
+    records = Record.objects.filter(site=site)
+    last: int | None = records.aggregate(last=Max("change_number"))["last"]
+    return last or 0

@@ -1,4 +1,4 @@
-"""Keep a stylesheet that somebody wrote as the next version of a cluster's rule: a draft like any other."""
+"""Save a stylesheet that somebody wrote as the next version of a cluster's rule: a draft like any other."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rules.algorithms.by_hand.scoring import AttributeScore
 from rules.models import Rule
 from rules.services.learning.learning import next_version, store_samples
 from rules.services.learning.trial_runs import HandEdit, Trial, root_of, try_edit
-from rules.services.review.reviewing import LONGEST
+from rules.services.review.reviewing import MAX_COMMENT_CHARS
 from vertex.core.models import User
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
@@ -43,19 +43,19 @@ def keep_version(
     actor: User | None = None,
     trial: Trial | None = None,
 ) -> Rule:
-    """Keep an edit as the next version, a draft with what it scored on the samples.
+    """Save an edit as the next version, a draft with what it scored on the samples.
 
     `newest` is the newest version that its author knew, `trial` what the edit was found to do.
     Raises ValidationError, and NewerVersion where there is a newer one by now.
     """
-    told = storable(why).strip()
-    if not told:
+    why = storable(why).strip()
+    if not why:
         raise ValidationError(
             {"why": "Say why the rule is changed by hand; it stays with the version."}
         )
-    if len(told) > LONGEST:
+    if len(why) > MAX_COMMENT_CHARS:
         raise ValidationError(
-            {"why": f"It has {len(told):,} characters; write {LONGEST:,} at most."}
+            {"why": f"It has {len(why):,} characters; write {MAX_COMMENT_CHARS:,} at most."}
         )
     trial = trial or try_edit(cluster, edit)
     if trial.refused or trial.vertical is None or trial.samples is None:
@@ -79,11 +79,11 @@ def keep_version(
             learner="",
             origin=Rule.Origin.IMPORTED if edit.is_import else Rule.Origin.EDITED,
             edited_from=edit.base.version if edit.base else None,
-            comment=told,
+            comment=why,
             made_by=actor,
         )
         store_samples(rule, trial.samples)
-        detail = {"from": rule.edited_from, "why": told}
+        detail = {"from": rule.edited_from, "why": why}
         audit.record(
             actor=actor,
             action=f"rule.{rule.origin}",

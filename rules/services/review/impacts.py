@@ -32,9 +32,9 @@ from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 
-AT_ONCE = 50  # pages
-MOST_EXAMPLES = 25  # of an attribute and kind
-LONGEST = 2_000  # characters of a value in an example
+PAGES_PER_BATCH = 50
+MAX_EXAMPLES = 25  # of an attribute and kind
+MAX_VALUE_CHARS = 2_000  # in an example
 
 
 def start_impact(*, rule: Rule, actor: User | None = None) -> Impact:
@@ -71,14 +71,14 @@ def compute_impact(run: JobRun) -> dict[str, Any]:
     members = PageMembership.objects.current().filter(cluster=impact.rule.cluster_id)
     pages = list(members.order_by("page").values_list("page", flat=True))
     due = [page for page in pages if page > impact.last_page]
-    for start in range(0, len(due), AT_ONCE):
-        batch = due[start : start + AT_ONCE]
+    for start in range(0, len(due), PAGES_PER_BATCH):
+        batch = due[start : start + PAGES_PER_BATCH]
         with run.kept_alive() if _is_by_hand(impact) else nullcontext():
-            found = _changes_of(impact, stored_pages(run.site, batch))
+            changes = _changes_of(impact, stored_pages(run.site, batch))
         n_done = len(pages) - len(due) + start + len(batch)
         with transaction.atomic():
             run.renew(n_done=n_done, n_total=len(pages), message="comparing")
-            _take(impact, found)
+            _add_changes(impact, changes)
             impact.last_page = batch[-1]
             impact.save(update_fields=["figures", "examples", "last_page"])
     impact.finished_at = timezone.now()
@@ -92,7 +92,7 @@ COMPUTE_IMPACT = JobKind(
 
 
 def _is_by_hand(impact: Impact) -> bool:
-    """Say whether one of the rules was written by hand: it may take seconds on each page."""
+    """Return whether one of the rules was written by hand: it may take seconds on each page."""
     return impact.rule.is_by_hand or (impact.against is not None and impact.against.is_by_hand)
 
 
@@ -115,18 +115,18 @@ def _lines(page: RawPage, rule: RunnableRule) -> list[Line]:
     return lines_of_extracted(page.url, rule, extracted)
 
 
-def _take(impact: Impact, found: Iterable[tuple[StoredPage, list[FieldChange]]]) -> None:
+def _add_changes(impact: Impact, pages: Iterable[tuple[StoredPage, list[FieldChange]]]) -> None:
     """Add what changes on some pages to an impact's figures and examples."""
     counts, n_pages = impact.figures.get("counts", {}), impact.figures.get("pages", 0)
     n_examples: dict[tuple[str, str], int] = {}
     for example in impact.examples:
         kind = (example["attribute"], example["kind"])
         n_examples[kind] = n_examples.get(kind, 0) + 1
-    for page, changes in found:
+    for page, changes in pages:
         counts, n_pages = add_counts(counts, count_changes(changes)), n_pages + 1
         for change in changes:
             kind = (change.attribute, change.kind)
-            if change.kind != SAME and n_examples.get(kind, 0) < MOST_EXAMPLES:
+            if change.kind != SAME and n_examples.get(kind, 0) < MAX_EXAMPLES:
                 n_examples[kind] = n_examples.get(kind, 0) + 1
                 impact.examples.append(_example(page, change))
     impact.figures = {"pages": n_pages, "counts": counts}
@@ -147,11 +147,11 @@ def _example(page: StoredPage, change: FieldChange) -> dict[str, Any]:
 def _cut(value: Any) -> Any:
     """Return a value short enough to be shown."""
     if isinstance(value, str):
-        return value if len(value) <= LONGEST else f"{value[:LONGEST]}…"
+        return value if len(value) <= MAX_VALUE_CHARS else f"{value[:MAX_VALUE_CHARS]}…"
     if isinstance(value, list):
-        return [_cut(one) for one in value[:MOST_EXAMPLES]]
+        return [_cut(part) for part in value[:MAX_EXAMPLES]]
     if isinstance(value, dict):
-        return {name: _cut(one) for name, one in value.items()}
+        return {name: _cut(part) for name, part in value.items()}
     return value
 
 
@@ -161,7 +161,7 @@ def latest_impact(rule: Rule) -> Impact | None:
 
 
 def is_outdated(impact: Impact) -> bool:
-    """Say whether a rule or the one in use is no longer what was compared."""
+    """Return whether a rule or the one in use is no longer what was compared."""
     in_use = (
         Rule.objects.published().filter(cluster=impact.rule.cluster_id).exclude(pk=impact.rule_id)
     )

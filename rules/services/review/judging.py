@@ -1,4 +1,4 @@
-"""Say of the pages of a review whether what the rule extracts is right; the figures stay with the rule."""
+"""Judge the pages of a review: whether what the rule extracts is right; the figures stay with the rule."""
 
 from __future__ import annotations
 
@@ -19,18 +19,17 @@ from vertex.core.services.people import audit
 def judge(
     *, page: JudgedPage, verdict: str, marked: Iterable[str] = (), actor: User | None
 ) -> None:
-    """Write down what a person says of a page; a blank verdict takes it back.
+    """Store what a person says of a page; a blank verdict withdraws it.
 
     Raises ValidationError where the review is decided, or an attribute is not the rule's.
     """
     if verdict not in JudgedPage.Verdict.values:
         raise ValidationError(f"{verdict!r} is no verdict; say right, wrong or skipped.")
     names = [attribute.name for attribute in page.review.rule.attributes]
-    wrong = (
-        [name for name in names if name in set(marked)]
-        if verdict == JudgedPage.Verdict.WRONG
-        else []
-    )
+    wrong: list[str] = []
+    if verdict == JudgedPage.Verdict.WRONG:
+        marked = set(marked)
+        wrong = [name for name in names if name in marked]
     with transaction.atomic():
         review = (
             Review.objects.select_for_update(no_key=True)
@@ -48,7 +47,7 @@ def judge(
             judged_by=actor if verdict else None,
         )
         page.refresh_from_db()
-        keep_figures(review)
+        store_figures(review)
         audit.record(
             actor=actor,
             action="page.judged",
@@ -74,15 +73,15 @@ def validity_so_far(review: Review) -> Validity:
     return validity_of(judgements, [attribute.name for attribute in review.rule.attributes])
 
 
-def keep_figures(review: Review) -> None:
+def store_figures(review: Review) -> None:
     """Store with the rule how it was judged, and trust its attributes as far as their values were right."""
     rule = Rule.objects.select_for_update(no_key=True).get(pk=review.rule_id)
     validity = validity_so_far(review)
     rule.validation = rule.validation | {
         "judged": {
             "pages": validity.n_pages,
-            **_told(validity.whole),
-            "attributes": {name: _told(score) for name, score in validity.attributes.items()},
+            **_score_json(validity.whole),
+            "attributes": {name: _score_json(score) for name, score in validity.attributes.items()},
         },
         "trust": {
             name: round(score.precision, 4)
@@ -93,7 +92,7 @@ def keep_figures(review: Review) -> None:
     rule.save(update_fields=["validation"])
 
 
-def _told(score: Score) -> dict[str, Any]:
+def _score_json(score: Score) -> dict[str, Any]:
     return {
         "right": score.right,
         "wrong": score.wrong,

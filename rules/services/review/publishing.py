@@ -1,10 +1,13 @@
-"""Let a rule serve its cluster, or the one before it again.
+"""Publish a rule: from then on it extracts its cluster's records.
 
-Publishing chooses the bellwethers and keeps the golden records in the same transaction: what the rule
+Publishing chooses the bellwethers and stores the golden records in the same transaction: what the rule
 extracts from the samples is known to be right, because somebody has just looked at it.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -21,21 +24,27 @@ from vertex.core.models import User
 from vertex.core.services.people import audit
 
 N_BELLWETHERS = 20
-MOST_TOLD = 3
+MAX_CHANGES_NAMED = 3
 
-Golden = dict["Page", tuple["Snapshot", "list[Line]"]]
+
+class GoldenPage(NamedTuple):
+    """What a rule extracts from a sample: known to be right once somebody published it."""
+
+    page: Page
+    snapshot: Snapshot
+    lines: list[Line]
 
 
 def publish_rule(
     *, rule: Rule, actor: User | None = None, is_forced: bool = False, reason: str = ""
 ) -> None:
-    """Let a rule extract its cluster's records from now on; the one that did so until now retires.
+    """Publish a rule and retire the one that served its cluster until now.
 
     Raises ValidationError where it extracts nothing and, unless forced, where constant values would change:
     those of the golden records, or of the stored pages that it was compared on.
     """
-    golden = golden_records(rule)
-    if not any(line.values for _, lines in golden.values() for line in lines):
+    golden = golden_pages(rule)
+    if not any(line.values for page in golden for line in page.lines):
         raise ValidationError(
             f"{rule} extracts nothing from any of its samples, so it is not published"
         )
@@ -50,14 +59,14 @@ def publish_rule(
         if changed and not is_forced:
             raise ValidationError(
                 f"{rule} is not published, because values that must not change do: "
-                + "; ".join(changed[:MOST_TOLD])
+                + "; ".join(changed[:MAX_CHANGES_NAMED])
                 + ". Look at them, and publish with force if they are right"
             )
         _switch(before, rule, actor)
         _end_review(rule, actor, reason)
-        _keep_golden(rule, golden)
-        _choose_bellwethers(rule, list(golden))
-        start_fetching_assets(snapshots=[snapshot for snapshot, _ in golden.values()], actor=actor)
+        _store_golden(rule, golden)
+        _choose_bellwethers(rule, [page.page for page in golden])
+        start_fetching_assets(snapshots=[page.snapshot for page in golden], actor=actor)
         audit.record(
             actor=actor,
             action="rule.published",
@@ -67,39 +76,42 @@ def publish_rule(
                 "before": before.version if before else None,
                 "forced": bool(changed),
                 "reason": reason,
-                "by": _told(actor),
+                "by": actor.username if actor else "the operator at the command line",
             },
         )
 
 
-def golden_records(rule: Rule) -> Golden:
-    """Return what a rule extracts from the samples that it was learnt from, page by page."""
+def golden_pages(rule: Rule) -> list[GoldenPage]:
+    """Return what a rule extracts from the samples that it was learnt from, a page each."""
     samples = RuleSample.objects.filter(rule=rule).exclude(use=RuleSample.Use.HELD_OUT)
     ready = runnable(rule)
-    golden: Golden = {}
+    golden: dict[Page, GoldenPage] = {}
     for sample in samples.select_related("snapshot__page").order_by("pk")[:N_BELLWETHERS]:
         snapshot = sample.snapshot
         extracted = extract_snapshot(snapshot, ready, nodes=True)
         if extracted is None:
             continue
         lines = lines_of_extracted(snapshot.page.url, ready, extracted)
-        golden[snapshot.page] = (snapshot, lines)
-    return golden
+        golden[snapshot.page] = GoldenPage(snapshot.page, snapshot, lines)
+    return list(golden.values())
 
 
-def changed_constants(before: Rule, rule: Rule, golden: Golden) -> list[str]:
+def changed_constants(before: Rule, rule: Rule, golden: Sequence[GoldenPage]) -> list[str]:
     """Return the constant values of the golden records that a rule extracts otherwise."""
-    constant = [attribute.name for attribute in rule.attributes if attribute.is_constant]
-    old = GoldenRecord.objects.filter(rule=before, snapshot__in=[s.pk for s, _ in golden.values()])
+    names = [attribute.name for attribute in rule.attributes if attribute.is_constant]
+    lines_by_page = {page.page: page.lines for page in golden}
+    snapshots = [page.snapshot.pk for page in golden]
+    old_golden = GoldenRecord.objects.filter(rule=before, snapshot__in=snapshots)
     changed = []
-    for kept in old.select_related("page"):
-        _, lines = golden.get(kept.page, (None, []))
-        for was, now in zip(kept.lines, lines, strict=False):
-            changed += [
-                f"{name} of {kept.page.url} was {was.values[name]!r} and is {now.values.get(name)!r}"
-                for name in constant
-                if was.values.get(name) is not None and was.values[name] != now.values.get(name)
-            ]
+    for record in old_golden.select_related("page"):
+        new_lines = lines_by_page.get(record.page, [])
+        for old, new in zip(record.lines, new_lines, strict=False):
+            for name in names:
+                value, new_value = old.values.get(name), new.values.get(name)
+                if value is not None and value != new_value:
+                    changed.append(
+                        f"{name} of {record.page.url} was {value!r} and is {new_value!r}"
+                    )
     return changed
 
 
@@ -123,16 +135,16 @@ def _end_review(rule: Rule, actor: User | None, reason: str) -> None:
     )
 
 
-def _keep_golden(rule: Rule, golden: Golden) -> None:
+def _store_golden(rule: Rule, golden: Iterable[GoldenPage]) -> None:
     GoldenRecord.objects.filter(rule=rule).delete()
     GoldenRecord.objects.bulk_create(
         GoldenRecord(
             rule=rule,
-            page=page,
-            snapshot=snapshot,
-            records=[line_json(line, nodes=True) for line in lines],
+            page=page.page,
+            snapshot=page.snapshot,
+            records=[line_json(line, nodes=True) for line in page.lines],
         )
-        for page, (snapshot, lines) in golden.items()
+        for page in golden
     )
 
 
@@ -142,7 +154,3 @@ def _choose_bellwethers(rule: Rule, pages: list[Page]) -> None:
         Bellwether(cluster_id=rule.cluster_id, page=page, rank=rank)
         for rank, page in enumerate(pages, 1)
     )
-
-
-def _told(actor: User | None) -> str:
-    return actor.username if actor else "the operator at the command line"

@@ -24,16 +24,16 @@ from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
 
-LONGEST = 4_000  # characters of a comment or reason
+MAX_COMMENT_CHARS = 4_000  # or of a reason
 Publishing = ReviewPolicy.Publishing
 
 
 def propose_rule(*, rule: Rule, comment: str = "", actor: User | None = None) -> Review:
-    """Ask for a draft to be published: draw the pages to judge, and compare it with the rule in use.
+    """Propose a draft for publishing: draw the pages to judge, and compare it with the rule in use.
 
     A proposal of the same cluster that still waits becomes a draft again. Raises ValidationError.
     """
-    told = _text(comment, "comment")
+    comment = _text(comment, "comment")
     check_held_out(rule=rule)
     with transaction.atomic():
         Cluster.objects.select_for_update(no_key=True).get(pk=rule.cluster_id)
@@ -46,10 +46,10 @@ def propose_rule(*, rule: Rule, comment: str = "", actor: User | None = None) ->
             )
         rule.refresh_from_db()
         review = Review.objects.create(
-            rule=rule, comment=told, proposed_by=actor, stylesheet_hash=stylesheet_hash(rule)
+            rule=rule, comment=comment, proposed_by=actor, stylesheet_hash=stylesheet_hash(rule)
         )
         draw_pages(review)
-        _record(rule, "rule.proposed", actor, comment=told)
+        _record(rule, "rule.proposed", actor, comment=comment)
         _compare(rule, actor)
     return review
 
@@ -59,24 +59,21 @@ def send_back(*, rule: Rule, reason: str, actor: User | None = None) -> None:
 
     Raises ValidationError.
     """
-    told = _text(reason, "reason")
+    reason = _text(reason, "reason")
     with transaction.atomic():
         review = _open_review(rule)
         is_own = review.proposed_by == actor
-        if (
-            actor is not None
-            and not is_own
-            and not actor.has_role(Role.REVIEWER, rule.cluster.site)
-        ):
+        may_send_back = actor is None or actor.has_role(Role.REVIEWER, rule.cluster.site)
+        if not is_own and not may_send_back:
             raise ValidationError("A reviewer sends a proposal back, or its author withdraws it.")
-        if not told and not is_own:
+        if not reason and not is_own:
             raise ValidationError(
                 {"reason": "Say what is to be changed, so that the author knows."}
             )
         outcome = Review.Outcome.WITHDRAWN if is_own else Review.Outcome.SENT_BACK
-        _end(review, outcome, told, actor)
+        _end(review, outcome, reason, actor)
         Rule.objects.filter(pk=rule.pk, state=Rule.State.PROPOSED).update(state=Rule.State.DRAFT)
-        _record(rule, f"rule.{outcome}", actor, reason=told)
+        _record(rule, f"rule.{outcome}", actor, reason=reason)
     rule.refresh_from_db()
 
 
@@ -85,8 +82,8 @@ def publish_reviewed(*, rule: Rule, actor: User, is_forced: bool = False, reason
 
     Raises ValidationError.
     """
-    told = _text(reason, "reason")
-    if is_forced and not told:
+    reason = _text(reason, "reason")
+    if is_forced and not reason:
         raise ValidationError(
             {"reason": "Say why it is published although constant values change."}
         )
@@ -94,11 +91,11 @@ def publish_reviewed(*, rule: Rule, actor: User, is_forced: bool = False, reason
     if refusal:
         raise ValidationError(refusal)
     check_held_out(rule=rule)
-    publish_rule(rule=rule, actor=actor, is_forced=is_forced, reason=told)
+    publish_rule(rule=rule, actor=actor, is_forced=is_forced, reason=reason)
 
 
 def why_not(rule: Rule, actor: User) -> str:
-    """Say why the actor may not publish a rule; blank where it is allowed."""
+    """Return why the actor may not publish a rule; blank where it is allowed."""
     site = rule.cluster.site
     if not actor.has_role(Role.REVIEWER, site):
         return f"Publishing needs the role reviewer at {site.name}."
@@ -127,13 +124,13 @@ def author_of(rule: Rule) -> User | None:
 def people_who_publish(site: Site) -> QuerySet[User]:
     """Return the people who may publish rules of a site."""
     role = Q(memberships__role__in=Role.REVIEWER.and_higher())
-    place = Q(memberships__site=None) | Q(memberships__site=site)
-    people: QuerySet[User] = User.objects.open().filter(Q(is_superuser=True) | role & place)
+    at_site = Q(memberships__site=None) | Q(memberships__site=site)
+    people: QuerySet[User] = User.objects.open().filter(Q(is_superuser=True) | role & at_site)
     return people.filter(is_service=False).distinct()
 
 
 def _replace_waiting(rule: Rule, actor: User | None) -> None:
-    """Let an earlier proposal of the cluster be a draft again."""
+    """Make an earlier proposal of the cluster a draft again."""
     waiting = Rule.objects.filter(cluster=rule.cluster_id, state=Rule.State.PROPOSED).exclude(
         pk=rule.pk
     )
@@ -145,7 +142,7 @@ def _replace_waiting(rule: Rule, actor: User | None) -> None:
 
 
 def _compare(rule: Rule, actor: User | None) -> None:
-    """Let the impact be computed, unless that is being done."""
+    """Start computing the impact, unless that is being done."""
     try:
         with transaction.atomic():
             start_impact(rule=rule, actor=actor)
@@ -176,9 +173,9 @@ def _record(rule: Rule, action: str, actor: User | None, **detail: object) -> No
 
 def _text(written: str, field: str) -> str:
     """Return what somebody wrote, fit for the database. Raises ValidationError where it is too long."""
-    told = storable(written).strip()
-    if len(told) > LONGEST:
+    text = storable(written).strip()
+    if len(text) > MAX_COMMENT_CHARS:
         raise ValidationError(
-            {field: f"It has {len(told):,} characters; write {LONGEST:,} at most."}
+            {field: f"It has {len(text):,} characters; write {MAX_COMMENT_CHARS:,} at most."}
         )
-    return told
+    return text

@@ -1,4 +1,4 @@
-"""Let the rule serve again that served before."""
+"""Publish the rule again that served before."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ def _rows(site: Site) -> list[Webhook]:
 
 
 def _can_add(site: Site) -> bool:
-    return Webhook.objects.filter(site=site).count() < services.MOST_WEBHOOKS
+    return Webhook.objects.filter(site=site).count() < services.MAX_WEBHOOKS
 
 
 @needs_role(Role.OPERATOR)

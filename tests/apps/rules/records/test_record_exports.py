@@ -78,7 +78,7 @@ def test_a_format_that_is_not_there_is_told() -> None:
 def test_each_record_is_written_once_whatever_changes_meanwhile(
     form: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(record_rows, "AT_ONCE", 2)
+    monkeypatch.setattr(record_rows, "ROWS_PER_QUERY", 2)
     rule, records = shop_with_records(5)
     parts = export_parts(Record.objects.all(), form)
     begun = [next(parts), next(parts)]
@@ -175,7 +175,7 @@ def test_parquet_takes_values_that_were_one_once_and_attributes_named_like_its_c
 
 
 def test_parquet_is_written_in_groups_of_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(record_rows, "AT_ONCE", 2)
+    monkeypatch.setattr(record_rows, "ROWS_PER_QUERY", 2)
     monkeypatch.setattr(file_formats, "ROWS_PER_GROUP", 2)
     shop_with_records(5)
     parts = list(export_parts(Record.objects.all(), PARQUET))

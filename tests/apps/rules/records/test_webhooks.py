@@ -139,7 +139,7 @@ def test_who_never_takes_it_is_given_up_and_told_all_once_resumed(
     receiver.statuses = [status]
     webhooks.plan_deliveries()
     if status != webhooks.GONE:
-        Delivery.objects.update(n_tries=webhooks.MOST_TRIES - 1)
+        Delivery.objects.update(n_tries=webhooks.MAX_TRIES - 1)
     send()
     webhook.refresh_from_db()
     assert (Delivery.State.FAILED, False) == (Delivery.objects.get().state, webhook.is_active)

@@ -99,7 +99,7 @@ def test_a_changed_stylesheet_makes_it_outdated() -> None:
 def test_a_run_that_was_cut_off_goes_on_and_counts_nothing_twice(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(impacts, "AT_ONCE", 10)
+    monkeypatch.setattr(impacts, "PAGES_PER_BATCH", 10)
     rule = shop_with_draft(WITHOUT_PRICE)
     impact = start_impact(rule=rule)
     renewed: list[Any] = []
