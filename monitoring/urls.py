@@ -16,7 +16,7 @@ CHANNEL = f"{SITE}/monitoring/channels/<id:pk>"
 
 urlpatterns: list[URLPattern] = [
     path("monitoring/", overview.monitoring, name="monitoring"),
-    path("monitoring/course/", overview.course, name="monitoring_course"),
+    path("monitoring/course/", overview.coverage_chart, name="coverage_chart"),
     path("monitoring/work/", overview.work, name="monitoring_work"),
     path("monitoring/site-changes/", site_changes.site_changes, name="site_changes"),
     path("monitoring/history/", history.history, name="monitoring_history"),
@@ -30,7 +30,7 @@ urlpatterns: list[URLPattern] = [
     path(
         f"{SITE}/monitoring/thresholds/usual/", watching.usual_thresholds, name="usual_thresholds"
     ),
-    path(f"{SITE}/monitoring/hindsight/", watching.hindsight, name="hindsight"),
+    path(f"{SITE}/monitoring/hindsight/", watching.what_if_thresholds, name="what_if_thresholds"),
     path(f"{SITE}/monitoring/channels/", watching.add_channel, name="add_channel"),
     path(f"{CHANNEL}/switch/", watching.switch_channel, name="switch_channel"),
     path(f"{CHANNEL}/remove/", watching.remove_channel, name="remove_channel"),

@@ -100,7 +100,7 @@ def test_a_redesign_at_night_is_mended_with_a_few_keys(open_page: OpenPage, host
 
     old.locator("h1").click()  # keys typed in a page count as well
     page.keyboard.press("c")  # and this one
-    expect(page.locator("#repair")).to_contain_text("Mend shop")
+    expect(page.locator("#repair")).to_contain_text("Repair shop")
     page.keyboard.press("c")  # pressed once too often, it does not cancel what it began
     done = run_job(Job.objects.unfinished().get(task="monitoring.heal_site").pk, repair_site)
     assert Job.State.DONE == done.state, done.error

@@ -33,6 +33,7 @@ from django.utils import timezone
 from clustering.dom.addresses import url_hash
 from clustering.models import Page
 from vertex.core.models import Site
+from vertex.core.services.jobs.requests import enqueue
 from monitoring.models import Schedule
 from monitoring.services.repair.repairing import repair_request
 from monitoring.services.checks.schedules import change_schedule
@@ -51,7 +52,7 @@ checked, mended = moved("checked", {checked!r}), moved("mended", {mended!r})
 change_schedule(site=mended, is_active=False)
 change_schedule(site=checked)
 Schedule.objects.filter(site=checked).update(next_at=timezone.now() - timedelta(minutes=1))
-repair_request(site=mended)
+enqueue(repair_request(site=mended))
 """
 
 

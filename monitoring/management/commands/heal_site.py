@@ -1,4 +1,4 @@
-"""Mend a site after a change."""
+"""Repair a site after a change."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def repair_request(
     """
     if not Rule.objects.published().of_site(site).exists():
         raise ValidationError(
-            f"{site.name} has no published rule to mend; learn one first: manage.py learn_rules {site.name}"
+            f"{site.name} has no published rule to repair; learn one first: manage.py learn_rules {site.name}"
         )
     path = Path(source).absolute() if source else None
     if path:
@@ -68,7 +68,7 @@ def repair_request(
     }
     return JobRequest(
         kind=HEAL_SITE,
-        title=f"Mend {site.name}",
+        title=f"Repair {site.name}",
         site=site,
         params=params,
         key=f"heal_site:{site.pk}",

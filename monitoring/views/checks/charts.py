@@ -1,4 +1,4 @@
-"""Where the lines, bars and marks of a chart stand; the template draws them."""
+"""Compute where the lines, bars and marks of a chart stand; the template draws them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 WIDTH, LEFT, RIGHT = 960, 46, 12
 TOP, COVERAGE_HEIGHT, GAP, BARS_HEIGHT = 22, 120, 22, 60
-N_LABELS = 7
+MAX_LABELS = 7
 GRID = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 
@@ -52,7 +52,7 @@ class Label(NamedTuple):
     word: str
 
 
-class Course(NamedTuple):
+class CoverageChart(NamedTuple):
     """A chart of coverage above records, day by day."""
 
     height: float
@@ -70,54 +70,81 @@ class Course(NamedTuple):
     figures: Sequence[DayFigures]
 
 
-def course_of(figures: Sequence[DayFigures], marks: Mapping[date, tuple[str, str]]) -> Course:
-    """Return the chart of some days that follow each other; a mark has its words and its address."""
+def draw_coverage(
+    figures: Sequence[DayFigures], links: Mapping[date, tuple[str, str]]
+) -> CoverageChart:
+    """Return the chart of some days that follow each other.
+
+    `links` holds the words and the address of each day that is marked.
+    """
     step = (WIDTH - LEFT - RIGHT) / max(len(figures), 1)
-    xs = {one.day: round(LEFT + step * (place + 0.5), 1) for place, one in enumerate(figures)}
-    base, bottom = TOP + COVERAGE_HEIGHT, TOP + COVERAGE_HEIGHT + GAP + BARS_HEIGHT
-    most = max((one.n_records for one in figures), default=0)
-    every = max(1, -(-len(figures) // N_LABELS))
-    return Course(
+    x_by_day = {
+        figure.day: round(LEFT + step * (index + 0.5), 1) for index, figure in enumerate(figures)
+    }
+    base = TOP + COVERAGE_HEIGHT
+    bottom = base + GAP + BARS_HEIGHT
+    most = max((figure.n_records for figure in figures), default=0)
+    days_per_label = max(1, -(-len(figures) // MAX_LABELS))
+    dots = []
+    bars = []
+    for figure in figures:
+        x = x_by_day[figure.day]
+        if figure.share is not None:
+            word = f"{figure.day}: {figure.share:.1%} of {figure.n_pages:,} pages"
+            dots.append(Label(x, _y(figure.share, base), word))
+        if figure.n_records:
+            bars.append(_bar(figure, x, step, bottom, most))
+    marks = [
+        ChartMark(x_by_day[day], day, word, href)
+        for day, (word, href) in sorted(links.items())
+        if day in x_by_day
+    ]
+    days = [
+        Label(x_by_day[figure.day], bottom + 15, f"{figure.day:%-d %b}")
+        for figure in figures[::days_per_label]
+    ]
+    return CoverageChart(
         height=bottom + 22,
         bottom=bottom,
         left=LEFT,
         right=WIDTH - RIGHT,
-        line=_path(figures, xs, base),
-        dots=[
-            Label(
-                xs[one.day],
-                _y(one.share, base),
-                f"{one.day}: {one.share:.1%} of {one.n_pages:,} pages",
-            )
-            for one in figures
-            if one.share is not None
-        ],
-        bars=[_bar(one, xs[one.day], step, bottom, most) for one in figures if one.n_records],
-        marks=[ChartMark(xs[day], day, *told) for day, told in sorted(marks.items()) if day in xs],
+        line=_path(figures, x_by_day, base),
+        dots=dots,
+        bars=bars,
+        marks=marks,
         grid=[Label(LEFT - 6, _y(share, base), f"{share:.0%}") for share in GRID],
-        days=[Label(xs[one.day], bottom + 15, f"{one.day:%-d %b}") for one in figures[::every]],
+        days=days,
         most=most,
         bars_top=base + GAP,
         figures=figures,
     )
 
 
-def _y(share: float | None, base: float) -> float:
-    return round(base - COVERAGE_HEIGHT * (share or 0.0), 1)
+def _y(share: float, base: float) -> float:
+    return round(base - COVERAGE_HEIGHT * share, 1)
 
 
-def _path(figures: Sequence[DayFigures], xs: Mapping[date, float], base: float) -> str:
+def _path(figures: Sequence[DayFigures], x_by_day: Mapping[date, float], base: float) -> str:
     """Return the line of the coverage; where a day has no pages, it is broken."""
-    steps, is_on = [], False
-    for one in figures:
-        if one.share is None:
-            is_on = False
+    steps = []
+    is_drawing = False
+    for figure in figures:
+        if figure.share is None:
+            is_drawing = False
             continue
-        steps.append(f"{'L' if is_on else 'M'}{xs[one.day]} {_y(one.share, base)}")
-        is_on = True
+        command = "L" if is_drawing else "M"
+        steps.append(f"{command}{x_by_day[figure.day]} {_y(figure.share, base)}")
+        is_drawing = True
     return " ".join(steps)
 
 
-def _bar(one: DayFigures, x: float, step: float, bottom: float, most: int) -> Bar:
-    width, height = round(max(2.0, step * 0.6), 1), round(BARS_HEIGHT * one.n_records / most, 1)
-    return Bar(round(x - width / 2, 1), round(bottom - height, 1), width, max(height, 1.0), one)
+def _bar(figure: DayFigures, x: float, step: float, bottom: float, most: int) -> Bar:
+    width = round(max(2.0, step * 0.6), 1)
+    height = round(BARS_HEIGHT * figure.n_records / most, 1)
+    return Bar(
+        x=round(x - width / 2, 1),
+        y=round(bottom - height, 1),
+        width=width,
+        height=max(height, 1.0),
+        day=figure,
+    )

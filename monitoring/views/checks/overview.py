@@ -18,13 +18,15 @@ from vertex.core.views.lists import chosen, list_part, words
 @needs_role(Role.VIEWER)
 @require_GET
 def monitoring(request: HttpRequest) -> HttpResponse:
-    user, now = user_of(request), timezone.now()
-    query, shown = words(request), chosen(request, "show", overview_rows.FILTERS)
+    user = user_of(request)
+    query = words(request)
+    shown = chosen(request, "show", overview_rows.FILTERS)
     visible = Site.objects.visible_to(user)
     part = list_part(
-        request, overview_rows.narrowed(visible.matching(query), shown), order=["name"]
+        request, overview_rows.with_health(visible.matching(query), shown), order=["name"]
     )
-    whole = overview_rows.whole_figures(visible, now)
+    now = timezone.now()
+    total = overview_rows.total_figures(visible, now)
     alerts = overview_rows.open_alerts(visible)
     context = {
         "page": part,
@@ -32,9 +34,9 @@ def monitoring(request: HttpRequest) -> HttpResponse:
         "query": query,
         "shown": shown,
         "filters": overview_rows.FILTERS,
-        "whole": whole,
+        "total": total,
         "groups": overview_rows.alert_groups(alerts, user, now),
-        "n_alerts": sum(whole["n_by_kind"].values()),
+        "n_alerts": sum(total["n_by_kind"].values()),
         "n_alerts_shown": len(alerts),
         "kinds": KINDS,
     }
@@ -43,11 +45,13 @@ def monitoring(request: HttpRequest) -> HttpResponse:
 
 @needs_role(Role.VIEWER)
 @require_GET
-def course(request: HttpRequest) -> HttpResponse:
+def coverage_chart(request: HttpRequest) -> HttpResponse:
     """Draw coverage and records of all sites over time, as a part of the overview."""
     sites = Site.objects.visible_to(user_of(request))
-    chart = overview_rows.course(sites, address=reverse("site_changes"))
-    return render(request, "monitoring/checks/course.html", {"chart": chart, "of": "all sites"})
+    chart = overview_rows.coverage_chart(sites, address=reverse("site_changes"))
+    return render(
+        request, "monitoring/checks/coverage_chart.html", {"chart": chart, "of": "all sites"}
+    )
 
 
 @needs_role(Role.VIEWER)

@@ -1,7 +1,8 @@
-"""What the overview shows: sites by health with their calendars, alerts by cause, and the figures of all."""
+"""Gather what the overview shows: sites by health with their calendars, alerts by cause, figures of all."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
@@ -15,17 +16,28 @@ from clustering.models import Page
 from monitoring.models import Alert, Check, Coverage, Proposal, Schedule, SiteChange
 from monitoring.services.checks.check_calendar import Day, calendars_of, last_days
 from monitoring.services.notices.alerts import RELEASABLE
-from monitoring.views.checks.charts import Course, DayFigures, course_of
+from monitoring.views.checks.charts import CoverageChart, DayFigures, draw_coverage
 from rules.models import Extraction, Rule
 from vertex.core.models import Job, Role, Site, User
 from vertex.core.models.sites import SiteQuerySet
 
 Kind = Alert.Kind
 ALERTS_SHOWN = 40
-COURSE_DAYS = 42
-MOST_MARKS = 2_000
-FRESH_DAYS = 14
-AGES = ((7, "up to a week"), (30, "up to a month"), (90, "up to 3 months"), (365, "up to a year"))
+CHART_DAYS = 42
+MAX_MARKED_CHANGES = 2_000
+MAX_REPORTS = 500
+CHANGES_SHOWN = 8
+REASONS_SHOWN = 12
+STATE_ORDER = [
+    state.value for state in (Alert.State.OPEN, Alert.State.ACKNOWLEDGED, Alert.State.SNOOZED)
+]
+RECENT_DAYS = 14
+RULE_AGES = (
+    (7, "up to a week"),
+    (30, "up to a month"),
+    (90, "up to 3 months"),
+    (365, "up to a year"),
+)
 CAUSES = {
     Kind.SITE_CHANGED: "The template of pages is another one: their rules no longer fit",
     Kind.HELD: "Constant values came out different and wait for a check before anybody reads them",
@@ -39,7 +51,7 @@ CAUSES = {
 
 
 class Health(NamedTuple):
-    """How a site is."""
+    """How a site is, by its open alerts."""
 
     key: str
     word: str
@@ -71,7 +83,7 @@ class AlertRow(NamedTuple):
     alert: Alert
     state: str
     href: str
-    address: str  # of what is done with it
+    address: str  # under which it is taken up, snoozed and released
     may_act: bool
     may_release: bool
 
@@ -83,6 +95,16 @@ class AlertGroup(NamedTuple):
     word: str
     why: str
     rows: list[AlertRow]
+
+
+class QueueRow(NamedTuple):
+    """The jobs of a queue."""
+
+    queue: str
+    n_ended: int
+    n_failed: int
+    n_steps: int
+    n_waiting: int
 
 
 class OverviewSiteRow(NamedTuple):
@@ -98,7 +120,7 @@ class OverviewSiteRow(NamedTuple):
     oldest_rule: datetime | None
 
 
-def narrowed(sites: SiteQuerySet, shown: str) -> SiteQuerySet:
+def with_health(sites: SiteQuerySet, shown: str) -> SiteQuerySet:
     """Return the sites of one health."""
     is_watched = Exists(Schedule.objects.running().filter(site=OuterRef("pk")))
     if shown == UNWATCHED.key:
@@ -111,42 +133,49 @@ def narrowed(sites: SiteQuerySet, shown: str) -> SiteQuerySet:
 
 
 def site_rows(sites: Sequence[Site]) -> list[OverviewSiteRow]:
-    """Add to each site what is known of it, in the same few queries for any number of sites."""
+    """Return the rows of some sites, in the same few queries for any number of them."""
     pks = [site.pk for site in sites]
     calendars = calendars_of(pks)
-    kinds: dict[int, set[str]] = {}
-    for site, kind in Alert.objects.open().filter(site__in=pks).values_list("site", "kind"):
-        kinds.setdefault(site, set()).add(kind)
-    schedules = {one.site_id: one for one in Schedule.objects.filter(site__in=pks)}
-    since = timezone.now().date() - timedelta(days=FRESH_DAYS)
-    recent = Coverage.objects.filter(site__in=pks, day__gte=since).order_by().values("site")
-    shares = {
-        row["site"]: row["served"] / row["pages"]
-        for row in recent.annotate(pages=Sum("n_pages"), served=Sum("n_served"))
-        if row["pages"]
-    }
-    rules: dict[int, Any] = {
-        row["cluster__site"]: row
-        for row in Rule.objects.published()
-        .filter(cluster__site__in=pks)
-        .order_by()
-        .values("cluster__site")
-        .annotate(n=Count("pk"), oldest=Min("published_at"))
-    }
-    last = _last_checks(pks)
-    return [
-        OverviewSiteRow(
-            site,
-            schedules.get(site.pk),
-            _health(kinds.get(site.pk, set()), schedules.get(site.pk)),
-            calendars[site.pk],
-            last.get(site.pk),
-            shares.get(site.pk),
-            rules.get(site.pk, {}).get("n", 0),
-            rules.get(site.pk, {}).get("oldest"),
+    kinds_by_site: defaultdict[int, set[str]] = defaultdict(set)
+    for site_id, kind in Alert.objects.open().filter(site__in=pks).values_list("site", "kind"):
+        kinds_by_site[site_id].add(kind)
+    schedules = {row.site_id: row for row in Schedule.objects.filter(site__in=pks)}
+    shares = _recent_shares(pks)
+    rules = _rule_figures(pks)
+    last_checks = _last_checks(pks)
+    rows = []
+    for site in sites:
+        schedule = schedules.get(site.pk)
+        n_rules, oldest_rule = rules.get(site.pk, (0, None))
+        rows.append(
+            OverviewSiteRow(
+                site=site,
+                schedule=schedule,
+                health=_health(kinds_by_site[site.pk], schedule),
+                days=calendars[site.pk],
+                last_check=last_checks.get(site.pk),
+                share=shares.get(site.pk),
+                n_rules=n_rules,
+                oldest_rule=oldest_rule,
+            )
         )
-        for site in sites
-    ]
+    return rows
+
+
+def _recent_shares(pks: Sequence[int]) -> dict[int, float]:
+    """Return the share of each site's pages that gave a record lately, where any came in."""
+    since = timezone.now().date() - timedelta(days=RECENT_DAYS)
+    recent = Coverage.objects.filter(site__in=pks, day__gte=since).order_by().values("site")
+    sums = recent.annotate(pages=Sum("n_pages"), served=Sum("n_served"))
+    return {row["site"]: row["served"] / row["pages"] for row in sums if row["pages"]}
+
+
+def _rule_figures(pks: Sequence[int]) -> dict[int, tuple[int, datetime | None]]:
+    """Return how many published rules each site has, and when the oldest was published."""
+    published = Rule.objects.published().filter(cluster__site__in=pks)
+    rows = published.order_by().values("cluster__site")
+    rows = rows.annotate(n=Count("pk"), oldest=Min("published_at"))
+    return {row["cluster__site"]: (row["n"], row["oldest"]) for row in rows}
 
 
 def _last_checks(pks: Sequence[int]) -> dict[int, datetime]:
@@ -165,39 +194,34 @@ def _health(kinds: set[str], schedule: Schedule | None) -> Health:
 
 def alert_groups(alerts: Iterable[Alert], user: User, now: datetime) -> list[AlertGroup]:
     """Return open alerts grouped by their cause, the worst cause first, those that wait first."""
-    groups: dict[str, list[AlertRow]] = {kind: [] for kind in [*CAUSES, *Kind.values]}
-    changes = _changes_of(alerts := list(alerts))
-    operated = _operated(user)
+    alerts = list(alerts)
+    change_by_site = _changes_of(alerts)
+    operated = _operated_sites(user)
+    # In the order of the causes.
+    rows_by_kind: dict[str, list[AlertRow]] = {kind: [] for kind in [*CAUSES, *Kind.values]}
     for alert in alerts:
-        href = changes.get(alert.site_id) if alert.kind == Kind.SITE_CHANGED else None
+        name = alert.site.name
+        href = reverse("site_monitoring", args=[name])
+        if alert.kind == Kind.SITE_CHANGED:
+            href = change_by_site.get(alert.site_id, href)
+        acknowledge = reverse("acknowledge_alert", args=[name, alert.pk])
         may_act = operated is None or alert.site_id in operated
-        groups[alert.kind].append(
+        rows_by_kind[alert.kind].append(
             AlertRow(
-                alert,
-                alert.state_at(now).value,
-                href or reverse("site_monitoring", args=[alert.site.name]),
-                reverse("acknowledge_alert", args=[alert.site.name, alert.pk]).removesuffix(
-                    "acknowledge/"
-                ),
-                may_act,
-                may_act and alert.kind in RELEASABLE,
+                alert=alert,
+                state=alert.state_at(now).value,
+                href=href,
+                address=acknowledge.removesuffix("acknowledge/"),
+                may_act=may_act,
+                may_release=may_act and alert.kind in RELEASABLE,
             )
         )
-    order = {
-        Alert.State.OPEN.value: 0,
-        Alert.State.ACKNOWLEDGED.value: 1,
-        Alert.State.SNOOZED.value: 2,
-    }
-    return [
-        AlertGroup(
-            kind,
-            Kind(kind).label,
-            CAUSES.get(Kind(kind), ""),
-            sorted(rows, key=lambda row: order[row.state]),
-        )
-        for kind, rows in groups.items()
-        if rows
-    ]
+    groups = []
+    for kind, rows in rows_by_kind.items():
+        if rows:
+            rows.sort(key=lambda row: STATE_ORDER.index(row.state))
+            groups.append(AlertGroup(kind, Kind(kind).label, CAUSES.get(Kind(kind), ""), rows))
+    return groups
 
 
 def open_alerts(sites: SiteQuerySet) -> list[Alert]:
@@ -209,35 +233,26 @@ def open_alerts(sites: SiteQuerySet) -> list[Alert]:
 def _changes_of(alerts: Iterable[Alert]) -> dict[int, str]:
     """Return where the open change of each site is shown; with several, the oldest."""
     sites = [alert.site_id for alert in alerts if alert.kind == Kind.SITE_CHANGED]
-    rows = (
-        SiteChange.objects.open()
-        .filter(site__in=sites)
-        .order_by("-pk")
-        .values_list("site", "site__name", "pk")
-    )
+    changes = SiteChange.objects.open().filter(site__in=sites).order_by("-pk")
+    rows = changes.values_list("site", "site__name", "pk")
     return {site: reverse("site_change", args=[name, pk]) for site, name, pk in rows}
 
 
-def _operated(user: User) -> set[int] | None:
+def _operated_sites(user: User) -> set[int] | None:
     """Return the sites that a user operates; None: all."""
     if user.has_role(Role.OPERATOR):
         return None
-    enough = Role.OPERATOR.and_higher()
-    held = user.memberships.filter(role__in=enough, site__isnull=False)
-    return set(held.values_list("site", flat=True))
+    roles = Role.OPERATOR.and_higher()
+    memberships = user.memberships.filter(role__in=roles, site__isnull=False)
+    return set(memberships.values_list("site", flat=True))
 
 
-def whole_figures(sites: SiteQuerySet, now: datetime) -> dict[str, Any]:
+def total_figures(sites: SiteQuerySet, now: datetime) -> dict[str, Any]:
     """Return the figures of all sites that a user may see."""
-    day = now - timedelta(days=1)
-    kinds = (
-        Alert.objects.open()
-        .filter(site__in=sites)
-        .order_by()
-        .values("kind")
-        .annotate(n=Count("pk"))
-    )
-    recent = Check.objects.done().filter(made_at__gte=day).values("site")
+    alerts = Alert.objects.open().filter(site__in=sites).order_by()
+    kinds = alerts.values("kind").annotate(n=Count("pk"))
+    yesterday = now - timedelta(days=1)
+    recent = Check.objects.done().filter(made_at__gte=yesterday).values("site")
     proposals = Proposal.objects.waiting().filter(
         site__in=sites, decision=Proposal.Decision.PROPOSED
     )
@@ -253,67 +268,69 @@ def whole_figures(sites: SiteQuerySet, now: datetime) -> dict[str, Any]:
     }
 
 
-def course(
-    sites: Iterable[int] | SiteQuerySet, *, address: str, n_days: int = COURSE_DAYS
-) -> Course:
+def coverage_chart(
+    sites: Iterable[int] | SiteQuerySet, *, address: str, n_days: int = CHART_DAYS
+) -> CoverageChart:
     """Return coverage and records of some sites day by day, with their site changes as marks."""
     days = last_days(n_days)
     rows = Coverage.objects.filter(site__in=sites, day__gte=days[0]).order_by().values("day")
     sums = rows.annotate(pages=Sum("n_pages"), served=Sum("n_served"), records=Sum("n_records"))
     by_day = {row["day"]: (row["pages"], row["served"], row["records"]) for row in sums}
-    figures = [DayFigures(day, *by_day.get(day, (0, 0, 0))) for day in days]
-    return course_of(figures, _marks(sites, days[0], address))
+    figures = []
+    for day in days:
+        n_pages, n_served, n_records = by_day.get(day, (0, 0, 0))
+        figures.append(DayFigures(day, n_pages=n_pages, n_served=n_served, n_records=n_records))
+    return draw_coverage(figures, _change_links(sites, days[0], address))
 
 
-def _marks(
+def _change_links(
     sites: Iterable[int] | SiteQuerySet, since: date, address: str
 ) -> Mapping[date, tuple[str, str]]:
     """Return the days with site changes: what happened, and where it is shown."""
     start = timezone.make_aware(datetime.combine(since, datetime.min.time()))
-    found = SiteChange.objects.filter(site__in=sites, found_at__gte=start).order_by("-pk")
-    per_day: dict[date, list[tuple[str, int]]] = {}
-    for site, pk, at in found.values_list("site__name", "pk", "found_at")[:MOST_MARKS]:
-        per_day.setdefault(timezone.localdate(at), []).append((site, pk))
-    return {
-        day: (f"{own[0][0]} changed", reverse("site_change", args=own[0]))
-        if len(own) == 1
-        else (f"{len(own)} site changes", f"{address}?day={day}")
-        for day, own in per_day.items()
-    }
+    changes = SiteChange.objects.filter(site__in=sites, found_at__gte=start).order_by("-pk")
+    rows = changes.values_list("site__name", "pk", "found_at")[:MAX_MARKED_CHANGES]
+    changes_by_day: defaultdict[date, list[tuple[str, int]]] = defaultdict(list)
+    for site, pk, found_at in rows:
+        changes_by_day[timezone.localdate(found_at)].append((site, pk))
+    links = {}
+    for day, found in changes_by_day.items():
+        if len(found) == 1:
+            site, pk = found[0]
+            links[day] = (f"{site} changed", reverse("site_change", args=[site, pk]))
+        else:
+            links[day] = (f"{len(found)} site changes", f"{address}?day={day}")
+    return links
 
 
 def work_figures(user: User, now: datetime) -> dict[str, Any]:
-    """Return what broke and was mended, how old rules are, what failed and why, and how work flows."""
-    month, day = now - timedelta(days=30), now - timedelta(days=1)
+    """Return what broke and was repaired, how old rules are, what failed and why, and how work flows."""
+    last_month, yesterday = now - timedelta(days=30), now - timedelta(days=1)
+    sites = Site.objects.visible_to(user)
     changes = SiteChange.objects.visible_to(user)
-    ended = changes.ended().filter(ended_at__gte=month)
-    reports = list(ended.filter(end=SiteChange.End.REPAIRED).values_list("report", flat=True)[:500])
-    extractions = Extraction.objects.filter(site__in=Site.objects.visible_to(user))
-    reasons = extractions.filter(n_records=0).exclude(reason="").order_by().values_list("reason")
-    jobs = Job.objects.visible_to(user).order_by().values("queue")
-    done = jobs.filter(finished_at__gte=day).annotate(
-        n=Count("pk"), failed=Count("pk", filter=Q(state=Job.State.FAILED)), steps=Sum("n_done")
-    )
-    waiting = jobs.unfinished().annotate(n=Count("pk"))  # type: ignore[attr-defined]  # values() keeps the methods
-    effort = Effort.objects.filter(site__in=Site.objects.visible_to(user), last_at__gte=month)
+    ended = changes.ended().filter(ended_at__gte=last_month)
+    repaired = ended.filter(end=SiteChange.End.REPAIRED)
+    reports = list(repaired.values_list("report", flat=True)[:MAX_REPORTS])
+    hours_open = [report.get("hours_open") for report in reports]
+    without_record = Extraction.objects.filter(site__in=sites, n_records=0).exclude(reason="")
+    reasons = without_record.order_by().values_list("reason").annotate(n=Count("pk"))
+    effort = Effort.objects.filter(site__in=sites, last_at__gte=last_month)
     return {
-        "n_found": changes.filter(found_at__gte=month).count(),
+        "n_found": changes.filter(found_at__gte=last_month).count(),
         "ends": [
             (SiteChange.End(row["end"]).label, row["n"])
             for row in ended.order_by().values("end").annotate(n=Count("pk"))
             if row["end"]
         ],
-        "latest": changes.select_related("site", "cluster").order_by("-pk")[:8],
-        "hours": _median(
-            [one["hours_open"] for one in reports if one.get("hours_open") is not None]
+        "latest": changes.select_related("site", "cluster").order_by("-pk")[:CHANGES_SHOWN],
+        "hours": _median([hours for hours in hours_open if hours is not None]),
+        "steps": _median(
+            [report["n_human_steps"] for report in reports if "n_human_steps" in report]
         ),
-        "steps": _median([one["n_human_steps"] for one in reports if "n_human_steps" in one]),
-        "ages": _ages(user, now),
-        "reasons": sorted(reasons.annotate(n=Count("pk")), key=lambda one: -one[1])[:12],
-        "queues": _queues(done, waiting),
-        "n_visited": Page.objects.filter(
-            site__in=Site.objects.visible_to(user), visited_at__gte=day
-        ).count(),
+        "ages": _rules_by_age(user, now),
+        "reasons": sorted(reasons, key=lambda row: -row[1])[:REASONS_SHOWN],
+        "queues": _queues(user, yesterday),
+        "n_visited": Page.objects.filter(site__in=sites, visited_at__gte=yesterday).count(),
         "effort": effort.aggregate(
             seconds=Sum("seconds"),
             keys=Sum("n_keys"),
@@ -324,36 +341,49 @@ def work_figures(user: User, now: datetime) -> dict[str, Any]:
     }
 
 
-def _queues(
-    done: Iterable[Mapping[str, Any]], waiting: Iterable[Mapping[str, Any]]
-) -> list[tuple[str, int, int, int, int]]:
-    """Return by queue: jobs ended, failed, their steps, and jobs that wait or are at work."""
-    ended = {row["queue"]: row for row in done}
-    left = {row["queue"]: row["n"] for row in waiting}
-    empty: dict[str, Any] = {"n": 0, "failed": 0, "steps": 0}
-    return [
-        (label, row["n"], row["failed"], row["steps"] or 0, left.get(queue, 0))
-        for queue, label in Job.Queue.choices
-        for row in [ended.get(queue, empty)]
-    ]
-
-
-def _ages(user: User, now: datetime) -> list[tuple[str, int]]:
-    """Return how many published rules are how old."""
-    rules = Rule.objects.published().visible_to(user)
-    bounds = [(word, now - timedelta(days=days)) for days, word in AGES]
-    counts = rules.aggregate(
-        **{
-            f"n{place}": Count("pk", filter=Q(published_at__gte=at))
-            for place, (_, at) in enumerate(bounds)
-        },
-        whole=Count("pk"),
+def _queues(user: User, since: datetime) -> list[QueueRow]:
+    """Return the jobs of each queue: those that ended since a time, and those that wait or are at work."""
+    jobs = Job.objects.visible_to(user).order_by().values("queue")
+    ended = jobs.filter(finished_at__gte=since).annotate(
+        n=Count("pk"), failed=Count("pk", filter=Q(state=Job.State.FAILED)), steps=Sum("n_done")
     )
-    younger, told = 0, []
-    for place, (word, _) in enumerate(bounds):
-        told.append((word, counts[f"n{place}"] - younger))
-        younger = counts[f"n{place}"]
-    return [*told, ("older", counts["whole"] - younger)] if counts["whole"] else []
+    ended_by_queue = {row["queue"]: row for row in ended}
+    waiting = jobs.unfinished().annotate(n=Count("pk"))  # type: ignore[attr-defined]  # values() keeps the methods
+    n_waiting_by_queue = {row["queue"]: row["n"] for row in waiting}
+    rows = []
+    for queue, label in Job.Queue.choices:
+        row = ended_by_queue.get(queue, {"n": 0, "failed": 0, "steps": 0})
+        rows.append(
+            QueueRow(
+                queue=label,
+                n_ended=row["n"],
+                n_failed=row["failed"],
+                n_steps=row["steps"] or 0,
+                n_waiting=n_waiting_by_queue.get(queue, 0),
+            )
+        )
+    return rows
+
+
+def _rules_by_age(user: User, now: datetime) -> list[tuple[str, int]]:
+    """Return how many published rules are how old; nothing where there is none."""
+    rules = Rule.objects.published().visible_to(user)
+    counts = rules.aggregate(
+        n_rules=Count("pk"),
+        **{
+            f"within_{days}": Count("pk", filter=Q(published_at__gte=now - timedelta(days=days)))
+            for days, _ in RULE_AGES
+        },
+    )
+    if not counts["n_rules"]:
+        return []
+    rows = []
+    n_younger = 0
+    for days, word in RULE_AGES:
+        n_within = counts[f"within_{days}"]
+        rows.append((word, n_within - n_younger))
+        n_younger = n_within
+    return [*rows, ("older", counts["n_rules"] - n_younger)]
 
 
 def _median(numbers: list[float]) -> float | None:

@@ -1,4 +1,4 @@
-"""A site as it is watched: its open alerts, clusters and bellwethers over time, checks and course."""
+"""A site as it is watched: its open alerts, clusters and bellwethers over time, checks and coverage."""
 
 from __future__ import annotations
 
@@ -17,16 +17,14 @@ from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part
 
 CHECKS_SHOWN = 20
-STRIP_DAYS = 84
+CALENDAR_DAYS = 84
 
 
 @needs_role(Role.VIEWER)
 @require_GET
 def site_monitoring(request: HttpRequest, name: str) -> HttpResponse:
-    site, user = (
-        get_object_or_404(Site.objects.select_related("schedule"), name=name),
-        user_of(request),
-    )
+    site = get_object_or_404(Site.objects.select_related("schedule"), name=name)
+    user = user_of(request)
     alerts = Alert.objects.open().filter(site=site).select_related("site", "acknowledged_by")
     grid = site_rows.grid_checks(site)
     changes = SiteChange.objects.filter(site=site).select_related("cluster")
@@ -37,14 +35,14 @@ def site_monitoring(request: HttpRequest, name: str) -> HttpResponse:
         "open_changes": changes.open(),
         "ended_changes": changes.ended()[:10],
         "groups": overview_rows.alert_groups(alerts, user, timezone.now()),
-        "days": calendars_of([site.pk], STRIP_DAYS)[site.pk],
+        "days": calendars_of([site.pk], CALENDAR_DAYS)[site.pk],
         "kinds": KINDS,
         "grid": grid,
         "clusters": site_rows.cluster_grid(site, grid),
         "page": list_part(
             request, Check.objects.done().filter(site=site), order=["-id"], size=CHECKS_SHOWN
         ),
-        "chart": overview_rows.course([site.pk], address=reverse("site_changes")),
+        "chart": overview_rows.coverage_chart([site.pk], address=reverse("site_changes")),
         "can_operate": user.has_role(Role.OPERATOR, site),
         **site_rows.work_of(site),
     }

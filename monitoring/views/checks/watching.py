@@ -25,6 +25,7 @@ from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
 
 SLOTS_SHOWN = 8
+OTHERS_SHOWN = 20  # clusters of which other thresholds would have thought otherwise
 FIELDS = ("every", "unit", "window_start", "window_end", "time_zone", "repair", "is_active")
 
 
@@ -45,12 +46,10 @@ def save_schedule(request: HttpRequest, name: str) -> HttpResponse:
         except ValidationError as error:
             _add_errors(form, error)
         else:
-            tell(
-                request,
-                f"{name} is checked {saved}."
-                if saved.is_active
-                else f"{name} is not checked any more.",
-            )
+            if saved.is_active:
+                tell(request, f"{name} is checked {saved}.")
+            else:
+                tell(request, f"{name} is not checked any more.")
             return redirect("watching", name=name)
     return _show(request, site, schedule_form=form)
 
@@ -81,18 +80,15 @@ def usual_thresholds(request: HttpRequest, name: str) -> HttpResponse:
 
 @needs_role(Role.OPERATOR)
 @require_GET
-def hindsight(request: HttpRequest, name: str) -> HttpResponse:
-    """Say what the thresholds in the form would have done with the checks that were made."""
+def what_if_thresholds(request: HttpRequest, name: str) -> HttpResponse:
+    """Show what the thresholds in the form would have done with the checks that were made."""
     site = get_object_or_404(Site, name=name)
     form = ThresholdsForm(request.GET)
     if not form.is_valid():
-        return render(request, "monitoring/checks/hindsight.html", {"site": site})
-    told = thresholds.judge_history(site, Thresholds(**form.shares()))
-    return render(
-        request,
-        "monitoring/checks/hindsight.html",
-        {"site": site, "told": told, "others": told.others[:20]},
-    )
+        return render(request, "monitoring/checks/what_if_thresholds.html", {"site": site})
+    what_if = thresholds.judge_history(site, Thresholds(**form.shares()))
+    context = {"site": site, "what_if": what_if, "others": what_if.others[:OTHERS_SHOWN]}
+    return render(request, "monitoring/checks/what_if_thresholds.html", context)
 
 
 @needs_role(Role.OPERATOR)
@@ -122,12 +118,10 @@ def switch_channel(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     channels.switch_channel(
         channel=channel, is_active=not channel.is_active, actor=user_of(request)
     )
-    tell(
-        request,
-        f"{channel.shown} is told again."
-        if channel.is_active
-        else f"{channel.shown} is told of nothing.",
-    )
+    if channel.is_active:
+        tell(request, f"{channel.shown} is told again.")
+    else:
+        tell(request, f"{channel.shown} is told of nothing.")
     return redirect("watching", name=name)
 
 
@@ -144,7 +138,7 @@ def remove_channel(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 @needs_role(Role.OPERATOR)
 @require_POST
 def try_channel(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    """Let a worker send a test notice; how it went stands at the channel."""
+    """Request a test notice from a worker; how it went is shown at the channel."""
     channel = _channel(name, pk)
     try:
         start_trial(
@@ -170,19 +164,19 @@ def _show(
 ) -> HttpResponse:
     schedule = Schedule.objects.filter(site=site).first()
     chosen = thresholds.thresholds_of(site)
-    told = trials_of(site, list(Channel.objects.of_site(site).select_related("made_by", "site")))
+    trials = trials_of(site, list(Channel.objects.of_site(site).select_related("made_by", "site")))
+    percents = {name: f"{share * 100:g}" for name, share in asdict(chosen).items()}
     has_errors = any((schedule_form, thresholds_form, channel_form))
     context = {
         "site": site,
         "schedule": schedule,
         "slots": Slot.objects.filter(schedule__site=site).select_related("check_run")[:SLOTS_SHOWN],
         "schedule_form": schedule_form or ScheduleForm(initial=_initial(schedule)),
-        "thresholds_form": thresholds_form
-        or ThresholdsForm(initial={n: f"{share * 100:g}" for n, share in asdict(chosen).items()}),
+        "thresholds_form": thresholds_form or ThresholdsForm(initial=percents),
         "are_usual": chosen == Thresholds(),
         "channel_form": channel_form or ChannelForm(),
-        "channels": told,
-        "is_trying": any(job is not None and job.finished_at is None for _, job in told),
+        "channels": trials,
+        "is_trying": any(job is not None and job.finished_at is None for _, job in trials),
         "can_add_channel": Channel.objects.filter(site=site).count() < channels.MAX_CHANNELS,
     }
     return render(
@@ -205,5 +199,5 @@ def _add_errors(form: forms.Form, error: ValidationError) -> None:
     if not hasattr(error, "error_dict"):
         form.add_error(None, error)
         return
-    for name, told in error.message_dict.items():
-        form.add_error(name if name in form.fields else None, told)
+    for name, texts in error.message_dict.items():
+        form.add_error(name if name in form.fields else None, texts)

@@ -66,7 +66,7 @@ def text(client: Client, name: str, *args: Any, status: int = 200, **query: Any)
 class TestOverview:
     def test_says_what_to_do_where_there_is_nothing(self, ops: Client) -> None:
         assert "Nothing to watch yet" in text(ops, "monitoring")
-        assert "Nothing was extracted" in text(ops, "monitoring_course")
+        assert "Nothing was extracted" in text(ops, "coverage_chart")
         assert "No rule is published" in text(ops, "monitoring_work")
 
     def test_groups_alerts_by_their_cause_and_leads_to_the_change(self, ops: Client) -> None:
@@ -101,7 +101,7 @@ class TestOverview:
         assert [name] == [
             one
             for one in ("shop", "town", "wild", "calm")
-            if f">{one}</a>" in page.partition("course")[0]
+            if f">{one}</a>" in page.partition("coverage-heading")[0]
         ]
 
     def test_shows_nothing_of_sites_that_are_not_ones_own(self) -> None:
@@ -130,9 +130,9 @@ class TestOverview:
 
         assert len(many) <= min(len(few) + 1, MOST_QUERIES)
 
-    def test_the_course_marks_site_changes(self, ops: Client) -> None:
+    def test_the_coverage_chart_marks_site_changes(self, ops: Client) -> None:
         change = changed(watched("shop"))
-        page = text(ops, "monitoring_course")
+        page = text(ops, "coverage_chart")
 
         assert "90.0 %" in page
         assert (
@@ -296,7 +296,7 @@ class TestWatching:
                 field_test=n > 2,
             )
         shares = dict.fromkeys(("quorum", "coverage_drop", "reachable", "rules", "crawl_drop"), 10)
-        told = text(ops, "hindsight", "shop", pages=90, **shares)
+        told = text(ops, "what_if_thresholds", "shop", pages=90, **shares)
         assert "no longer a change of products" in told
         ops.post(reverse("choose_thresholds", args=["shop"]), shares | {"pages": 90})
         assert 0.9 == SiteThresholds.objects.get().pages
@@ -363,7 +363,7 @@ class TestHistory:
         Coverage.objects.create(site=site, rule=None, day=today, n_pages=30)
         changed(site)
         job = Job.objects.create(
-            task="monitoring.heal_site", queue="learn", title="Mend", site=site
+            task="monitoring.heal_site", queue="learn", title="Repair", site=site
         )
         for decision, n in (("reused", 30), ("proposed", 10)):
             Proposal.objects.create(site=site, job=job, name=decision, decision=decision, n_urls=n)

@@ -127,7 +127,7 @@ class TestConfirming:
 
     def test_all_are_confirmed_at_once(self, ops: Client, shop: Site) -> None:
         answer = ops.post(reverse("accept_proposal", args=["shop", proposed().pk]), headers=HTMX)
-        assert "Mend shop" in answer.content.decode()
+        assert "Repair shop" in answer.content.decode()
         assert proposed().pk == Proposal.objects.waiting().get(decision="proposed").pk
 
     def test_what_was_said_is_taken_back(self, ops: Client, shop: Site) -> None:
@@ -174,7 +174,7 @@ class TestBeforeARepair:
         assert 'data-key="r"' in page
         ops.post(reverse("run_repair", args=["shop", change.pk]))
         assert "monitoring.heal_site" == Job.objects.latest("pk").task
-        assert "Mend shop" in page_of_change(ops)
+        assert "Repair shop" in page_of_change(ops)
 
     def test_an_archive_that_is_gone_is_said(self, ops: Client) -> None:
         change = changed(watched("shop"))
