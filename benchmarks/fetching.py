@@ -22,8 +22,8 @@ from clustering.fetching.client import Fetcher
 from clustering.fetching.guard import Guard, networks
 from clustering.fetching.refusals import FetchRefused
 from tests.apps.clustering.fake_host import canary
-from tests.apps.clustering.fetching.test_fetching_decoding import ALL_BOMBS, BOMB
-from tests.apps.clustering.fetching.test_fetching_guard import SPELLINGS
+from tests.apps.clustering.fetching.test_decoding import ALL_BOMBS, BOMB
+from tests.apps.clustering.fetching.test_guard import SPELLINGS
 
 TITLE = "Fetching"
 ROOT = Path(__file__).resolve().parent.parent

@@ -1,1 +1,1 @@
-"""The REST interface of sites, pages, snapshots and jobs."""
+"""Routes of sites, pages and clusters."""

@@ -1,1 +1,1 @@
-"""The only package that talks to the network: guarded, bounded and polite."""
+"""All that is fetched, and all that is posted to addresses that people gave: guarded, bounded, polite."""

@@ -50,7 +50,7 @@ urlpatterns = [
     path("sites/", somewhere, name="sites"),
     path("", include("vertex.urls")),  # what the page of a refusal links to
 ]
-own_addresses = pytest.mark.urls("tests.apps.core.people.test_access")
+own_addresses = pytest.mark.urls("tests.apps.core.test_access")
 AT_ALPINE, AT_BOREAS = "/sites/alpine/work/", "/sites/boreas/work/"
 
 
