@@ -306,7 +306,7 @@ def fingerprint(name: str) -> str:
 
 class TestDeterminism:
     def test_another_process_makes_the_same_bytes(self) -> None:
-        program = "from tests.apps.vertex.demo import test_sites; from vertex.demo.sites import NAMES; print(*map(test_sites.fingerprint, NAMES))"
+        program = "from tests.apps.vertex.demo.sites import test_sites; from vertex.demo.sites import NAMES; print(*map(test_sites.fingerprint, NAMES))"
         root = Path(sites.__file__).parents[3]
         # Another seed of hashes: what hangs on the order of a set would come out differently.
         environment = os.environ | {"PYTHONHASHSEED": "7"}
