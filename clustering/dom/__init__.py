@@ -1,1 +1,12 @@
-"""The tree of a page and what can be read from it; pure."""
+"""Read HTML: bytes to trees, addresses, paths and links, and pages made safe to show; pure.
+
+Start at `page`, the only place where HTML is parsed.
+
+page       bytes to a tree, with the encoding that browsers would choose
+addresses  addresses, normalised and compared
+links      the links of a page
+paths      where elements stand: paths with positions, paths of tags
+visible    which elements show nothing, which begin a line, which are headings
+
+Room: `frame`, what of a stored page is shown, and how. All other packages may import from here.
+"""

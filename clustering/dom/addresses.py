@@ -30,6 +30,7 @@ _LABEL = re.compile(r"[a-z0-9_-]{1,63}")
 _ENCODED = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNSAFE_IN_PATH = re.compile(r"[^!#-;=@-\[\]_a-z|~]+")
 _UNSAFE_IN_QUERY = re.compile(r"[^!#-&(-;=?-~]+")
+_END_OF_ORIGIN = re.compile(r"[/?#]")
 _DOT_SEGMENT = re.compile(r"/\.\.?(?:/|$)")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -155,7 +156,7 @@ def netloc_of(host: str) -> str:
 
 
 def belongs_to_site(url: str, root_url: str, extra_hosts: Iterable[str] = ()) -> bool:
-    """Say whether an address stands on the site's own host or on one of its further hosts.
+    """Return whether an address stands on the site's own host or on one of its further hosts.
 
     A host and its twin with `www.` are the same. A further host without a port counts at every port.
     """
@@ -208,7 +209,7 @@ def _normalise_host(host: str) -> str:
 
 
 def _is_number(label: str) -> bool:
-    """Say whether browsers read a host that ends in this label as an IPv4 address."""
+    """Return whether browsers read a host that ends in this label as an IPv4 address."""
     return label.isdigit() or re.fullmatch(r"0x[0-9a-f]*", label) is not None
 
 
@@ -245,23 +246,24 @@ def _normalise_path(path: str) -> str:
 def _normalise_query(query: str, encoding: str) -> str:
     if "%" in query:
         query = _ENCODED.sub(_shorten, query)
-    query = _UNSAFE_IN_QUERY.sub(lambda found: _encode(found[0], encoding), query)
+    query = _UNSAFE_IN_QUERY.sub(lambda unsafe: _encode(unsafe[0], encoding), query)
     if _may_name_session(query):
         query = "&".join(part for part in query.split("&") if not _is_session(part))
     return query
 
 
-def _shorten(found: re.Match[str]) -> str:
+def _shorten(escape: re.Match[str]) -> str:
     """Return the character itself where encoding it changes nothing, else the code in upper case."""
-    code = int(found[1], 16)
-    return chr(code) if code in _UNRESERVED else found[0].upper()
+    code = int(escape[1], 16)
+    return chr(code) if code in _UNRESERVED else escape[0].upper()
 
 
-def _encode_utf8(found: re.Match[str]) -> str:
-    return _encode(found[0], "utf-8")
+def _encode_utf8(unsafe: re.Match[str]) -> str:
+    return _encode(unsafe[0], "utf-8")
 
 
 def _encode(text: str, encoding: str) -> str:
+    """Return a text percent-encoded, but for what needs no encoding."""
     codes = _bytes_of(text, encoding)
     return "".join(chr(code) if code in _UNRESERVED else f"%{code:02X}" for code in codes)
 
@@ -276,6 +278,7 @@ def _bytes_of(text: str, encoding: str) -> bytes:
 
 
 def _may_name_session(text: str) -> bool:
+    """Return whether a text is worth a search for session ids; most are not."""
     text = text.lower()
     return (
         "sid" in text
@@ -288,7 +291,7 @@ def _may_name_session(text: str) -> bool:
 
 
 def _is_session(part: str) -> bool:
-    """Say whether a `name=value` of a query is a session id."""
+    """Return whether a `name=value` of a query is a session id."""
     name, _, value = part.partition("=")
     if _SESSION_NAME.fullmatch(name):
         return True
@@ -300,25 +303,25 @@ def _without_session_in_path(path: str) -> str:
 
 
 def _without_dot_segments(path: str) -> str:
-    kept: list[str] = []
+    normal: list[str] = []
     *folders, last = path.split("/")[1:]
     for segment in folders:
         if segment == "..":
-            del kept[-1:]
+            del normal[-1:]
         elif segment != ".":
-            kept.append(segment)
+            normal.append(segment)
     if last in {".", ".."}:
         if last == "..":
-            del kept[-1:]
+            del normal[-1:]
         last = ""
-    return "/" + "/".join([*kept, last])
+    return "/" + "/".join([*normal, last])
 
 
 def _origin_as_written(url: str) -> str:
     """Return what stands before the path of an absolute address."""
     start = url.find("//") + 2
-    ends = [end for mark in "/?#" if (end := url.find(mark, start)) >= 0]
-    return url[: min(ends)] if ends else url
+    end = _END_OF_ORIGIN.search(url, start)
+    return url[: end.start()] if end else url
 
 
 def _join_other(base: str, href: str) -> str:
@@ -342,10 +345,12 @@ def _plain_netloc(url: str) -> str:
 
 
 def _covers_netloc(extra: str, netloc: str) -> bool:
+    """Return whether a further host of a site is that of an address."""
     extra = extra.lower().removeprefix("www.")
-    return netloc == extra or (
-        ":" not in extra.rpartition("]")[2] and _without_port(netloc) == extra
-    )
+    if netloc == extra:
+        return True
+    has_port = ":" in extra.rpartition("]")[2]
+    return not has_port and _without_port(netloc) == extra
 
 
 def _without_port(netloc: str) -> str:

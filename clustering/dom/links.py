@@ -1,4 +1,4 @@
-"""Find the links of a page: an occurrence each, with its place, its address and its words."""
+"""Find the links of a page: an occurrence each, with its XPath, its address and its words."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from clustering.dom.addresses import BadAddress, join_url, normalise_url
 from clustering.dom.paths import element_paths
 
 MAX_LINKS = 2000
-MAX_TEXT = 200
+MAX_TEXT = 200  # characters of what a link shows
 MAX_TEXT_NODES = 100
-MAX_TEXT_NODE = 2000
-MAX_WRITTEN = 4096  # twice what an address may have: room for what does not count
+MAX_TEXT_NODE = 2000  # characters
+MAX_WRITTEN = 4096  # characters: twice what an address may have, since normalising shortens it
 ANY = "any"
 
 
@@ -33,18 +33,17 @@ class FoundLink(NamedTuple):
 def find_links(tree: HtmlElement, base_url: str, encoding: str = "utf-8") -> list[FoundLink]:
     """Return the links to http and https addresses in document order, at most 2,000.
 
-    `base_url` is where the page was fetched from; its own `<base href>` is heeded. `encoding` is the page's,
-    in which its queries are sent. Links within the page (`#…`) and addresses that are none are left out.
+    `base_url` is where the page was fetched from; its own `<base href>` counts. `encoding` is the page's, in
+    which its queries are sent. Links within the page (`#…`) and addresses that are none are left out.
     """
     base = find_base(tree, base_url)
-    found = list(islice(_addressed_elements(tree, base, encoding), MAX_LINKS))
-    paths = element_paths([element for element, _, _ in found])
-    return [
-        FoundLink(position, path, url, written, link_text(element))
-        for position, (path, (element, written, url)) in enumerate(
-            zip(paths, found, strict=True), 1
-        )
-    ]
+    addressed = list(islice(_addressed_elements(tree, base, encoding), MAX_LINKS))
+    paths = element_paths([element for element, _, _ in addressed])
+    links: list[FoundLink] = []
+    for path, (element, written, url) in zip(paths, addressed, strict=True):
+        text = link_text(element)
+        links.append(FoundLink(len(links) + 1, xpath=path, url=url, written=written, text=text))
+    return links
 
 
 def find_base(tree: HtmlElement, base_url: str) -> str:
@@ -70,27 +69,27 @@ def link_text(element: HtmlElement) -> str:
 def _addressed_elements(
     tree: HtmlElement, base: str, encoding: str
 ) -> Iterator[tuple[HtmlElement, str, str]]:
-    anchors = _anchors(base)
+    bases = _base_by_first_character(base)
     for element in tree.iter("a", "area", "frame"):
         written = element.get("href")
         if written is None and element.tag == "frame":
             written = element.get("src")
         if written is None or len(written) > MAX_WRITTEN or written.startswith("#"):
             continue
-        url = _resolve(anchors.get(written[:1], anchors[ANY]), written, encoding)
+        url = _resolve(bases.get(written[:1], bases[ANY]), written, encoding)
         if url:
             yield element, written, url
 
 
-def _anchors(base: str) -> dict[str, str]:
-    """Return as little of the base as an address needs, by its first character: pages then share answers."""
+def _base_by_first_character(base: str) -> dict[str, str]:
+    """Return as little of the base as an address needs, so that pages share the answers of `_resolve`."""
     document = base.partition("#")[0]
     return {"/": join_url(document, "/"), "": document, "?": document, ANY: join_url(document, ".")}
 
 
 @lru_cache(maxsize=4096)
 def _resolve(base: str, written: str, encoding: str) -> str:
-    """Return the normalised address, blank where it is none that is fetched."""
+    """Return the normalised address, blank for one that is not fetched."""
     if not written.isprintable():
         written = written.replace("\t", "").replace("\n", "").replace("\r", "")  # as browsers do
     try:
@@ -101,8 +100,8 @@ def _resolve(base: str, written: str, encoding: str) -> str:
 
 def _replacement_text(element: HtmlElement) -> str:
     """Return the words that stand for an image within the link, or for the link itself."""
-    for place in [*islice(element.iterdescendants(), MAX_TEXT_NODES), element]:
-        words = place.get("alt") or place.get("title") or place.get("aria-label") or ""
+    for holder in [*islice(element.iterdescendants(), MAX_TEXT_NODES), element]:
+        words = holder.get("alt") or holder.get("title") or holder.get("aria-label") or ""
         if words.strip():
             return " ".join(words[:MAX_TEXT_NODE].split())
     return ""

@@ -18,8 +18,8 @@ from lxml.html import HtmlComment, HtmlElement, HtmlProcessingInstruction
 
 MAX_BYTES = 10 * 1024 * 1024
 MAX_ATTRIBUTES = 1000
-SCANNED_FOR_META = 4096
-MAX_CONTENT_TYPE = 200
+MAX_META_BYTES = 4096  # in which a page declares its encoding
+MAX_CONTENT_TYPE = 200  # characters
 FIRST_AFTER_C1 = 0xA0
 REPLACEMENT = "\ufffd"
 
@@ -36,7 +36,8 @@ _CHARSET = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;\"'/>]+))"
 _XML_DECLARATION = re.compile(
     rb"\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._:-]+)[\"']"
 )
-# A comment, a meta tag with its attributes, any other tag: in this order, so that no comment is looked into.
+# A comment, a meta tag with its attributes, any other tag: in this order, so that nothing within a comment
+# is taken for a tag.
 _TAG = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(meta)[\s/]((?:[^>\"']|\"[^\"]*\"|'[^']*')*)|</?[a-z](?:[^>\"']|\"[^\"]*\"|'[^']*')*",
     re.IGNORECASE | re.DOTALL,
@@ -45,6 +46,8 @@ _ATTRIBUTE = re.compile(r"([^\s=/\"'>]+)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\
 # Codecs of Python that read what the labels of the web mean; webencodings knows the others.
 _CODECS = {"gbk": "gb18030"}
 _ERRORS = "clustering.undecodable"
+# A meta tag could be read as ASCII, so the page cannot be UTF-16.
+_MEANT_BY_META = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
 
 # A tag of more than 1,000 attributes is longer than 1,500 bytes. Either no `>` comes in so many bytes, or
 # the first that comes stands within a value. Both are rare; where they are found, the tag is read properly.
@@ -62,7 +65,7 @@ _ATTRIBUTES = re.compile(
 _ELEMENTS = etree.ElementDefaultClassLookup(
     element=HtmlElement, comment=HtmlComment, pi=HtmlProcessingInstruction
 )
-_SCANS = 4  # how often a page is read through in search of such a tag before the parser is asked
+_MAX_SCANS = 4  # how often a page is read in search of such a tag before the parser is asked
 
 
 class PageTooLarge(Exception):
@@ -124,33 +127,37 @@ def decide_encoding(body: bytes, content_type: str = "") -> str:
 
 
 def has_too_many_attributes(text: bytes) -> bool:
-    """Say whether a tag has more than 1,000 attributes, for which the parser would take time by their square.
+    """Return whether a tag has more than 1,000 attributes: the parser's time grows with their square.
 
-    The time is linear, and short for nearly all pages: only what could be such a tag is looked at.
+    The time is linear, and short for nearly all pages: only what could be such a tag is read.
     """
-    left = _SCANS * len(text)
+    n_bytes_left = _MAX_SCANS * len(text)
     for start in _suspicious_starts(text):
         tag = _ATTRIBUTES.match(text, start)
-        left -= tag.end() - start if tag else 0
-        if tag and tag[1] and _is_refused_by_counter(text[: tag.end()] + b">"):
+        if tag is None:
+            continue
+        n_bytes_left -= tag.end() - start
+        has_too_many = tag[1] is not None
+        if has_too_many and _is_refused_by_counter(text[: tag.end()] + b">"):
             return True  # known without the rest of the tag, which may be millions more
-        if left < 0 or (tag and tag[1]):
+        if has_too_many or n_bytes_left < 0:
             return _is_refused_by_counter(text)
     return False
 
 
 def _suspicious_starts(text: bytes) -> Iterator[int]:
     """Yield where tags begin that could have more than 1,000 attributes."""
-    for found in _LONG_TAG.finditer(text):
-        for tag in _TAG_START.finditer(text, *found.span()):
+    for long_tag in _LONG_TAG.finditer(text):
+        for tag in _TAG_START.finditer(text, *long_tag.span()):
             yield tag.start()
-    for found in _VALUE_WITH_END.finditer(text):
-        for tag in _TAG_START.finditer(text, text.rfind(b">", 0, found.start()) + 1, found.end()):
+    for value in _VALUE_WITH_END.finditer(text):
+        end_of_tag_before = text.rfind(b">", 0, value.start())
+        for tag in _TAG_START.finditer(text, end_of_tag_before + 1, value.end()):
             yield tag.start()
 
 
 def _is_refused_by_counter(text: bytes) -> bool:
-    """Let the parser itself count the attributes of each tag, without building a tree."""
+    """Return whether the parser itself, without building a tree, meets a tag of too many attributes."""
     parser = etree.HTMLParser(encoding="utf-8", target=_AttributeCounter())  # type: ignore[arg-type]  # the stubs ask for more than lxml
     try:
         etree.fromstring(text, parser)
@@ -162,40 +169,45 @@ def _is_refused_by_counter(text: bytes) -> bool:
 @lru_cache(maxsize=256)
 def _charset_of(content_type: str) -> str:
     """Return the encoding that a Content-Type names, blank where it names none that is known."""
-    found = _CHARSET.search(content_type)
-    return _look_up(next(filter(None, found.groups()), "")) if found else ""
+    return _look_up(_charset_in(content_type))
+
+
+def _charset_in(text: str) -> str:
+    """Return the label behind `charset=`, blank where there is none."""
+    charset = _CHARSET.search(text)
+    return next(filter(None, charset.groups()), "") if charset else ""
 
 
 def _look_up(label: str) -> str:
+    """Return the name of an encoding in the WHATWG table, blank where the label is unknown."""
     encoding = webencodings.lookup(label)
     return encoding.name if encoding and encoding.name != "replacement" else ""
 
 
 def _declared_in(body: bytes) -> str:
     """Return the encoding that the page itself names in a meta tag or an XML declaration."""
-    start = body[:SCANNED_FOR_META]
+    start = body[:MAX_META_BYTES]
     for tag in _TAG.finditer(start):
-        name = _look_up(_label_of_meta(tag[2].decode("latin-1"))) if tag[1] else ""
+        is_meta = tag[1] is not None
+        name = _look_up(_label_of_meta(tag[2].decode("latin-1"))) if is_meta else ""
         if name:
-            # The declaration could be read as ASCII, so it cannot be UTF-16.
-            return {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}.get(
-                name, name
-            )
+            return _MEANT_BY_META.get(name, name)
     declaration = _XML_DECLARATION.match(start)
     name = _look_up(declaration[1].decode()) if declaration else ""
     return "utf-8" if name.startswith("utf-16") else name
 
 
 def _label_of_meta(attributes: str) -> str:
+    """Return the encoding that a meta tag names, blank where it names none."""
     value_by_name: dict[str, str] = {}
-    for found in _ATTRIBUTE.finditer(attributes):
-        value_by_name.setdefault(found[1].lower(), found[2] or found[3] or found[4] or "")
+    for attribute in _ATTRIBUTE.finditer(attributes):
+        name, *values = attribute.groups()
+        value_by_name.setdefault(name.lower(), next(filter(None, values), ""))
     if "charset" in value_by_name:
         return value_by_name["charset"]
     if value_by_name.get("http-equiv", "").lower() != "content-type":
         return ""
-    found_label = _CHARSET.search(value_by_name.get("content", ""))
-    return next(filter(None, found_label.groups()), "") if found_label else ""
+    return _charset_in(value_by_name.get("content", ""))
 
 
 def _guess(body: bytes) -> str:
@@ -231,11 +243,10 @@ def _replace_undecodable(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeDecodeError):
         raise error
     wrong = error.object[error.start : error.end]
-    if error.encoding == "charmap":
-        return "".join(
-            chr(byte) if byte < FIRST_AFTER_C1 else REPLACEMENT for byte in wrong
-        ), error.end
-    return REPLACEMENT, error.end
+    if error.encoding != "charmap":
+        return REPLACEMENT, error.end
+    characters = [chr(byte) if byte < FIRST_AFTER_C1 else REPLACEMENT for byte in wrong]
+    return "".join(characters), error.end
 
 
 codecs.register_error(_ERRORS, _replace_undecodable)

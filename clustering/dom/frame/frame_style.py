@@ -7,7 +7,7 @@ from typing import Final
 from clustering.dom.frame.markup import BOXES, PREFIX
 
 _BOXES: Final = ",".join(sorted(PREFIX + name for name in BOXES))
-_UNSEEN: Final = ",".join(
+_HIDDEN: Final = ",".join(
     PREFIX + name
     for name in (
         "base",
@@ -21,15 +21,15 @@ _UNSEEN: Final = ",".join(
         "track",
     )
 )
-_THROUGH: Final = ",".join(
+_AS_THEIR_CONTENTS: Final = ",".join(
     PREFIX + name for name in ("source", "slot", "img", "br", "wbr", "col", "area", "hr", "input")
 )
 
 # In a layer: what a page says outside of layers comes first, except where a rule is important.
 BASE_SHEET: Final = f"""@layer vertex{{
 :root{{color-scheme:light}}
-{_UNSEEN}{{display:none!important}}
-{_THROUGH}{{display:contents}}
+{_HIDDEN}{{display:none!important}}
+{_AS_THEIR_CONTENTS}{{display:contents}}
 {_BOXES}{{display:inline-block;box-sizing:border-box;overflow:hidden;max-width:100%;
 width:var(--vertex-width,300px);height:var(--vertex-height,150px);color:#62636f;
 background:#e4e5ec repeating-linear-gradient(45deg,transparent 0 9px,#d9dae3 9px 10px)}}

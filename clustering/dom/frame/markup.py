@@ -29,7 +29,7 @@ ELEMENTS: Final = _words(
 # Those of which a browser draws nothing but themselves: with something in them they become inert ones.
 CHILDLESS: Final = _words("br hr img input wbr col area")
 # What stands for something that is not shown, or not as what it is.
-STAND_INS: Final = _words(
+PLACEHOLDERS: Final = _words(
     """script noscript template meta link base object embed param applet iframe frame frameset noframes portal
     fencedframe video audio source track canvas slot shadow content image bgsound keygen isindex command
     menuitem basefont blink layer ilayer"""
@@ -59,7 +59,8 @@ ATTRIBUTES: Final = _words(
     property rel summary headers abbr char leftmargin topmargin rightmargin bottommargin marginwidth
     marginheight readonly maxlength direction behavior scrollamount"""
 )
-NAMED: Final = _words("input button select textarea map")  # whose `name` no document is reached by
+# Their `name` is shown: no document is reached by it.
+NAMED: Final = _words("input button select textarea map")
 FOCUSABLE: Final = _words("a area button input select textarea summary details")
 SVG_ATTRIBUTES: Final = {
     name.lower(): name
@@ -92,7 +93,7 @@ def element_name(name: str, *, is_empty: bool = True) -> str:
     """
     if name in ELEMENTS and (is_empty or name not in CHILDLESS):
         return name
-    if name in STAND_INS or name in CHILDLESS:
+    if name in PLACEHOLDERS or name in CHILDLESS:
         return PREFIX + name
     if _CUSTOM.fullmatch(name) and not name.startswith(PREFIX):
         return name
@@ -102,11 +103,11 @@ def element_name(name: str, *, is_empty: bool = True) -> str:
 def element_name_in_sheets(written: str) -> str:
     """Return a type selector as the frame's elements are called; those of SVG keep their capitals."""
     name = written.lower()
-    return PREFIX + name if name in STAND_INS else SVG_ELEMENTS.get(name, name)
+    return PREFIX + name if name in PLACEHOLDERS else SVG_ELEMENTS.get(name, name)
 
 
 def is_kept(element: str, attribute: str) -> bool:
-    """Say whether an attribute of an HTML element is shown as it is."""
+    """Return whether an attribute of an HTML element is shown as it is."""
     if attribute in ATTRIBUTES:
         return True
     if attribute == "name":

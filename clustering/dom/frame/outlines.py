@@ -1,9 +1,9 @@
 """Draw the outline of a page: boxes where headings, texts, pictures, tables and lists stand.
 
 The drawing is made of numbers alone. Nothing that a page says, neither its words nor its attributes, gets
-into it, so that it is safe to show whatever the page holds. It is no layout as a browser makes it: blocks go
-one below the other, text takes the room of its characters, and what stands side by side by a style sheet is
-not known. Pages of one template look alike in it, pages of another do not.
+into it, so that it is safe to show whatever the page holds. It is not the layout of a browser: blocks stand
+one below the other, text takes the room of its characters, and what a style sheet puts side by side is not
+known. Pages of one template look alike in it, pages of another do not.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ from clustering.dom.visible import INVISIBLE_TAGS
 
 WIDTH, HEIGHT = 320, 240
 MARGIN = 12
-MOST_ELEMENTS = 20_000  # looked at; a page of one huge tag ends here
-MOST_LOOKED_AT = 200  # children, to decide what an element is
-MOST_BOXES = 400  # drawn
-CHARACTERS_A_LINE = 60
-MOST_LINES = 3  # of one text
-LINE, GAP = 4, 4
-FEWEST_CELLS, CELLS_A_ROW = 3, 4  # of a grid
-MOST_CELLS = 12
-MOST_IN_STRIP = 14  # links of a menu
+MAX_ELEMENTS = 20_000  # looked at; a page of one huge tag ends here
+MAX_CHILDREN = 200  # looked at, to decide what an element is
+MAX_BOXES = 400  # drawn
+MAX_INDENTS = 6
+CHARACTERS_PER_LINE = 60
+MAX_LINES = 3  # of one text
+LINE, GAP = 4, 4  # heights
+MIN_CELLS, MAX_CELLS = 3, 12  # of a grid
+CELLS_PER_ROW = 4
+MAX_LINKS_IN_STRIP = 14
 
-HEADINGS = {"h1": 12, "h2": 9, "h3": 7, "h4": 6, "h5": 6, "h6": 6}
-PICTURES = {
+HEADING_HEIGHTS = {"h1": 12, "h2": 9, "h3": 7, "h4": 6, "h5": 6, "h6": 6}
+PICTURE_HEIGHTS = {
     "img": 44,
     "picture": 44,
     "svg": 20,
@@ -42,43 +43,13 @@ PICTURES = {
 }
 CONTROLS = {"input", "button", "select", "textarea"}
 NOT_DRAWN = INVISIBLE_TAGS | {"head", "link", "meta", "title"}
+CELLS = {"li", "div", "article", "a", "section", "figure"}  # what a grid may be made of
+INDENTED = {"ul", "ol", "dl", "table", "aside", "blockquote"}
 FRAMES = {"header", "nav", "footer"}  # what all pages of a site have around them
 FRAME_WORDS = ("cookie", "consent", "menu", "navbar", "breadcrumb", "footer")
-INLINE = {
-    *(
-        "a",
-        "abbr",
-        "b",
-        "bdi",
-        "bdo",
-        "br",
-        "cite",
-        "code",
-        "data",
-        "dfn",
-        "em",
-        "font",
-        "i",
-        "kbd",
-        "label",
-    ),
-    *(
-        "mark",
-        "q",
-        "s",
-        "samp",
-        "small",
-        "span",
-        "strong",
-        "sub",
-        "sup",
-        "time",
-        "tt",
-        "u",
-        "var",
-        "wbr",
-    ),
-}
+_INLINE = """a abbr b bdi bdo br cite code data dfn em font i kbd label mark q s samp small span strong sub
+    sup time tt u var wbr"""
+INLINE = frozenset(_INLINE.split())
 FILLS = {
     "heading": "#3c3d47",
     "text": "#b9bac4",
@@ -101,7 +72,7 @@ class Box(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Something that a page shows, before it has its place."""
+    """Something that a page shows, before it is placed on the sheet."""
 
     kind: str
     indent: float
@@ -116,7 +87,7 @@ def draw_outline(body: bytes, content_type: str = "") -> str:
     """
     tree = parse_page(body, content_type).tree
     boxes = list(_boxes(tree)) if tree is not None else []
-    drawn = "".join(map(_drawn, boxes))
+    drawn = "".join(map(_rectangle, boxes))
     size = f'width="{WIDTH}" height="{HEIGHT}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" {size}>'
@@ -124,7 +95,7 @@ def draw_outline(body: bytes, content_type: str = "") -> str:
     )
 
 
-def _drawn(box: Box) -> str:
+def _rectangle(box: Box) -> str:
     edge = ' stroke="#8b8c99"' if box.kind == "control" else ""
     return (
         f'<rect x="{box.x:.0f}" y="{box.y:.0f}" width="{box.width:.0f}" height="{box.height:.0f}" '
@@ -138,7 +109,7 @@ def _boxes(tree: _Element) -> Iterator[Box]:
     n_boxes = 0
     for piece in _pieces(tree):
         for box in _placed(piece, y):
-            if n_boxes == MOST_BOXES or box.y + box.height > HEIGHT - MARGIN / 2:
+            if n_boxes == MAX_BOXES or box.y + box.height > HEIGHT - MARGIN / 2:
                 return
             yield box
             n_boxes += 1
@@ -156,26 +127,36 @@ def _placed(piece: Piece, y: float) -> Iterator[Box]:
         for cell in range(n):
             yield Box("cell", left + cell * width, y, max(1, width - 3), LINE + 1)
     elif kind == "strip":
-        for place in range(min(n, MOST_IN_STRIP)):
-            yield Box("frame", MARGIN + place * 21, y, 17, LINE)
+        for link in range(min(n, MAX_LINKS_IN_STRIP)):
+            yield Box("frame", MARGIN + link * 21, y, 17, LINE)
     elif kind == "grid":
         yield from _grid(left, y, room, n)
     elif kind in {"text", "link", "heading"}:
-        n_lines = 1 if kind == "heading" else min(MOST_LINES, 1 + n // CHARACTERS_A_LINE)
-        for line in range(n_lines):
-            share = max(0.0, min(1.0, (n - line * CHARACTERS_A_LINE) / CHARACTERS_A_LINE))
-            wide = room * (min(1.0, 2 * share) if kind == "heading" else share)
-            yield Box(kind, left, y + line * (height + 2), max(6, wide), height)
+        yield from _lines(piece, left, y, room)
     elif kind == "picture":
         yield Box(kind, left, y, min(room, 1.6 * height), height)
     else:
         yield Box(kind, left, y, min(room, 90), height)
 
 
+def _lines(piece: Piece, left: float, y: float, room: float) -> Iterator[Box]:
+    """Yield the lines of a text; a heading is one line of larger characters."""
+    kind, _, height, n = piece
+    if kind == "heading":
+        share = min(1.0, 2 * min(1.0, n / CHARACTERS_PER_LINE))
+        yield Box(kind, left, y, max(6, room * share), height)
+        return
+    for line in range(min(MAX_LINES, 1 + n // CHARACTERS_PER_LINE)):
+        n_left = n - line * CHARACTERS_PER_LINE
+        share = max(0.0, min(1.0, n_left / CHARACTERS_PER_LINE))
+        yield Box(kind, left, y + line * (height + 2), max(6, room * share), height)
+
+
 def _grid(left: float, y: float, room: float, n: int) -> Iterator[Box]:
-    width = room / CELLS_A_ROW
-    for cell in range(min(n, MOST_CELLS)):
-        x, top = left + cell % CELLS_A_ROW * width, y + cell // CELLS_A_ROW * 52
+    """Yield the cells of a grid: a picture, a link and a text each."""
+    width = room / CELLS_PER_ROW
+    for cell in range(min(n, MAX_CELLS)):
+        x, top = left + cell % CELLS_PER_ROW * width, y + cell // CELLS_PER_ROW * 52
         yield Box("picture", x, top, width - 8, 34)
         yield Box("link", x, top + 38, 0.7 * width, LINE)
         yield Box("text", x, top + 44, 0.4 * width, LINE)
@@ -184,7 +165,7 @@ def _grid(left: float, y: float, room: float, n: int) -> Iterator[Box]:
 def _pieces(tree: _Element) -> Iterator[Piece]:
     """Yield what a page shows, in its order."""
     waiting: deque[tuple[_Element, int]] = deque([(tree, 0)])
-    for _ in range(MOST_ELEMENTS):
+    for _ in range(MAX_ELEMENTS):
         if not waiting:
             return
         element, depth = waiting.popleft()
@@ -195,45 +176,51 @@ def _pieces(tree: _Element) -> Iterator[Piece]:
         if piece is not None:
             yield piece
         if goes_inside:
-            inner = depth + (tag in {"ul", "ol", "dl", "table", "aside", "blockquote"})
-            children = list(islice(element, MOST_ELEMENTS))
+            inner = depth + (tag in INDENTED)
+            children = list(islice(element, MAX_ELEMENTS))
             waiting.extendleft((child, inner) for child in reversed(children))
 
 
 def _piece(element: _Element, tag: str, depth: int) -> tuple[Piece | None, bool]:
     """Return what one element draws, and whether what it holds is drawn too."""
-    indent = 8.0 * min(depth, 6)
+    indent = 8.0 * min(depth, MAX_INDENTS)
     whole = _whole_piece(element, tag, indent)
     if whole is not None:
         return whole, False
-    if tag == "tr" or not (tag in INLINE or _holds_words(element)):
-        return None, tag != "tr"
+    if tag == "tr":
+        return None, False
+    if tag not in INLINE and not _has_own_words(element):
+        return None, True
+    children = islice(element, MAX_CHILDREN)
+    has_picture = any(child.tag in PICTURE_HEIGHTS for child in children)
     n_characters = _length(element)
-    has_picture = any(child.tag in PICTURES for child in islice(element, MOST_LOOKED_AT))
+    if n_characters == 0:
+        return None, has_picture
     kind = "link" if tag == "a" else "text"
-    return (Piece(kind, indent, LINE, n_characters) if n_characters else None), has_picture
+    return Piece(kind, indent, LINE, n_characters), has_picture
 
 
 def _whole_piece(element: _Element, tag: str, indent: float) -> Piece | None:
     """Return the piece of an element that is drawn as one, whatever it holds."""
     if _is_frame(element, tag):
-        n_links = sum(1 for _ in islice(element.iter("a"), MOST_IN_STRIP))
+        n_links = sum(1 for _ in islice(element.iter("a"), MAX_LINKS_IN_STRIP))
         return Piece("strip", 0, LINE, max(2, n_links))
-    if tag in HEADINGS:
-        return Piece("heading", indent, HEADINGS[tag], max(4, _length(element)))
-    if tag in PICTURES:
-        return Piece("picture", indent, PICTURES[tag], 0)
+    if tag in HEADING_HEIGHTS:
+        return Piece("heading", indent, HEADING_HEIGHTS[tag], max(4, _length(element)))
+    if tag in PICTURE_HEIGHTS:
+        return Piece("picture", indent, PICTURE_HEIGHTS[tag], 0)
     if tag in CONTROLS:
         return Piece("control", indent, 9, 0)
-    n_cells = sum(1 for child in element if child.tag in {"td", "th"}) if tag == "tr" else 0
-    if n_cells:
-        return Piece("row", indent, LINE, min(n_cells, MOST_CELLS))
-    n_cells = _cells(element)
-    return Piece("grid", indent, LINE, n_cells) if n_cells >= FEWEST_CELLS else None
+    if tag == "tr":
+        n_cells = sum(1 for child in element if child.tag in {"td", "th"})
+        if n_cells:
+            return Piece("row", indent, LINE, min(n_cells, MAX_CELLS))
+    n_cells = _n_grid_cells(element)
+    return Piece("grid", indent, LINE, n_cells) if n_cells >= MIN_CELLS else None
 
 
 def _is_frame(element: _Element, tag: str) -> bool:
-    """Say whether an element is what the pages of a site have around them, such as a menu."""
+    """Return whether an element is what the pages of a site have around them, such as a menu."""
     if tag in FRAMES:
         return True
     if tag in {"html", "body", "main"}:
@@ -242,22 +229,22 @@ def _is_frame(element: _Element, tag: str) -> bool:
     return any(word in named for word in FRAME_WORDS)
 
 
-def _cells(element: _Element) -> int:
-    """Return how many children of the most common tag hold a picture: the cells of a grid."""
-    if len(element) < FEWEST_CELLS:
+def _n_grid_cells(element: _Element) -> int:
+    """Return how many children hold a picture and are of the tag of the first: the cells of a grid."""
+    if len(element) < MIN_CELLS:
         return 0
     tag = element[0].tag
-    if tag not in {"li", "div", "article", "a", "section", "figure"}:
+    if tag not in CELLS:
         return 0
-    children = islice(element, 2 * MOST_CELLS)
+    children = islice(element, 2 * MAX_CELLS)
     return sum(1 for child in children if child.tag == tag and child.find(".//img") is not None)
 
 
-def _holds_words(element: _Element) -> bool:
-    """Say whether an element has words of its own between its children, as a paragraph has."""
+def _has_own_words(element: _Element) -> bool:
+    """Return whether an element has words of its own between its children, as a paragraph has."""
     if element.text and element.text.strip():
         return True
-    return any(child.tail and child.tail.strip() for child in islice(element, MOST_LOOKED_AT))
+    return any(child.tail and child.tail.strip() for child in islice(element, MAX_CHILDREN))
 
 
 def _length(element: _Element) -> int:
@@ -265,6 +252,6 @@ def _length(element: _Element) -> int:
     total = 0
     for text in element.itertext():
         total += len(text.strip())
-        if total > MOST_LINES * CHARACTERS_A_LINE:
+        if total > MAX_LINES * CHARACTERS_PER_LINE:
             break
     return total

@@ -41,10 +41,11 @@ _XLINK: Final = "{http://www.w3.org/1999/xlink}href"
 
 def image_type(body: bytes) -> str:
     """Return the content type of an image, blank where the bytes are none that is shown."""
-    found = next((name for pattern, name in _IMAGES if pattern.match(body)), "")
-    return found or (
-        SVG_TYPE if _SVG.match(body[:1000]) and b"<svg" in body[:10_000].lower() else ""
-    )
+    for pattern, name in _IMAGES:
+        if pattern.match(body):
+            return name
+    is_svg = _SVG.match(body[:1000]) and b"<svg" in body[:10_000].lower()
+    return SVG_TYPE if is_svg else ""
 
 
 def font_type(body: bytes) -> str:

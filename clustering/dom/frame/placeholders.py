@@ -20,31 +20,35 @@ _NUMBER: Final = re.compile(r"\s*([0-9]{1,5})(?:\.[0-9]*)?\s*(?:px)?\s*\Z")
 def image_source(element: _Element) -> str:
     """Return the address of an image as it is written, also where a script was to fill it in."""
     source = str(element.get("src", "")).strip()
-    lazy = (str(element.get(name, "")).strip() for name in LAZY_SOURCES)
     if not source or source.startswith("data:"):
-        source = next((one for one in lazy if one and not one.startswith("{")), source)
+        lazy_sources = (str(element.get(name, "")).strip() for name in LAZY_SOURCES)
+        addresses = (lazy for lazy in lazy_sources if lazy and not lazy.startswith("{"))
+        source = next(addresses, source)
     if not source:
-        source = next(
-            _candidates(str(element.get("srcset", "") or element.get("data-srcset", ""))), ""
-        )
+        srcset = str(element.get("srcset", "") or element.get("data-srcset", ""))
+        source = next(_addresses_in(srcset), "")
     return source
 
 
 def placeholder(element: _Element) -> str:
     """Return a grey box of the size that an image was to have."""
-    width, height = (_pixels(element.get(side)) for side in ("width", "height"))
+    width, height = _pixels(element.get("width")), _pixels(element.get("height"))
     if width is None and height is None:
         width, height = DEFAULT_SIZE
-    wide, high = width or round((height or 1) * 4 / 3), height or round((width or 1) * 3 / 4)
+    if width is None:
+        width = round((height or 1) * 4 / 3)
+    if height is None:
+        height = round((width or 1) * 3 / 4)
     drawing = (
-        f'<svg xmlns="{SVG}" width="{wide}" height="{high}">'
+        f'<svg xmlns="{SVG}" width="{width}" height="{height}">'
         '<rect width="100%" height="100%" fill="#e4e5ec"/>'
-        '<path d="M0 0L100 100M100 0L0 100" stroke="#cdcfd9" vector-effect="non-scaling-stroke"/></svg>'
-    ).replace('d="M0 0L100 100M100 0L0 100"', f'd="M0 0L{wide} {high}M{wide} 0L0 {high}"')
+        f'<path d="M0 0L{width} {height}M{width} 0L0 {height}" stroke="#cdcfd9" '
+        'vector-effect="non-scaling-stroke"/></svg>'
+    )
     return "data:image/svg+xml," + quote(drawing, safe=" =:/'")
 
 
-def _candidates(srcset: str) -> Iterator[str]:
+def _addresses_in(srcset: str) -> Iterator[str]:
     for part in re.split(r",\s+", srcset):
         address = part.strip().partition(" ")[0].rstrip(",")
         if address:
@@ -52,16 +56,19 @@ def _candidates(srcset: str) -> Iterator[str]:
 
 
 def _pixels(written: str | None) -> int | None:
-    found = _NUMBER.match(written or "")
-    return min(int(found[1]), MAX_SIDE) if found and int(found[1]) else None
+    """Return a length that an attribute gives, None where it gives none or 0."""
+    number = _NUMBER.match(written or "")
+    if number is None or int(number[1]) == 0:
+        return None
+    return min(int(number[1]), MAX_SIDE)
 
 
 def box_size(element: _Element) -> str:
     """Return the size of what is not shown, for the base sheet; the page's own rules come before it."""
-    sides = (("--vertex-width", "width"), ("--vertex-height", "height"))
-    sizes = ((name, str(element.get(side, "")).strip()) for name, side in sides)
-    return "".join(
-        f"{name}:{size if size.endswith('%') else f'{size}px'};"
-        for name, size in sizes
-        if re.fullmatch(r"[0-9]{1,4}%?", size)
-    )
+    declarations = ""
+    for side in ("width", "height"):
+        size = str(element.get(side, "")).strip()
+        if re.fullmatch(r"[0-9]{1,4}%?", size):
+            unit = "" if size.endswith("%") else "px"
+            declarations += f"--vertex-{side}:{size}{unit};"
+    return declarations

@@ -39,8 +39,8 @@ from clustering.dom.links import find_base
 
 # Not INVISIBLE_TAGS: a `noscript` is written with its text, which the style sheet of the frame hides.
 TEXTLESS: Final = frozenset({"script", "style", "template"})
-LONGEST_VALUE: Final = 2_000  # characters of an attribute that is shown as it is
-LONGEST_SVG_VALUE: Final = 100_000  # a path may be long
+MAX_VALUE: Final = 2_000  # characters of an attribute that is shown as it is
+MAX_LONG_VALUE: Final = 100_000  # of a drawing's path or a style
 NOWHERE: Final = "#."  # what links lead to: a link still looks like one
 IMAGE_HOLDERS: Final = frozenset({"body", "table", "thead", "tbody", "tfoot", "tr", "td", "th"})
 
@@ -62,7 +62,7 @@ class Files(NamedTuple):
 
 
 class FrameScript(NamedTuple):
-    """The one script of the frame, and what it is told."""
+    """The one script of the frame, and what it is given."""
 
     address: str
     nonce: str
@@ -98,15 +98,16 @@ def wanted_files(
     """
     kinds: dict[str, str] = {}
 
-    def note(url: str, kind: str) -> str | None:
+    def record(url: str, kind: str) -> str | None:
         kinds.setdefault(url, kind)
         return None
 
-    def note_sheet(url: str) -> str | None:
+    def record_sheet(url: str) -> str | None:
         kinds.setdefault(url, "sheet")
         return sheet_of(url)
 
-    _Writer(find_base(tree, base_url), Files(note, note_sheet)).write(tree, "", "")
+    files = Files(address_of=record, sheet_of=record_sheet)
+    _Writer(find_base(tree, base_url), files).write(tree, opening="", closing="")
     return kinds
 
 
@@ -118,54 +119,63 @@ def render_page(
     base = BASE_SHEET if _NO_QUIRKS.search(_doctype(tree)) else QUIRKS_SHEET
     opening = f"<style>{escaped(base)}</style>"
     closing = "" if script is None else _script_element(script)
-    writer.write(tree, opening, closing)
+    writer.write(tree, opening=opening, closing=closing)
     return ("<!DOCTYPE html>\n" + "".join(writer.out)).encode()
 
 
 def _script_element(script: FrameScript) -> str:
-    values = {"nonce": script.nonce, "src": script.address, "data-token": script.token}
-    values["data-parent"] = script.parent
+    values = {
+        "nonce": script.nonce,
+        "src": script.address,
+        "data-token": script.token,
+        "data-parent": script.parent,
+    }
     return f"<script{attributes(values)}></script>"
 
 
 @dataclass(slots=True)
 class _Writer:
-    """One walk over the tree."""
+    """Write a page, element by element, in one walk over its tree."""
 
     base_url: str
     files: Files
     out: list[str] = field(default_factory=list)
-    number: int = 0
-    spaces: list[str] = field(
-        default_factory=lambda: [markup.XHTML]
-    )  # namespaces of the open elements
-    ends: list[str] = field(default_factory=list)
-    cleaned: dict[str, str] = field(default_factory=dict)
-    n_inlined: int = 0
+    number: int = 0  # of the next element
+    # Of the open elements and of the document around them: their namespaces.
+    spaces: list[str] = field(default_factory=lambda: [markup.XHTML])
+    open_names: list[str] = field(default_factory=list)
+    cleaned_styles: dict[str, str] = field(default_factory=dict)  # by the `style` attribute
+    n_inlined: int = 0  # characters of style sheets
 
-    def write(self, tree: _Element, opening: str, closing: str) -> None:
+    def write(self, tree: _Element, *, opening: str, closing: str) -> None:
+        """Write the tree; `opening` and `closing` stand within the outermost element, `html`."""
         if tree.tag != "html":
             self.out.append(f'<html xmlns="{markup.XHTML}">{opening}')
-            opening, closing_after = "", f"{closing}</html>"
+            self.write_within(tree, opening="", closing="")
+            self.out.append(f"{closing}</html>")
         else:
-            closing_after = ""
+            self.write_within(tree, opening=opening, closing=closing)
+
+    def write_within(self, tree: _Element, *, opening: str, closing: str) -> None:
         for event, node in etree.iterwalk(tree, events=("start", "end", "comment", "pi")):
             if event == "start":
                 self.start(node)
-                self.out.append(opening if node is tree else "")
+                if node is tree:
+                    self.out.append(opening)
                 self.text(node)
                 continue
             if event == "end":
-                self.out.append(closing if node is tree and not closing_after else "")
+                if node is tree:
+                    self.out.append(closing)
                 self.end(node)
             else:
                 self.out.append("<!---->")
             if node is not tree and node.tail and not _is_textless(node.getparent()):
                 self.out.append(escaped(node.tail))
-        self.out.append(closing_after)
 
     def start(self, element: _Element) -> None:
-        number, self.number = self.number, self.number + 1
+        number = self.number
+        self.number += 1
         if element.tag == "tr" and self.spaces[-1] == markup.XHTML and _begins_rows(element):
             self.out.append("<tbody>")
         name, space = self.name_and_space(element)
@@ -174,16 +184,16 @@ class _Writer:
             values = {"xmlns": space, **values}
         self.out.append(f'<{name}{attributes(values)} {markup.OWN_ATTRIBUTE}="{number}">')
         self.spaces.append(space)
-        self.ends.append(name)
+        self.open_names.append(name)
 
     def end(self, element: _Element) -> None:
         self.spaces.pop()
-        self.out.append(f"</{self.ends.pop()}>")
+        self.out.append(f"</{self.open_names.pop()}>")
         if element.tag == "tr" and self.spaces[-1] == markup.XHTML and _ends_rows(element):
             self.out.append("</tbody>")
 
     def text(self, element: _Element) -> None:
-        name = self.ends[-1]
+        name = self.open_names[-1]
         if name == "style":
             self.out.append(escaped(self.sheet(element)))
         elif element.text and element.tag not in TEXTLESS:
@@ -195,14 +205,16 @@ class _Writer:
         if tag == "svg":
             return tag, markup.SVG
         if space == markup.SVG:
-            return (
-                "style" if tag == "style" else markup.SVG_ELEMENTS.get(tag, markup.NEUTRAL[space])
-            ), space
+            if tag == "style":
+                return tag, space
+            return markup.SVG_ELEMENTS.get(tag, markup.NEUTRAL[space]), space
         if space == markup.MATHML or tag == "math":
-            return (tag if tag in markup.MATHML_ELEMENTS else markup.NEUTRAL[space]), markup.MATHML
+            name = tag if tag in markup.MATHML_ELEMENTS else markup.NEUTRAL[space]
+            return name, markup.MATHML
         if tag in {"link", "style"}:
             return ("style" if _is_sheet(element) else f"{markup.PREFIX}{tag}"), space
-        return markup.element_name(tag, is_empty=len(element) == 0 and not element.text), space
+        is_empty = len(element) == 0 and not element.text
+        return markup.element_name(tag, is_empty=is_empty), space
 
     # Attributes
 
@@ -210,16 +222,19 @@ class _Writer:
         if space == markup.SVG:
             return self.svg_values(element)
         if space == markup.MATHML:
-            kept = {str(key): str(value) for key, value in element.items()}
-            return {key: kept[key] for key in kept if key in markup.MATHML_ATTRIBUTES} | self.style(
-                element
-            )
+            values = {
+                str(key): str(value)
+                for key, value in element.items()
+                if key in markup.MATHML_ATTRIBUTES
+            }
+            return values | self.style(element)
         tag = str(element.tag)
         values = {
-            str(key): str(value)[:LONGEST_VALUE]
+            str(key): str(value)[:MAX_VALUE]
             for key, value in element.items()
             if markup.is_kept(tag, str(key))
-        } | self.style(element)
+        }
+        values |= self.style(element)
         if name == "style":
             return _media(element, tag)
         values |= self.image_values(element, tag)
@@ -235,10 +250,10 @@ class _Writer:
         written = element.get("style")
         if not written:
             return {}
-        if written not in self.cleaned:
-            marked = clean_declarations(str(written)[:LONGEST_SVG_VALUE], self.resolve)
-            self.cleaned[written] = place_files(marked, self.files.address_of, _no_sheet)
-        return {"style": self.cleaned[written]}
+        if written not in self.cleaned_styles:
+            marked = clean_declarations(str(written)[:MAX_LONG_VALUE], self.resolve)
+            self.cleaned_styles[written] = place_files(marked, self.files.address_of, _no_sheet)
+        return {"style": self.cleaned_styles[written]}
 
     def image_values(self, element: _Element, tag: str) -> dict[str, str]:
         """Return where an element's image was stored, or a grey box of its size."""
@@ -253,18 +268,19 @@ class _Writer:
 
     def svg_values(self, element: _Element) -> dict[str, str]:
         values = {
-            markup.SVG_ATTRIBUTES[str(key)]: str(value)[:LONGEST_SVG_VALUE]
+            markup.SVG_ATTRIBUTES[str(key)]: str(value)[:MAX_LONG_VALUE]
             for key, value in element.items()
             if key in markup.SVG_ATTRIBUTES and is_local(str(value))
         }
         values |= self.style(element)
-        leads_to = next(
-            (str(element.get(key)) for key in ("href", "xlink:href") if element.get(key)), ""
-        )
+        href = str(element.get("href") or element.get("xlink:href") or "")
         if element.tag == "image":
-            stored = self.stored(leads_to) if leads_to else None
-            return values | ({"href": stored} if stored else {})
-        return values | ({"href": leads_to[:LONGEST_VALUE]} if leads_to.startswith("#") else {})
+            stored = self.stored(href) if href else None
+            if stored:
+                values["href"] = stored
+        elif href.startswith("#"):
+            values["href"] = href[:MAX_VALUE]
+        return values
 
     # Files
 
@@ -300,8 +316,8 @@ class _Writer:
 
 def _doctype(tree: _Element) -> str:
     """Return the page's own first line, or the old one that the parser gives to pages without."""
-    told = tree.getroottree().docinfo
-    return str(told.doctype)  # type: ignore[attr-defined]  # the stubs do not know it
+    docinfo = tree.getroottree().docinfo
+    return str(docinfo.doctype)  # type: ignore[attr-defined]  # the stubs do not know it
 
 
 def _sheet_address(element: _Element) -> str:
@@ -324,11 +340,11 @@ def _media(element: _Element, tag: str) -> dict[str, str]:
     media = str(element.get("media", "")).strip()
     if tag == "link" and media.lower() == "print" and element.get("onload"):
         media = "all"  # a sheet that a script was to switch on
-    return {"media": steady_media(media)[:LONGEST_VALUE]} if media else {}
+    return {"media": steady_media(media)[:MAX_VALUE]} if media else {}
 
 
 def _begins_rows(row: _Element) -> bool:
-    """Say whether browsers put a `tbody` before a row."""
+    """Return whether browsers put a `tbody` before a row."""
     parent = row.getparent()
     return parent is not None and parent.tag == "table" and _neighbour(row, before=True) != "tr"
 
@@ -339,9 +355,10 @@ def _ends_rows(row: _Element) -> bool:
 
 
 def _neighbour(element: _Element, *, before: bool) -> str:
-    for one in element.itersiblings(preceding=before):
-        if isinstance(one.tag, str):
-            return one.tag
+    """Return the tag of the next element before or behind an element, blank where there is none."""
+    for sibling in element.itersiblings(preceding=before):
+        if isinstance(sibling.tag, str):
+            return sibling.tag
     return ""
 
 

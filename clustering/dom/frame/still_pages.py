@@ -1,7 +1,7 @@
 """Make a page still: what is left can be drawn, but runs nothing, asks for nothing and leads nowhere.
 
-It is for a browser that draws a picture of it with scripts and network off; that nothing of the page acts is
-said twice on purpose.
+A browser draws a picture of it with scripts and network off; that nothing of the page acts is ensured twice
+on purpose.
 """
 
 from __future__ import annotations
@@ -13,51 +13,14 @@ from lxml.etree import _Element
 
 from clustering.dom.page import parse_page
 
-DROPPED = (
-    *(
-        "script",
-        "iframe",
-        "frame",
-        "frameset",
-        "object",
-        "embed",
-        "applet",
-        "link",
-        "base",
-        "meta",
-        "portal",
-    ),
-    *("template", "noscript", "audio", "video", "source", "track", "svg", "math", "fencedframe"),
-)
-KEPT_ATTRIBUTES = frozenset(
-    {
-        *(
-            "class",
-            "id",
-            "style",
-            "width",
-            "height",
-            "align",
-            "valign",
-            "colspan",
-            "rowspan",
-            "border",
-        ),
-        *(
-            "bgcolor",
-            "cellpadding",
-            "cellspacing",
-            "dir",
-            "lang",
-            "type",
-            "value",
-            "hidden",
-            "size",
-        ),
-    }
-)
-MOST_ELEMENTS = 50_000
-# What a page looks like whose style sheets are not kept: readable, with pictures as grey boxes.
+_DROPPED = """script iframe frame frameset object embed applet link base meta portal template noscript audio
+    video source track svg math fencedframe"""
+_KEPT_ATTRIBUTES = """class id style width height align valign colspan rowspan border bgcolor cellpadding
+    cellspacing dir lang type value hidden size"""
+DROPPED = _DROPPED.split()
+KEPT_ATTRIBUTES = frozenset(_KEPT_ATTRIBUTES.split())
+MAX_ELEMENTS = 50_000
+# The look of a page without its style sheets: readable, with pictures as grey boxes.
 SHEET = (
     "html{background:#fff;color:#222;font:16px/1.45 sans-serif}body{margin:24px}"
     "img{background:#dfe1ea;color:transparent;min-width:48px;min-height:48px;overflow:hidden;"
@@ -82,8 +45,8 @@ def make_still(body: bytes, content_type: str = "") -> str:
     etree.strip_elements(
         tree, *DROPPED, etree.Comment, etree.ProcessingInstruction, with_tail=False
     )
-    for n_seen, element in enumerate(list(islice(tree.iter(), MOST_ELEMENTS + 1))):
-        if n_seen >= MOST_ELEMENTS:
+    for n_seen, element in enumerate(list(islice(tree.iter(), MAX_ELEMENTS + 1))):
+        if n_seen >= MAX_ELEMENTS:
             _cut_after(element)
             break
         _strip(element)
@@ -110,8 +73,10 @@ def _strip(element: _Element) -> None:
 
 def _cut_after(element: _Element) -> None:
     """Drop an element and all that comes after it."""
-    place: _Element | None = element
-    while place is not None and (parent := place.getparent()) is not None:
-        for later in list(parent)[parent.index(place) + (place is not element) :]:
+    node = element
+    parent = node.getparent()
+    while parent is not None:
+        first_dropped = parent.index(node) + (node is not element)  # what holds the element stays
+        for later in list(parent)[first_dropped:]:
             parent.remove(later)
-        place = parent
+        node, parent = parent, parent.getparent()

@@ -39,7 +39,8 @@ _REFUSED_RULES: Final = frozenset(
 )
 _NEVER_FONTS: Final = (".eot", ".svg", ".svgz")
 _SAFE_DATA: Final = re.compile(
-    r"data:(?:image/(?:png|gif|jpe?g|webp|avif|bmp|x-icon|svg\+xml)|font/[a-z0-9-]+|application/(?:x-)?font-[a-z0-9-]+)[;,]",
+    r"data:(?:image/(?:png|gif|jpe?g|webp|avif|bmp|x-icon|svg\+xml)"
+    r"|font/[a-z0-9-]+|application/(?:x-)?font-[a-z0-9-]+)[;,]",
     re.IGNORECASE,
 )
 _SAFE_ADDRESS: Final = re.compile(r"https?://[^\"'\\\s<>()]+")
@@ -48,7 +49,9 @@ _TOKEN: Final = re.compile(
     r"""
       (?P<comment> /\*.*?(?:\*/|\Z) | <!-- | --> )
     | (?P<string> "(?:[^"\\\n]|\\.)*+"? | '(?:[^'\\\n]|\\.)*+'? )
-    | (?P<url> url\(\s*(?: "(?:[^"\\\n]|\\.)*+" | '(?:[^'\\\n]|\\.)*+' | (?:[^"'()\\\s]|\\.)*+ )\s*(?:\)|\Z) )
+    | (?P<url> url\(\s*
+        (?: "(?:[^"\\\n]|\\.)*+" | '(?:[^'\\\n]|\\.)*+' | (?:[^"'()\\\s]|\\.)*+ )
+        \s*(?:\)|\Z) )
     | (?P<at> @(?:[-\w]|\\.|[^\x00-\x7f])+ )
     | (?P<ident> (?:[-\w]|\\.|[^\x00-\x7f])+ )
     | (?P<space> \s+ )
@@ -96,12 +99,12 @@ def steady_media(condition: str) -> str:
     >>> steady_media("screen and (prefers-color-scheme: dark)")
     'screen and (max-width:0px)'
     """
-    return _SCHEME.sub(
-        lambda found: (
-            "(min-width:0px)" if (found[1] or "light").lower() == "light" else "(max-width:0px)"
-        ),
-        condition,
-    )
+
+    def decide(preference: re.Match[str]) -> str:
+        is_light = (preference[1] or "light").lower() == "light"
+        return "(min-width:0px)" if is_light else "(max-width:0px)"  # always, or never
+
+    return _SCHEME.sub(decide, condition)
 
 
 def place_files(
@@ -119,9 +122,12 @@ def unescape(text: str) -> str:
     """
     if "\\" not in text:
         return text
-    return _ESCAPE.sub(
-        lambda found: _character(found[1]) if found[1] else found[2].strip("\n"), text
-    )
+    return _ESCAPE.sub(_meaning, text)
+
+
+def _meaning(escape: re.Match[str]) -> str:
+    digits, character = escape.groups()
+    return _character(digits) if digits else character.strip("\n")
 
 
 def _character(digits: str) -> str:
@@ -135,17 +141,19 @@ def _placed(
     sheet_of: Callable[[str], str | None],
     depth: int,
 ) -> str:
-    def place(found: re.Match[str]) -> str:
-        address = address_of(found[2], found[1])
+    def place(mark: re.Match[str]) -> str:
+        kind, url = mark.groups()
+        address = address_of(url, kind)
         if address is None:
-            return BLANK_FONT if found[1] == "font" else BLANK_IMAGE
+            return BLANK_FONT if kind == "font" else BLANK_IMAGE
         return f'url("{address}")'
 
-    def inline(found: re.Match[str]) -> str:
-        sheet = sheet_of(found[1]) if depth < MAX_NESTED else None
+    def inline(rule: re.Match[str]) -> str:
+        url, conditions = rule.groups()
+        sheet = sheet_of(url) if depth < MAX_NESTED else None
         if sheet is None:
             return ""
-        return _under_conditions(_placed(sheet, address_of, sheet_of, depth + 1), found[2])
+        return _under_conditions(_placed(sheet, address_of, sheet_of, depth + 1), conditions)
 
     return _IMPORT.sub(inline, _MARK.sub(place, text))
 
@@ -162,11 +170,12 @@ def _under_conditions(sheet: str, conditions: str) -> str:
         conditions = conditions[supports.end() :]
     if conditions.strip():
         around.append(f"@media {conditions.strip()}")
-    return f"{''.join(f'{one}{{' for one in around)}{sheet}{'}' * len(around)}"
+    opening = "".join(f"{rule}{{" for rule in around)
+    return opening + sheet + "}" * len(around)
 
 
 class _Cleaner:
-    """One pass over the tokens of a sheet, statement by statement."""
+    """Clean a sheet in one pass over its tokens, statement by statement."""
 
     def __init__(self, resolve: Callable[[str], str | None]) -> None:
         self.resolve = resolve
@@ -215,7 +224,8 @@ class _Cleaner:
         sign = sign if sign == ";" else ""
         name = _at_name(statement)
         if name == "import":
-            self.out.append(self._import(statement) if self.may_import and not self.blocks else "")
+            if self.may_import and not self.blocks:
+                self.out.append(self._import(statement))
         elif name:
             if name not in _REFUSED_RULES:
                 self.out.append("".join(token.text for token in statement) + sign)
@@ -229,9 +239,9 @@ class _Cleaner:
         address = self.resolve(_written(tokens[0]))
         if address is None or not _SAFE_ADDRESS.fullmatch(address):
             return ""
-        place = statement.index(tokens[0])
-        rest = "".join(token.text for token in statement[place + 1 :] if token.kind != "string")
-        return f'@import url("sheet:{address}"){steady_media(rest)};'
+        behind = statement[statement.index(tokens[0]) + 1 :]
+        conditions = "".join(token.text for token in behind if token.kind != "string")
+        return f'@import url("sheet:{address}"){steady_media(conditions)};'
 
     def _value(self, statement: list[_Token]) -> Iterator[str]:
         kind = "font" if self.blocks and self.blocks[-1].name == "font-face" else "image"
@@ -239,15 +249,14 @@ class _Cleaner:
             if token.kind == "url":
                 yield self._mark(_written(token), kind)
             elif token.kind == "ident" and after is not None and after.text == "(":
-                name = unescape(token.text).lower()
-                yield "vertex-none" if name in _REFUSED_FUNCTIONS or name == "url" else token.text
+                function = unescape(token.text).lower()
+                is_refused = function in _REFUSED_FUNCTIONS or function == "url"
+                yield "vertex-none" if is_refused else token.text
             else:
                 yield token.text
 
     def _mark(self, written: str, kind: str) -> str:
-        if written.startswith("#"):
-            return f'url("{_quoted(written)}")'
-        if _SAFE_DATA.match(written):
+        if written.startswith("#") or _SAFE_DATA.match(written):
             return f'url("{_quoted(written)}")'
         address = self.resolve(written)
         if address is None or not _SAFE_ADDRESS.fullmatch(address):
@@ -256,14 +265,14 @@ class _Cleaner:
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    for found in _TOKEN.finditer(text):
-        kind = found.lastgroup or "other"
+    for match in _TOKEN.finditer(text):
+        kind, token = match.lastgroup or "other", match[0]
         if kind == "comment":
             yield _Token("space", " ")
-        elif kind == "string" and (len(found[0]) < 2 or found[0][-1] != found[0][0]):
+        elif kind == "string" and (len(token) < 2 or token[-1] != token[0]):
             yield _Token("string", '""')  # it ends with its line: browsers drop it too
         else:
-            yield _Token(kind, found[0])
+            yield _Token(kind, token)
 
 
 def _at_name(statement: list[_Token]) -> str:
@@ -275,9 +284,7 @@ def _at_name(statement: list[_Token]) -> str:
 def _is_refused(statement: list[_Token]) -> bool:
     names = [token.text for token in statement if token.kind == "ident"]
     name = unescape(names[0]).lower() if names else ""
-    if (
-        name == "color-scheme"
-    ):  # of the reader's choice there is none; a page that is dark only stays so
+    if name == "color-scheme":  # the reader has no choice; a page that is only dark stays so
         return {value.lower() for value in names[1:]} - {"only", "dark"} != set()
     return name in _REFUSED_PROPERTIES
 
@@ -287,21 +294,23 @@ def _selector(statement: list[_Token]) -> Iterator[str]:
     before, n_brackets = "", 0
     for token in statement:
         n_brackets += (token.text == "[") - (token.text == "]")
-        is_type = token.kind == "ident" and not n_brackets and before not in {".", "#", ":", "%"}
-        yield (
-            element_name_in_sheets(token.text)
-            if is_type and token.text[0].isalpha()
-            else token.text
-        )
+        is_name = token.kind == "ident" and token.text[0].isalpha()
+        is_type = is_name and not n_brackets and before not in {".", "#", ":", "%"}
+        yield element_name_in_sheets(token.text) if is_type else token.text
         before = token.text[-1]
 
 
 def _one_font(rule: str) -> str:
-    """Leave one file of a font: browsers take one, the best that they know."""
-    addresses = [found[2] for found in _MARK.finditer(rule)]
-    usable = [one for one in addresses if not one.partition("?")[0].lower().endswith(_NEVER_FONTS)]
-    best = next((one for one in usable if ".woff2" in one.lower()), usable[0] if usable else "")
-    return _MARK.sub(lambda found: found[0] if found[2] == best else BLANK_FONT, rule)
+    """Leave one file of a font: browsers load one, the best that they know."""
+    addresses = [mark[2] for mark in _MARK.finditer(rule)]
+    usable = [
+        address
+        for address in addresses
+        if not address.partition("?")[0].lower().endswith(_NEVER_FONTS)
+    ]
+    compressed = [address for address in usable if ".woff2" in address.lower()]
+    best = next(iter([*compressed, *usable]), "")
+    return _MARK.sub(lambda mark: mark[0] if mark[2] == best else BLANK_FONT, rule)
 
 
 def _written(token: _Token) -> str:

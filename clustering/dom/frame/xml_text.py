@@ -33,7 +33,7 @@ def attributes(values: dict[str, str]) -> str:
 
 
 def is_local(value: str) -> bool:
-    """Say whether what an attribute of a drawing refers to stands in the same document.
+    """Return whether what an attribute of a drawing refers to stands in the same document.
 
     >>> is_local("url(#shade)"), is_local("url(http://example.org/#shade)"), is_local("rotate(45)")
     (True, False, True)

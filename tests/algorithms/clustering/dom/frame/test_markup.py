@@ -6,9 +6,9 @@ from clustering.dom.frame import markup
 
 
 def test_no_element_is_shown_and_replaced() -> None:
-    assert set() == markup.ELEMENTS & markup.STAND_INS
+    assert set() == markup.ELEMENTS & markup.PLACEHOLDERS
     assert markup.CHILDLESS <= markup.ELEMENTS
-    assert markup.BOXES <= markup.STAND_INS
+    assert markup.BOXES <= markup.PLACEHOLDERS
 
 
 def test_no_handler_and_no_address_is_among_the_attributes() -> None:

@@ -8,7 +8,7 @@ import time
 import pytest
 from lxml import etree
 
-from clustering.dom.frame.outlines import FILLS, HEIGHT, MOST_BOXES, WIDTH, draw_outline
+from clustering.dom.frame.outlines import FILLS, HEIGHT, MAX_BOXES, WIDTH, draw_outline
 from clustering.dom.page import MAX_BYTES, PageTooLarge
 
 SAFE = re.compile(r"[a-z0-9 =\"#./<>:-]*", re.IGNORECASE)
@@ -101,7 +101,7 @@ def test_hostile_pages_end_soon_and_small(html: str) -> None:
 
     outline = draw_outline(html.encode())
 
-    assert outline.count("<rect") <= MOST_BOXES + 1
+    assert outline.count("<rect") <= MAX_BOXES + 1
     assert time.process_time() - begun < 3
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lxml import html as parser
 
-from clustering.dom.frame.still_pages import MOST_ELEMENTS, make_still
+from clustering.dom.frame.still_pages import MAX_ELEMENTS, make_still
 
 
 def test_what_is_to_be_seen_stays() -> None:
@@ -48,10 +48,10 @@ def test_text_after_what_is_dropped_stays() -> None:
 
 def test_a_page_of_too_many_elements_is_cut() -> None:
     still = parser.document_fromstring(
-        make_still(b"<div>" + b"<i>x</i>" * (MOST_ELEMENTS + 500) + b"</div>")
+        make_still(b"<div>" + b"<i>x</i>" * (MAX_ELEMENTS + 500) + b"</div>")
     )
 
-    assert MOST_ELEMENTS - 10 < len(still.findall(".//i")) <= MOST_ELEMENTS
+    assert MAX_ELEMENTS - 10 < len(still.findall(".//i")) <= MAX_ELEMENTS
 
 
 def test_a_page_of_nothing_is_blank() -> None:
