@@ -10,7 +10,11 @@ from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 
 from annotation.models import Comment
-from annotation.services.annotations.commenting import LONGEST, add_comment, resolve_comment
+from annotation.services.annotations.commenting import (
+    MAX_COMMENT_CHARS,
+    add_comment,
+    resolve_comment,
+)
 from clustering.api.pages.incoming import AtSite
 from clustering.dom.addresses import BadAddress, normalise_url, url_hash
 from clustering.models import Page
@@ -66,7 +70,7 @@ class NewComment(Body):
     """Something to be said of a page."""
 
     url = serializers.CharField(max_length=LONGEST_URL, help_text="The address of the page.")
-    text = serializers.CharField(max_length=LONGEST)
+    text = serializers.CharField(max_length=MAX_COMMENT_CHARS)
     xpath = serializers.CharField(
         max_length=LONGEST_XPATH,
         default="",

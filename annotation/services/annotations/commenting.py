@@ -1,4 +1,4 @@
-"""Write remarks at the nodes of a page, and settle them."""
+"""Comment on the nodes of a page, and settle comments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vertex.core.models import User
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
 
-LONGEST = 4_000  # characters
+MAX_COMMENT_CHARS = 4_000
 
 
 def add_comment(
@@ -28,21 +28,23 @@ def add_comment(
     snapshot: Snapshot | None = None,
     actor: User | None = None,
 ) -> Comment:
-    """Write a remark at a node, or at the page as a whole. Raises ValidationError."""
-    told = storable(text).strip()
-    if not told or len(told) > LONGEST:
-        raise ValidationError({"text": f"Write something, of {LONGEST:,} characters at most."})
-    at = snapshot or page.latest_snapshot
-    if at is None or at.page_id != page.pk:
+    """Comment on a node, or on the page as a whole. Raises ValidationError."""
+    stored_text = storable(text).strip()
+    if not stored_text or len(stored_text) > MAX_COMMENT_CHARS:
+        raise ValidationError(
+            {"text": f"Write something, of {MAX_COMMENT_CHARS:,} characters at most."}
+        )
+    snapshot = snapshot or page.latest_snapshot
+    if snapshot is None or snapshot.page_id != page.pk:
         raise ValidationError(f"{page.url} was not fetched yet, so there is nothing to comment on.")
     of_attribute = _attribute(page, attribute) if attribute else None
     with transaction.atomic():
         comment = Comment.objects.create(
             page=page,
-            snapshot=at,
+            snapshot=snapshot,
             attribute=of_attribute,
-            xpath=_checked_xpath(at, xpath) if xpath else "",
-            text=told,
+            xpath=_checked_xpath(snapshot, xpath) if xpath else "",
+            text=stored_text,
             author=actor,
         )
         detail = {"comment": comment.pk, "xpath": comment.xpath, "attribute": attribute}
@@ -55,7 +57,7 @@ def add_comment(
 def resolve_comment(
     *, comment: Comment, is_resolved: bool = True, actor: User | None = None
 ) -> None:
-    """Settle a remark, or open it again; nothing happens where it is so already."""
+    """Settle a comment, or open it again; nothing happens where it is so already."""
     rows = Comment.objects.filter(pk=comment.pk, resolved_at__isnull=is_resolved)
     now = timezone.now() if is_resolved else None
     with transaction.atomic():
@@ -70,38 +72,41 @@ def resolve_comment(
     comment.refresh_from_db()
 
 
-def places_of(comments: Iterable[Comment], snapshot: Snapshot | None) -> dict[int, int]:
-    """Return on which element of a snapshot each remark stands, by the number of the element."""
-    placed = [comment for comment in comments if comment.xpath]
-    if not placed or snapshot is None:
+def element_numbers(comments: Iterable[Comment], snapshot: Snapshot | None) -> dict[int, int]:
+    """Return the number of the element on which each comment stands, by comment.
+
+    Comments on the page as a whole are left out, and those whose node is not in this snapshot.
+    """
+    at_nodes = [comment for comment in comments if comment.xpath]
+    if not at_nodes or snapshot is None:
         return {}
     try:
         page = read_page(snapshot)
     except PageUnfit:
         return {}
-    places = {}
-    for comment in placed:
+    number_by_comment = {}
+    for comment in at_nodes:
         try:
-            places[comment.pk] = page.number_of(select_node(page.texts.tree, comment.xpath).element)
+            element = select_node(page.texts.tree, comment.xpath).element
         except AnchorProblem:
             continue
-    return places
+        number_by_comment[comment.pk] = page.number_of(element)
+    return number_by_comment
 
 
 def _attribute(page: Page, name: str) -> Attribute:
     """Return the attribute of this name in a vertical of the page's site. Raises ValidationError."""
-    found = Attribute.objects.filter(
-        name=storable(name), vertical__assignments__site=page.site_id
-    ).first()
-    if found is None:
+    of_site = Attribute.objects.filter(vertical__assignments__site=page.site_id)
+    attribute = of_site.filter(name=storable(name)).first()
+    if attribute is None:
         raise ValidationError(
             {"attribute": f"No vertical of {page.site.name} has an attribute {name!r}."}
         )
-    return found
+    return attribute
 
 
 def _checked_xpath(snapshot: Snapshot, xpath: str) -> str:
-    """Return the path of the node that is meant. Raises ValidationError."""
+    """Return the XPath with positions of the node at an XPath. Raises ValidationError."""
     tree = tree_of(snapshot)
     if tree is None:
         raise ValidationError({"xpath": "The page has no tree, so comment on it as a whole."})

@@ -1,4 +1,4 @@
-"""Let a second person annotate a share of the pages without seeing what the first one said, and compare."""
+"""A second person annotates a share of the pages without seeing the first annotation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from clustering.models import Page, Snapshot
 from vertex.core.models import Site, User
 from vertex.core.services.people import audit
 
-FIELDS = ("xpath", "quote", "end_xpath", "start", "end", "prefix", "suffix", "position")
+ANCHOR_FIELDS = ("xpath", "quote", "end_xpath", "start", "end", "prefix", "suffix", "position")
 
 
 class AgreementFigures(NamedTuple):
@@ -35,13 +35,13 @@ class AgreementFigures(NamedTuple):
 
 
 def is_drawn(url_hash: bytes, share: int) -> bool:
-    """Say whether a page is among so many percent: always the same pages, more for a larger share.
+    """Return whether a page is among so many percent: always the same pages, more for a larger share.
 
     >>> is_drawn(b"any", 0), is_drawn(b"any", 100)
     (False, True)
     """
-    place = int.from_bytes(sha256(b"second" + url_hash).digest()[:4], "big") % 100
-    return place < share
+    percentile = int.from_bytes(sha256(b"second" + url_hash).digest()[:4], "big") % 100
+    return percentile < share
 
 
 def pages_to_annotate_again(site: Site, person: User) -> list[Page]:
@@ -51,12 +51,12 @@ def pages_to_annotate_again(site: Site, person: User) -> list[Page]:
     """
     share = policy_of(site).second_share
     annotated = Annotation.objects.live().filter(page__site=site, attribute__isnull=False)
-    mine = annotated.filter(author=person).values("page")
-    begun = SecondAnnotation.objects.filter(page__site=site).values("page")
+    own = annotated.filter(author=person)
+    begun = SecondAnnotation.objects.filter(page__site=site)
     pages = (
         Page.objects.filter(pk__in=annotated.values("page"))
-        .exclude(pk__in=mine)
-        .exclude(pk__in=begun)
+        .exclude(pk__in=own.values("page"))
+        .exclude(pk__in=begun.values("page"))
     )
     return [page for page in pages.order_by("pk") if is_drawn(bytes(page.url_hash), share)]
 
@@ -67,22 +67,18 @@ def check_blind(page: Page, person: User) -> None:
         raise ValidationError(
             "You annotated this page yourself; the second annotation is somebody else's."
         )
-    others = (
-        SecondAnnotation.objects.filter(page=page)
-        .exclude(author=person)
-        .select_related("author")
-        .first()
-    )
-    if others is not None:
+    rows = SecondAnnotation.objects.filter(page=page).exclude(author=person)
+    begun = rows.select_related("author").first()
+    if begun is not None:
         raise ValidationError(
-            f"{others.author or 'Somebody'} has annotated this page a second time already."
+            f"{begun.author or 'Somebody'} has annotated this page a second time already."
         )
 
 
 def annotate_again(
     *, snapshot: Snapshot, attribute: Attribute, anchors: Sequence[Anchor], actor: User
 ) -> SecondAnnotation:
-    """Write down what the second annotator says of an attribute; no anchors: it is not on the page.
+    """Save the second annotation of an attribute; no anchors: it is not on the page.
 
     Raises ValidationError where the actor is not to be the second one.
     """
@@ -94,7 +90,9 @@ def annotate_again(
             attribute=attribute,
             defaults={
                 "snapshot": snapshot,
-                "marks": [{name: getattr(anchor, name) for name in FIELDS} for anchor in anchors],
+                "marks": [
+                    {name: getattr(anchor, name) for name in ANCHOR_FIELDS} for anchor in anchors
+                ],
                 "author": actor,
                 "made_at": timezone.now(),
                 "agreement": "",
@@ -116,7 +114,7 @@ def annotate_again(
 
 
 def resolve(*, row: SecondAnnotation, resolution: str, actor: User) -> None:
-    """Settle a disagreement: the first annotation stays, or the second one takes its place.
+    """Settle a disagreement: the first annotation stays, or the second one replaces it.
 
     Raises ValidationError.
     """
@@ -144,6 +142,6 @@ def resolve(*, row: SecondAnnotation, resolution: str, actor: User) -> None:
 
 
 def agreement_at(site: Site) -> AgreementFigures:
-    """Return how many attributes two people said something of, and of how many they said the same."""
+    """Return how many attributes two people annotated, and how many of these they annotated alike."""
     rows = SecondAnnotation.objects.compared().filter(page__site=site)
     return AgreementFigures(rows.count(), rows.filter(agreement="same").count())

@@ -17,7 +17,7 @@ from clustering.dom.paths import element_paths
 from vertex.core.services.files.files import BadLine
 
 MAX_ELEMENTS = 1_000  # of one record
-TEXTS = ("url", "attribute", "xpath", "end_xpath", "text")
+TEXT_KEYS = ("url", "attribute", "xpath", "end_xpath", "text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ class AnnotationLine:
 
 
 def read_line(number: int, entry: dict[str, Any]) -> AnnotationLine | BadLine:
-    """Return what a line says; unknown keys are ignored."""
+    """Return an entry of a file as a line; unknown keys are ignored."""
     problem = _problem_of(entry)
     if problem:
         return BadLine(problem)
-    texts = {name: entry.get(name) or "" for name in TEXTS}
+    texts = {name: entry.get(name) or "" for name in TEXT_KEYS}
     try:
         texts["url"] = normalise_url(texts["url"])
         for xpath in (texts["xpath"], texts["end_xpath"], *(entry.get("record") or ())):
@@ -52,8 +52,8 @@ def read_line(number: int, entry: dict[str, Any]) -> AnnotationLine | BadLine:
 
 
 def _problem_of(entry: dict[str, Any]) -> str:
-    """Say what is wrong with a line; blank where nothing is."""
-    for name in TEXTS:
+    """Return what is wrong with an entry; blank where nothing is."""
+    for name in TEXT_KEYS:
         if not isinstance(entry.get(name), str | None):
             return f'"{name}" is {cut(repr(entry[name]), 40)}, but must be a text'
     if not isinstance(entry.get("absent"), bool | None):
@@ -64,20 +64,18 @@ def _problem_of(entry: dict[str, Any]) -> str:
 
 
 def _what_is_missing(entry: dict[str, Any]) -> str:
-    """Say what a line of values of the right types lacks or has too much; blank where it is whole."""
+    """Return what an entry of the right types lacks or has too much; blank where it is complete."""
     is_value = bool(entry.get("xpath") or (entry.get("text") or "").strip())
     is_boundary = bool(entry.get("record")) and not is_value and not entry.get("absent")
-    problems = {
-        '"url" is missing': not entry.get("url"),
-        '"attribute" is missing, and so is a "record" alone': not entry.get("attribute")
-        and not is_boundary,
-        'it says "absent" and gives a value as well; leave one of them out': entry.get("absent")
-        and is_value,
-        'it has none of "xpath", "text" and "absent"': entry.get("attribute")
-        and not entry.get("absent")
-        and not is_value,
-    }
-    return next((problem for problem, is_so in problems.items() if is_so), "")
+    if not entry.get("url"):
+        return '"url" is missing'
+    if not entry.get("attribute") and not is_boundary:
+        return '"attribute" is missing, and so is a "record" alone'
+    if entry.get("absent") and is_value:
+        return 'it says "absent" and gives a value as well; leave one of them out'
+    if entry.get("attribute") and not entry.get("absent") and not is_value:
+        return 'it has none of "xpath", "text" and "absent"'
+    return ""
 
 
 def _is_record(record: object) -> bool:
@@ -88,7 +86,7 @@ def _is_record(record: object) -> bool:
     )
 
 
-def mark_of(page: PageTexts, line: AnnotationLine) -> AnnotatedValue:
+def annotated_value(page: PageTexts, line: AnnotationLine) -> AnnotatedValue:
     """Return what a line means on its page. Raises AnchorProblem."""
     elements = [_element_at(page, xpath) for xpath in line.record]
     record = tuple(element_paths(elements))
@@ -116,13 +114,12 @@ def _element_at(page: PageTexts, xpath: str) -> _Element:
 
 def _check_adjacent(elements: list[_Element]) -> None:
     """Refuse a record that is no run of adjacent siblings."""
-    for one, other in pairwise(elements):
-        if next(one.itersiblings("*"), None) is not other:
+    for element, following in pairwise(elements):
+        if next(element.itersiblings("*"), None) is not following:
             raise AnchorProblem(
                 "the elements of the record are no adjacent siblings in their order"
             )
 
 
 def _is_within(element: _Element, elements: list[_Element]) -> bool:
-    around = [element, *element.iterancestors()]
-    return any(one in around for one in elements)
+    return any(ancestor in elements for ancestor in (element, *element.iterancestors()))

@@ -10,19 +10,19 @@ from clustering.models import Cluster
 from vertex.core.models import Site
 
 CONTEXT = "http://www.w3.org/ns/anno.jsonld"
-AT_ONCE = 1_000
+ROWS_PER_QUERY = 1_000
 
 
 def export_annotations(
     site: Site, *, cluster: Cluster | None = None, w3c: bool = True
 ) -> Iterator[dict[str, Any]]:
-    """Yield what is said of a site's pages now, page by page; memory stays flat."""
+    """Yield the live annotations of a site's pages, page by page; memory stays flat."""
     rows = Annotation.objects.live().filter(page__site=site)
     if cluster is not None:
         rows = rows.of_cluster(cluster)
     rows = rows.select_related("page", "snapshot", "attribute__vertical", "author")
     form = web_annotation if w3c else annotation_line
-    for row in rows.order_by("page", "attribute", "position").iterator(chunk_size=AT_ONCE):
+    for row in rows.order_by("page", "attribute", "position").iterator(chunk_size=ROWS_PER_QUERY):
         yield form(row)
 
 
@@ -35,7 +35,7 @@ def web_annotation(row: Annotation) -> dict[str, Any]:
     selectors = _selectors(row)
     if selectors:
         target["selector"] = selectors
-    told: dict[str, Any] = {
+    document: dict[str, Any] = {
         "@context": CONTEXT,
         "id": f"urn:vertex:annotation:{row.pk}",
         "type": "Annotation",
@@ -45,8 +45,8 @@ def web_annotation(row: Annotation) -> dict[str, Any]:
         "target": target,
     }
     if row.author is not None:
-        told["creator"] = {"type": "Person", "nickname": row.author.username}
-    return told
+        document["creator"] = {"type": "Person", "nickname": row.author.username}
+    return document
 
 
 def annotation_line(row: Annotation) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def annotation_line(row: Annotation) -> dict[str, Any]:
 
 
 def _bodies(row: Annotation) -> list[dict[str, Any]]:
-    """Return the attribute as a tag and what is said of it as a description."""
+    """Return the attribute as a tag and its annotation as a description."""
     bodies = []
     if row.attribute is not None:
         name = f"{row.attribute.vertical.name}:{row.attribute.name}"
@@ -85,14 +85,14 @@ def _selectors(row: Annotation) -> list[dict[str, Any]]:
         "prefix": row.prefix,
         "suffix": row.suffix,
     }
-    selectors = [_place(row), quote]
+    selectors = [_node_selector(row), quote]
     if row.text_position is not None:
         end = row.text_position + len(row.text)
         selectors.append({"type": "TextPositionSelector", "start": row.text_position, "end": end})
     return selectors
 
 
-def _place(row: Annotation) -> dict[str, Any]:
+def _node_selector(row: Annotation) -> dict[str, Any]:
     begin: dict[str, Any] = {"type": "XPathSelector", "value": row.xpath}
     if row.end_xpath:
         finish = {"type": "XPathSelector", "value": row.end_xpath}

@@ -1,13 +1,13 @@
-"""Bring in annotations from a file."""
+"""Import annotations from a file."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from django.db import transaction
 
@@ -17,10 +17,10 @@ from annotation.algorithms.anchors.record_examples import complete_records
 from annotation.models import Annotation, Assignment, Attribute, Vertical
 from annotation.services.annotations.annotated_values import AnnotatedValue
 from annotation.services.annotations.annotating import annotate_page
-from annotation.services.files.annotation_lines import AnnotationLine, mark_of, read_line
+from annotation.services.files.annotation_lines import AnnotationLine, annotated_value, read_line
 from clustering.dom.addresses import url_hash
 from clustering.dom.page import PageTooLarge, parse_page
-from clustering.models import Cluster, Page, PageMembership, Snapshot
+from clustering.models import Page, Snapshot
 from vertex.core.models import Job, Refusal, Site
 from vertex.core.services.files import uploads
 from vertex.core.services.files.files import (
@@ -39,12 +39,16 @@ from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 from vertex.core.texts import storable
 
 MAX_LINES = 500_000
-BATCH = 50  # pages
+PAGES_PER_BATCH = 50
+MAX_REASON_CHARS = 500
 
-Report: TypeAlias = (
-    "Callable[[str, str], None]"  # told of the place and the reason of each bad line
-)
-Bad: TypeAlias = "tuple[int, str]"  # a line's number, and why it is not taken
+
+
+class _RefusedLine(NamedTuple):
+    """The number of a line that is not imported, and why."""
+
+    number: int
+    reason: str
 
 
 class _PageUnfit(Exception):
@@ -68,32 +72,34 @@ def import_request(*, site: Site, source: Path) -> JobRequest:
 
 
 def import_annotations(run: jobs.JobRun) -> dict[str, Any]:
-    """Write down the annotations of the job's file; what is known already stays as it is.
+    """Import the annotations of the job's file; attributes that are annotated so already stay as they are.
 
-    The lines of a file replace what was said before of the same attributes on the same pages. The place and
-    the reason of each bad line are reported.
+    The lines of a file replace earlier annotations of the same attributes on the same pages. Where each line
+    that is not imported stands, and why, is reported.
     """
     path, site = Path(run.job.params["source"]), run.site
     if run.job.params.get("is_read"):
         uploads.drop_upload(path)
         return run.job.result or {}
-    Refusal.objects.filter(job=run.job).delete()  # what an earlier try wrote down
+    Refusal.objects.filter(job=run.job).delete()  # those of an earlier try
     try:
-        lines_by_url, bad = _read(path)
+        lines_by_url, refused = _read(path)
     except UnreadableFile as error:
         raise jobs.JobFailed(str(error)) from error
-    tell = _Bad(run, path.name)
-    tell(bad)
+    refusals = _Refusals(run, path.name)
+    refusals.add(refused)
     n_values = n_pages = n_done = 0
     waiting = iter(lines_by_url.items())
-    while batch := list(islice(waiting, BATCH)):
+    while batch := list(islice(waiting, PAGES_PER_BATCH)):
         with run.kept_alive():  # many lines on large pages take long
-            found = [_marks_of_page(site, url, lines) for url, lines in batch]
+            results = [_read_page(site, url, lines) for url, lines in batch]
+        pages = [page for page, _ in results if page is not None]
         n_done += len(batch)
-        n_values += _store(run, [one for one, _ in found if one], n_done, len(lines_by_url))
-        n_pages += sum(one is not None for one, _ in found)
-        tell([line for _, bad in found for line in bad])
-    return _finish(run, path, {"annotations": n_values, "pages": n_pages, "refused": tell.n_bad})
+        n_pages += len(pages)
+        n_values += _store(run, pages, n_done, len(lines_by_url))
+        refusals.add([line for _, refused in results for line in refused])
+    result = {"annotations": n_values, "pages": n_pages, "refused": refusals.n_lines}
+    return _finish(run, path, result)
 
 
 IMPORT_ANNOTATIONS = JobKind(
@@ -102,7 +108,7 @@ IMPORT_ANNOTATIONS = JobKind(
 
 
 def _finish(run: jobs.JobRun, path: Path, result: dict[str, Any]) -> dict[str, Any]:
-    """AnnotatedValue the file as read, so that a second try leaves it alone."""
+    """Record that the file was read, so that a second try leaves it alone."""
     run.job.params["is_read"] = True
     with transaction.atomic():
         Job.objects.filter(pk=run.job.pk, lease=run.lease).update(
@@ -119,33 +125,37 @@ def _finish(run: jobs.JobRun, path: Path, result: dict[str, Any]) -> dict[str, A
     return result
 
 
-class _Bad:
-    """Where bad lines are told."""
+class _Refusals:
+    """The lines that are not imported: stored for the job, and reported."""
 
     def __init__(self, run: jobs.JobRun, name: str) -> None:
-        self.run, self.name, self.n_bad = run, name, 0
+        self.run = run
+        self.name = name  # of the file
+        self.n_lines = 0
 
-    def __call__(self, bad: Iterable[Bad]) -> None:
-        told = [(f"{self.name}:{number}", reason) for number, reason in sorted(bad)]
-        self.n_bad += len(told)
-        Refusal.objects.bulk_create(
-            Refusal(
+    def add(self, lines: Iterable[_RefusedLine]) -> None:
+        refusals, places_and_reasons = [], []
+        for line in sorted(lines):
+            where = f"{self.name}:{line.number}"
+            refusal = Refusal(
                 site=self.run.job.site,
                 job=self.run.job,
-                subject=storable(place),
+                subject=storable(where),
                 code="bad_line",
-                reason=storable(reason)[:500],
+                reason=storable(line.reason)[:MAX_REASON_CHARS],
             )
-            for place, reason in told
-        )
-        for place_and_reason in told:
+            refusals.append(refusal)
+            places_and_reasons.append((where, line.reason))
+        Refusal.objects.bulk_create(refusals)
+        for place_and_reason in places_and_reasons:
             self.run.report(place_and_reason)
+        self.n_lines += len(refusals)
 
 
-def _read(path: Path) -> tuple[dict[str, list[AnnotationLine]], list[Bad]]:
+def _read(path: Path) -> tuple[dict[str, list[AnnotationLine]], list[_RefusedLine]]:
     """Return the lines of a file by page, and those that cannot be understood. Raises UnreadableFile."""
     lines_by_url: defaultdict[str, list[AnnotationLine]] = defaultdict(list)
-    bad: list[Bad] = []
+    refused: list[_RefusedLine] = []
     with regular_file(path) as raw:
         for n_lines, (number, line) in enumerate(read_lines(decompressed(raw, path.name)), 1):
             if n_lines > MAX_LINES:
@@ -153,72 +163,72 @@ def _read(path: Path) -> tuple[dict[str, list[AnnotationLine]], list[Bad]]:
             entry = line if isinstance(line, BadLine) else parse_object(line)
             read = entry if isinstance(entry, BadLine) else read_line(number, entry)
             if isinstance(read, BadLine):
-                bad.append((number, read.reason))
+                refused.append(_RefusedLine(number, read.reason))
             else:
                 lines_by_url[read.url].append(read)
-    return lines_by_url, bad
+    return lines_by_url, refused
 
 
-class _SaidOfPage(NamedTuple):
-    """What a file says of a page."""
+class _ImportedPage(NamedTuple):
+    """What a file annotates on a page."""
 
     snapshot: Snapshot
     marks: dict[Attribute | None, list[AnnotatedValue]]
 
 
-def _marks_of_page(
+def _read_page(
     site: Site, url: str, lines: list[AnnotationLine]
-) -> tuple[_SaidOfPage | None, list[Bad]]:
-    """Return what the lines of one page say of each attribute, and those that do not fit it."""
+) -> tuple[_ImportedPage | None, list[_RefusedLine]]:
+    """Return what the lines of one page annotate, and those that do not fit it."""
     try:
         snapshot = _snapshot_of(site, url)
         page = _texts_of(snapshot)
         attributes = _attributes_of(snapshot.page)
     except _PageUnfit as error:
-        return None, [(line.number, f"{url}: {error}") for line in lines]
-    said: defaultdict[Attribute | None, dict[AnnotatedValue, None]] = defaultdict(dict)
+        return None, [_RefusedLine(line.number, f"{url}: {error}") for line in lines]
+    unique_marks: defaultdict[Attribute | None, dict[AnnotatedValue, None]] = defaultdict(dict)
     first: dict[tuple[Attribute | None, tuple[str, ...]], tuple[AnnotatedValue, int]] = {}
-    bad: list[Bad] = []
+    refused: list[_RefusedLine] = []
     for line in lines:
         try:
             attribute = attributes.find(line.attribute) if line.attribute else None
-            mark = mark_of(page, line)
-            _check_consistent(
-                mark, *first.setdefault((attribute, mark.record), (mark, line.number))
-            )
+            mark = annotated_value(page, line)
+            first_mark, number = first.setdefault((attribute, mark.record), (mark, line.number))
+            _check_consistent(mark, first_mark, number)
         except (AnchorProblem, _PageUnfit) as error:
-            place = f"{url}, {line.attribute}" if line.attribute else url
-            bad.append((line.number, f"{place}: {error}"))
+            where = f"{url}, {line.attribute}" if line.attribute else url
+            refused.append(_RefusedLine(line.number, f"{where}: {error}"))
             continue
-        said[attribute][mark] = None
-    marks = {attribute: list(unique) for attribute, unique in said.items()}
-    if records := _records_of(snapshot, page, marks):
+        unique_marks[attribute][mark] = None
+    marks = {attribute: list(unique) for attribute, unique in unique_marks.items()}
+    records = _records_of(snapshot, page, marks)
+    if records:
         marks[None] = [AnnotatedValue(record=record) for record in records]
-    return _SaidOfPage(snapshot, marks) if marks else None, bad
+    return (_ImportedPage(snapshot, marks) if marks else None), refused
 
 
 def _records_of(
     snapshot: Snapshot, page: PageTexts, marks: dict[Attribute | None, list[AnnotatedValue]]
 ) -> list[tuple[str, ...]]:
     """Return the page's records; those of its fields count where no boundary is known."""
-    bounds = [mark.record for mark in marks.get(None, ())]
-    if bounds:
-        return complete_records(page.tree, bounds, are_all=len(bounds) > 1)
-    of_fields = [mark.record for found in marks.values() for mark in found if mark.record]
+    boundaries = [mark.record for mark in marks.get(None, ())]
+    if boundaries:
+        return complete_records(page.tree, boundaries, are_all=len(boundaries) > 1)
+    of_fields = [mark.record for of_one in marks.values() for mark in of_one if mark.record]
     if not of_fields or Annotation.objects.live().filter(snapshot=snapshot, kind="record").exists():
         return []
     return complete_records(page.tree, of_fields, are_all=False)
 
 
 def _check_consistent(mark: AnnotatedValue, first: AnnotatedValue, number: int) -> None:
-    """Refuse a value where an earlier line says that there is none, and the other way round."""
+    """Refuse a value where an earlier line marks it absent, and the other way round."""
     if (first.anchor is None) != (mark.anchor is None):
-        told = "says that it is absent" if first.anchor is None else "gives a value"
-        raise AnchorProblem(f"it contradicts line {number}, which {told}")
+        earlier = "says that it is absent" if first.anchor is None else "gives a value"
+        raise AnchorProblem(f"it contradicts line {number}, which {earlier}")
 
 
-def _store(run: jobs.JobRun, pages: list[_SaidOfPage], n_done: int, n_total: int) -> int:
-    """Write down what is said of some pages, and return how many values that are."""
+def _store(run: jobs.JobRun, pages: list[_ImportedPage], n_done: int, n_total: int) -> int:
+    """Annotate some pages, and return with how many values."""
     with transaction.atomic():
         run.renew(n_done=n_done, n_total=n_total, message="storing")
         for page in pages:
@@ -284,10 +294,7 @@ class _Attributes:
 
 def _attributes_of(page: Page) -> _Attributes:
     """Return the attributes of the page's cluster, and of its site where the cluster has its own vertical."""
-    clusters = Cluster.objects.filter(
-        pk__in=PageMembership.objects.current().filter(page=page).values("cluster")
-    )
-    own = Assignment.objects.vertical_of(page.site, clusters.first())
+    own = Assignment.objects.vertical_of_page(page)
     default = Assignment.objects.vertical_of(page.site)
-    found = {vertical.pk: vertical for vertical in (own, default) if vertical is not None}
-    return _Attributes(page.site, list(found.values()))
+    verticals = {vertical.pk: vertical for vertical in (own, default) if vertical is not None}
+    return _Attributes(page.site, list(verticals.values()))

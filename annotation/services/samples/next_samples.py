@@ -1,19 +1,20 @@
-"""Which sample of a cluster is worth annotating next, as whoever learnt from the others said last."""
+"""Which sample of a cluster is worth annotating next, as who learnt from the others reported last."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 
 from django.core.cache import cache
 
 from clustering.models import Cluster
 
-KEPT_FOR = 30 * 24 * 3600  # seconds
+RETENTION = timedelta(days=30)
 
 
 def keep_next_sample(*, cluster: Cluster, rank: int | None) -> None:
-    """Keep the rank of the sample to annotate next; None where no one is worth more than the others."""
-    cache.set(_key(cluster), rank, KEPT_FOR)
+    """Save the rank of the sample to annotate next; None where none is worth more than the others."""
+    cache.set(_key(cluster), rank, RETENTION.total_seconds())
 
 
 def next_samples(clusters: Iterable[Cluster]) -> dict[int, int]:

@@ -53,9 +53,8 @@ def draw_samples(run: jobs.JobRun) -> dict[str, Any]:
         pages = sample_pages(_pages_of(cluster), MAX_PAGES)
         pages.sort(key=lambda page: page.url)
         with run.kept_alive():
-            seen = [
-                sampling.observe(page.tree) for page in read_pages(pages)
-            ]  # no tree stays in memory
+            # Page by page, so that no tree stays in memory.
+            seen = [sampling.observe(page.tree) for page in read_pages(pages)]
             chosen = sampling.draw(
                 seen,
                 size=params["size"],
@@ -74,7 +73,7 @@ DRAW_SAMPLES = JobKind(
 
 
 def draw_samples_with_looks(run: jobs.JobRun) -> dict[str, Any]:
-    """Draw samples, then let a job fetch what their pages are drawn with."""
+    """Draw samples, then start a job that fetches what their pages are drawn with."""
     result = draw_samples(run)
     clusters = clusters_to_draw(run.site, run.job.params["cluster"])
     drawn = Snapshot.objects.filter(samples__cluster__in=clusters).select_related("page__site")
@@ -90,7 +89,7 @@ def _check(site: Site, cluster: str, size: int, scheme: str) -> None:
     if not Clustering.objects.current().filter(site=site).exists():
         raise ValidationError(f"{site.name} has no clusters yet; cluster its pages first")
     if cluster and not clusters_to_draw(site, cluster):
-        names = ", ".join(one.name for one in clusters_to_draw(site, "")[:20])
+        names = ", ".join(present.name for present in clusters_to_draw(site, "")[:20])
         raise ValidationError(f"{site.name} has no cluster {cluster!r}; it has: {names or 'none'}")
 
 
@@ -118,7 +117,7 @@ def _pages_of(cluster: Cluster) -> list[StoredPage]:
 
 
 def _replace(run: jobs.JobRun, cluster: Cluster, chosen: Sequence[tuple[StoredPage, float]]) -> int:
-    """Write a cluster's samples in place of those that it had."""
+    """Replace a cluster's samples."""
     with transaction.atomic():
         run.renew()
         Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)

@@ -9,21 +9,21 @@ from annotation.models import ReviewPolicy
 from vertex.core.models import Site, User
 from vertex.core.services.people import audit
 
-WHOLE = 100  # percent
+MAX_SHARE = 100  # percent
 
 
 def policy_of(site: Site) -> ReviewPolicy:
-    """Return what holds at a site; one that nobody changed has the defaults."""
+    """Return the policy of a site; the defaults where nobody changed it."""
     return ReviewPolicy.objects.filter(site=site).first() or ReviewPolicy(site=site)
 
 
 def change_policy(
     *, site: Site, publishing: str, second_share: int, actor: User | None
 ) -> ReviewPolicy:
-    """Let a site ask something else of reviews. Raises ValidationError."""
+    """Change what a site asks of reviews. Raises ValidationError."""
     if publishing not in ReviewPolicy.Publishing.values:
         raise ValidationError({"publishing": f"{publishing!r} is none of the ways to publish."})
-    if not 0 <= second_share <= WHOLE:
+    if not 0 <= second_share <= MAX_SHARE:
         raise ValidationError(
             {"second_share": f"{second_share} is no share; give 0 to 100 percent."}
         )

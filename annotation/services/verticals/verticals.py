@@ -22,18 +22,18 @@ from vertex.core.models import Site, User
 from vertex.core.services.people import audit
 
 MAX_ATTRIBUTES = 200
-MAX_REGEX = 512
-MAX_DESCRIPTION = 300
+MAX_REGEX = 512  # characters
+MAX_DESCRIPTION = 300  # characters
 TYPE_BY_OTHER_NAME = {"image/url": Attribute.Type.IMAGE}
 NOT_IN_RE2 = re.compile(r"(?:perl operator|escape sequence): (\(\?\S+|\\[1-9k])")
 READY_MADE = Path(__file__).parents[2] / "verticals"
-KINDS = {str: "a text", list: "a list", bool: "true or false"}
+TYPE_NAMES = {str: "a text", list: "a list", bool: "true or false"}
 
 T = TypeVar("T")
 
 
 class BadVertical(ValueError):
-    """A vertical cannot be saved as it is; `problems` says all that is wrong with it."""
+    """A vertical cannot be saved as it is; `problems` lists all that is wrong with it."""
 
     def __init__(self, problems: list[str]) -> None:
         super().__init__("; ".join(problems))
@@ -89,29 +89,29 @@ def read_vertical(text: bytes) -> VerticalPlan:
     return VerticalPlan(name.strip(), plans, description if "description" in document else None)
 
 
-def _read_attribute(place: str, entry: object, problems: list[str]) -> AttributeType:
+def _read_attribute(title: str, entry: object, problems: list[str]) -> AttributeType:
     if not isinstance(entry, dict):
-        problems.append(f"{place} is not a JSON object")
+        problems.append(f"{title} is not a JSON object")
         return AttributeType("")
-    found: list[str] = []
-    plan = AttributeType(
-        name=_read(entry, "name", str, "", found).strip(),
-        type=_type_named(_read(entry, "type", str, "text", found)),
-        is_constant=_read(entry, "constant", bool, False, found),
-        is_mandatory=_read(entry, "mandatory", bool, False, found),
-        is_multi=_read(entry, "multi", bool, False, found),
-        regex=_read(entry, "regex", str, "", found),
+    own_problems: list[str] = []
+    attribute = AttributeType(
+        name=_read(entry, "name", str, "", own_problems).strip(),
+        type=_type_named(_read(entry, "type", str, "text", own_problems)),
+        is_constant=_read(entry, "constant", bool, False, own_problems),
+        is_mandatory=_read(entry, "mandatory", bool, False, own_problems),
+        is_multi=_read(entry, "multi", bool, False, own_problems),
+        regex=_read(entry, "regex", str, "", own_problems),
     )
-    problems += [f"{place}: {problem}" for problem in found]
-    return plan
+    problems += [f"{title}: {problem}" for problem in own_problems]
+    return attribute
 
 
 def _read(entry: dict[str, Any], key: str, kind: type[T], default: T, problems: list[str]) -> T:
-    """Return the entry's value; the default where there is none or, told as a problem, a wrong one."""
+    """Return the entry's value; the default where there is none, or a wrong one, which is a problem."""
     value = entry.get(key)
     if value is None or isinstance(value, kind):
         return default if value is None else value
-    problems.append(f'"{key}" is {str(value)[:40]!r}, but must be {KINDS[kind]}')
+    problems.append(f'"{key}" is {str(value)[:40]!r}, but must be {TYPE_NAMES[kind]}')
     return default
 
 
@@ -133,12 +133,10 @@ def check_vertical(plan: VerticalPlan) -> None:
     if len(plan.attributes) > MAX_ATTRIBUTES:
         problems.append(f"it has more than {MAX_ATTRIBUTES} attributes")
     for number, attribute in enumerate(plan.attributes, 1):
-        place = (
-            f"attribute {number} ({attribute.name[:63]})"
-            if attribute.name
-            else f"attribute {number}"
-        )
-        problems += [f"{place}: {problem}" for problem in problems_of(attribute)]
+        title = f"attribute {number}"
+        if attribute.name:
+            title += f" ({attribute.name[:63]})"
+        problems += [f"{title}: {problem}" for problem in problems_of(attribute)]
     names = Counter(attribute.name for attribute in plan.attributes)
     problems += [
         f"there are {n} attributes “{name}”" for name, n in names.items() if n > 1 and name
@@ -148,29 +146,30 @@ def check_vertical(plan: VerticalPlan) -> None:
 
 
 def problems_of(attribute: AttributeType) -> list[str]:
-    """Say what is wrong with one attribute."""
+    """Return what is wrong with one attribute."""
     problems = _problems_of_name("the name", attribute.name)
     if attribute.type not in Attribute.Type.values:
         problems.append(
             f"the type “{attribute.type[:40]}” is not one of {', '.join(Attribute.Type.values)}"
         )
-    return problems + ([problem] if (problem := problem_of_regex(attribute.regex)) else [])
+    problem = problem_of_regex(attribute.regex)
+    if problem:
+        problems.append(problem)
+    return problems
 
 
 def _problems_of_name(what: str, name: str) -> list[str]:
+    if not name:
+        return [f"{what} has no name"]
     try:
         ATTRIBUTE_NAME(name)
     except ValidationError as error:
-        return (
-            [f"{what} “{name[:63]}” cannot be used. {error.message}"]
-            if name
-            else [f"{what} has no name"]
-        )
+        return [f"{what} “{name[:63]}” cannot be used. {error.message}"]
     return []
 
 
 def problem_of_regex(regex: str) -> str:
-    r"""Say why a regular expression cannot be used, or return a blank text.
+    r"""Return why a regular expression cannot be used; blank where it can.
 
     >>> problem_of_regex(r"(?<=EUR )\d+")
     'the regex uses (?<=, which RE2 does not have: no look-around, no back-references'
@@ -184,11 +183,14 @@ def problem_of_regex(regex: str) -> str:
     try:
         re2.compile(regex, options)
     except (re2.error, ValueError) as error:
-        told = error.args[0] if error.args else ""
-        text = told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)
+        reason = error.args[0] if error.args else ""
+        text = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
         missing = NOT_IN_RE2.search(text)
         if missing:
-            return f"the regex uses {missing[1]}, which RE2 does not have: no look-around, no back-references"
+            return (
+                f"the regex uses {missing[1]}, which RE2 does not have: "
+                "no look-around, no back-references"
+            )
         return f"the regex cannot be used: {text}"
     return ""
 
@@ -201,10 +203,10 @@ def save_vertical(
     actor: User | None,
     version: int | None = None,
 ) -> Vertical:
-    """Create the vertical of this name, or make it what is described.
+    """Create the vertical of this name, or change it.
 
-    Attributes that vanish are dropped, not deleted, and live again when they come back. `version` is the one
-    that was changed; a vertical of another version raises ChangedMeanwhile. Raises BadVertical.
+    Attributes that are left out are dropped, not deleted, and restored when they come back. `version` is the
+    one that was changed; a vertical of another version raises ChangedMeanwhile. Raises BadVertical.
     """
     check_vertical(VerticalPlan(name, tuple(attributes), description))
     with transaction.atomic():
@@ -226,7 +228,7 @@ def save_vertical(
 
 
 def _save_attributes(vertical: Vertical, plans: Sequence[AttributeType]) -> list[str]:
-    """Bring the attributes to what is planned and return the names of those that changed."""
+    """Save the attributes of a vertical and return the names of those that changed."""
     saved = {attribute.name: attribute for attribute in vertical.attributes.all()}
     changed = []
     for position, plan in enumerate(plans):
@@ -249,7 +251,7 @@ def _save_attributes(vertical: Vertical, plans: Sequence[AttributeType]) -> list
 
 
 def delete_vertical(*, vertical: Vertical, actor: User | None) -> None:
-    """Delete a vertical that no site uses and no annotation speaks of. Raises VerticalInUse."""
+    """Delete a vertical that no site uses and that has no annotations. Raises VerticalInUse."""
     with transaction.atomic():
         names = vertical.assignments.order_by("site__name").values_list("site__name", flat=True)
         sites = list(names.distinct()[:5])
@@ -263,9 +265,9 @@ def delete_vertical(*, vertical: Vertical, actor: User | None) -> None:
 def assign_vertical(
     *, site: Site, vertical: Vertical | None, cluster: Cluster | None = None, actor: User | None
 ) -> None:
-    """Say which vertical a cluster describes, or all clusters of the site that have none of their own.
+    """Assign a vertical to a cluster, or to all clusters of the site that have none of their own.
 
-    None takes it away.
+    None removes the assignment.
     """
     with transaction.atomic():
         rows = Assignment.objects.filter(site=site, cluster=cluster)
@@ -300,14 +302,16 @@ def describe(vertical: Vertical) -> dict[str, Any]:
 
 
 def _describe_attribute(attribute: Attribute) -> dict[str, Any]:
-    told = {
+    document: dict[str, Any] = {
         "name": attribute.name,
         "type": attribute.type,
         "constant": attribute.is_constant,
         "mandatory": attribute.is_mandatory,
         "multi": attribute.is_multi,
     }
-    return told | ({"regex": attribute.regex} if attribute.regex else {})
+    if attribute.regex:
+        document["regex"] = attribute.regex
+    return document
 
 
 def ready_made_verticals() -> list[VerticalPlan]:

@@ -93,7 +93,7 @@ def _rendered(request: HttpRequest, page: Page, error: str) -> HttpResponse:
     )
     snapshot = _snapshot_of(request, page)
     shown = list(comments.order_by("-id")[:SHOWN])[::-1]
-    numbers = commenting.places_of(shown, snapshot)
+    numbers = commenting.element_numbers(shown, snapshot)
     context = {
         "site": page.site,
         "page": page,

@@ -11,9 +11,9 @@ from django.urls import reverse
 
 from annotation.models import Comment
 from annotation.services.annotations.commenting import (
-    LONGEST,
+    MAX_COMMENT_CHARS,
     add_comment,
-    places_of,
+    element_numbers,
     resolve_comment,
 )
 from clustering.models import Page
@@ -53,7 +53,7 @@ class TestAdding:
         ("fields", "told"),
         [
             ({"text": " "}, "Write something"),
-            ({"text": "x" * (LONGEST + 1)}, "4,000 characters at most"),
+            ({"text": "x" * (MAX_COMMENT_CHARS + 1)}, "4,000 characters at most"),
             ({"text": "x", "xpath": "/html/body/h7"}, "no node"),
             (
                 {"text": "x", "xpath": "document('http://evil.example')"},
@@ -129,12 +129,12 @@ class TestPlaces:
     def test_each_remark_has_the_number_of_its_element(self, page: Page) -> None:
         at_price = add_comment(page=page, text="with tax?", xpath="//b")
         at_page = add_comment(page=page, text="old")
-        assert {at_price.pk: 4} == places_of([at_price, at_page], page.latest_snapshot)
+        assert {at_price.pk: 4} == element_numbers([at_price, at_page], page.latest_snapshot)
 
     def test_a_remark_at_a_node_that_is_gone_has_none(self, page: Page) -> None:
         comment = add_comment(page=page, text="with tax?", xpath="//b")
         comment.xpath = "/html/body/h7"
-        assert {} == places_of([comment], page.latest_snapshot)
+        assert {} == element_numbers([comment], page.latest_snapshot)
 
     def test_the_part_names_the_place_until_it_is_settled(self, page: Page) -> None:
         comment = add_comment(page=page, text="with tax?", xpath="//b")

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Effort
-from annotation.services.annotations.measuring import MOST_ACTIONS, record_effort
+from annotation.services.annotations.measuring import MAX_ACTIONS, record_effort
 from clustering.models import Page
 from tests.apps.annotation.cast import cluster_of, product_page, shop
 from vertex.core.models import Role, User
@@ -108,9 +108,9 @@ def test_an_unknown_attribute_counts_for_the_page_alone(page: Page, eve: User) -
 
 
 def test_only_so_many_actions_of_a_report_are_taken(page: Page, eve: User) -> None:
-    report = [told(page, "key", n / 10) for n in range(MOST_ACTIONS + 50)]
+    report = [told(page, "key", n / 10) for n in range(MAX_ACTIONS + 50)]
 
-    assert MOST_ACTIONS == record_effort(person=eve, actions=report, now=NOW)
+    assert MAX_ACTIONS == record_effort(person=eve, actions=report, now=NOW)
 
 
 def test_pages_where_one_may_not_annotate_are_left_out(page: Page) -> None:

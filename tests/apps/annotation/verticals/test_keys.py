@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from annotation.services.verticals.keys import MOST, choose_keys, keys_chosen
+from annotation.services.verticals.keys import MAX_KEYS, choose_keys, keys_chosen
 from vertex.core.models import Role, User
 from vertex.core.services.people import people
 
@@ -53,7 +53,7 @@ def test_none_brings_the_usual_keys_back(browser: Client, ada: User) -> None:
         {"command:undo": 3},
         {"command:undo": ""},
         {"x" * 200: "q"},
-        {str(n): "q" for n in range(MOST + 1)},
+        {str(n): "q" for n in range(MAX_KEYS + 1)},
         {"command:undo": "q" * 70_000},
     ],
 )
