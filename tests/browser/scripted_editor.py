@@ -99,11 +99,11 @@ class ScriptedEditor:
         """Return what would be written down: what is said already, or the proposal that is sure enough."""
         row = self.row(name)
         if "is-open" not in (row.get_attribute("class") or ""):
-            values = row.locator(".said-value .said-text").all_text_contents()
+            values = row.locator(".annotated-value .annotated-text").all_text_contents()
             return [", ".join(values)] if values else []
         if "is-proposed" not in (row.get_attribute("class") or ""):
             return []
-        text: str = row.locator(".proposal .said-text").first.text_content() or ""
+        text: str = row.locator(".proposal .annotated-text").first.text_content() or ""
         return [] if text == "not on this page" else [text]
 
     def correct(self, name: str, wanted: list[str]) -> None:
@@ -112,7 +112,7 @@ class ScriptedEditor:
         if not wanted:
             self.press("x")
             return
-        offered = self.row(name).locator(".proposal .said-text").all_text_contents()
+        offered = self.row(name).locator(".proposal .annotated-text").all_text_contents()
         if ", ".join(wanted) in offered:
             self.press(str(offered.index(", ".join(wanted)) + 1))
             return

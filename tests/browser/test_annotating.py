@@ -42,7 +42,7 @@ def row(page: Page, name: str) -> Any:
 
 
 def value(page: Page, name: str) -> Any:
-    return row(page, name).locator(".said-value .said-text")
+    return row(page, name).locator(".annotated-value .annotated-text")
 
 
 def saved(page: Page) -> None:
@@ -214,11 +214,11 @@ def test_records_are_marked_with_their_siblings(open_page: OpenPage, people: obj
     stage = set_annotating_stage("list", n_pages=3, n_samples=2, attributes=3)
     path = f"/sites/{stage.site.name}/clusters/{stage.cluster.name}/samples/1/"
     editor = open_page(path, who="editor", reduced_motion="reduce")
-    expect(editor.locator(".sample:not(.is-waiting) .said.is-open").first).to_be_visible()
+    expect(editor.locator(".sample:not(.is-waiting) .annotated.is-open").first).to_be_visible()
     editor.keyboard.press("*")
     expect(row(editor, "").locator(".proposal")).to_contain_text("records")
     editor.keyboard.press("1")
-    expect(row(editor, "").locator(".said-value")).to_be_visible()
+    expect(row(editor, "").locator(".annotated-value")).to_be_visible()
     saved(editor)
     assert Annotation.objects.live().filter(kind="record").count() > 1
 

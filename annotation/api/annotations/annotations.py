@@ -15,11 +15,11 @@ from rest_framework.request import Request
 from annotation.models import Annotation, Sample
 from annotation.services.files import importing
 from annotation.services.samples import sampling
-from clustering.dom.addresses import BadAddress, normalise_url, url_hash
-from vertex.core.api.endpoints import ApiView, endpoint
+from clustering.api.pages.pages import hash_of_url
+from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
 from vertex.core.api.paging import page_of
-from vertex.core.api.permissions import caller_of, visible_site
+from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, StrictSerializer, listed
 from vertex.core.models import Role, Scope, Site
 from vertex.core.services.files import uploads
@@ -33,18 +33,8 @@ class SampleRow(RowSerializer):
     class Meta:
         model = Sample
         fields = (
-            *(
-                "id",
-                "site",
-                "cluster",
-                "rank",
-                "page",
-                "url",
-                "snapshot",
-                "gain",
-                "scheme",
-                "drawn_at",
-            ),
+            *("id", "site", "cluster", "rank", "page", "url", "snapshot"),
+            *("gain", "scheme", "drawn_at"),
         )
 
     site = serializers.CharField(source="cluster.site.name")
@@ -163,24 +153,11 @@ class Annotations(ApiView):
         }
         filters = {column: query[name] for name, column in columns.items() if name in query}
         if "url" in query:
-            filters["page__url_hash"] = _hash_of(query["url"])
-        found = visible.filter(**filters)
-        return page_of(
-            found if query["history"] else found.live(),
-            row=AnnotationRow,
-            request=request,
-            query=query,
-        )
-
-
-class AtSite(ApiView):
-    """An address below a site's."""
-
-    def find(self, request: Request, *, name: str) -> Site:
-        return visible_site(request, name)
-
-    def site_of(self, subject: Site) -> Site:
-        return subject
+            filters["page__url_hash"] = hash_of_url(query["url"])
+        annotations = visible.filter(**filters)
+        if not query["history"]:
+            annotations = annotations.live()
+        return page_of(annotations, row=AnnotationRow, request=request, query=query)
 
 
 class SiteSamples(AtSite):
@@ -233,13 +210,6 @@ class SiteAnnotations(AtSite):
             uploads.drop_upload(source)
             raise
         return row_of_job(job)
-
-
-def _hash_of(url: str) -> bytes:
-    try:
-        return url_hash(normalise_url(url))
-    except BadAddress as error:
-        raise ValidationError({"url": [str(error)]}) from None
 
 
 urlpatterns: list[URLPattern] = [

@@ -1,4 +1,4 @@
-"""Routes of comments: what people say about pages."""
+"""Routes of comments on pages."""
 
 from __future__ import annotations
 
@@ -15,35 +15,25 @@ from annotation.services.annotations.commenting import (
     add_comment,
     resolve_comment,
 )
-from clustering.api.pages.incoming import AtSite
-from clustering.dom.addresses import BadAddress, normalise_url, url_hash
+from clustering.api.pages.pages import hash_of_url
 from clustering.models import Page
-from vertex.core.api.endpoints import ApiView, endpoint
+from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
 
-LONGEST_URL, LONGEST_XPATH, LONGEST_NAME = 8192, 4000, 63
+MAX_URL_CHARS = 8192
+MAX_XPATH_CHARS = 4000
+MAX_NAME_CHARS = 63
 
 
 class CommentRow(RowSerializer):
     class Meta:
         model = Comment
         fields = (
-            *(
-                "id",
-                "site",
-                "page",
-                "url",
-                "snapshot",
-                "attribute",
-                "xpath",
-                "text",
-                "author",
-                "made_at",
-            ),
-            *("resolved_at", "resolved_by"),
+            *("id", "site", "page", "url", "snapshot", "attribute", "xpath", "text"),
+            *("author", "made_at", "resolved_at", "resolved_by"),
         )
 
     site = serializers.CharField(source="page.site.name")
@@ -58,26 +48,26 @@ class CommentRow(RowSerializer):
 
 class CommentsQuery(ListQuery):
     site = serializers.CharField(
-        max_length=LONGEST_NAME, required=False, help_text="A site's name."
+        max_length=MAX_NAME_CHARS, required=False, help_text="A site's name."
     )
     url = serializers.CharField(
-        max_length=LONGEST_URL, required=False, help_text="The page of this address."
+        max_length=MAX_URL_CHARS, required=False, help_text="The page of this address."
     )
     open = serializers.BooleanField(default=False, help_text="Only those that nobody has settled.")
 
 
 class NewComment(Body):
-    """Something to be said of a page."""
+    """A comment to be added to a page."""
 
-    url = serializers.CharField(max_length=LONGEST_URL, help_text="The address of the page.")
+    url = serializers.CharField(max_length=MAX_URL_CHARS, help_text="The address of the page.")
     text = serializers.CharField(max_length=MAX_COMMENT_CHARS)
     xpath = serializers.CharField(
-        max_length=LONGEST_XPATH,
+        max_length=MAX_XPATH_CHARS,
         default="",
         allow_blank=True,
         help_text="Of the node; blank: of the page.",
     )
-    attribute = serializers.CharField(max_length=LONGEST_NAME, default="", allow_blank=True)
+    attribute = serializers.CharField(max_length=MAX_NAME_CHARS, default="", allow_blank=True)
 
 
 class Settling(Body):
@@ -100,7 +90,7 @@ class Comments(ApiView):
         if "site" in query:
             found = found.filter(page__site__name=query["site"])
         if "url" in query:
-            found = found.filter(page__url_hash=_hash_of(query["url"]))
+            found = found.filter(page__url_hash=hash_of_url(query["url"]))
         found = found.open() if query["open"] else found
         return page_of(found, row=CommentRow, request=request, query=query)
 
@@ -118,9 +108,9 @@ class SiteComments(AtSite):
     def post(
         self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Say something of a page, or of one of its nodes."""
+        """Comment on a page, or on one of its nodes."""
         pages = Page.objects.select_related("site", "latest_snapshot")
-        page = pages.filter(site=subject, url_hash=_hash_of(body.pop("url"))).first()
+        page = pages.filter(site=subject, url_hash=hash_of_url(body.pop("url"))).first()
         if page is None:
             raise ValidationError({"url": [f"{subject.name} has no page of this address."]})
         return _row_of(add_comment(page=page, actor=caller_of(request), **body))
@@ -157,13 +147,6 @@ class ResolveComment(CommentAddress):
 
 def _row_of(comment: Comment) -> dict[str, Any]:
     return CommentRow.read(Comment.objects.filter(pk=comment.pk))[0]
-
-
-def _hash_of(url: str) -> bytes:
-    try:
-        return url_hash(normalise_url(url))
-    except BadAddress as error:
-        raise ValidationError({"url": [str(error)]}) from None
 
 
 urlpatterns: list[URLPattern] = [

@@ -21,10 +21,10 @@ from annotation.services.verticals.verticals import (
     assign_vertical,
     save_vertical,
 )
-from vertex.core.api.endpoints import ApiView, endpoint
+from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.errors import Conflict
 from vertex.core.api.paging import page_of
-from vertex.core.api.permissions import caller_of, visible_site
+from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
 
@@ -163,13 +163,7 @@ class VerticalView(ApiView):
         return _save(subject.name, body, request)
 
 
-class SiteVertical(ApiView):
-    def find(self, request: Request, *, name: str) -> Site:
-        return visible_site(request, name)
-
-    def site_of(self, subject: Site) -> Site:
-        return subject
-
+class SiteVertical(AtSite):
     @endpoint(
         "read_vertical_of_site",
         scope=Scope.SITES_READ,

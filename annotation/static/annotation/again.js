@@ -1,26 +1,24 @@
 // The second annotation: the field at hand takes what is clicked in the page, or the text that is dragged over.
 import { PageFrame } from "../clustering/js/page_frame.js";
 
-const place = document.querySelector("[data-again]");
-let field = null;
+const root = document.querySelector("[data-again]");
 
-function choose(input) {
-  for (const one of place.querySelectorAll(".second-field")) one.classList.remove("is-current");
-  field = input;
-  field?.closest(".second-field").classList.add("is-current");
-}
+function listen() {
+  let field = null; // the one at hand
+  const frame = new PageFrame(root.querySelector("[data-page-frame] iframe"));
+  const inputs = () => [...root.querySelectorAll("input[type=text]")];
 
-function inputs() {
-  return [...place.querySelectorAll("input[type=text]")];
-}
+  function choose(input) {
+    for (const line of root.querySelectorAll(".second-field")) line.classList.remove("is-current");
+    field = input;
+    field?.closest(".second-field").classList.add("is-current");
+  }
 
-if (place) {
-  const frame = new PageFrame(place.querySelector("[data-page-frame] iframe"));
   choose(inputs()[0]);
-  place.addEventListener("focusin", (event) => {
+  root.addEventListener("focusin", (event) => {
     if (event.target.matches("input[type=text]")) choose(event.target);
   });
-  place.addEventListener("input", (event) => {
+  root.addEventListener("input", (event) => {
     const number = event.target.previousElementSibling;
     if (event.target.matches("input[type=text]") && number?.type === "hidden") number.value = "";
   });
@@ -39,3 +37,5 @@ if (place) {
     document.body.dispatchEvent(new KeyboardEvent("keydown", options));
   });
 }
+
+if (root) listen();

@@ -2,7 +2,7 @@
 import { button, element } from "./annotate-elements.js";
 
 export class Conflicts {
-  #waiting = new Map(); // by attribute: the gesture that came too late, and what was said meanwhile
+  #waiting = new Map(); // by attribute: the gesture that came too late, and what holds since
   #make;
 
   constructor(make) {
@@ -39,11 +39,17 @@ export class Conflicts {
   }
 }
 
-const partOf = (gesture, attribute) =>
-  gesture.said ? { ...gesture, said: gesture.said.filter((one) => one.attribute === attribute) } : gesture;
-
-function withoutRevision({ revision: _, ...gesture }) {
-  return gesture.said ? { ...gesture, said: gesture.said.map(({ revision: __, ...one }) => one) } : gesture;
+function partOf(gesture, attribute) {
+  if (!gesture.annotations) return gesture;
+  return { ...gesture, annotations: gesture.annotations.filter((annotation) => annotation.attribute === attribute) };
 }
 
-const withAdds = (gesture) => ({ ...gesture, said: gesture.said.map((one) => ({ ...one, adds: true })) });
+function withoutRevision({ revision: _, ...gesture }) {
+  if (!gesture.annotations) return gesture;
+  return { ...gesture, annotations: gesture.annotations.map(({ revision: __, ...annotation }) => annotation) };
+}
+
+const withAdds = (gesture) => ({
+  ...gesture,
+  annotations: gesture.annotations.map((annotation) => ({ ...annotation, adds: true })),
+});

@@ -17,35 +17,37 @@ export class Effort {
   }
 
   opened(sample) {
-    this.#note(sample, "page_opened");
+    this.#add(sample, "page_opened");
   }
 
   done(sample) {
-    this.#note(sample, "page_done");
+    this.#add(sample, "page_done");
     this.#send();
   }
 
   key(sample) {
-    this.#note(sample, "key", sample.active || null);
+    this.#add(sample, "key", sample.active || null);
   }
 
   click(sample) {
-    this.#note(sample, "click", sample.active || null);
+    this.#add(sample, "click", sample.active || null);
   }
 
   undone(sample) {
-    this.#note(sample, "undone");
+    this.#add(sample, "undone");
   }
 
   tell(sample, gesture) {
     if (gesture.gesture === "accept") {
-      for (const { attribute, source } of gesture.said) if (attribute) this.#note(sample, "accepted", attribute, source);
+      for (const { attribute, source } of gesture.annotations) {
+        if (attribute) this.#add(sample, "accepted", attribute, source);
+      }
     } else if (gesture.attribute && sample.hasProposal(gesture.attribute)) {
-      this.#note(sample, "corrected", gesture.attribute);
+      this.#add(sample, "corrected", gesture.attribute);
     }
   }
 
-  #note(sample, action, attribute = null, source = "") {
+  #add(sample, action, attribute = null, source = "") {
     if (!this.#url) return;
     this.#batch.push({ ...this.#place, page: sample.page, attribute, action, source, at_ms: Date.now() });
   }

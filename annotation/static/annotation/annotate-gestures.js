@@ -1,5 +1,5 @@
 // What an editor does on a page, by pointer or by key, as the gesture that is sent.
-import { asSaid } from "./annotate-proposals.js";
+import { asAnnotation } from "./annotate-proposals.js";
 
 export class Gestures {
   runBegin = null; // the node in which a value begins that ends in another one
@@ -22,10 +22,13 @@ export class Gestures {
 
   /** Add what only holds when the gesture is sent: the revisions that are shown. */
   complete(gesture) {
-    const told = { ...gesture };
-    if ("attribute" in told) told.revision ??= this.#rows.revision(told.attribute);
-    if (told.said) told.said = told.said.map((one) => ({ revision: this.#rows.revision(one.attribute), ...one }));
-    return told;
+    const complete = { ...gesture };
+    if ("attribute" in complete) complete.revision ??= this.#rows.revision(complete.attribute);
+    complete.annotations &&= complete.annotations.map((annotation) => ({
+      revision: this.#rows.revision(annotation.attribute),
+      ...annotation,
+    }));
+    return complete;
   }
 
   takeFrom({ number, shift, text }) {
@@ -42,17 +45,17 @@ export class Gestures {
   takeProposal(n) {
     const proposal = this.#sample.proposals.all(this.#active)[n];
     if (!proposal) return this.#say("There is no such suggestion.");
-    return this.#sample.make({ gesture: "accept", said: [asSaid(this.#active, proposal)] });
+    return this.#sample.make({ gesture: "accept", annotations: [asAnnotation(this.#active, proposal)] });
   }
 
-  sayAbsent() {
-    if (this.#active) this.#sample.make({ gesture: "absent", said: [{ attribute: this.#active }] });
+  markAbsent() {
+    if (this.#active) this.#sample.make({ gesture: "absent", annotations: [{ attribute: this.#active }] });
     else this.clear();
   }
 
-  sayRestAbsent() {
+  markRestAbsent() {
     const open = this.#rows.openNames().filter((name) => name && !this.#sample.proposals.isSure(name));
-    if (open.length) this.#sample.make({ gesture: "absent", said: open.map((attribute) => ({ attribute })) });
+    if (open.length) this.#sample.make({ gesture: "absent", annotations: open.map((attribute) => ({ attribute })) });
   }
 
   clear() {
@@ -107,8 +110,9 @@ export class Gestures {
   #takeValue({ xpath, start, end, text }) {
     const whole = start === undefined ? {} : { start: Number(start), end: Number(end) };
     const mark = { xpath, text: start === undefined ? "" : text, ...whole };
-    const said = { attribute: this.#active, marks: [mark], by_hand: true, adds: this.#rows.isMulti(this.#active) };
-    this.#sample.make({ gesture: "accept", said: [said] });
+    const adds = this.#rows.isMulti(this.#active);
+    const annotation = { attribute: this.#active, marks: [mark], by_hand: true, adds };
+    this.#sample.make({ gesture: "accept", annotations: [annotation] });
   }
 
   #takeSelection() {

@@ -1,7 +1,10 @@
-// Which key does what: as the server proposes it, until a person chooses another one.
+// Which key does what: as the server proposes it, until a person chooses another one; and what a press of it does.
+import { areSingleKeysOn, isTyping, WAIT_AFTER_G } from "../core/js/keys.js";
 import { post } from "./annotate-sender.js";
 
 const NAMES = { " ": "Space" };
+const ARROWS = { ArrowUp: "parent", ArrowDown: "child", ArrowLeft: "previous", ArrowRight: "next" };
+const MOVES = { j: 1, k: -1 };
 const FIXED = new Set(["g", "j", "k", "?", "Escape", "Tab", "Shift", "Control", "Alt", "Meta", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight"]);
 
 class Keys {
@@ -116,4 +119,62 @@ export function changeKeys(keys) {
   };
   draw();
   dialog.showModal();
+}
+
+const answersItself = (element) =>
+  element?.closest?.("a[href], button, summary, select, input, textarea") && !element.closest("[data-chooses]");
+
+/** The keys that are pressed on the page and in its frame. */
+export class KeyPresses {
+  #keys;
+  #sample;
+  #onUse;
+  #afterG = 0; // until when a key belongs to the g before it
+
+  /** `sample` returns the one that is shown; `onUse` hears of each key that does something. */
+  constructor(keys, { sample, onUse }) {
+    this.#keys = keys;
+    this.#sample = sample;
+    this.#onUse = onUse;
+  }
+
+  listen() {
+    document.addEventListener("keydown", (event) => this.#listenTo(event), { capture: true });
+  }
+
+  /** Press a key that the frame reports; what means nothing here is pressed on the page around it. */
+  pressInFrame({ key, shift, ctrl, alt, meta }) {
+    const modifiers = { shiftKey: shift, ctrlKey: ctrl, altKey: alt, metaKey: meta };
+    if (this.#press({ key, ...modifiers, target: null })) return;
+    document.dispatchEvent(new KeyboardEvent("keydown", { key, ...modifiers, bubbles: true }));
+  }
+
+  #listenTo(event) {
+    if (event.isTrusted && this.#press(event)) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    } else if ((event.key === "Enter" || event.key === " ") && answersItself(event.target)) {
+      event.stopImmediatePropagation(); // the button at hand is meant
+    }
+  }
+
+  /** Do what a key means; return whether it means anything. */
+  #press({ key: pressed, ctrlKey, metaKey, altKey, isComposing, target }) {
+    if (ctrlKey || metaKey || altKey || isComposing || !areSingleKeysOn()) return false;
+    if (document.querySelector("dialog[open]") || isTyping(target)) return false;
+    if (Date.now() < this.#afterG || pressed === "g") {
+      this.#afterG = pressed === "g" ? Date.now() + WAIT_AFTER_G : 0;
+      return false;
+    }
+    const key = NAMES[pressed] ?? pressed;
+    if ((key === "Enter" || key === "Space") && answersItself(target)) return false;
+    const sample = this.#sample();
+    const button = this.#keys.button(key, sample.element);
+    if (!button && !(key in ARROWS) && !(key in MOVES)) return false;
+    this.#onUse(sample);
+    if (button) button.click();
+    else if (key in ARROWS) sample.step(ARROWS[key]);
+    else sample.move(MOVES[key]);
+    return true;
+  }
 }

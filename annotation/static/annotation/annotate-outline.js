@@ -1,32 +1,32 @@
 // The elements of a page without the page: by their names, parents and texts one goes through it by keyboard.
 export class Outline {
-  #told;
+  #page;
   #shown;
 
-  constructor(told) {
-    this.#told = told;
-    this.#shown = told.shown;
+  constructor(page) {
+    this.#page = page;
+    this.#shown = page.shown;
   }
 
   text(number) {
-    return this.#told.texts[number] ?? "";
+    return this.#page.texts[number] ?? "";
   }
 
   path(number) {
     const path = [];
-    for (let at = number; at >= 0; at = this.#told.parents[at]) {
-      path.unshift({ number: at, name: this.#told.labels[this.#told.label_of[at]] });
+    for (let at = number; at >= 0; at = this.#page.parents[at]) {
+      path.unshift({ number: at, name: this.#page.labels[this.#page.label_of[at]] });
     }
     return path;
   }
 
   /** The first element of the page that shows a text of its own. */
   first() {
-    return this.#shown.find((number) => this.#told.texts[number]) ?? this.#shown[0] ?? null;
+    return this.#shown.find((number) => this.#page.texts[number]) ?? this.#shown[0] ?? null;
   }
 
   step(from, direction) {
-    const { parents } = this.#told;
+    const { parents } = this.#page;
     if (direction === "parent") return parents[from] >= 0 ? parents[from] : null;
     if (direction === "child") return this.#shown.find((number) => number > from && this.#isWithin(number, from)) ?? null;
     if (direction === "next") return this.#shown.find((number) => number > from && !this.#isWithin(number, from)) ?? null;
@@ -43,7 +43,7 @@ export class Outline {
 
   #isWithin(number, ancestor) {
     let at = number;
-    while (at > ancestor) at = this.#told.parents[at];
+    while (at > ancestor) at = this.#page.parents[at];
     return at === ancestor;
   }
 }

@@ -1,16 +1,16 @@
 // What is proposed for the attributes of a page: by the rule first, then what is found on the page.
 import { button, element } from "./annotate-elements.js";
 
-const SURE = 0.5; // a proposal of this confidence is accepted with the page
-const MOST = 3;
-const SAME = 150; // characters in which two values are compared
+const MIN_CONFIDENCE = 0.5; // of a proposal that is accepted with the page
+const MAX_PROPOSALS = 3;
+const MAX_COMPARED = 150; // characters of two values
 
 export class Proposals {
   #found = new Map();
   #rule = new Map();
 
-  takeFound(told) {
-    this.#found = new Map(Object.entries(told));
+  takeFound(proposals) {
+    this.#found = new Map(Object.entries(proposals));
   }
 
   takeRule({ rule, attributes }) {
@@ -18,9 +18,9 @@ export class Proposals {
   }
 
   all(name) {
-    const found = (this.#found.get(name) ?? []).slice(0, MOST);
+    const found = (this.#found.get(name) ?? []).slice(0, MAX_PROPOSALS);
     const rule = this.#rule.get(name);
-    return rule && (rule.absent || rule.marks?.length) ? [{ ...rule, source: "rule" }, ...found].slice(0, MOST) : found;
+    return rule && (rule.absent || rule.marks?.length) ? [{ ...rule, source: "rule" }, ...found].slice(0, MAX_PROPOSALS) : found;
   }
 
   best(name) {
@@ -29,7 +29,7 @@ export class Proposals {
 
   isSure(name) {
     const best = this.best(name);
-    return best !== undefined && best.confidence >= SURE;
+    return best !== undefined && best.confidence >= MIN_CONFIDENCE;
   }
 
   /** The mark of the best proposal, where the page shows it. */
@@ -53,7 +53,7 @@ export class Proposals {
     });
     made.title = proposal.why ?? "";
     if (isActive) made.append(element("kbd", "", String(n + 1)));
-    made.append(element("span", "said-text", wordsOf(proposal)));
+    made.append(element("span", "annotated-text", wordsOf(proposal)));
     const source = name ? `${proposal.source} ${Math.round(100 * proposal.confidence)} %` : proposal.source;
     made.append(element("span", "proposal-source small muted", source));
     if (n === 0 && this.isSure(name)) made.append(element("span", "proposal-sure", "⏎"));
@@ -64,15 +64,15 @@ export class Proposals {
   compared(row) {
     const rule = row.dataset.attribute && this.#rule.get(row.dataset.attribute);
     if (!rule) return null;
-    const values = [...row.querySelectorAll(".said-value .said-text")].map((one) => one.textContent.slice(0, SAME));
-    const found = (rule.marks ?? []).map(({ text }) => String(text ?? "").slice(0, SAME));
+    const values = [...row.querySelectorAll(".annotated-value .annotated-text")].map((one) => one.textContent.slice(0, MAX_COMPARED));
+    const found = (rule.marks ?? []).map(({ text }) => String(text ?? "").slice(0, MAX_COMPARED));
     const isSame = rule.absent ? !values.length : values.every((value) => found.includes(value)) && found.length >= values.length;
     return isSame ? "" : `rule finds ${rule.absent ? "nothing" : `“${found[0] ?? ""}”`}`;
   }
 }
 
-/** A proposal as what is to be said of an attribute. */
-export function asSaid(name, { marks = [], absent = false, source }) {
+/** A proposal as the annotation of an attribute that it comes to. */
+export function asAnnotation(name, { marks = [], absent = false, source }) {
   const kept = marks.map(({ xpath, end_xpath, start, end, text }) => ({ xpath, end_xpath, start, end, text }));
   // Of records without their places the list that was found is meant.
   return { attribute: name, marks: kept.filter(({ xpath }) => xpath), absent: absent === true, source };

@@ -1,4 +1,4 @@
-// The attributes beside a page, the records last: what is said of each, and which one is chosen.
+// The attributes beside a page, the records last: the annotation of each, and which one is chosen.
 export class Rows {
   active = "";
   #sample;
@@ -35,8 +35,8 @@ export class Rows {
     return Number(this.row(name)?.dataset.revision ?? 0);
   }
 
-  /** Whether anything is said of the page. */
-  get hasSaid() {
+  /** Whether anything is annotated on the page. */
+  get isAnnotated() {
     return this.all().some((row) => !isOpen(row));
   }
 
@@ -45,7 +45,7 @@ export class Rows {
     return row !== undefined && !isOpen(row);
   }
 
-  /** The attribute to begin with: the wanted one, or else the first of which nothing is said. */
+  /** The attribute to begin with: the wanted one, or else the first that is not annotated. */
   first(wanted) {
     const open = (wanted && this.row(wanted)) || this.all().find((row) => isOpen(row) && row.dataset.attribute);
     return (open ?? this.all()[0])?.dataset.attribute ?? "";
@@ -86,7 +86,7 @@ export class Rows {
 
 export const isOpen = (row) => row.classList.contains("is-open");
 
-/** What is drawn for what is said. */
+/** What is drawn of the annotation of an attribute. */
 export const marksOf = (row) => JSON.parse(row?.dataset.marks || "[]");
 
-export const wordsOfSaid = (row) => row.querySelector(".said-values").textContent.trim().replace(/\s+/g, " ");
+export const wordsOfRow = (row) => row.querySelector(".annotated-values").textContent.trim().replace(/\s+/g, " ");

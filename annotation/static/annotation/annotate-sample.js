@@ -5,8 +5,8 @@ import { element } from "./annotate-elements.js";
 import { Gestures } from "./annotate-gestures.js";
 import { NodeAtHand } from "./annotate-node.js";
 import { Outline } from "./annotate-outline.js";
-import { Proposals, asSaid, wordsOf } from "./annotate-proposals.js";
-import { Rows, isOpen, marksOf, wordsOfSaid } from "./annotate-rows.js";
+import { Proposals, asAnnotation, wordsOf } from "./annotate-proposals.js";
+import { Rows, isOpen, marksOf, wordsOfRow } from "./annotate-rows.js";
 
 export class Sample {
   proposals = new Proposals();
@@ -51,8 +51,8 @@ export class Sample {
     return this.#rows.active;
   }
 
-  get hasSaid() {
-    return this.#rows.hasSaid;
+  get isAnnotated() {
+    return this.#rows.isAnnotated;
   }
 
   get hasRecords() {
@@ -92,7 +92,7 @@ export class Sample {
   /** Load what is proposed, once; resolve when it is there. */
   prepare() {
     this.#prepared ??= Promise.all([
-      this.#load(this.element.dataset.outline, (told) => (this.#node.outline = new Outline(told))),
+      this.#load(this.element.dataset.outline, (page) => (this.#node.outline = new Outline(page))),
       this.#suggest(),
       this.prefill(),
     ]).then(() => (this.element.dataset.prepared = ""));
@@ -100,16 +100,16 @@ export class Sample {
   }
 
   async #suggest() {
-    await this.#load(this.element.dataset.suggestions, (told) => {
-      this.proposals.takeFound(told);
+    await this.#load(this.element.dataset.suggestions, (proposals) => {
+      this.proposals.takeFound(proposals);
       this.#showProposals();
       this.#showActive();
     });
   }
 
   async prefill() {
-    await this.#load(this.element.dataset.prefill, (told) => {
-      this.proposals.takeRule(told);
+    await this.#load(this.element.dataset.prefill, (proposals) => {
+      this.proposals.takeRule(proposals);
       this.#showProposals();
     });
   }
@@ -171,7 +171,7 @@ export class Sample {
     const best = this.proposals.best(name);
     if (!row) return "";
     if (isOpen(row)) return best ? `proposed: ${wordsOf(best)}, ${best.source}` : "open";
-    return wordsOfSaid(row);
+    return wordsOfRow(row);
   }
 
   sayChanges(changes) {
@@ -187,7 +187,7 @@ export class Sample {
   /** What is accepted with the page: the best proposal of each open attribute, if it is sure enough. */
   proposed() {
     const sure = this.#rows.openNames().filter((name) => this.proposals.isSure(name));
-    return sure.map((name) => asSaid(name, this.proposals.best(name)));
+    return sure.map((name) => asAnnotation(name, this.proposals.best(name)));
   }
 
   #showProposals() {
@@ -259,8 +259,8 @@ export class Sample {
     if (!this.#isShown) return;
     const marks = this.#rows.all().flatMap((row) => {
       const name = row.dataset.attribute;
-      const said = marksOf(row);
-      if (said.length || !isOpen(row)) return said;
+      const annotated = marksOf(row);
+      if (annotated.length || !isOpen(row)) return annotated;
       const isDrawn = name === this.active || (name && this.proposals.isSure(name));
       return isDrawn ? this.proposals.marks(name, row.dataset.title) : [];
     });

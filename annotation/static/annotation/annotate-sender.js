@@ -1,7 +1,7 @@
 // Sends gestures one after the other and keeps those that are not saved yet, also over a reload.
-const KEPT = "vertex.annotate.unsaved";
-const WAIT = 2000;
-const MOST_TRIES = 3; // of what the server answers with an error of its own
+const UNSAVED = "vertex.annotate.unsaved";
+const RETRY_AFTER = 2000;
+const MAX_FAILURES = 3; // of what the server answers with an error of its own
 
 const csrf = () => JSON.parse(document.body.getAttribute("hx-headers") ?? "{}")["X-CSRFToken"];
 
@@ -46,7 +46,7 @@ export class Sender {
 
   /** Send what an earlier load of the page could not, and hand over what came of each. */
   resume(use) {
-    const left = JSON.parse(sessionStorage.getItem(KEPT) ?? "[]");
+    const left = JSON.parse(sessionStorage.getItem(UNSAVED) ?? "[]");
     for (const { url, body } of left) this.send(url, () => body).then((answer) => use(url, body, answer));
   }
 
@@ -56,12 +56,12 @@ export class Sender {
       try {
         const response = await post(kept.url, body);
         if (response.status >= 500) nFailed += 1;
-        if (response.status < 500 || nFailed > MOST_TRIES) return this.#finish(kept, await this.#read(response));
+        if (response.status < 500 || nFailed > MAX_FAILURES) return this.#finish(kept, await this.#read(response));
       } catch {
         // no answer: it is tried again for as long as it takes
       }
       this.#onState("failed", "Not saved yet: the server does not answer. Trying again…");
-      await new Promise((resolve) => setTimeout(resolve, WAIT));
+      await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER));
     }
   }
 
@@ -80,6 +80,6 @@ export class Sender {
   }
 
   #keep() {
-    sessionStorage.setItem(KEPT, JSON.stringify(this.#kept));
+    sessionStorage.setItem(UNSAVED, JSON.stringify(this.#kept));
   }
 }

@@ -1,5 +1,5 @@
 // What was done and can be undone, and what was undone and can be done again; kept while the tab is open.
-const MOST = 200;
+const MAX_STEPS = 200;
 
 export class Steps {
   #name;
@@ -16,7 +16,7 @@ export class Steps {
   add({ href, url, changes }) {
     const parts = changes.map(({ attribute, before, after }) => ({ attribute, before, after, now: after }));
     this.#done.push({ href, url, parts });
-    this.#done.splice(0, this.#done.length - MOST);
+    this.#done.splice(0, this.#done.length - MAX_STEPS);
     this.#undone = [];
     this.#keep();
   }

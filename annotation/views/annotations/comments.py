@@ -1,4 +1,4 @@
-"""Remarks at the nodes of a page, as a part of the pages where people look at it."""
+"""Comments on the nodes of a page, as a part of the pages that show it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from clustering.models import Page, Snapshot
 from vertex.core.models import Role
 from vertex.core.views.access import check_role_at, needs_role, user_of
 
-SHOWN = 100
-LONGEST_NUMBER = 18  # digits
+MAX_COMMENTS = 100
+MAX_DIGITS = 18
 
 
 @needs_role(Role.VIEWER)
 @require_http_methods(["GET", "POST"])
 def page_comments(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    """Show what was said about a page; a post adds to it."""
+    """Show the comments on a page; a post adds one."""
     page = get_object_or_404(
         Page.objects.select_related("site", "latest_snapshot"), site__name=name, pk=pk
     )
@@ -38,12 +38,12 @@ def page_comments(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 def _add(request: HttpRequest, page: Page) -> str:
     """Add the comment that was posted; return what is wrong with it."""
     snapshot = _snapshot_of(request, page)
+    xpath = request.POST.get("xpath", "")
     try:
         commenting.add_comment(
             page=page,
             text=request.POST.get("text", ""),
-            xpath=request.POST.get("xpath", "")
-            or _xpath_of(request.POST.get("number", ""), snapshot),
+            xpath=xpath or _xpath_of(request.POST.get("number", ""), snapshot),
             attribute=request.POST.get("attribute", ""),
             snapshot=snapshot,
             actor=user_of(request),
@@ -54,10 +54,10 @@ def _add(request: HttpRequest, page: Page) -> str:
 
 
 def _snapshot_of(request: HttpRequest, page: Page) -> Snapshot | None:
-    """Return the snapshot of a page that is looked at: the one that is named, or else the latest."""
-    told = request.POST.get("snapshot", "") or request.GET.get("snapshot", "")
-    if told.isascii() and told.isdecimal() and len(told) <= LONGEST_NUMBER:
-        return Snapshot.objects.filter(page=page, pk=int(told)).first() or page.latest_snapshot
+    """Return the snapshot that is shown: the one that is named, or else the latest."""
+    number = request.POST.get("snapshot", "") or request.GET.get("snapshot", "")
+    if number.isascii() and number.isdecimal() and len(number) <= MAX_DIGITS:
+        return Snapshot.objects.filter(page=page, pk=int(number)).first() or page.latest_snapshot
     return page.latest_snapshot
 
 
@@ -74,7 +74,7 @@ def _xpath_of(number: str, snapshot: Snapshot | None) -> str:
 @needs_role(Role.EDITOR)
 @require_POST
 def resolve_comment(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    """Settle a remark, or open it again."""
+    """Settle a comment, or open it again."""
     comment = get_object_or_404(
         Comment.objects.select_related("page__site", "page__latest_snapshot"),
         page__site__name=name,
@@ -92,7 +92,7 @@ def _rendered(request: HttpRequest, page: Page, error: str) -> HttpResponse:
         "author", "resolved_by", "attribute"
     )
     snapshot = _snapshot_of(request, page)
-    shown = list(comments.order_by("-id")[:SHOWN])[::-1]
+    shown = list(comments.order_by("-id")[:MAX_COMMENTS])[::-1]
     numbers = commenting.element_numbers(shown, snapshot)
     context = {
         "site": page.site,

@@ -1,4 +1,4 @@
-"""Take the reports of browsers about the work that annotating is."""
+"""Receive what browsers report about the work that annotating is."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from annotation.services.annotations.measuring import record_effort
 from vertex.core.models import Role
 from vertex.core.views.access import needs_role, user_of
 
-LARGEST = 64 * 1024  # bytes of a report
+MAX_REPORT_BYTES = 64 * 1024
 
 
 @needs_role(Role.EDITOR)
 @require_POST
 def effort(request: HttpRequest) -> HttpResponse:
     """Add a report to the sums; what is not credible in it is left out."""
-    if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST:
-        raise BadRequest(f"A report may have {LARGEST:,} bytes.")
+    if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_REPORT_BYTES:
+        raise BadRequest(f"A report may have {MAX_REPORT_BYTES:,} bytes.")
     try:
-        told = orjson.loads(request.body)
+        actions = orjson.loads(request.body)
     except orjson.JSONDecodeError:
         raise BadRequest("A report is a list of actions as JSON.") from None
-    if not isinstance(told, list):
+    if not isinstance(actions, list):
         raise BadRequest("A report is a list of actions as JSON.")
-    record_effort(person=user_of(request), actions=told, now=timezone.now())
+    record_effort(person=user_of(request), actions=actions, now=timezone.now())
     return HttpResponse(status=204)

@@ -1,4 +1,4 @@
-"""Read what a browser says an editor did; anything unexpected is refused."""
+"""Read what a browser reports that an editor did; anything unexpected is refused."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from annotation.algorithms.anchors.anchoring import ProposedNode
 from annotation.algorithms.anchors.picking import PickedPlace
 from vertex.core.texts import storable
 
-MAX_BODY = 4_000_000  # bytes
+MAX_BODY_BYTES = 4_000_000
 MAX_NUMBER = 2**31 - 1
-MAX_LISTED = 2_000
-MAX_TEXT = 200_000
+MAX_PARTS = 2_000
+MAX_TEXT_CHARS = 200_000
 
 
 class Gesture:
-    """The words of one gesture, each read as what it must be. Reading raises BadRequest."""
+    """What a browser reports of one gesture. Reading a value of the wrong type raises BadRequest."""
 
-    def __init__(self, told: object) -> None:
-        if not isinstance(told, dict):
+    def __init__(self, document: object) -> None:
+        if not isinstance(document, dict):
             raise BadRequest("A gesture is a JSON object.")
-        self.told: dict[str, Any] = told
+        self.document: dict[str, Any] = document
 
     def text(self, name: str, default: str | None = None) -> str:
-        value = self.told.get(name, default)
-        if not isinstance(value, str) or len(value) > MAX_TEXT:
+        value = self.document.get(name, default)
+        if not isinstance(value, str) or len(value) > MAX_TEXT_CHARS:
             raise BadRequest(f"“{name}” of a gesture must be a text.")
         return storable(value)
 
@@ -39,7 +39,7 @@ class Gesture:
         return value
 
     def number_or_none(self, name: str) -> int | None:
-        value = self.told.get(name)
+        value = self.document.get(name)
         if value is None:
             return None
         if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_NUMBER:
@@ -47,19 +47,21 @@ class Gesture:
         return value
 
     def is_set(self, name: str) -> bool:
-        return self.told.get(name) is True
+        return self.document.get(name) is True
 
     def parts(self, name: str) -> list[Gesture]:
-        value = self.told.get(name, [])
-        if not isinstance(value, list) or len(value) > MAX_LISTED:
-            raise BadRequest(f"“{name}” of a gesture must be a list of at most {MAX_LISTED:,}.")
+        value = self.document.get(name, [])
+        if not isinstance(value, list) or len(value) > MAX_PARTS:
+            raise BadRequest(f"“{name}” of a gesture must be a list of at most {MAX_PARTS:,}.")
         return [Gesture(part) for part in value]
 
     def place(self) -> PickedPlace:
-        told = Gesture(self.told.get("place"))
-        stretch = Gesture(told.told["text"]) if told.told.get("text") else None
-        if stretch is None:
-            return PickedPlace(told.number("number"))
+        """Return where on the page the gesture was made: on an element, or along a text."""
+        clicked = Gesture(self.document.get("place"))
+        text = clicked.document.get("text")
+        if not text:
+            return PickedPlace(clicked.number("number"))
+        stretch = Gesture(text)
         return PickedPlace(
             number=stretch.number("number"),
             text_node=stretch.number("textNode"),
@@ -80,11 +82,11 @@ class Gesture:
 
 
 def read_gesture(request: HttpRequest) -> Gesture:
-    """Return what the body of a request tells. Raises BadRequest."""
-    if int(request.headers.get("Content-Length") or 0) > MAX_BODY:
-        raise BadRequest(f"A gesture has at most {MAX_BODY:,} bytes.")
+    """Return the gesture that a request reports. Raises BadRequest."""
+    if int(request.headers.get("Content-Length") or 0) > MAX_BODY_BYTES:
+        raise BadRequest(f"A gesture has at most {MAX_BODY_BYTES:,} bytes.")
     try:
-        told = orjson.loads(request.body)
+        document = orjson.loads(request.body)
     except orjson.JSONDecodeError:  # also where it is nested too deeply
         raise BadRequest("A gesture is a JSON object.") from None
-    return Gesture(told)
+    return Gesture(document)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
+from http import HTTPStatus
 from typing import Any, NamedTuple
 
 from django.core.exceptions import BadRequest
@@ -12,6 +14,7 @@ from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 
+from annotation.algorithms.anchors.anchoring import Anchor
 from annotation.algorithms.anchors.node_paths import AnchorProblem
 from annotation.algorithms.anchors.picking import NumberedPage
 from annotation.models import Annotation, Assignment, Attribute
@@ -25,9 +28,8 @@ from clustering.models import Snapshot
 from vertex.core.models import Role, User
 from vertex.core.views.access import needs_role, user_of
 
-CONFLICT = 409
-UNUSABLE = 422
-LONGEST_TOLD = 80
+MAX_VALUE_CHARS = 80  # of somebody else's value
+MAX_VALUES = 3
 
 
 class Stage(NamedTuple):
@@ -42,8 +44,7 @@ class Stage(NamedTuple):
         """Return what a gesture is about. Raises BadRequest."""
         if name != RECORDS and name not in self.attributes:
             raise BadRequest(f"The page has no attribute “{name}”. Load it again.")
-        attribute = self.attributes.get(name)
-        return services.Subject(self.snapshot, self.page, attribute, self.actor, source)
+        return Subject(self.snapshot, self.page, self.attributes.get(name), self.actor, source)
 
 
 class Outcome:
@@ -55,19 +56,19 @@ class Outcome:
         self.problems: list[str] = []
 
     def attempt(self, name: str, act: Callable[[], GestureChange]) -> None:
+        """Change an attribute, or record why it cannot be changed."""
         try:
             self.changes.append(act())
         except AnnotatedMeanwhile:
             self.conflicts.append(name)
         except (AnchorProblem, NoSuchRevision, services.TooManyMarks) as error:
-            told = str(error)
-            self.problems.append(f"{name or 'Records'}: {told[:1]}{told[1:]}.")
+            self.problems.append(f"{name or 'Records'}: {error}.")
 
     @property
     def status(self) -> int:
         if self.changes or not (self.conflicts or self.problems):
-            return 200
-        return CONFLICT if self.conflicts else UNUSABLE
+            return HTTPStatus.OK
+        return HTTPStatus.CONFLICT if self.conflicts else HTTPStatus.UNPROCESSABLE_ENTITY
 
 
 @needs_role(Role.EDITOR)
@@ -80,19 +81,20 @@ def gesture(request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> JsonR
         page=pk,
         pk=snapshot_pk,
     )
-    told = read_gesture(request)
-    do = GESTURES.get(told.text("gesture"))
+    reported = read_gesture(request)
+    do = GESTURES.get(reported.text("gesture"))
     if do is None:
-        raise BadRequest(f"There is no gesture “{told.text('gesture')[:40]}”.")
+        raise BadRequest(f"There is no gesture “{reported.text('gesture')[:40]}”.")
     try:
         page = read_page(snapshot)
     except PageUnfit as error:
-        return JsonResponse({"problems": [str(error)]}, status=UNUSABLE)
+        return JsonResponse({"problems": [str(error)]}, status=HTTPStatus.UNPROCESSABLE_ENTITY)
     vertical = Assignment.objects.vertical_of_page(snapshot.page)
     attributes = list(vertical.attributes.live()) if vertical else []
-    stage = Stage(snapshot, page, {one.name: one for one in attributes}, user_of(request))
+    attribute_by_name = {attribute.name: attribute for attribute in attributes}
+    stage = Stage(snapshot, page, attribute_by_name, user_of(request))
     outcome = Outcome()
-    do(stage, told, outcome)
+    do(stage, reported, outcome)
     rows = rows_of(page, snapshot, attributes)
     return JsonResponse(_answer(outcome, rows, stage.actor), status=outcome.status)
 
@@ -105,7 +107,7 @@ def _answer(outcome: Outcome, rows: list[Row], viewer: User) -> dict[str, Any]:
         "changes": [asdict(change) for change in outcome.changes],
         "problems": outcome.problems,
         "conflicts": [
-            {"attribute": row.name, "revision": row.revision, "text": _said_by_other(row)}
+            {"attribute": row.name, "revision": row.revision, "text": _change_by_other(row)}
             for row in shown
             if row.name in outcome.conflicts
         ],
@@ -114,24 +116,30 @@ def _answer(outcome: Outcome, rows: list[Row], viewer: User) -> dict[str, Any]:
 
 
 def _rendered(row: Row, viewer: User) -> str:
-    return render_to_string("annotation/page/said.html", {"row": row, "viewer": viewer})
+    context = {"row": row, "viewer": viewer}
+    return render_to_string("annotation/page/annotated_attribute.html", context)
 
 
-def _said_by_other(row: Row) -> str:
-    """Say what somebody else said of an attribute meanwhile."""
+def _change_by_other(row: Row) -> str:
+    """Return how somebody else annotated an attribute meanwhile, in words."""
     who = str(row.author) if row.author else "Somebody else"
     if row.is_absent:
         return f"{who} said meanwhile that it is not on this page."
     if not row.values:
         return f"{who} cleared it meanwhile."
-    texts = ", ".join(f"“{value.text[:LONGEST_TOLD]}”" for value in row.values[:3])
-    more = f" and {len(row.values) - 3} more" if len(row.values) > 3 else ""
+    texts = ", ".join(f"“{value.text[:MAX_VALUE_CHARS]}”" for value in row.values[:MAX_VALUES])
+    n_more = len(row.values) - MAX_VALUES
+    more = f" and {n_more} more" if n_more > 0 else ""
     return f"{who} took {texts}{more} meanwhile."
 
 
-def _take(stage: Stage, told: Gesture, outcome: Outcome) -> None:
+def _take(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
     """Take the node or the text at a place; for the records, the record there with those like it."""
-    name, revision, place = told.text("attribute"), told.number("revision"), told.place()
+    name, revision, place = (
+        reported.text("attribute"),
+        reported.number("revision"),
+        reported.place(),
+    )
     subject = stage.subject(name)
 
     def act() -> GestureChange:
@@ -139,134 +147,120 @@ def _take(stage: Stage, told: Gesture, outcome: Outcome) -> None:
             first = stage.page.element(place.number)
             last = None if place.end_number is None else stage.page.element(place.end_number)
             return services.mark_records(subject=subject, first=first, last=last, revision=revision)
-        anchor = services.anchor_clicked(subject, place, widens=told.is_set("widens"))
-        return services.take(
-            subject=subject, anchor=anchor, revision=revision, adds=told.is_set("adds")
-        )
+        anchor = services.anchor_clicked(subject, place, widens=reported.is_set("widens"))
+        return _take_anchor(subject, anchor, reported)
 
     outcome.attempt(name, act)
 
 
-def _take_text(stage: Stage, told: Gesture, outcome: Outcome) -> None:
+def _take_text(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
     """Take a part of what an element displays."""
-    name = told.text("attribute")
+    name = reported.text("attribute")
     subject = stage.subject(name)
 
     def act() -> GestureChange:
-        anchor = services.anchor_typed(
-            subject, told.number("number"), told.number("start"), told.number("end")
-        )
-        return services.take(
-            subject=subject,
-            anchor=anchor,
-            revision=told.number("revision"),
-            adds=told.is_set("adds"),
-        )
+        number, start, end = (reported.number(key) for key in ("number", "start", "end"))
+        return _take_anchor(subject, services.anchor_typed(subject, number, start, end), reported)
 
     outcome.attempt(name, act)
 
 
-def _take_run(stage: Stage, told: Gesture, outcome: Outcome) -> None:
+def _take_run(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
     """Take everything from one element to another; for the records, the run of siblings between them."""
-    name = told.text("attribute")
+    name = reported.text("attribute")
     subject = stage.subject(name)
 
     def act() -> GestureChange:
-        ends = sorted([told.number("number"), told.number("end_number")])
+        ends = sorted([reported.number("number"), reported.number("end_number")])
         first, last = (stage.page.element(number) for number in ends)
-        revision = told.number("revision")
         if subject.attribute is None:
+            revision = reported.number("revision")
             return services.mark_records(subject=subject, first=first, last=last, revision=revision)
-        anchor = services.anchor_run_of(subject, first, last)
-        return services.take(
-            subject=subject, anchor=anchor, revision=revision, adds=told.is_set("adds")
-        )
+        return _take_anchor(subject, services.anchor_run_of(subject, first, last), reported)
 
     outcome.attempt(name, act)
 
 
-def _accept(stage: Stage, told: Gesture, outcome: Outcome) -> None:
-    """Write down all that was proposed and shown."""
-    for part in told.parts("said"):
-        _accept_one(stage, part, outcome)
+def _take_anchor(subject: Subject, anchor: Anchor, reported: Gesture) -> GestureChange:
+    return services.take(
+        subject=subject,
+        anchor=anchor,
+        revision=reported.number("revision"),
+        adds=reported.is_set("adds"),
+    )
 
 
-def _accept_one(stage: Stage, part: Gesture, outcome: Outcome) -> None:
+def _accept(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
+    """Annotate all that was proposed and shown."""
+    for part in reported.parts("annotations"):
+        _accept_attribute(stage, part, outcome)
+
+
+def _accept_attribute(stage: Stage, part: Gesture, outcome: Outcome) -> None:
     name = part.text("attribute")
     source = Annotation.Source.HAND if part.is_set("by_hand") else Annotation.Source.SUGGESTION
     subject = stage.subject(name, source)
 
     def act() -> GestureChange:
+        marks = [mark.mark() for mark in part.parts("marks")]
+        revision = part.number("revision")
+        if subject.attribute is None and marks:
+            return services.accept_records(subject=subject, records=marks, revision=revision)
         if subject.attribute is None:
-            records, revision = (
-                [mark.mark() for mark in part.parts("marks")],
-                part.number("revision"),
-            )
-            if records:
-                return services.accept_records(subject=subject, records=records, revision=revision)
             return services.mark_found_records(subject=subject, revision=revision)
         return services.accept(
             subject=subject,
-            marks=[mark.mark() for mark in part.parts("marks")],
+            marks=marks,
             is_absent=part.is_set("absent"),
-            revision=part.number("revision"),
+            revision=revision,
             adds=part.is_set("adds"),
         )
 
     outcome.attempt(name, act)
 
 
-def _absent(stage: Stage, told: Gesture, outcome: Outcome) -> None:
-    for part in told.parts("said"):
-        name = part.text("attribute")
+def _absent(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
+    for part in reported.parts("annotations"):
+        name, revision = part.text("attribute"), part.number("revision")
         if name == RECORDS:
             raise BadRequest("That a page has no records is said by marking none.")
-        subject, revision = stage.subject(name), part.number("revision")
-        outcome.attempt(name, _absence(subject, revision))
+        subject = stage.subject(name)
+        outcome.attempt(name, partial(services.mark_absent, subject=subject, revision=revision))
 
 
-def _absence(subject: Subject, revision: int) -> Callable[[], GestureChange]:
-    return lambda: services.mark_absent(subject=subject, revision=revision)
-
-
-def _clear(stage: Stage, told: Gesture, outcome: Outcome) -> None:
-    name, revision = told.text("attribute"), told.number("revision")
-    outcome.attempt(name, lambda: services.clear(subject=stage.subject(name), revision=revision))
-
-
-def _remove(stage: Stage, told: Gesture, outcome: Outcome) -> None:
-    name, position, revision = (
-        told.text("attribute"),
-        told.number("position"),
-        told.number("revision"),
-    )
+def _clear(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
+    name, revision = reported.text("attribute"), reported.number("revision")
     subject = stage.subject(name)
-    outcome.attempt(
-        name, lambda: services.remove_value(subject=subject, position=position, revision=revision)
-    )
+    outcome.attempt(name, partial(services.clear, subject=subject, revision=revision))
 
 
-def _take_alike(stage: Stage, told: Gesture, outcome: Outcome) -> None:
-    name, revision = told.text("attribute"), told.number("revision")
+def _remove(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
+    name, position = reported.text("attribute"), reported.number("position")
+    revision = reported.number("revision")
     subject = stage.subject(name)
-    outcome.attempt(name, lambda: services.take_alike(subject=subject, revision=revision))
+    remove = partial(services.remove_value, subject=subject, position=position, revision=revision)
+    outcome.attempt(name, remove)
 
 
-def _restore(stage: Stage, told: Gesture, outcome: Outcome) -> None:
-    """Undo or redo: let the revisions that are wanted hold again."""
-    for part in told.parts("changes"):
-        outcome.attempt(part.text("attribute"), _restoration(stage, part))
+def _take_alike(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
+    name, revision = reported.text("attribute"), reported.number("revision")
+    subject = stage.subject(name)
+    outcome.attempt(name, partial(services.take_alike, subject=subject, revision=revision))
 
 
-def _restoration(stage: Stage, part: Gesture) -> Callable[[], GestureChange]:
-    subject = stage.subject(part.text("attribute"))
-    return lambda: services.restore(
-        page=stage.snapshot.page,
-        attribute=subject.attribute,
-        shown=part.number("shown"),
-        wanted=part.number("wanted"),
-        actor=stage.actor,
-    )
+def _restore(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
+    """Undo or redo: restore the revisions that are wanted."""
+    for part in reported.parts("changes"):
+        name = part.text("attribute")
+        restore = partial(
+            services.restore,
+            page=stage.snapshot.page,
+            attribute=stage.subject(name).attribute,
+            shown=part.number("shown"),
+            wanted=part.number("wanted"),
+            actor=stage.actor,
+        )
+        outcome.attempt(name, restore)
 
 
 GESTURES: dict[str, Callable[[Stage, Gesture, Outcome], None]] = {

@@ -1,4 +1,4 @@
-"""Take the keys that a person chose."""
+"""Receive the keys that a person chose."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from annotation.services.verticals.keys import choose_keys
 from vertex.core.models import Role
 from vertex.core.views.access import needs_role, user_of
 
-LARGEST = 64 * 1024  # bytes
+MAX_BODY_BYTES = 64 * 1024
 
 
 @needs_role(Role.EDITOR)
 @require_POST
 def annotate_keys(request: HttpRequest) -> HttpResponse:
-    """Let the keys that are told be this person's."""
-    if int(request.META.get("CONTENT_LENGTH") or 0) > LARGEST:
-        raise BadRequest(f"Keys may have {LARGEST:,} bytes.")
+    """Save the keys that a person chose."""
+    if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_BODY_BYTES:
+        raise BadRequest(f"Keys may have {MAX_BODY_BYTES:,} bytes.")
     try:
-        told = orjson.loads(request.body)
+        keys = orjson.loads(request.body)
     except orjson.JSONDecodeError:
-        told = None
-    if not isinstance(told, dict):
+        keys = None
+    if not isinstance(keys, dict):
         raise BadRequest("Keys are a key for each action, as JSON.")
     try:
-        choose_keys(person=user_of(request), keys=told)
+        choose_keys(person=user_of(request), keys=keys)
     except ValidationError as error:
         raise BadRequest(" ".join(error.messages)) from None
     return HttpResponse(status=204)

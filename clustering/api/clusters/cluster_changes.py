@@ -12,11 +12,10 @@ from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 
-from clustering.api.pages.incoming import AtSite
 from clustering.models import Cluster, ClusterChange, ClusterVerdict, PageMembership
 from clustering.models.clusterings import CLUSTER_NAME
 from clustering.services.clusters import cluster_changes, cluster_reviews
-from vertex.core.api.endpoints import ApiView, endpoint
+from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.formats import BytesRenderer, FastJSONRenderer
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
 from vertex.core.api.paging import page_of

@@ -10,11 +10,10 @@ from rest_framework.request import Request
 
 from clustering.algorithms.clusterers import CLUSTERERS, sentence_of
 from clustering.api.clusters.cluster_changes import READ, WRITE, ClusterAddress
-from clustering.api.pages.incoming import AtSite
 from clustering.models import Cluster, ClusterFigures, Clustering, PageMembership
 from clustering.services.clusters import clusterings
 from clustering.services.clusters.cluster_changes import rename_cluster
-from vertex.core.api.endpoints import ApiView, endpoint
+from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of, visible_site

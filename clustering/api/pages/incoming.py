@@ -13,9 +13,9 @@ from rest_framework.request import Request
 from clustering.dom.addresses import BadAddress
 from clustering.services.crawl import crawling
 from clustering.services.pages import search_log, uploaded_pages
-from vertex.core.api.endpoints import ApiView, endpoint
+from vertex.core.api.endpoints import AtSite, endpoint
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
-from vertex.core.api.permissions import caller_of, visible_site
+from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body, StrictSerializer
 from vertex.core.models import Role, Scope, Site
 from vertex.core.services.files import uploads
@@ -65,16 +65,6 @@ class PagesUpload(StrictSerializer):
         required=False,
         help_text="What the files of a zip without manifest are relative to; by default the site's root.",
     )
-
-
-class AtSite(ApiView):
-    """An address below a site's."""
-
-    def find(self, request: Request, *, name: str) -> Site:
-        return visible_site(request, name)
-
-    def site_of(self, subject: Site) -> Site:
-        return subject
 
 
 class Crawls(AtSite):

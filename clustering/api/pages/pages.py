@@ -119,7 +119,7 @@ class Pages(ApiView):
         }
         filters = {column: query[name] for name, column in columns.items() if name in query}
         if "url" in query:
-            filters["url_hash"] = _hash_of(query["url"])
+            filters["url_hash"] = hash_of_url(query["url"])
         return page_of(visible.filter(**filters), row=PageRow, request=request, query=query)
 
 
@@ -248,7 +248,7 @@ def pages_at(visible: QuerySet[Site], name: str | None) -> QuerySet[Page]:
     )
 
 
-def _hash_of(url: str) -> bytes:
+def hash_of_url(url: str) -> bytes:
     try:
         return url_hash(normalise_url(url))
     except BadAddress as error:

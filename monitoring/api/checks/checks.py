@@ -9,11 +9,10 @@ from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 
-from clustering.api.pages.incoming import AtSite
 from monitoring.models import Check, CheckedPage, SiteChange
 from monitoring.services.checks import changes, checking
 from monitoring.services.checks.coverage import coverage_by_day, drops_of
-from vertex.core.api.endpoints import ApiView, endpoint
+from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of

@@ -10,11 +10,10 @@ from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 
-from clustering.api.pages.incoming import AtSite
 from monitoring.algorithms.site_change import Thresholds
 from monitoring.models import Schedule, Slot
 from monitoring.services.checks import schedules, thresholds
-from vertex.core.api.endpoints import ApiView, endpoint
+from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body, ListQuery, Query, RowSerializer, listed

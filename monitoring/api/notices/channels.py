@@ -9,11 +9,10 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from clustering.api.pages.incoming import AtSite
 from monitoring.api.notices.alerts import ALERT_KINDS, READ, TAGS, WRITE
 from monitoring.models import Channel, Notice
 from monitoring.services.notices import channels
-from vertex.core.api.endpoints import ApiView, endpoint
+from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed

@@ -8,7 +8,6 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
-from clustering.api.pages.incoming import AtSite
 from clustering.models import Cluster
 from rules.algorithms.by_hand.hand_edits import MOST_XPATHS
 from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, MAX_XPATH
@@ -17,7 +16,7 @@ from rules.models import Rule
 from rules.services.learning.trial_runs import HandEdit, told, try_edit
 from rules.services.review.hand_versions import NewerVersion, keep_version
 from rules.services.review.reviewing import MAX_COMMENT_CHARS
-from vertex.core.api.endpoints import endpoint
+from vertex.core.api.endpoints import AtSite, endpoint
 from vertex.core.api.errors import Conflict
 from vertex.core.api.permissions import caller_of
 from vertex.core.api.serializers import Body

@@ -8,7 +8,6 @@ from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 
-from clustering.api.pages.incoming import AtSite
 from rules.algorithms.learning.learner import LEARNERS
 from rules.models import Impact, Rule, RuleSample
 from rules.services.learning import learning
@@ -16,7 +15,7 @@ from rules.services.records import extracting
 from rules.services.review import reviewing
 from rules.services.review.impacts import start_impact
 from rules.services.review.rolling_back import roll_back
-from vertex.core.api.endpoints import ApiView, endpoint
+from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of

@@ -16,13 +16,12 @@ from rest_framework.request import Request
 from rest_framework.utils.urls import replace_query_param
 
 from annotation.models import Vertical
-from clustering.api.pages.incoming import AtSite
 from rules.models import Record, RecordQuerySet, RecordVersion
 from rules.services.records import file_formats, record_exports
 from rules.services.records.file_formats import Format
 from rules.services.records.record_rows import NAMES, WantedRows, narrowed, record_rows
 from rules.services.records.record_schemas import record_schema
-from vertex.core.api.endpoints import ApiView, endpoint
+from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.formats import BytesRenderer, FastJSONRenderer
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
 from vertex.core.api.paging import read_cursor, write_cursor

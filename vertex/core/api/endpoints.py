@@ -86,6 +86,16 @@ class ApiView(APIView):
         return final
 
 
+class AtSite(ApiView):
+    """An address below a site's."""
+
+    def find(self, request: Request, *, name: str) -> Site:
+        return permissions.visible_site(request, name)
+
+    def site_of(self, subject: Site) -> Site:
+        return subject
+
+
 def endpoint(
     name: str,
     *,

@@ -154,7 +154,7 @@ class TestTaking:
 
     def test_not_on_this_page(self, browser: Client, page: Page) -> None:
         said_of = [{"attribute": "price", "revision": 0}, {"attribute": "name", "revision": 0}]
-        tell(browser, page, "absent", said=said_of)
+        tell(browser, page, "absent", annotations=said_of)
         assert [("absent", "", "")] == said(page, "price") == said(page, "name")
 
 
@@ -172,7 +172,7 @@ class TestAccepting:
             {"attribute": "price", "revision": 0, "marks": [mark]},
             {"attribute": "image", "revision": 0, "marks": [], "absent": True},
         ]
-        answer = tell(browser, page, "accept", said=parts)
+        answer = tell(browser, page, "accept", annotations=parts)
         assert (["Runner"], ["25"]) == (texts(page, "name"), texts(page, "price"))
         assert [("absent", "", "")] == said(page, "image")
         assert 3 == len(answer["changes"])
@@ -189,7 +189,7 @@ class TestAccepting:
             },
             {"attribute": "price", "revision": 0, "marks": [{"xpath": "/html/body/p[1]/b"}]},
         ]
-        answer = tell(browser, page, "accept", said=parts)
+        answer = tell(browser, page, "accept", annotations=parts)
         assert ["25 EUR"] == texts(page, "price")
         assert "name: no node at" in answer["problems"][0]
 
@@ -220,7 +220,7 @@ class TestRecords:
             for n in range(9)
         )
         page = product_page(site, "list", more=f"<section>{rows}</section>")
-        tell(browser, page, "accept", said=[{"attribute": "", "revision": 0}])
+        tell(browser, page, "accept", annotations=[{"attribute": "", "revision": 0}])
         assert page.latest_snapshot is not None
         found = find_records(read_page(page.latest_snapshot).texts.tree)[0]
         assert len(found.records) == len(said(page, None)) > 1
@@ -297,7 +297,7 @@ class TestConflicts:
         take(browser, page, "colour", H1)
         mark = {"xpath": "/html/body/p[1]/b"}
         part = {"attribute": "colour", "revision": 0, "marks": [mark], "adds": True}
-        tell(browser, page, "accept", said=[part])
+        tell(browser, page, "accept", annotations=[part])
         assert ["Runner", "25 EUR"] == texts(page, "colour")
 
 
@@ -311,9 +311,9 @@ class TestConflicts:
         {"gesture": "take", "attribute": "name", "revision": True, "place": {"number": 1}},
         {"gesture": "take", "attribute": "name", "revision": 0, "place": {"number": "1"}},
         {"gesture": "take", "attribute": "name", "revision": 0},
-        {"gesture": "accept", "said": "all"},
-        {"gesture": "accept", "said": ["all"]},
-        {"gesture": "absent", "said": [{"attribute": "", "revision": 0}]},
+        {"gesture": "accept", "annotations": "all"},
+        {"gesture": "accept", "annotations": ["all"]},
+        {"gesture": "absent", "annotations": [{"attribute": "", "revision": 0}]},
     ],
 )
 def test_a_gesture_of_another_form_is_refused(

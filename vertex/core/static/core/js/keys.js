@@ -1,13 +1,13 @@
 // Keys work the same on every page: an element names its key with data-key, a table its rows with data-row.
-const WAIT_AFTER_G = 1200;
+export const WAIT_AFTER_G = 1200;
 
 let afterG = 0;
 
-const isTyping = (element) =>
+export const isTyping = (element) =>
   element?.isContentEditable ||
   element?.matches?.("textarea, select, input:not([type=checkbox], [type=radio], [type=button], [type=submit])");
 
-const areSingleKeysOn = () => localStorage.getItem("vertex.keys") !== "off";
+export const areSingleKeysOn = () => localStorage.getItem("vertex.keys") !== "off";
 
 const byKey = (key) =>
   [...document.querySelectorAll(`[data-key="${CSS.escape(key)}"]`)].find(

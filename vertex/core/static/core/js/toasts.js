@@ -32,9 +32,20 @@ export function watchToasts() {
 
 function tell(text) {
   const place = document.getElementById("toasts");
-  if ([...place.children].some((toast) => toast.dataset.text === text)) return;
+  if (![...place.children].some((toast) => toast.dataset.text === text)) showToast(text);
+}
+
+/** Show a toast; with an address, it offers to go there. */
+export function showToast(text, { href = "" } = {}) {
   const toast = document.getElementById("toast-template").content.firstElementChild.cloneNode(true);
   toast.dataset.text = text;
   toast.querySelector(".notice-text").textContent = text;
-  place.append(toast);
+  if (href) {
+    const link = document.createElement("a");
+    link.href = href;
+    link.className = "button button-small";
+    link.textContent = "Show it";
+    toast.insertBefore(link, toast.lastElementChild);
+  }
+  document.getElementById("toasts").append(toast);
 }
