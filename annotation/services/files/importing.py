@@ -43,7 +43,6 @@ PAGES_PER_BATCH = 50
 MAX_REASON_CHARS = 500
 
 
-
 class _RefusedLine(NamedTuple):
     """The number of a line that is not imported, and why."""
 
