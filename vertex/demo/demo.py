@@ -1,60 +1,74 @@
-"""Take one through the product on sites of its own, one step for each part of it.
+"""Take one through the product on sites of its own, by the commands that anybody can type.
 
 The sites come from `vertex.demo.sites`, the one place that the repository has for them: they are test pages
 too, so that what the demo shows is what is tested. They are served on loopback, at fixed ports, so that
-they can be crawled again later from the browser.
+they can be crawled again later from the browser. In place of an editor, the truth that comes with each site
+says what stands where on a few pages.
 """
 
 from __future__ import annotations
 
-import errno
-import ipaddress
-import tempfile
+import os
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from functools import partial
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from http import HTTPStatus
+from io import StringIO
 from pathlib import Path
-from threading import Event
+from typing import NamedTuple
+from urllib.parse import urlsplit
 
 import orjson
 from django.conf import settings
-from django.db.models import Count, Sum
-from django.db.models.functions import Lower
+from django.core.management import CommandError, call_command
 from django.urls import reverse
 from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
-from annotation.models import Vertical
+from annotation.models import Annotation, Sample, Vertical
 from annotation.services.verticals.verticals import assign_vertical, read_vertical, save_vertical
-from clustering.models import Page, SearchClick
-from clustering.services.crawl import crawling
-from clustering.services.pages.search_log import import_search_log, search_log_request
-from clustering.services.sites import sites as adding
-from vertex import environment
-from vertex.core.models import AuditEntry, Job, Role, Site, User
-from vertex.core.services.jobs.requests import create_here
-from vertex.core.services.people import people
-from vertex.demo import demo_rules, sites
-from vertex.demo.sites import DemoSite
-from vertex.demo.sites.server import LOOPBACK, DemoServer, PortTaken, is_served
-from vertex.demo.tour import DemoIncomplete, Tour, TourStep, do_job, job_of
+from clustering.models import Cluster, Clustering, Page, PageMembership
+from clustering.services.sites.sites import add_site
+from rules.models import Record, Rule
+from rules.services.records.extracting import due_pages
+from rules.services.records.published_rules import published_rules
+from vertex.core.models import Job, Site
+from vertex.demo import sites
+from vertex.demo.logins import let_people_in
+from vertex.demo.serving import (
+    LOOPBACK_ADDRESS,
+    check_installation,
+    loopback_allowed,
+    sites_served,
+    url_of,
+)
+from vertex.demo.sites import DemoPage
+from vertex.demo.sites.site import annotation_lines
 
-LOOPBACK_ADDRESS = ipaddress.ip_address(LOOPBACK)
-PEOPLE = {
-    "admin": Role.ADMINISTRATOR,
-    "operator": Role.OPERATOR,
-    "reviewer": Role.REVIEWER,
-    "editor": Role.EDITOR,
-    "viewer": Role.VIEWER,
-}
-STATES = (Page.State.STORED, Page.State.REDIRECTED, Page.State.REFUSED, Page.State.FAILED)
-PASSWORD_CHANGES = ("password.changed", "password.reset", "person.closed")
-LAST_PORT = 65_535
-LOOK_AGAIN = 1.0  # seconds until a port that another demo holds is tried again
+N_ANNOTATED = 3  # pages of each site
 
 
-class DemoRefused(Exception):
-    """The installation, or the machine as it is, cannot show the demo."""
+class DemoIncomplete(Exception):
+    """Some parts of the tour could not be done; what came after them was."""
+
+
+class Step(NamedTuple):
+    """A part of the tour.
+
+    `plan` returns the command line that does it for a site, or why there is nothing to do. It gets the most
+    pages that are crawled of a site, None for all.
+    """
+
+    title: str
+    plan: Callable[[Site, int | None], list[str] | str]
+
+
+class Thing(NamedTuple):
+    """A page that describes one thing of its site's vertical, and what is true of it."""
+
+    url: str
+    truth: DemoPage
 
 
 def take_tour(console: Console, *, max_pages: int | None = None) -> None:
@@ -63,127 +77,69 @@ def take_tour(console: Console, *, max_pages: int | None = None) -> None:
     Raises DemoRefused, SiteExists, and at its end DemoIncomplete where parts of it failed.
     """
     check_installation()
-    tour = Tour(console, max_pages)
+    n_failed = 0
     with sites_served(), loopback_allowed():
+        add_verticals(console)
+        add_sites(console)
         for number, step in enumerate(STEPS, start=1):
             begun = time.monotonic()
             console.print(f"\n[bold]{number}  {step.title}[/]")
-            told = step.show(tour)
-            console.print(f"[dim]{told} · {time.monotonic() - begun:.1f} s[/]")
-    tell_what_to_open(tour)
-    if tour.failures:
-        raise DemoIncomplete(f"{len(tour.failures)} parts failed, see above; the others are done")
+            for name in sites.NAMES:
+                n_failed += not run_step(console, step, Site.objects.get(name=name), max_pages)
+            console.print(f"[dim]{time.monotonic() - begun:.1f} s[/]")
+    print_results(console)
+    console.print("\n[bold]Log-ins: a person of each role[/]")
+    let_people_in(console)
+    print_addresses(console)
+    if n_failed:
+        raise DemoIncomplete(f"{n_failed} parts failed, see above; the others are done")
 
 
-def check_installation() -> None:
-    """Raise DemoRefused where people work: the demo opens loopback and adds log-ins."""
-    if settings.PRODUCTION:
-        raise DemoRefused(
-            "the demo is not for production: it adds log-ins and crawls this machine; unset VERTEX_PRODUCTION"
-        )
-
-
-# Serving
-
-
-def ports() -> dict[str, int]:
-    """Return the port of each site: they follow each other from VERTEX_DEMO_PORT."""
-    first = environment.integer("VERTEX_DEMO_PORT", default=8101, minimum=1)
-    if first + len(sites.NAMES) - 1 > LAST_PORT:
-        raise environment.BadSetting(
-            "VERTEX_DEMO_PORT", f"{first} leaves no room for {len(sites.NAMES)} ports"
-        )
-    return {name: first + number for number, name in enumerate(sites.NAMES)}
-
-
-def url_of(name: str) -> str:
-    return f"http://{LOOPBACK}:{ports()[name]}"
-
-
-@contextmanager
-def sites_served() -> Iterator[None]:
-    """Serve the sites that no other process serves yet, as long as the block lasts. Raises DemoRefused."""
-    with ExitStack() as stack:
-        for name, port in ports().items():
-            while not _is_served(name, port):
-                if server := _server_unless_taken(sites.load(name), port):
-                    stack.enter_context(server)
-                    break
-        yield
-
-
-def serve_sites(console: Console) -> None:
-    """Serve all sites until the process is told to stop. Raises DemoRefused."""
-    check_installation()
-    with ExitStack() as stack:
-        for name, port in ports().items():
-            stack.enter_context(_open_server(sites.load(name), port))
-            console.print(f"{name}: {url_of(name)}/")
-        Event().wait()
-
-
-def _open_server(site: DemoSite, port: int) -> DemoServer:
-    """Listen at the port, as soon as another process that shows the same site has let it go."""
-    while (server := _server_unless_taken(site, port)) is None:
-        _is_served(site.name, port)
-    return server
-
-
-def _server_unless_taken(site: DemoSite, port: int) -> DemoServer | None:
-    """Listen at the port; where another process was faster, wait a moment and return None."""
+def run_step(console: Console, step: Step, site: Site, max_pages: int | None) -> bool:
+    """Call a step's command for a site, and return whether it went well."""
     try:
-        return DemoServer(site, port)
-    except OSError as error:
-        if error.errno != errno.EADDRINUSE:
-            raise
-        time.sleep(LOOK_AGAIN)
-        return None
+        line = step.plan(site, max_pages)
+        if isinstance(line, str):
+            console.print(f"  {site.name}: {line}", markup=False)
+            return True
+        console.print(f"  manage.py {' '.join(line)}", markup=False)
+        notices = call(line)
+    except (CommandError, OSError) as error:
+        console.print(f"  [red]failed: {escape(str(error))}[/]")
+        return False
+    for notice in notices:
+        console.print(f"    [dim]{escape(notice)}[/]")
+    return True
 
 
-def _is_served(name: str, port: int) -> bool:
-    """Say whether a demo serves the site there already. Raises DemoRefused where something else listens."""
-    try:
-        return is_served(name, port)
-    except PortTaken as error:
-        raise DemoRefused(
-            f"{error}; stop that, or set VERTEX_DEMO_PORT to the first of four free ports"
-        ) from None
+def call(line: list[str]) -> list[str]:
+    """Call a command and return its notices; its result lines can be seen in the browser."""
+    stderr = StringIO()
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        call_command(*line, stdout=nowhere, stderr=stderr, no_color=True)
+    return stderr.getvalue().splitlines()
 
 
-@contextmanager
-def loopback_allowed() -> Iterator[None]:
-    """Let this process, and no other, fetch from the address at which the demo serves its sites."""
-    before = settings.ALLOWED_NETWORKS
-    settings.ALLOWED_NETWORKS = [*before, ipaddress.ip_network(LOOPBACK_ADDRESS)]
-    try:
-        yield
-    finally:
-        settings.ALLOWED_NETWORKS = before
+# Before the steps
 
 
-# Steps
-
-
-def add_verticals(tour: Tour) -> str:
+def add_verticals(console: Console) -> None:
     """Add what the sites' pages describe; a vertical that is there stays as people made it."""
-    table = tour.table("vertical", "attributes")
     plans = [read_vertical(orjson.dumps(sites.load(name).vertical)) for name in sites.NAMES]
     known = set(Vertical.objects.values_list("name", flat=True))
     for plan in plans:
         if plan.name not in known:
             save_vertical(name=plan.name, attributes=plan.attributes, actor=None)
-        table.add_row(plan.name, ", ".join(attribute.name for attribute in plan.attributes))
-    tour.console.print(table)
-    return f"{len(plans)} verticals, {len({plan.name for plan in plans} - known)} of them new"
+    n_new = len({plan.name for plan in plans} - known)
+    console.print(f"{len(plans)} verticals, {n_new} of them new")
 
 
-def add_sites(tour: Tour) -> str:
-    """Add the sites with their verticals."""
-    table = tour.table("site", "title", "address")
+def add_sites(console: Console) -> None:
+    """Add the sites with their verticals. Raises SiteExists."""
     n_before = Site.objects.count()
     for name in sites.NAMES:
         demo_site = sites.load(name)
-        site = adding.add_site(
+        site = add_site(
             name=name,
             root_url=url_of(name) + "/",
             title=demo_site.title,
@@ -193,158 +149,218 @@ def add_sites(tour: Tour) -> str:
         if not site.assignments.exists():
             vertical = Vertical.objects.get(name=demo_site.vertical["name"])
             assign_vertical(site=site, vertical=vertical, actor=None)
-        table.add_row(name, site.title, site.root_url)
-    tour.console.print(table)
-    return f"{len(sites.NAMES)} sites, {Site.objects.count() - n_before} of them new"
+    n_new = Site.objects.count() - n_before
+    console.print(f"{len(sites.NAMES)} sites, {n_new} of them new")
 
 
-def crawl_sites(tour: Tour) -> str:
-    """Crawl the sites that were not crawled to the end yet, and count what is there."""
-
-    def row(site: Site) -> list[str]:
-        how = "crawled before" if _is_crawled(site, tour.max_pages) else _crawl(site, tour)
-        n_by_state = dict(site.pages.order_by().values_list("state").annotate(n=Count("pk")))
-        return [*(f"{n_by_state.get(state, 0):,}" for state in STATES), how]
-
-    tour.show_sites("n stored", "n redirected", "n refused", "n failed", "how", row=row)
-    stored = Page.objects.filter(site__name__in=sites.NAMES, state=Page.State.STORED)
-    return f"{stored.count():,} pages stored with their links"
+# Steps
 
 
-def _is_crawled(site: Site, max_pages: int | None) -> bool:
-    """Say whether the last crawl went as far as this one would."""
-    done = Job.objects.filter(site=site, task="clustering.crawl_site", state=Job.State.DONE)
-    last = done.order_by("-pk").first()
-    if last is None:
-        return False
-    limit = last.params.get("max_pages")
-    return limit is None or (max_pages is not None and max_pages <= limit)
+def plan_crawl(site: Site, max_pages: int | None) -> list[str] | str:
+    """Crawl a site that was not crawled as far as this tour goes."""
+    jobs = Job.objects.filter(site=site, task="clustering.crawl_site", state=Job.State.DONE)
+    last = jobs.order_by("-pk").first()
+    if last is not None:
+        limit = last.params.get("max_pages")
+        if limit is None or (max_pages is not None and max_pages <= limit):
+            return "crawled before"
+    limits = [] if max_pages is None else ["--max-pages", str(max_pages)]
+    return ["crawl_site", site.name, *limits]
 
 
-def _crawl(site: Site, tour: Tour) -> str:
-    """Crawl a site in this process and say how fast that was. Raises JobFailed."""
-    job = crawling.interrupted_crawl(site=site, max_pages=tour.max_pages)
-    if job is None:
-        job = create_here(crawling.crawl_request(site=site, max_pages=tour.max_pages))
-    crawling.resume_crawl(job=job)
-    begun = time.monotonic()
-    with tour.progress(job.title, len(sites.load(site.name).pages)) as advance:
-        work = partial(crawling.crawl, max_pages=tour.max_pages)
-        told = do_job(job, work, advance)
-    tour.crawled_on.add(site.name)
-    return told or f"{job.n_done / (time.monotonic() - begun):,.0f} pages a second"
-
-
-def import_search_logs(tour: Tour) -> str:
-    """Bring in what people typed before they came to the sites' pages."""
-
-    def row(site: Site) -> list[str]:
-        if not site.search_clicks.exists():
-            _import_search_log(site)
-        clicks = SearchClick.objects.filter(site=site)
-        sums = clicks.aggregate(n=Count("pk"), clicks=Sum("clicks"))
-        most = clicks.order_by("-clicks", "query").first()
-        return [f"{sums['clicks'] or 0:,}", f"{sums['n']:,}", most.query if most else ""]
-
-    tour.show_sites("n clicks", "n queries", "most clicked", row=row)
-    clicks = SearchClick.objects.filter(site__name__in=sites.NAMES)
-    return f"{clicks.count():,} queries with the pages that they led to"
-
-
-def _import_search_log(site: Site) -> None:
+def plan_search_log(site: Site, _max_pages: int | None) -> list[str] | str:
     """Import a site's log; the file stays, so that a run that was cut off can be done again."""
-    path = settings.VAR_DIR / "demo" / f"{site.name}-search-log.tsv"
-    path.parent.mkdir(parents=True, exist_ok=True)
+    if site.search_clicks.exists():
+        return "imported before"
+    path = _folder() / f"{site.name}-search-log.tsv"
     path.write_text(sites.load(site.name).search_log(url_of(site.name)), encoding="utf-8")
-    do_job(job_of(partial(search_log_request, site=site, source=path)), import_search_log)
+    return ["import_search_log", site.name, str(path)]
 
 
-def let_people_in(tour: Tour) -> str:
-    """Add a person of each role; passwords that this installation knows are told again."""
-    known = {
-        user.username.lower(): user
-        for user in User.objects.annotate(name=Lower("username")).filter(name__in=PEOPLE)
-    }
-    missing = [name for name in PEOPLE if name not in known]
-    # Written down before they count: no password is lost, whenever the demo is cut off.
-    logins = {name: people.random_password() for name in missing} | read_logins()
-    write_logins(logins)
-    for name in missing:
-        people.create_user(username=name, role=PEOPLE[name], password=logins[name], actor=None)
-    table = tour.table("log-in", "role", "password")
-    for name, role in PEOPLE.items():
-        table.add_row(name, role.label, _password_told(known.get(name), logins.get(name)))
-    tour.console.print(table)
-    return f"{len(missing)} people are new; the passwords stand in {logins_path()}"
+def plan_clustering(site: Site, _max_pages: int | None) -> list[str] | str:
+    """Cluster a site that has no clusters yet, or pages that came after them."""
+    current = _current(site)
+    if current is not None and not _has_newer_pages(site, current):
+        return "clustered before"
+    return ["cluster_site", site.name]
 
 
-def _password_told(user: User | None, password: str | None) -> str:
-    """Return the password; of an account that was there before or changed, only what is known of it."""
-    if user is None:
-        return password or ""
-    if password is None:
-        return "as it was: the account is not the demo's"
-    changes = AuditEntry.objects.filter(subject=user.username, action__in=PASSWORD_CHANGES)
-    return "changed since" if changes.exists() else password
+def plan_samples(site: Site, _max_pages: int | None) -> list[str] | str:
+    """Draw the samples of clusters that have none since they were made."""
+    current = _current(site)
+    if current is None:
+        return "no clusters yet"
+    if Sample.objects.filter(cluster__site=site, drawn_at__gte=current.made_at).exists():
+        return "drawn before"
+    return ["draw_samples", site.name]
 
 
-def logins_path() -> Path:
-    return Path(settings.VAR_DIR) / "demo-logins.txt"
+def plan_annotations(site: Site, _max_pages: int | None) -> list[str] | str:
+    """Import what stands where on the first samples of the cluster that holds most of a site's things."""
+    cluster = main_cluster(site)
+    if cluster is None:
+        return "no page of a thing yet"
+    if Annotation.objects.of_cluster(cluster).exists():
+        return "annotated before"
+    path = _folder() / f"{site.name}-annotations.jsonl"
+    lines = _annotations_of(site, cluster)
+    path.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in lines))
+    return ["import_annotations", site.name, str(path)]
 
 
-def read_logins() -> dict[str, str]:
-    """Return the passwords that the demo gave, by name."""
-    try:
-        lines = logins_path().read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        return {}
-    pairs = (line.split() for line in lines if not line.startswith("#"))
-    return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
+def plan_learning(site: Site, _max_pages: int | None) -> list[str] | str:
+    """Learn and publish the rule of an annotated cluster that has none."""
+    cluster = main_cluster(site)
+    if cluster is None or not Annotation.objects.live().of_cluster(cluster).exists():
+        return "nothing annotated yet"
+    if Rule.objects.published().filter(cluster=cluster).exists():
+        return "published before"
+    return ["learn_rules", site.name, "--cluster", cluster.name]
 
 
-def write_logins(logins: dict[str, str]) -> None:
-    """Keep the passwords where nobody but the installation's own user can read them."""
-    handle, part = tempfile.mkstemp(dir=settings.VAR_DIR, prefix=".demo-logins-")
-    with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - a handle, not a path
-        file.write(
-            "# Log-ins of the demo. Delete the file when the accounts have passwords of their own.\n"
-        )
-        file.writelines(f"{name} {password}\n" for name, password in logins.items())
-    Path(part).replace(logins_path())
+def plan_extraction(site: Site, _max_pages: int | None) -> list[str] | str:
+    """Run the published rules on all pages that they have not seen as they are now."""
+    published = published_rules(site)
+    if not published.rule_by_cluster:
+        return "no rule yet"
+    if not due_pages(site, published.ruleset_version):
+        return "extracted before"
+    return ["extract_records", site.name]
 
 
 STEPS = [
-    TourStep("Verticals: what the pages describe", add_verticals),
-    TourStep("Sites: four, made from templates, served on this machine", add_sites),
-    TourStep("Pages: a crawl stores what it finds, and why it left out the rest", crawl_sites),
-    TourStep("Search logs: what people typed before they came", import_search_logs),
-    *demo_rules.STEPS,
-    TourStep("People: one of each role", let_people_in),
+    Step("Pages: a crawl stores what it finds, and why it left out the rest", plan_crawl),
+    Step("Search logs: what people typed before they came", plan_search_log),
+    Step("Clusters: pages that one template makes", plan_clustering),
+    Step("Samples: the pages worth an editor's time", plan_samples),
+    Step("Annotations: what stands where on three of them", plan_annotations),
+    Step("Rules: learnt from the annotations, published", plan_learning),
+    Step("Records: what the rules find on all pages", plan_extraction),
 ]
 
 
-def tell_what_to_open(tour: Tour) -> None:
-    """Say where to look in the browser, and what else can be tried."""
-    table = tour.table("open", "to see")
+def _folder() -> Path:
+    """Return the folder of the files that the demo imports. Raises OSError."""
+    folder: Path = settings.VAR_DIR / "demo"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _current(site: Site) -> Clustering | None:
+    return Clustering.objects.current().without_model().filter(site=site).first()
+
+
+def _has_newer_pages(site: Site, clustering: Clustering) -> bool:
+    """Return whether pages came that a clustering has not judged."""
+    return site.last_snapshot_at is not None and site.last_snapshot_at > clustering.assigned_at
+
+
+def main_cluster(site: Site) -> Cluster | None:
+    """Return the cluster with most of the pages that describe a thing; None where there is none."""
+    things = _things_by_cluster(site)
+    sizes = Counter({cluster: len(pages) for cluster, pages in things.items()})
+    return Cluster.objects.get(pk=sizes.most_common(1)[0][0]) if sizes else None
+
+
+def _things_by_cluster(site: Site) -> dict[int, dict[int, Thing]]:
+    """Return the things of each cluster, by page."""
+    memberships = PageMembership.objects.current().filter(page__site=site, cluster__isnull=False)
+    rows = memberships.order_by("page").values_list("cluster", "page", "page__url")
+    things: defaultdict[int, dict[int, Thing]] = defaultdict(dict)
+    for cluster, page, url in rows:
+        parts = urlsplit(url)
+        target = f"{parts.path}?{parts.query}" if parts.query else parts.path
+        truth = sites.load(site.name).page_at(target)
+        if truth is not None and truth.values and truth.status < HTTPStatus.BAD_REQUEST:
+            things[cluster][page] = Thing(url, truth)
+    return dict(things)
+
+
+def _annotations_of(site: Site, cluster: Cluster) -> list[dict[str, object]]:
+    """Return what is true of the first samples of a cluster, as lines of annotations."""
+    things = _things_by_cluster(site)[cluster.pk]
+    sampled = Sample.objects.filter(cluster=cluster).order_by("rank").values_list("page", flat=True)
+    pages = [page for page in dict.fromkeys([*sampled, *things]) if page in things]
+    lines: list[dict[str, object]] = []
+    for page in pages[:N_ANNOTATED]:
+        thing = things[page]
+        lines += [{"url": thing.url} | line for line in annotation_lines(thing.truth)]
+    return lines
+
+
+# After the steps
+
+
+def print_results(console: Console) -> None:
+    """Print a table of what each site has now, and the sum of it."""
+    table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0))
+    table.add_column("site")
+    for column in ("pages", "queries", "clusters", "samples", "annotations", "records"):
+        table.add_column(column, justify="right")
+    table.add_column("rule", overflow="fold")
+    for name in sites.NAMES:
+        site = Site.objects.get(name=name)
+        rules = Rule.objects.published().of_site(site).select_related("cluster")
+        counts = (
+            site.pages.filter(state=Page.State.STORED).count(),
+            site.search_clicks.count(),
+            Cluster.objects.present().filter(site=site).count(),
+            Sample.objects.filter(cluster__site=site).count(),
+            Annotation.objects.live().filter(page__site=site).count(),
+            Record.objects.there().filter(site=site).count(),
+        )
+        table.add_row(name, *(f"{n:,}" for n in counts), escape(", ".join(map(str, rules))))
+    console.print("\n[bold]What there is now[/]")
+    console.print(table)
+    names = sites.NAMES
+    n_pages = Page.objects.filter(site__name__in=names, state=Page.State.STORED).count()
+    n_rules = Rule.objects.published().filter(cluster__site__name__in=names).count()
+    n_records = Record.objects.there().filter(site__name__in=names).count()
+    console.print(
+        f"[dim]{n_pages:,} pages stored, {n_rules} rules published, {n_records:,} records[/]"
+    )
+
+
+def print_addresses(console: Console) -> None:
+    """Print where to look in the browser, and what else can be tried."""
+    table = Table("open", "to see", box=None, header_style="dim", padding=(0, 2, 0, 0))
     table.columns[0].no_wrap = True  # so that it can be copied
     name = sites.NAMES[0]
-    for path, told in (
+    for address, what in (
         (reverse("sites"), "all sites"),
         (reverse("site", args=[name]), "how far one of them has come"),
         (reverse("pages", args=[name]), "its pages, their snapshots and links"),
-        *demo_rules.to_open(name),
+        *_addresses_of_results(Site.objects.get(name=name)),
         (reverse("refusals"), "what was left out, and why"),
         (reverse("jobs"), "the work that was done"),
         (reverse("verticals"), "the verticals and their attributes"),
         (reverse("audit"), "who did what"),
         (url_of(name) + "/", "the site itself, while the demo or `make run` serves it"),
     ):
-        table.add_row(path, told)
-    tour.console.print("\n[bold]What to open[/]  (log in as admin; `make run` tells the address)")
-    tour.console.print(table)
+        table.add_row(address, what)
+    console.print("\n[bold]What to open[/]  (log in as admin; `make run` tells the address)")
+    console.print(table)
     if not any(LOOPBACK_ADDRESS in network for network in settings.ALLOWED_NETWORKS):
-        tour.console.print(
-            "Crawls begun in the browser reach these sites only with VERTEX_ALLOWED_NETWORKS=127.0.0.0/8, "
-            "which `make run` sets.",
+        console.print(
+            "Crawls begun in the browser reach these sites only with "
+            "VERTEX_ALLOWED_NETWORKS=127.0.0.0/8, which `make run` sets.",
             style="yellow",
         )
+
+
+def _addresses_of_results(site: Site) -> list[tuple[str, str]]:
+    """Return where to see what came of a site, as far as it came."""
+    addresses = [(reverse("clusters", args=[site.name]), "its clusters")]
+    cluster = main_cluster(site)
+    if cluster is not None:
+        address = reverse("cluster", args=[site.name, cluster.name])
+        addresses.append((address, "the one that holds its things"))
+        if Rule.objects.filter(cluster=cluster).exists():
+            address = reverse("rule", args=[site.name, cluster.name])
+            addresses.append((address, "what was learnt for it, and from what"))
+    addresses.append((reverse("records", args=[site.name]), "its records"))
+    record = Record.objects.there().filter(site=site).order_by("pk").first()
+    if record is not None:
+        address = reverse("record", args=[site.name, record.pk])
+        addresses.append((address, "one of them, and where it stands"))
+    return addresses

@@ -11,8 +11,7 @@ from rich.console import Console
 
 from clustering.services.sites.sites import SiteExists
 from vertex.core.management.output import WorkCommand
-from vertex.demo import demo
-from vertex.demo.tour import DemoIncomplete
+from vertex.demo import demo, serving
 
 
 class Command(WorkCommand):
@@ -21,7 +20,7 @@ class Command(WorkCommand):
         "clusters, samples, annotations, rules, records. Add a person of each role and say what to open in "
         "the browser. Doing it again is quick, goes on where it stopped and undoes nothing."
     )
-    failures = (demo.DemoRefused, DemoIncomplete, SiteExists)
+    failures = (serving.DemoRefused, demo.DemoIncomplete, SiteExists)
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
@@ -42,6 +41,6 @@ class Command(WorkCommand):
         if options["serve"]:
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: sys.exit(0))
-            demo.serve_sites(console)
+            serving.serve_sites(console)
         else:
             demo.take_tour(console, max_pages=options["max_pages"])

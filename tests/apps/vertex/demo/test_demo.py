@@ -21,9 +21,8 @@ from clustering.models import Page, SearchClick
 from vertex import environment
 from vertex.core.models import Job, Role, Site, User
 from vertex.core.services.people import people
-from vertex.demo import demo, sites
+from vertex.demo import demo, logins, serving, sites
 from vertex.demo.sites.server import LOOPBACK, DemoServer, free_ports, is_served
-from vertex.demo.tour import TourStep
 
 pytestmark = pytest.mark.xdist_group("demo sites")
 
@@ -111,37 +110,37 @@ class TestTour:
 class TestPeople:
     @pytest.fixture(autouse=True)
     def only_people(self, installation: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(demo, "STEPS", [TourStep("People", demo.let_people_in)])
+        monkeypatch.setattr(demo, "STEPS", [])
 
     def test_there_is_one_of_each_role_who_can_log_in(self) -> None:
         told = take_tour()
-        logins = demo.read_logins()
+        passwords = logins.read_logins()
 
-        assert set(Role.values) == set(demo.PEOPLE.values())
-        for name, role in demo.PEOPLE.items():
+        assert set(Role.values) == set(logins.PEOPLE.values())
+        for name, role in logins.PEOPLE.items():
             user = User.objects.get(username=name)
             assert user.has_role(role)
-            assert user.check_password(logins[name])
-            assert logins[name] in told
+            assert user.check_password(passwords[name])
+            assert passwords[name] in told
         assert not User.objects.get(username="viewer").has_role(Role.EDITOR)
 
     def test_nobody_else_can_read_the_passwords(self) -> None:
         take_tour()
 
-        assert oct(demo.logins_path().stat().st_mode & 0o777) == "0o600"
-        assert list(demo.logins_path().parent.glob(".demo-logins*")) == []
+        assert oct(logins.logins_path().stat().st_mode & 0o777) == "0o600"
+        assert list(logins.logins_path().parent.glob(".demo-logins*")) == []
 
     def test_the_same_passwords_are_told_again(self) -> None:
         take_tour()
-        before = demo.read_logins()
+        before = logins.read_logins()
         told = take_tour()
 
-        assert before == demo.read_logins()
+        assert before == logins.read_logins()
         assert all(password in told for password in before.values())
 
     def test_a_password_that_was_changed_is_not_told(self) -> None:
         take_tour()
-        old = demo.read_logins()["editor"]
+        old = logins.read_logins()["editor"]
         editor = User.objects.get(username="editor")
         people.set_password(user=editor, password="a-better-one-of-my-own", actor=None)
         told = take_tour()
@@ -161,15 +160,15 @@ class TestPeople:
         assert not admin.has_role(Role.VIEWER)
 
     def test_a_run_that_died_before_the_accounts_came_loses_no_password(self) -> None:
-        demo.write_logins({"admin": "written-before-it-died"})
+        logins.write_logins({"admin": "written-before-it-died"})
         take_tour()
 
         assert User.objects.get(username="admin").check_password("written-before-it-died")
 
     def test_a_lost_file_leaves_accounts_and_passwords_as_they_are(self) -> None:
         take_tour()
-        password = demo.read_logins()["viewer"]
-        demo.logins_path().unlink()
+        password = logins.read_logins()["viewer"]
+        logins.logins_path().unlink()
         told = take_tour()
 
         assert password not in told
@@ -179,7 +178,7 @@ class TestPeople:
 class TestNetwork:
     def test_loopback_is_open_for_the_tour_alone(self, settings: Any) -> None:
         settings.ALLOWED_NETWORKS = [ipaddress.ip_network("10.0.0.0/8")]
-        with demo.loopback_allowed():
+        with serving.loopback_allowed():
             assert [str(network) for network in settings.ALLOWED_NETWORKS] == [
                 "10.0.0.0/8",
                 "127.0.0.1/32",
@@ -188,7 +187,7 @@ class TestNetwork:
         assert [str(network) for network in settings.ALLOWED_NETWORKS] == ["10.0.0.0/8"]
 
     def test_it_closes_after_an_error_too(self, settings: Any) -> None:
-        with pytest.raises(ZeroDivisionError), demo.loopback_allowed():
+        with pytest.raises(ZeroDivisionError), serving.loopback_allowed():
             _ = 1 / 0
 
         assert settings.ALLOWED_NETWORKS == []
@@ -196,26 +195,26 @@ class TestNetwork:
 
 class TestServing:
     def test_sites_are_served_as_long_as_the_block_lasts(self, installation: Path) -> None:
-        with demo.sites_served():
-            assert all(is_served(name, port) for name, port in demo.ports().items())
+        with serving.sites_served():
+            assert all(is_served(name, port) for name, port in serving.ports().items())
 
-        assert not any(is_served(name, port) for name, port in demo.ports().items())
+        assert not any(is_served(name, port) for name, port in serving.ports().items())
 
     def test_a_site_that_is_served_already_is_used_as_it_is(self, installation: Path) -> None:
-        port = demo.ports()["town-guide"]
+        port = serving.ports()["town-guide"]
         with DemoServer(sites.load("town-guide"), port):
-            with demo.sites_served():
+            with serving.sites_served():
                 assert is_served("town-guide", port)
             assert is_served("town-guide", port)
 
     def test_the_server_waits_for_a_demo_that_still_holds_the_port(
         self, installation: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(demo, "LOOK_AGAIN", 0.02)
-        port = demo.ports()["town-guide"]
+        monkeypatch.setattr(serving, "RETRY_SECONDS", 0.02)
+        port = serving.ports()["town-guide"]
         with ThreadPoolExecutor(1) as pool:
             with DemoServer(sites.load("town-guide"), port):
-                waiting = pool.submit(demo._open_server, sites.load("town-guide"), port)
+                waiting = pool.submit(serving._open_server, sites.load("town-guide"), port)
                 assert not wait([waiting], timeout=0.3).done
             with waiting.result(timeout=60):
                 assert is_served("town-guide", port)
@@ -223,27 +222,27 @@ class TestServing:
     def test_two_demos_that_start_together_do_not_stumble(
         self, installation: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(demo, "LOOK_AGAIN", 0.02)
-        port = demo.ports()["town-guide"]
-        serve = demo.sites_served()
+        monkeypatch.setattr(serving, "RETRY_SECONDS", 0.02)
+        port = serving.ports()["town-guide"]
+        serve = serving.sites_served()
         with ThreadPoolExecutor(1) as pool:
             with socket.socket() as other:  # it has the port and does not answer yet
                 other.bind((LOOPBACK, port))
-                serving = pool.submit(serve.__enter__)
-                assert not wait([serving], timeout=0.3).done
-            serving.result(timeout=60)
+                waiting = pool.submit(serve.__enter__)
+                assert not wait([waiting], timeout=0.3).done
+            waiting.result(timeout=60)
         assert is_served("town-guide", port)
         serve.__exit__(None, None, None)
 
     def test_a_stranger_on_the_port_is_told_with_the_way_out(self, installation: Path) -> None:
-        port = demo.ports()["alpine-shop"]
+        port = serving.ports()["alpine-shop"]
         with ThreadingHTTPServer((LOOPBACK, port), BaseHTTPRequestHandler) as stranger:
             Thread(target=stranger.serve_forever, daemon=True).start()
             with pytest.raises(
-                demo.DemoRefused,
+                serving.DemoRefused,
                 match=rf"port {port} is taken by .*; stop that, or set VERTEX_DEMO_PORT",
             ):
-                demo.sites_served().__enter__()
+                serving.sites_served().__enter__()
             stranger.shutdown()
 
     def test_ports_beyond_the_last_are_refused_by_name(
@@ -254,4 +253,4 @@ class TestServing:
         with pytest.raises(
             environment.BadSetting, match="VERTEX_DEMO_PORT: 65534 leaves no room for 4 ports"
         ):
-            demo.ports()
+            serving.ports()
