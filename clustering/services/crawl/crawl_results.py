@@ -1,4 +1,4 @@
-"""Write down what came back from a site: pages, redirects, refusals and the links to go on with."""
+"""Store what came back from a site: pages, redirects, refusals and the links to follow next."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from vertex.core.texts import storable
 MAX_TRIES: Final = 4  # of a page
 MAX_REDIRECTS: Final = 5
 MAX_TWINS: Final = 20  # pages with the same bytes whose links are followed
-LISTED: Final = 1000  # refusals of one kind that a job lists one by one
+MAX_LISTED: Final = 1000  # refusals of one kind that a job lists one by one
 NO_CONTENT: Final = frozenset({204, 205})
 SERVER_ERROR: Final = 500
 ERROR: Final = 400
@@ -38,7 +38,7 @@ PAGE_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
 
 @dataclass(frozen=True, slots=True)
 class PageOutcome:
-    """What an answer makes of its page."""
+    """The state that an answer gives its page, with the reason."""
 
     state: Page.State
     code: str = ""
@@ -48,7 +48,7 @@ class PageOutcome:
 
 
 class Line(NamedTuple):
-    """What is told of a page that was visited."""
+    """What is reported of a page that was visited."""
 
     url: str
     status: int | None
@@ -58,16 +58,16 @@ class Line(NamedTuple):
 
 @dataclass(slots=True)
 class BatchResult:
-    """What a batch of answers led to."""
+    """What storing one batch changed."""
 
     lines: list[Line] = field(default_factory=list)
     n_visited: int = 0
     n_due_by_host: Counter[int] = field(default_factory=Counter)
-    again: list[DuePage] = field(default_factory=list)
+    retries: list[DuePage] = field(default_factory=list)
 
 
 def takes_page(status: int, content_type: str) -> bool:
-    """Say whether a body may be that of a page; one without a type is looked at."""
+    """Return whether a body may be that of a page; one without a type is read to find out."""
     return status not in NO_CONTENT and essence(content_type) in PAGE_TYPES | {""}
 
 
@@ -80,16 +80,15 @@ def essence(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
-def judge(ticket: FetchTask, page: DuePage) -> PageOutcome:
-    """Decide what an answer makes of its page; Page.State.DUE means to try again."""
-    if ticket.refused is not None:
-        code, reason = ticket.refused.code, str(ticket.refused)
-        if ticket.refused.is_transient and page.n_tries + 1 < MAX_TRIES:
+def judge(task: FetchTask, page: DuePage) -> PageOutcome:
+    """Return what an answer makes of its page; Page.State.DUE means to try again."""
+    if task.refused is not None:
+        code, reason = task.refused.code, str(task.refused)
+        if task.refused.is_transient and page.n_tries + 1 < MAX_TRIES:
             return PageOutcome(Page.State.DUE, code, reason)
-        return PageOutcome(
-            Page.State.REFUSED if code in REFUSING else Page.State.FAILED, code, reason
-        )
-    answer = ticket.answer
+        state = Page.State.REFUSED if code in REFUSING else Page.State.FAILED
+        return PageOutcome(state, code, reason)
+    answer = task.answer
     if not isinstance(answer, Fetched):
         raise TypeError(f"{page.url} has no answer")
     if answer.status in BUSY or answer.status >= SERVER_ERROR:
@@ -105,13 +104,13 @@ def _judge_answer(answer: Fetched) -> PageOutcome:
         return PageOutcome(Page.State.REFUSED, "redirect", str(error), answer.status)
     if location:
         return PageOutcome(Page.State.REDIRECTED, status=answer.status, location=location)
-    why_not = _why_no_page(answer)
-    return PageOutcome(
-        Page.State.SKIPPED if why_not else Page.State.STORED, "", why_not, answer.status
-    )
+    reason = _why_no_page(answer)
+    state = Page.State.SKIPPED if reason else Page.State.STORED
+    return PageOutcome(state, reason=reason, status=answer.status)
 
 
 def _why_no_page(answer: Fetched) -> str:
+    """Return why an answer is no page, blank where it is one."""
     if answer.status in NO_CONTENT or 300 <= answer.status < ERROR:
         return f"answers {answer.status} without a page"
     if not takes_page(answer.status, answer.content_type):
@@ -123,7 +122,7 @@ def _why_no_page(answer: Fetched) -> str:
 
 @dataclass(slots=True)
 class CrawlWriter:
-    """The writer of one crawl's results. `prepare` outside a transaction, then `store` within one."""
+    """Write a crawl's answers: `prepare` outside a transaction, then `store` within one."""
 
     job: Job
     site: Site
@@ -131,54 +130,52 @@ class CrawlWriter:
     follows_links: bool = True  # without, only redirects are
     _n_refused_by_code: Counter[str] = field(default_factory=Counter)
 
-    def prepare(self, tickets: Sequence[FetchTask]) -> PreparedBatch:
+    def prepare(self, tasks: Sequence[FetchTask]) -> PreparedBatch:
         """Judge answers and parse the pages among them; their bodies go into the page store."""
-        judged = [
-            (ticket, ticket.page, judge(ticket, ticket.page)) for ticket in tickets if ticket.page
-        ]
+        judged = [(task, task.page, judge(task, task.page)) for task in tasks if task.page]
         pages = [
-            (ticket, page) for ticket, page, verdict in judged if verdict.state == Page.State.STORED
+            (task, page) for task, page, outcome in judged if outcome.state == Page.State.STORED
         ]
-        visits = prepare_visits([_visit_of(ticket, page) for ticket, page in pages])
+        visits = prepare_visits([_visit_of(task, page) for task, page in pages])
         return PreparedBatch(judged, visits)
 
     def store(self, prepared: PreparedBatch) -> BatchResult:
-        """Write everything down, inside the caller's transaction."""
-        noted = BatchResult()
+        """Store a batch, inside the caller's transaction."""
+        result = BatchResult()
         stored = {
             visit.url: visit
             for visit in store_visits(site=self.site, prepared=prepared.visits, job=self.job)
         }
         self._settle(prepared, stored)
         followed = self._worth_following(stored.values()) if self.follows_links else set()
-        found: list[LinkTarget] = []
-        for ticket, page, verdict in prepared.judged:
-            if verdict.state == Page.State.STORED:
+        targets: list[LinkTarget] = []
+        for task, page, outcome in prepared.judged:
+            if outcome.state == Page.State.STORED:
                 visit = stored[page.url]
-                noted.lines.append(Line(page.url, verdict.status, visit.snapshot, visit.reason))
-                if visit.page_id in followed and (verdict.status or 0) < ERROR:
-                    found += [
+                result.lines.append(Line(page.url, outcome.status, visit.snapshot, visit.reason))
+                if visit.page_id in followed and (outcome.status or 0) < ERROR:
+                    targets += [
                         LinkTarget(link.url, link.written, page.depth + 1) for link in visit.links
                     ]
             else:
-                found += self._store_other(ticket, page, verdict, noted)
-            noted.n_visited += _counts(ticket, page, verdict)
-        noted.n_due_by_host, traps = self.frontier.add(found)
+                targets += self._store_other(task, page, outcome, result)
+            result.n_visited += _counts(task, page, outcome)
+        result.n_due_by_host, traps = self.frontier.add(targets)
         self._link_redirects(prepared.judged)
         self.refuse_all(traps)
-        return noted
+        return result
 
     def refuse_all(self, traps: Iterable[Trap]) -> None:
-        """Write rows of addresses that are not followed."""
+        """Save a refusal for each address that is not followed."""
         for trap in traps:
             self.refuse(trap.url, trap.code, trap.reason)
 
     def refuse(self, subject: str, code: str, reason: str) -> None:
-        """Write a row that an operator reads; of one kind no more than the first thousand."""
+        """Save a refusal for the operator; of one kind no more than the first thousand."""
         self._n_refused_by_code[code] += 1
-        if self._n_refused_by_code[code] > LISTED:
+        if self._n_refused_by_code[code] > MAX_LISTED:
             return
-        if self._n_refused_by_code[code] == LISTED:
+        if self._n_refused_by_code[code] == MAX_LISTED:
             reason = f"{reason} (further ones of this kind are not listed)"
         Refusal.objects.create(
             site=self.site,
@@ -189,12 +186,12 @@ class CrawlWriter:
         )
 
     def _settle(self, prepared: PreparedBatch, stored: Mapping[str, StoredVisit]) -> None:
-        """Take every visited page off the frontier, also one whose last visit claims to be of the future."""
+        """Remove every visited page from the frontier, also one with a visit that claims to be later."""
         for state, has_failed in ((Page.State.STORED, False), (Page.State.FAILED, True)):
             pks = [
                 page.pk
-                for _, page, verdict in prepared.judged
-                if verdict.state == Page.State.STORED
+                for _, page, outcome in prepared.judged
+                if outcome.state == Page.State.STORED
                 and (stored[page.url].snapshot == FAILED) == has_failed
             ]
             Page.objects.filter(pk__in=pks, state=Page.State.DUE).update(state=state)
@@ -231,47 +228,51 @@ class CrawlWriter:
         return Counter(dict(rows))
 
     def _store_other(
-        self, ticket: FetchTask, page: DuePage, verdict: PageOutcome, noted: BatchResult
+        self, task: FetchTask, page: DuePage, outcome: PageOutcome, result: BatchResult
     ) -> list[LinkTarget]:
-        """Write down an answer that is no page; return where it leads."""
-        verdict = self._checked_redirect(page, verdict)
-        if verdict.state == Page.State.DUE:
+        """Store an answer that is no page; return where it leads."""
+        outcome = self._checked_redirect(page, outcome)
+        if outcome.state == Page.State.DUE:
             Page.objects.filter(pk=page.pk).update(
-                n_tries=page.n_tries + 1, reason=storable(verdict.reason, 300)
+                n_tries=page.n_tries + 1, reason=storable(outcome.reason, 300)
             )
-            noted.again.append(replace(page, n_tries=page.n_tries + 1))
+            result.retries.append(replace(page, n_tries=page.n_tries + 1))
             return []
-        changes = {"visited_at": timezone.now()} if ticket.was_asked else {}
+        changes = {"visited_at": timezone.now()} if task.was_asked else {}
         Page.objects.filter(pk=page.pk).update(
-            state=verdict.state,
-            status=verdict.status,
-            reason=storable(_told(verdict), 300),
+            state=outcome.state,
+            status=outcome.status,
+            reason=storable(_reason_of(outcome), 300),
             n_tries=page.n_tries + 1,
             **changes,
         )
-        if verdict.state in {Page.State.REFUSED, Page.State.FAILED}:
-            self.refuse(page.url, verdict.code, verdict.reason)
-        if verdict.state == Page.State.FAILED:
-            noted.lines.append(Line(page.url, verdict.status, FAILED, verdict.reason))
-        if verdict.state != Page.State.REDIRECTED:
+        if outcome.state in {Page.State.REFUSED, Page.State.FAILED}:
+            self.refuse(page.url, outcome.code, outcome.reason)
+        if outcome.state == Page.State.FAILED:
+            result.lines.append(Line(page.url, outcome.status, FAILED, outcome.reason))
+        if outcome.state != Page.State.REDIRECTED:
             return []
         # Where the entry leads is an entry too; any other step counts like a link.
-        return [LinkTarget(verdict.location, verdict.location, page.depth + 1 if page.depth else 0)]
+        return [LinkTarget(outcome.location, outcome.location, page.depth + 1 if page.depth else 0)]
 
-    def _checked_redirect(self, page: DuePage, verdict: PageOutcome) -> PageOutcome:
+    def _checked_redirect(self, page: DuePage, outcome: PageOutcome) -> PageOutcome:
         """Refuse a redirect that leaves the site, turns in a circle or is one of too many."""
-        if verdict.state != Page.State.REDIRECTED:
-            return verdict
-        problem = ""
-        if not self.frontier.has_place_for(verdict.location):
-            problem = f"redirects to another site: {verdict.location}"
-        elif verdict.location in (before := self._redirected_from(page)):
-            problem = f"redirects in a circle, to {verdict.location}"
-        elif len(before) > MAX_REDIRECTS:
-            problem = f"is the last of more than {MAX_REDIRECTS} redirects in a row"
+        if outcome.state != Page.State.REDIRECTED:
+            return outcome
+        problem = self._problem_of_redirect(page, outcome.location)
         if not problem:
-            return verdict
-        return replace(verdict, state=Page.State.REFUSED, code="redirect", reason=problem)
+            return outcome
+        return replace(outcome, state=Page.State.REFUSED, code="redirect", reason=problem)
+
+    def _problem_of_redirect(self, page: DuePage, location: str) -> str:
+        if not self.frontier.belongs_to_site(location):
+            return f"redirects to another site: {location}"
+        before = self._redirected_from(page)
+        if location in before:
+            return f"redirects in a circle, to {location}"
+        if len(before) > MAX_REDIRECTS:
+            return f"is the last of more than {MAX_REDIRECTS} redirects in a row"
+        return ""
 
     def _redirected_from(self, page: DuePage) -> list[str]:
         """Return the pages that led here by redirects, this one first."""
@@ -290,9 +291,13 @@ class CrawlWriter:
         return before
 
     def _link_redirects(self, judged: Iterable[tuple[FetchTask, DuePage, PageOutcome]]) -> None:
-        leading = {page.pk: verdict.location for _, page, verdict in judged if verdict.location}
-        ids = self.frontier.ids_of(set(leading.values())) if leading else {}
-        for pk, location in leading.items():
+        location_by_page = {
+            page.pk: outcome.location for _, page, outcome in judged if outcome.location
+        }
+        if not location_by_page:
+            return
+        ids = self.frontier.ids_of(set(location_by_page.values()))
+        for pk, location in location_by_page.items():
             Page.objects.filter(pk=pk, state=Page.State.REDIRECTED).update(
                 redirects_to=ids.get(location)
             )
@@ -300,14 +305,14 @@ class CrawlWriter:
 
 @dataclass(slots=True)
 class PreparedBatch:
-    """CrawlWriter that only need to be written down."""
+    """Answers that only need to be stored."""
 
     judged: list[tuple[FetchTask, DuePage, PageOutcome]]
     visits: list[PreparedVisit]
 
 
-def _visit_of(ticket: FetchTask, page: DuePage) -> Visit:
-    answer = ticket.answer
+def _visit_of(task: FetchTask, page: DuePage) -> Visit:
+    answer = task.answer
     if not isinstance(answer, Fetched):
         raise TypeError(f"{page.url} has no answer")
     return Visit(
@@ -321,19 +326,17 @@ def _visit_of(ticket: FetchTask, page: DuePage) -> Visit:
     )
 
 
-def _counts(ticket: FetchTask, page: DuePage, verdict: PageOutcome) -> int:
-    """Say how many of the allowed pages this was: one that was asked for, and not for another try.
+def _counts(task: FetchTask, page: DuePage, outcome: PageOutcome) -> int:
+    """Return how many of the allowed pages this was: one that was requested and is not tried again.
 
     A redirect of the entry is none.
     """
-    if not ticket.was_asked or verdict.state == Page.State.DUE:
+    if not task.was_asked or outcome.state == Page.State.DUE:
         return 0
-    return int(not (verdict.state == Page.State.REDIRECTED and page.depth == 0))
+    return int(not (outcome.state == Page.State.REDIRECTED and page.depth == 0))
 
 
-def _told(verdict: PageOutcome) -> str:
-    return (
-        f"redirects to {verdict.location}"
-        if verdict.state == Page.State.REDIRECTED
-        else verdict.reason
-    )
+def _reason_of(outcome: PageOutcome) -> str:
+    if outcome.state == Page.State.REDIRECTED:
+        return f"redirects to {outcome.location}"
+    return outcome.reason

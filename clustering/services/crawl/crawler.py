@@ -30,17 +30,17 @@ from clustering.services.crawl import hosts
 from clustering.services.crawl.crawl_results import CrawlWriter, takes_page
 from clustering.services.crawl.fetch_threads import FetchTask, FetchThreads
 from clustering.services.crawl.frontier import Frontier, LinkTarget
-from clustering.services.crawl.host_queue import CONNECTIONS, HostQueue
+from clustering.services.crawl.host_queue import MAX_CONNECTIONS, HostQueue
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobFailed, JobRun
 
-BATCH: Final = 32  # answers worth a transaction
-AT_MOST: Final = 64  # answers in one transaction
-SOON: Final = 0.2  # seconds that an answer waits for company
-BEAT: Final = 1.0  # seconds between two looks at whether the job was cancelled
-HOST_BEAT: Final = 15.0
+MIN_BATCH: Final = 32  # answers that are stored at once
+MAX_BATCH: Final = 64  # answers in one transaction
+MAX_WAIT_FOR_BATCH: Final = 0.2  # seconds that an answer waits for others
+BEAT_SECONDS: Final = 1.0  # after which a crawl renews its job's lease
+HOST_BEAT_SECONDS: Final = 15.0  # after which it renews the leases of its hosts
 MAX_HELD_BYTES: Final = 64 * 1024 * 1024  # answers that wait to be stored
-WORTH_TELLING: Final = 3.0  # seconds of waiting
+MIN_REPORTED_WAIT: Final = 3.0  # seconds
 
 
 class HostLost(Exception):
@@ -49,19 +49,20 @@ class HostLost(Exception):
 
 @dataclass(slots=True, eq=False)
 class Crawler:
-    """One crawl at work; `go` does it, `close` ends it early or late."""
+    """One crawl at work: `go` runs it, `close` must follow."""
 
     run: JobRun
     site: Site
     frontier: Frontier
-    answers: CrawlWriter
+    writer: CrawlWriter
     stop: threading.Event = field(default_factory=threading.Event)
     ready: SimpleQueue[FetchTask] = field(default_factory=SimpleQueue)
-    lanes: dict[int, HostQueue] = field(default_factory=dict)
-    lane_by_ticket: dict[FetchTask, HostQueue] = field(default_factory=dict)
-    waits_for: dict[int, float] = field(default_factory=dict)  # hosts that another crawl has
+    queues: dict[int, HostQueue] = field(default_factory=dict)
+    queue_by_task: dict[FetchTask, HostQueue] = field(default_factory=dict)
+    # Hosts that another crawl has, and when to try again.
+    waits_for: dict[int, float] = field(default_factory=dict)
     renderer: Renderer | None = None
-    doing: str = ""  # what a job tells where nothing is being waited for
+    doing: str = ""  # the message of the job where nothing is being waited for
     n_visited: int = 0
     n_due: int = 0
     stored_at: float = 0.0
@@ -77,7 +78,7 @@ class Crawler:
     def visit_due(self) -> None:
         """Visit the due pages, and those that they lead to where links are followed."""
         while True:
-            self._open_lanes()
+            self._open_queues()
             self._ask()
             if self._is_finished():
                 break
@@ -85,23 +86,23 @@ class Crawler:
             self._store_what_is_ready()
             self.beat()
 
-    def add(self, found: LinkTarget) -> None:
-        """Make one more page due, unless it is not to be followed."""
+    def add(self, target: LinkTarget) -> None:
+        """Make one more page due, unless it belongs to another site or looks like a trap."""
         with transaction.atomic():
             self.run.renew()
-            n_due_by_host, traps = self.frontier.add([found])
-            self.answers.refuse_all(traps)
+            n_due_by_host, traps = self.frontier.add([target])
+            self.writer.refuse_all(traps)
         self.n_due += n_due_by_host.total()
         self._expect(n_due_by_host)
 
     def close(self) -> None:
-        """Call everybody back and give the hosts free."""
+        """Stop all threads, close the connections and release the hosts."""
         self.stop.set()
-        for lane in self.lanes.values():
-            lane.visitors.dismiss()
-        for lane in self.lanes.values():
-            lane.visitors.join()
-            lane.fetcher.close()
+        for queue in self.queues.values():
+            queue.threads.dismiss()
+        for queue in self.queues.values():
+            queue.threads.join()
+            queue.fetcher.close()
         hosts.release_hosts(job=self.run.job)
 
     @property
@@ -109,6 +110,7 @@ class Crawler:
         return float(self.run.job.params.get("max_pages") or math.inf)
 
     def begin(self) -> None:
+        """Make the entry due, and count what an interrupted run left due."""
         if self.site.render:
             self.renderer = open_renderer(self.stop)
         self.n_visited = self.run.job.n_done
@@ -117,13 +119,13 @@ class Crawler:
             self.run.renew(message=f"Begin at {entry}")
             self.frontier.retry(entry)
             _, traps = self.frontier.add([LinkTarget(entry, entry, 0)])
-            self.answers.refuse_all(traps)
+            self.writer.refuse_all(traps)
         due = self.frontier.n_due_by_host()
         self.n_due = sum(due.values())
         self.waits_for = dict.fromkeys(due, 0.0)
 
-    def _open_lanes(self) -> None:
-        """Take the hosts that have due pages and that no other crawl is fetching from."""
+    def _open_queues(self) -> None:
+        """Lease the hosts that have due pages and that no other crawl is fetching from."""
         now = monotonic()
         for pk, again_at in list(self.waits_for.items()):
             if again_at > now:
@@ -131,216 +133,215 @@ class Crawler:
             host = Host.objects.get(pk=pk)
             if hosts.lease_host(host=host, job=self.run.job):
                 del self.waits_for[pk]
-                self.lanes[pk] = self._lane(host)
+                self.queues[pk] = self._open_queue(host)
             else:
-                self.waits_for[pk] = now + BEAT
+                self.waits_for[pk] = now + BEAT_SECONDS
 
-    def _lane(self, host: Host) -> HostQueue:
+    def _open_queue(self, host: Host) -> HostQueue:
         delay = self.run.job.params.get("delay")
-        lane = HostQueue(
+        queue = HostQueue(
             host=host,
             base_delay=self.site.crawl_delay if delay is None else float(delay),
             fetcher=open_fetcher(self.stop),
-            visitors=FetchThreads(CONNECTIONS, self.ready),
+            threads=FetchThreads(MAX_CONNECTIONS, self.ready),
         )
         if self.site.obey_robots:
             if hosts.has_fresh_robots(host):
-                self._obey(lane)
+                self._obey(queue)
             else:
-                lane.awaits_robots = True
-        return lane
+                queue.awaits_robots = True
+        return queue
 
-    def _obey(self, lane: HostQueue) -> None:
-        lane.robots = Robots(lane.host.robots_text, settings.USER_AGENT)
-        lane.awaits_robots = False
-        if lane.is_asked_to_be_slower:
-            self.answers.refuse(
-                f"{lane.host.name}/robots.txt",
+    def _obey(self, queue: HostQueue) -> None:
+        queue.robots = Robots(queue.host.robots_text, settings.USER_AGENT)
+        queue.awaits_robots = False
+        if queue.is_asked_to_be_slower:
+            self.writer.refuse(
+                f"{queue.host.name}/robots.txt",
                 "crawl_delay",
-                f"asks for {lane.robots.crawl_delay:g} seconds a request; {MAX_CRAWL_DELAY:g} are kept",
+                f"asks for {queue.robots.crawl_delay:g} seconds a request; {MAX_CRAWL_DELAY:g} are kept",
             )
 
     # Asking
 
     def _ask(self) -> None:
-        """Ask each host for as much as it may be asked for now, in turns."""
-        lanes = [lane for lane in self.lanes.values() if not lane.is_idle]
-        for lane in lanes:
-            self._ask_for_robots(lane)
-            self._give_up(lane)
-        n_left = self.max_pages - self.n_visited - sum(len(lane.tickets) for lane in lanes)
-        is_going_on = sum(lane.n_bytes for lane in lanes) < MAX_HELD_BYTES
+        """Start as many requests as each host may get now, in turns."""
+        queues = [queue for queue in self.queues.values() if not queue.is_idle]
+        for queue in queues:
+            self._ask_for_robots(queue)
+            self._give_up(queue)
+        n_left = self.max_pages - self.n_visited - sum(len(queue.tasks) for queue in queues)
+        is_going_on = sum(queue.n_bytes for queue in queues) < MAX_HELD_BYTES
         while is_going_on:
             is_going_on = False
-            for lane in lanes:
-                if n_left > 0 and self._ask_next(lane):
+            for queue in queues:
+                if n_left > 0 and self._ask_next(queue):
                     n_left -= 1
                     is_going_on = True
 
-    def _ask_next(self, lane: HostQueue) -> bool:
-        page = lane.next_page(self.frontier)
+    def _ask_next(self, queue: HostQueue) -> bool:
+        page = queue.next_page(self.frontier)
         if page is None:
             return False
-        refused = lane.refusal_of(page.url)
-        ticket = FetchTask(
-            page, None if refused else partial(self._visit, lane, page.url), refused=refused
+        refused = queue.refusal_of(page.url)
+        task = FetchTask(
+            page, None if refused else partial(self._visit, queue, page.url), refused=refused
         )
-        lane.tickets.append(ticket)
+        queue.tasks.append(task)
         if refused:
-            ticket.settle()
-            ticket.is_ready = True
+            task.settle()
+            task.is_ready = True
         else:
-            self._send(lane, ticket)
+            self._send(queue, task)
         return True
 
-    def _ask_for_robots(self, lane: HostQueue) -> None:
-        if lane.awaits_robots and not lane.has_asked_for_robots and lane.may_be_asked:
-            lane.has_asked_for_robots = True
-            self._send(lane, FetchTask(None, partial(fetch_robots, lane.fetcher, lane.host.name)))
+    def _ask_for_robots(self, queue: HostQueue) -> None:
+        if queue.awaits_robots and not queue.has_asked_for_robots and queue.may_be_asked:
+            queue.has_asked_for_robots = True
+            self._send(
+                queue, FetchTask(None, partial(fetch_robots, queue.fetcher, queue.host.name))
+            )
 
-    def _send(self, lane: HostQueue, ticket: FetchTask) -> None:
-        self.lane_by_ticket[ticket] = lane
-        lane.visitors.send(ticket)
+    def _send(self, queue: HostQueue, task: FetchTask) -> None:
+        self.queue_by_task[task] = queue
+        queue.threads.send(task)
 
-    def _visit(self, lane: HostQueue, url: str) -> Fetched:
-        """Ask for a page; a visitor's thread runs this."""
+    def _visit(self, queue: HostQueue, url: str) -> Fetched:
+        """Fetch a page; a thread of the host runs this."""
         if self.renderer is not None:
             return self.renderer.render(url, takes=takes_page)
-        return lane.fetcher.fetch(url, max_redirects=0, takes=takes_page)
+        return queue.fetcher.fetch(url, max_redirects=0, takes=takes_page)
 
-    def _give_up(self, lane: HostQueue) -> None:
+    def _give_up(self, queue: HostQueue) -> None:
         """Write off the due pages of a host that cannot be fetched from."""
-        if not lane.gives_up_for or lane.tickets:
+        if not queue.gives_up_for or queue.tasks:
             return
         with transaction.atomic():
             self.run.renew()
-            n_pages = self.frontier.write_off(lane.host, lane.gives_up_code, lane.gives_up_for)
+            n_pages = self.frontier.write_off(queue.host, queue.gives_up_code, queue.gives_up_for)
             if n_pages:
-                told = f"{lane.gives_up_for}; {n_pages} known page(s) of it were not fetched"
-                self.answers.refuse(lane.host.name, lane.gives_up_code, told)
+                reason = f"{queue.gives_up_for}; {n_pages} known page(s) of it were not fetched"
+                self.writer.refuse(queue.host.name, queue.gives_up_code, reason)
         self.n_due -= n_pages
-        lane.write_off()
+        queue.write_off()
 
-    # Taking answers
+    # Accepting answers
 
     def _collect(self) -> None:
-        """Wait a moment for answers, and take all that are there."""
+        """Wait a moment for answers, and accept all that are there."""
         try:
-            self._take(self.ready.get(timeout=self._patience()))
+            self._accept(self.ready.get(timeout=self._patience()))
             while True:
-                self._take(self.ready.get_nowait())
+                self._accept(self.ready.get_nowait())
         except Empty:
             return
 
     def _patience(self) -> float:
         """Return how long nothing needs to be done but to wait for answers."""
         now = monotonic()
-        moments = [lane.next_at - now for lane in self.lanes.values() if not lane.is_idle]
-        return min([moment for moment in moments if moment > 0] + [SOON / 2])
+        moments = [queue.next_at - now for queue in self.queues.values() if not queue.is_idle]
+        return min([moment for moment in moments if moment > 0] + [MAX_WAIT_FOR_BATCH / 2])
 
-    def _take(self, ticket: FetchTask) -> None:
-        lane = self.lane_by_ticket.pop(ticket)
-        ticket.is_ready = True
-        pause = lane.note(ticket)
+    def _accept(self, task: FetchTask) -> None:
+        queue = self.queue_by_task.pop(task)
+        task.is_ready = True
+        pause = queue.learn_from(task)
         if pause:
-            hosts.keep_pause(host=lane.host, until=timezone.now() + pause)
-        if ticket.page is None:
-            self._take_robots(lane, ticket)
+            hosts.keep_pause(host=queue.host, until=timezone.now() + pause)
+        if task.page is None:
+            self._accept_robots(queue, task)
 
-    def _take_robots(self, lane: HostQueue, ticket: FetchTask) -> None:
-        lane.has_asked_for_robots = False
-        if isinstance(ticket.answer, RobotsFile):
-            hosts.keep_robots(host=lane.host, file=ticket.answer)
-            self._obey(lane)
-            lane.wait(lane.delay)  # which was not known when robots.txt was asked for
-        elif (
-            ticket.refused is not None
-            and not ticket.refused.is_transient
-            and not ticket.was_stopped
-        ):
-            lane.give_up(ticket.refused.code, f"{lane.host.name}/robots.txt: {ticket.refused}")
+    def _accept_robots(self, queue: HostQueue, task: FetchTask) -> None:
+        queue.has_asked_for_robots = False
+        if isinstance(task.answer, RobotsFile):
+            hosts.keep_robots(host=queue.host, file=task.answer)
+            self._obey(queue)
+            queue.wait(queue.delay)  # which was not known when robots.txt was asked for
+        elif task.refused is not None and not task.refused.is_transient and not task.was_stopped:
+            queue.give_up(task.refused.code, f"{queue.host.name}/robots.txt: {task.refused}")
 
     # Storing
 
     def _store_what_is_ready(self) -> None:
         """Store answers in the order of asking, several at once where they come fast."""
-        n_ready = sum(lane.n_ready for lane in self.lanes.values())
-        nobody_works = any(lane.n_ready and not lane.n_outstanding for lane in self.lanes.values())
-        if n_ready >= BATCH or (n_ready and (nobody_works or monotonic() - self.stored_at >= SOON)):
-            taken = [(lane, ticket) for lane in self.lanes.values() for ticket in lane.take_ready()]
-            for start in range(0, len(taken), AT_MOST):
-                self._store(taken[start : start + AT_MOST])
-            self.stored_at = monotonic()
+        queues = self.queues.values()
+        n_ready = sum(queue.n_ready for queue in queues)
+        nobody_works = any(queue.n_ready and not queue.n_outstanding for queue in queues)
+        has_waited = monotonic() - self.stored_at >= MAX_WAIT_FOR_BATCH
+        if n_ready < MIN_BATCH and not (n_ready and (nobody_works or has_waited)):
+            return
+        ready = [(queue, task) for queue in queues for task in queue.take_ready()]
+        for start in range(0, len(ready), MAX_BATCH):
+            self._store(ready[start : start + MAX_BATCH])
+        self.stored_at = monotonic()
 
     def _store(self, batch: list[tuple[HostQueue, FetchTask]]) -> None:
-        lane_by_page = {ticket.page.pk: lane for lane, ticket in batch if ticket.page}
-        prepared = self.answers.prepare([ticket for _, ticket in batch])
+        queue_by_page = {task.page.pk: queue for queue, task in batch if task.page}
+        prepared = self.writer.prepare([task for _, task in batch])
         with transaction.atomic():
-            noted = self.answers.store(prepared)
-            self.n_visited += noted.n_visited
-            self.n_due += noted.n_due_by_host.total() + len(noted.again) - len(batch)
+            result = self.writer.store(prepared)
+            self.n_visited += result.n_visited
+            self.n_due += result.n_due_by_host.total() + len(result.retries) - len(batch)
             n_total = int(min(self.max_pages, self.n_visited + max(0, self.n_due)))
             self.run.renew(n_done=self.n_visited, n_total=n_total, message=self._message())
-            for lane in set(lane_by_page.values()):
-                if lane.delay:
+            for queue in set(queue_by_page.values()):
+                if queue.delay:
                     hosts.keep_next_fetch(
-                        host=lane.host, at=timezone.now() + timedelta(seconds=lane.delay)
+                        host=queue.host, at=timezone.now() + timedelta(seconds=queue.delay)
                     )
-        for page in noted.again:
-            lane_by_page[page.pk].rest(page)
-        self._expect(noted.n_due_by_host)
-        for line in noted.lines:
+        for page in result.retries:
+            queue_by_page[page.pk].rest(page)
+        self._expect(result.n_due_by_host)
+        for line in result.lines:
             self.run.report(line)
 
     def _expect(self, host_pks: Iterable[int]) -> None:
-        """Look for due pages of these hosts."""
+        """Have due pages of these hosts looked for again."""
         for pk in host_pks:
-            if pk in self.lanes:
-                self.lanes[pk].refill()
+            if pk in self.queues:
+                self.queues[pk].refill()
             else:
                 self.waits_for.setdefault(pk, 0.0)
 
     # Going on and ending
 
     def beat(self) -> None:
-        """Keep the leases, and notice that the job was cancelled."""
+        """Renew the leases of the job and of the hosts. Raises HostLost, and what cancels the job."""
         now = monotonic()
-        if now - self.beaten_at >= BEAT:
+        if now - self.beaten_at >= BEAT_SECONDS:
             self.beaten_at = now
             self.run.renew(message=self._message())
-        if now - self.hosts_kept_at >= HOST_BEAT:
+        if now - self.hosts_kept_at >= HOST_BEAT_SECONDS:
             self.hosts_kept_at = now
-            if not hosts.keep_hosts(hosts=self.lanes.keys(), job=self.run.job):
+            if not hosts.keep_hosts(hosts=self.queues.keys(), job=self.run.job):
                 raise HostLost("another crawl took a host over while this one stood still")
 
     def _message(self) -> str:
-        """Tell what is being waited for, else what is being done."""
+        """Return what is being waited for, else what is being done."""
         now = monotonic()
-        told = [
-            f"{lane.host.name} is left alone for {lane.next_at - now:.0f} seconds"
-            for lane in self.lanes.values()
-            if not lane.is_idle and lane.next_at - now > max(lane.delay, WORTH_TELLING)
+        waits = [
+            f"{queue.host.name} is left alone for {queue.next_at - now:.0f} seconds"
+            for queue in self.queues.values()
+            if not queue.is_idle and queue.next_at - now > max(queue.delay, MIN_REPORTED_WAIT)
         ]
-        names = (
-            Host.objects.filter(pk__in=self.waits_for).values_list("name", flat=True)
-            if self.waits_for
-            else []
-        )
-        told += [f"waits for {name}, from which another crawl is fetching" for name in names]
-        return "; ".join(told).capitalize() or self.doing
+        if self.waits_for:
+            names = Host.objects.filter(pk__in=self.waits_for).values_list("name", flat=True)
+            waits += [f"waits for {name}, from which another crawl is fetching" for name in names]
+        return "; ".join(waits).capitalize() or self.doing
 
     @property
     def has_enough(self) -> bool:
         return self.n_visited >= self.max_pages
 
     def _is_finished(self) -> bool:
-        if any(lane.tickets for lane in self.lanes.values()):
+        if any(queue.tasks for queue in self.queues.values()):
             return False
-        return self.has_enough or not (
-            self.waits_for or any(not lane.is_idle for lane in self.lanes.values())
-        )
+        if self.has_enough:
+            return True
+        return not self.waits_for and all(queue.is_idle for queue in self.queues.values())
 
     def end(self) -> dict[str, Any]:
+        """Return the job's result: pages by state, and how many are left. Raises JobFailed without any."""
         job = self.run.job
         n_by_state = dict(
             Page.objects.filter(crawl=job).values_list("state").annotate(n=Count("pk"))
@@ -349,10 +350,10 @@ class Crawler:
         with transaction.atomic():
             self.run.renew(n_done=self.n_visited, n_total=self.n_visited, message="")
             if n_left:
-                told = (
+                reason = (
                     f"stopped after {self.n_visited} pages, as asked; {n_left} known pages are left"
                 )
-                self.answers.refuse(self.site.root_url, "max_pages", told)
+                self.writer.refuse(self.site.root_url, "max_pages", reason)
         if not n_by_state.get(Page.State.STORED):
             raise JobFailed(self.frontier.first_problem())
         return {**n_by_state, "left": n_left}

@@ -28,7 +28,7 @@ from vertex.core.services.jobs.requests import JobKind, JobRequest
 
 
 class Strategy(models.TextChoices):
-    """In which order pages are visited: all of them, or the few that show what classes there are."""
+    """The order in which pages are visited: all of them, or the few that show what classes there are."""
 
     BREADTH_FIRST = "breadth_first", "Breadth first"
     DENSEST_FIRST = "densest_first", "Densest first"
@@ -59,7 +59,7 @@ def crawl_request(
 
 
 def resume_crawl(*, job: Job) -> None:
-    """Let a crawl that broke off or waits for its next try go on now."""
+    """Make a crawl that broke off or waits for its next try due now."""
     Job.objects.filter(pk=job.pk).exclude(state__in=[Job.State.RUNNING, Job.State.DONE]).update(
         state=Job.State.DUE,
         due_at=timezone.now(),
@@ -90,14 +90,12 @@ def interrupted_crawl(
     if last.state in {Job.State.DUE, Job.State.RUNNING}:
         return last
     broke_off = last.state == Job.State.FAILED or (last.state == Job.State.CANCELLED and last.error)
-    # An exploration makes a page due only when it asks for it.
-    has_more = (
-        last.params["strategy"] != Strategy.BREADTH_FIRST
-        or Page.objects.filter(crawl=last, state=Page.State.DUE).exists()
-    )
-    return (
-        last if broke_off and has_more and last.params["max_pages"] == params["max_pages"] else None
-    )
+    if not broke_off or last.params["max_pages"] != params["max_pages"]:
+        return None
+    # An exploration makes a page due only when it visits it, so it may have more without due pages.
+    is_exploration = last.params["strategy"] != Strategy.BREADTH_FIRST
+    has_more = is_exploration or Page.objects.filter(crawl=last, state=Page.State.DUE).exists()
+    return last if has_more else None
 
 
 def crawl(
@@ -109,16 +107,15 @@ def crawl(
     stored.
     """
     job, site = run.job, run.site
-    job.params |= {
-        name: value
-        for name, value in (("max_pages", max_pages), ("delay", delay))
-        if value is not None
-    }
+    if max_pages is not None:
+        job.params["max_pages"] = max_pages
+    if delay is not None:
+        job.params["delay"] = delay
     job.save(update_fields=["params"])
     is_exploration = job.params["strategy"] != Strategy.BREADTH_FIRST
     frontier = Frontier(job, site)
-    answers = CrawlWriter(job, site, frontier, follows_links=not is_exploration)
-    with closing(Crawler(run, site, frontier, answers)) as crawler:
+    writer = CrawlWriter(job, site, frontier, follows_links=not is_exploration)
+    with closing(Crawler(run, site, frontier, writer)) as crawler:
         return explore_site(crawler) if is_exploration else crawler.go()
 
 
@@ -126,7 +123,7 @@ CRAWL_SITE = JobKind("clustering.crawl_site", Job.Queue.FETCH, crawl, "site.craw
 
 
 def lines_so_far(job: Job) -> Iterator[Line]:
-    """Yield what an interrupted crawl told of its pages before."""
+    """Yield what an interrupted crawl reported of its pages before."""
     visited = Page.objects.filter(crawl=job, state__in=[Page.State.STORED, Page.State.FAILED])
     for page in visited.order_by("depth", "id").select_related("latest_snapshot").iterator():
         snapshot = page.latest_snapshot

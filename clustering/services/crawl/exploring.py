@@ -23,7 +23,7 @@ from clustering.services.crawl.frontier import LinkTarget
 from vertex.core.models import Refusal
 from vertex.core.storage import page_store
 
-NAMED: Final = 50  # classes that a job's result names
+MAX_CLASSES_NAMED: Final = 50  # in a job's result
 
 
 def explore_site(crawler: Crawler) -> dict[str, Any]:
@@ -38,24 +38,23 @@ def explore_site(crawler: Crawler) -> dict[str, Any]:
     exploration = explore(
         [params["entry"]],
         visitor.visit,
-        crawler.frontier.has_place_for,
+        crawler.frontier.belongs_to_site,
         strategy=cast("Strategy", params["strategy"]),
     )
     while True:
         try:
-            crawler.doing = _told(next(exploration))
+            crawler.doing = _message(next(exploration))
         except StopIteration as end:
             return crawler.end() | _figures(end.value, crawler.n_visited)
 
 
 @dataclass(slots=True)
 class Visitor:
-    """Brings the pages that the model asks for, from the store where this crawl has visited them already."""
+    """Fetch the pages that the model asks for, or read them where this crawl has stored them already."""
 
     crawler: Crawler
-    _found_by_url: dict[str, LinkTarget] = field(
-        default_factory=dict
-    )  # where pages were first linked to
+    # How each page was linked to first.
+    _target_by_url: dict[str, LinkTarget] = field(default_factory=dict)
 
     def visit(self, url: str) -> PageLinks | None:
         """Return the links of the page that comes for an address, None where none comes.
@@ -67,7 +66,7 @@ class Visitor:
         if page is None and not self._is_refused(url):
             if self.crawler.has_enough:
                 raise NoMoreVisits
-            self.crawler.add(self._found_by_url.get(url, LinkTarget(url, url, 0)))
+            self.crawler.add(self._target_by_url.get(url, LinkTarget(url, url, 0)))
             self.crawler.visit_due()
             page = self._page_at(url)
         for _ in range(MAX_REDIRECTS + 1):
@@ -101,18 +100,18 @@ class Visitor:
         if (snapshot.status or 0) >= ERROR:
             return PageLinks(page.url, dict.fromkeys(collections, ()))
         for link in links:
-            self._found_by_url.setdefault(
+            self._target_by_url.setdefault(
                 link.url, LinkTarget(link.url, link.written, page.depth + 1)
             )
         return PageLinks(page.url, collections)
 
 
-def _told(progress: Progress) -> str:
+def _message(progress: Progress) -> str:
     return f"{len(progress.classes)} classes so far, {progress.n_waiting} collections of links to look into"
 
 
 def _figures(model: SiteModel, n_fetched: int) -> dict[str, Any]:
-    """Return what a job tells of the model that was found."""
+    """Return what a job's result says of the model that was found."""
     return {
         "fetched": n_fetched,
         "fetched_at_peak": model.n_fetched_at_peak,
@@ -120,6 +119,7 @@ def _figures(model: SiteModel, n_fetched: int) -> dict[str, Any]:
         "class_links": len({(source, target) for source, target, _, _ in model.class_links()}),
         "stopped": model.stopped,
         "pages_of_class": {
-            f"{C.number} ({C.pages[0].url})"[:200]: len(C.pages) for C in model.classes[:NAMED]
+            f"{C.number} ({C.pages[0].url})"[:200]: len(C.pages)
+            for C in model.classes[:MAX_CLASSES_NAMED]
         },
     }

@@ -1,4 +1,4 @@
-"""Ask a host for its pages in threads of its own, so that a slow host holds up nobody else."""
+"""Fetch a host's pages in threads of its own, so that a slow host holds up nobody else."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ log = structlog.get_logger(__name__)
 
 
 class FetchingBroke(FetchRefused):
-    """The page made the fetcher itself fail: a mistake in this product, told and recorded."""
+    """The page made the fetcher itself fail: a mistake in this product, logged and recorded."""
 
     code = "internal"
 
 
 @dataclass(slots=True, eq=False)
 class FetchTask:
-    """A page on its way: asked for, then answered or refused. The ticket of no page is for robots.txt."""
+    """The fetch of a page, answered or refused in the end. One without a page is for robots.txt."""
 
     page: DuePage | None
     ask: Callable[[], Fetched | RobotsFile] | None = None
@@ -37,23 +37,21 @@ class FetchTask:
     refused: FetchRefused | None = None
     asked_at: float = field(default_factory=monotonic)
     ready_at: float = 0.0
-    is_ready: bool = False  # settled, and noticed by the crawl's own thread
+    is_ready: bool = False  # settled, and seen by the crawl's own thread
 
     @property
     def was_asked(self) -> bool:
-        """Say whether the host was bothered at all."""
+        """Return whether a request was made at all."""
         return self.ask is not None
 
     def settle(self) -> None:
-        """Ask, and keep what came back."""
+        """Make the request, and record the answer or the refusal."""
         try:
             if self.ask is not None:
                 self.answer = self.ask()
         except FetchRefused as error:
             self.refused = error
-        except (
-            Exception
-        ) as error:  # the one place where a page may fail: the failure becomes its row
+        except Exception as error:  # one page may fail: the failure becomes its row
             log.exception("fetching_broke", url=self.page and self.page.url)
             self.refused = FetchingBroke(f"{type(error).__name__}: {error}")
         self.ready_at = monotonic()
@@ -64,7 +62,7 @@ class FetchTask:
 
 
 class FetchThreads:
-    """The threads that ask one host; they start when there is work for them."""
+    """The threads that fetch from one host; they start when there is work for them."""
 
     def __init__(self, n_threads: int, ready: SimpleQueue[FetchTask]) -> None:
         self._n_threads = n_threads
@@ -73,17 +71,17 @@ class FetchThreads:
         self._threads: list[threading.Thread] = []
         self._n_asked = 0
 
-    def send(self, ticket: FetchTask) -> None:
-        """Let one of the threads settle a ticket, which then comes back through the queue."""
+    def send(self, task: FetchTask) -> None:
+        """Have one of the threads settle a task, which then comes back through the queue."""
         self._n_asked += 1
         if len(self._threads) < min(self._n_asked, self._n_threads):
-            thread = threading.Thread(target=self._work, name="visitor", daemon=True)
+            thread = threading.Thread(target=self._work, name="fetcher", daemon=True)
             self._threads.append(thread)
             thread.start()
-        self._todo.put(ticket)
+        self._todo.put(task)
 
     def dismiss(self) -> None:
-        """Tell the threads to end after what they are doing."""
+        """Have the threads end after what they are doing."""
         for _ in self._threads:
             self._todo.put(None)
 
@@ -94,6 +92,6 @@ class FetchThreads:
             thread.join(max(0.0, ends_at - monotonic()))
 
     def _work(self) -> None:
-        while (ticket := self._todo.get()) is not None:
-            ticket.settle()
-            self._ready.put(ticket)
+        while (task := self._todo.get()) is not None:
+            task.settle()
+            self._ready.put(task)

@@ -1,4 +1,4 @@
-"""The pages that a crawl still has to visit: rows, so that a crawl goes on where it was interrupted."""
+"""The pages that a crawl still has to visit: rows, so that it continues where it was interrupted."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from clustering.services.crawl import hosts
 from vertex.core.models import Job, Site
 from vertex.core.texts import storable
 
-MAX_DEPTH: Final = 100  # links from the entry: calendars and the like go on for ever
+MAX_DEPTH: Final = 100  # links from the entry: calendars and the like have no end
 MAX_SEGMENTS: Final = 40
 MAX_REPEATED: Final = 4  # the same name in one path
-REMEMBERED: Final = 300_000  # addresses seen lately, to spare the database a question
+MAX_REMEMBERED: Final = 300_000  # addresses seen lately, to spare the database a query
 REFUSING: Final = frozenset({"address", "robots", "bad_url", "too_large", "encoding", "redirect"})
-AT_ONCE: Final = 400  # values in one query
+ADDRESSES_PER_QUERY: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +59,25 @@ class Frontier:
     _seen: set[str] = field(default_factory=set)
     _host_by_origin: dict[str, int] = field(default_factory=dict)
 
-    def add(self, found: Iterable[LinkTarget]) -> tuple[Counter[int], list[Trap]]:
+    def add(self, targets: Iterable[LinkTarget]) -> tuple[Counter[int], list[Trap]]:
         """Make addresses of the site due, in this order, unless the crawl knows them already.
 
         Return how many became due by host, and the addresses that look like a trap.
         """
         traps: list[Trap] = []
-        fresh: dict[bytes, LinkTarget] = {}
-        for each in found:
-            if each.url in self._seen:
+        new_targets: dict[bytes, LinkTarget] = {}
+        for target in targets:
+            if target.url in self._seen:
                 continue
-            self._remember(each.url)
-            if not self.has_place_for(each.url):
+            self._remember(target.url)
+            if not self.belongs_to_site(target.url):
                 continue
-            trap = trap_of(each.url, each.depth)
+            trap = trap_of(target.url, target.depth)
             if trap:
                 traps.append(trap)
             else:
-                fresh[url_hash(each.url)] = each
-        return self._make_due(fresh), traps
+                new_targets[url_hash(target.url)] = target
+        return self._make_due(new_targets), traps
 
     def retry(self, url: str) -> None:
         """Make an address due again that this crawl could not get before."""
@@ -109,8 +109,8 @@ class Frontier:
         )
         return {row["host"]: row["n"] for row in rows}
 
-    def has_place_for(self, url: str) -> bool:
-        """Say whether an address belongs to the site."""
+    def belongs_to_site(self, url: str) -> bool:
+        """Return whether an address belongs to the site."""
         return belongs_to_site(url, self.site.root_url, self.site.extra_hosts)
 
     def ids_of(self, urls: Collection[str]) -> dict[str, int]:
@@ -119,10 +119,10 @@ class Frontier:
         rows = Page.objects.filter(site=self.site, url_hash__in=list(hashes)).values_list(
             "url_hash", "pk"
         )
-        return {hashes[bytes(found)]: pk for found, pk in rows}
+        return {hashes[bytes(stored_hash)]: pk for stored_hash, pk in rows}
 
     def write_off(self, host: Host, code: str, reason: str) -> int:
-        """Give up the due pages of a host, and return how many they were."""
+        """Give up the due pages of a host; return how many they were."""
         state = Page.State.REFUSED if code in REFUSING else Page.State.FAILED
         due = Page.objects.filter(crawl=self.job, host=host, state=Page.State.DUE)
         return due.update(state=state, reason=storable(reason, 300))
@@ -131,43 +131,45 @@ class Frontier:
         """Return why the page nearest to the entry could not be stored."""
         pages = Page.objects.filter(crawl=self.job).exclude(state=Page.State.DUE).exclude(reason="")
         page = pages.order_by("depth", "-id").first()
-        return (
-            f"no page was stored; {page.url}: {page.reason}"
-            if page
-            else "there is no page to begin at"
-        )
+        if page is None:
+            return "there is no page to begin at"
+        return f"no page was stored; {page.url}: {page.reason}"
 
     def _remember(self, url: str) -> None:
-        if len(self._seen) >= REMEMBERED:
+        if len(self._seen) >= MAX_REMEMBERED:
             self._seen.clear()
         self._seen.add(url)
 
-    def _make_due(self, fresh: dict[bytes, LinkTarget]) -> Counter[int]:
+    def _make_due(self, targets: dict[bytes, LinkTarget]) -> Counter[int]:
         n_by_host: Counter[int] = Counter()
-        hashes = list(fresh)
+        hashes = list(targets)
         if hashes:  # one writer at a time adds pages to a site
             Site.objects.select_for_update(no_key=True).get(pk=self.site.pk)
-        for start in range(0, len(hashes), AT_ONCE):
-            part = {key: fresh[key] for key in hashes[start : start + AT_ONCE]}
+        for start in range(0, len(hashes), ADDRESSES_PER_QUERY):
+            part = {key: targets[key] for key in hashes[start : start + ADDRESSES_PER_QUERY]}
             known = Page.objects.filter(site=self.site, url_hash__in=list(part))
             rows = {
                 bytes(key): (pk, crawl)
                 for key, pk, crawl in known.values_list("url_hash", "pk", "crawl")
             }
             n_by_host += self._renew(part, rows)
-            n_by_host += self._create({key: each for key, each in part.items() if key not in rows})
+            n_by_host += self._create(
+                {key: target for key, target in part.items() if key not in rows}
+            )
         return n_by_host
 
     def _renew(
         self, part: dict[bytes, LinkTarget], rows: Mapping[bytes, tuple[int, int | None]]
     ) -> Counter[int]:
         """Make pages due that were known before this crawl."""
-        pks_by_place: dict[tuple[int, int], list[int]] = {}
-        for key, each in part.items():
+        pks_by_host_and_depth: dict[tuple[int, int], list[int]] = {}
+        for key, target in part.items():
             pk, crawl = rows.get(key, (0, self.job.pk))
             if crawl != self.job.pk:
-                pks_by_place.setdefault((self._host_of(each.url), each.depth), []).append(pk)
-        for (host, depth), pks in pks_by_place.items():
+                pks_by_host_and_depth.setdefault(
+                    (self._host_of(target.url), target.depth), []
+                ).append(pk)
+        for (host, depth), pks in pks_by_host_and_depth.items():
             Page.objects.filter(pk__in=pks).update(
                 state=Page.State.DUE,
                 crawl=self.job,
@@ -177,20 +179,20 @@ class Frontier:
                 reason="",
                 redirects_to=None,
             )
-        return Counter({host: len(pks) for (host, _), pks in pks_by_place.items()})
+        return Counter({host: len(pks) for (host, _), pks in pks_by_host_and_depth.items()})
 
     def _create(self, part: dict[bytes, LinkTarget]) -> Counter[int]:
         pages = [
             Page(
                 site=self.site,
-                url=each.url,
+                url=target.url,
                 url_hash=key,
-                written_url=storable(each.written),
-                depth=each.depth,
+                written_url=storable(target.written),
+                depth=target.depth,
                 crawl=self.job,
-                host_id=self._host_of(each.url),
+                host_id=self._host_of(target.url),
             )
-            for key, each in part.items()
+            for key, target in part.items()
         ]
         Page.objects.bulk_create(pages)
         if pages:

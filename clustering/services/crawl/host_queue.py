@@ -1,4 +1,4 @@
-"""A crawl's way through one host: what is asked for, how many at once, and how long to wait."""
+"""A crawl's requests to one host: which page is next, how many at once, how long to wait."""
 
 from __future__ import annotations
 
@@ -17,28 +17,27 @@ from clustering.models import Host
 from clustering.services.crawl.fetch_threads import FetchTask, FetchThreads
 from clustering.services.crawl.frontier import DuePage, Frontier
 
-CONNECTIONS: Final = 8  # at once, to a host that asks for no pause between requests
-WINDOW: Final = 256  # pages asked for or answered, but not yet stored
-LOADED: Final = 64  # rows read ahead
-GIVE_UP_AFTER: Final = 8  # failures in a row of a host that has answered before
-GIVE_UP_EARLY: Final = 3  # of one that never did
-OF_THE_WHOLE_HOST: Final = frozenset(
-    {"address", "dns", "tls", "no_browser"}
-)  # what is refused to one page is to all
+MAX_CONNECTIONS: Final = 8  # at once, to a host that asks for no pause between requests
+MAX_UNSTORED: Final = 256  # pages requested or answered, but not yet stored
+ROWS_READ_AHEAD: Final = 64
+MAX_FAILURES: Final = 8  # in a row, of a host that has answered before
+MAX_FAILURES_EARLY: Final = 3  # of one that never did
+# Refusals of one page that hold for all pages of its host.
+HOST_REFUSALS: Final = frozenset({"address", "dns", "tls", "no_browser"})
 
 
 @dataclass(slots=True, eq=False)
 class HostQueue:
-    """One host during a crawl. Pages are stored in the order in which they were asked for."""
+    """One host during a crawl. Pages are stored in the order in which they were requested."""
 
     host: Host
     base_delay: float
     fetcher: Fetcher
-    visitors: FetchThreads
+    threads: FetchThreads
     robots: Robots | None = None
     awaits_robots: bool = False
     next_at: float = 0.0
-    tickets: deque[FetchTask] = field(default_factory=deque)
+    tasks: deque[FetchTask] = field(default_factory=deque)
     has_asked_for_robots: bool = False
     gives_up_for: str = ""
     gives_up_code: str = ""
@@ -50,7 +49,7 @@ class HostQueue:
     _struck_at: float = 0.0
 
     def __post_init__(self) -> None:
-        """Keep to what an earlier crawl was told by the host."""
+        """Keep the pauses that the host asked an earlier crawl for."""
         for moment in (self.host.retry_after, self.host.next_fetch_at):
             if moment is not None:
                 self.wait((moment - timezone.now()).total_seconds())
@@ -63,30 +62,28 @@ class HostQueue:
 
     @property
     def is_asked_to_be_slower(self) -> bool:
-        """Say whether robots.txt asks for a longer pause than is kept."""
+        """Return whether robots.txt asks for a longer pause than is kept."""
         return self.robots is not None and self.robots.crawl_delay > max(
             MAX_CRAWL_DELAY, self.base_delay
         )
 
     @property
     def n_outstanding(self) -> int:
-        return sum(not ticket.is_ready for ticket in self.tickets)
+        return sum(not task.is_ready for task in self.tasks)
 
     @property
     def n_bytes(self) -> int:
         """Return the size of the bodies that wait to be stored."""
-        bodies = (
-            ticket.answer.body for ticket in self.tickets if isinstance(ticket.answer, Fetched)
-        )
+        bodies = (task.answer.body for task in self.tasks if isinstance(task.answer, Fetched))
         return sum(map(len, bodies))
 
     @property
     def is_idle(self) -> bool:
-        """Say whether nothing is left to do here."""
-        return not (self.tickets or self._loaded or self._may_have_due or self._rests_until)
+        """Return whether nothing is left to do here."""
+        return not (self.tasks or self._loaded or self._may_have_due or self._rests_until)
 
     def wait(self, seconds: float) -> None:
-        """Ask for nothing during these seconds."""
+        """Request nothing during these seconds."""
         self.next_at = max(self.next_at, monotonic() + seconds)
 
     def refill(self) -> None:
@@ -100,11 +97,11 @@ class HostQueue:
         self.refill()
 
     def next_page(self, frontier: Frontier) -> DuePage | None:
-        """Return the page to ask for now, if there is one."""
-        n_at_once = 1 if self.delay else CONNECTIONS
+        """Return the page to request now, None where there is none or the host must be left alone."""
+        n_at_once = 1 if self.delay else MAX_CONNECTIONS
         if self.awaits_robots or not self.may_be_asked:
             return None
-        if self.n_outstanding >= n_at_once or len(self.tickets) >= WINDOW:
+        if self.n_outstanding >= n_at_once or len(self.tasks) >= MAX_UNSTORED:
             return None
         self._load(frontier)
         if not self._loaded or self._is_too_early(self._loaded[0]):
@@ -121,60 +118,61 @@ class HostQueue:
             return None
         return RobotsDisallow(f"{self.host.name}/robots.txt disallows it")
 
-    def note(self, ticket: FetchTask) -> timedelta | None:
-        """Learn from an answer how the host is; return the pause that it asked for."""
-        self.next_at = max(self.next_at, ticket.ready_at + self.delay)
-        answer = ticket.answer if isinstance(ticket.answer, Fetched) else None
+    def learn_from(self, task: FetchTask) -> timedelta | None:
+        """Record from an answer whether the host is in trouble; return the pause that it asked for."""
+        self.next_at = max(self.next_at, task.ready_at + self.delay)
+        answer = task.answer if isinstance(task.answer, Fetched) else None
         is_busy = answer is not None and answer.status in BUSY
-        is_trouble = is_busy or (ticket.refused is not None and ticket.refused.is_transient)
+        is_trouble = is_busy or (task.refused is not None and task.refused.is_transient)
         if not is_trouble:
-            if ticket.refused is not None and ticket.refused.code in OF_THE_WHOLE_HOST:
-                self.give_up(ticket.refused.code, str(ticket.refused))
+            if task.refused is not None and task.refused.code in HOST_REFUSALS:
+                self.give_up(task.refused.code, str(task.refused))
             self._n_strikes = 0
-            self.has_answered = self.has_answered or ticket.refused is None
+            self.has_answered = self.has_answered or task.refused is None
             return None
-        pause = pause_asked(_retry_after(ticket), datetime.now(UTC))
-        self._strike(ticket, pause)
+        pause = pause_asked(_retry_after(task), datetime.now(UTC))
+        self._strike(task, pause)
         return pause
 
     def give_up(self, code: str, reason: str) -> None:
-        """Ask for nothing of this host any more in this crawl."""
+        """Request nothing of this host any more in this crawl."""
         self.gives_up_code, self.gives_up_for = code, reason
 
     def write_off(self) -> None:
-        """Forget the pages that are not asked for any more."""
+        """Forget the pages that are not requested any more."""
         self._loaded.clear()
         self._rests_until.clear()
         self._may_have_due = False
 
     def take_ready(self) -> list[FetchTask]:
-        """Take out the tickets that are ready and whose predecessors are."""
-        taken = []
-        while self.tickets and self.tickets[0].is_ready:
-            taken.append(self.tickets.popleft())
-        return taken
+        """Remove and return the tasks that are ready and whose predecessors are."""
+        ready = []
+        while self.tasks and self.tasks[0].is_ready:
+            ready.append(self.tasks.popleft())
+        return ready
 
     @property
     def n_ready(self) -> int:
-        """Count the tickets that could be stored now."""
+        """Count the tasks that could be stored now."""
         n = 0
-        for ticket in self.tickets:
-            if not ticket.is_ready:
+        for task in self.tasks:
+            if not task.is_ready:
                 break
             n += 1
         return n
 
-    def _strike(self, ticket: FetchTask, pause: timedelta | None) -> None:
+    def _strike(self, task: FetchTask, pause: timedelta | None) -> None:
         if pause is not None:
             self.wait(pause.total_seconds())
-        if ticket.asked_at < self._struck_at:
+        if task.asked_at < self._struck_at:
             return  # asked before the host was seen to be in trouble: the same trouble
         self._n_strikes += 1
         self._struck_at = monotonic()
         self.wait(back_off(self._n_strikes))
-        if self._n_strikes >= (GIVE_UP_AFTER if self.has_answered else GIVE_UP_EARLY):
-            code, told = _trouble_of(ticket)
-            self.give_up(code, f"{self.host.name} failed {self._n_strikes} times in a row: {told}")
+        if self._n_strikes >= (MAX_FAILURES if self.has_answered else MAX_FAILURES_EARLY):
+            code, trouble = _trouble_of(task)
+            reason = f"{self.host.name} failed {self._n_strikes} times in a row: {trouble}"
+            self.give_up(code, reason)
 
     def _load(self, frontier: Frontier) -> None:
         now = monotonic()
@@ -185,25 +183,23 @@ class HostQueue:
             self.refill()
         if self._loaded or not self._may_have_due:
             return
-        busy = {ticket.page.pk for ticket in self.tickets if ticket.page} | self._rests_until.keys()
-        self._loaded.extend(frontier.due(self.host.pk, without=busy, limit=LOADED))
+        busy = {task.page.pk for task in self.tasks if task.page} | self._rests_until.keys()
+        self._loaded.extend(frontier.due(self.host.pk, without=busy, limit=ROWS_READ_AHEAD))
         self._may_have_due = bool(self._loaded)
 
     def _is_too_early(self, page: DuePage) -> bool:
-        """Say whether nearer pages are not stored yet: they may lead to pages that come before this one."""
-        return bool(
-            self.tickets and self.tickets[0].page and page.depth > self.tickets[0].page.depth
-        )
+        """Return whether nearer pages are not stored yet: they may lead to pages that come before."""
+        return bool(self.tasks and self.tasks[0].page and page.depth > self.tasks[0].page.depth)
 
 
-def _retry_after(ticket: FetchTask) -> str:
-    if isinstance(ticket.answer, Fetched):
-        return ticket.answer.headers.get("retry-after", "")
-    return ticket.refused.retry_after if isinstance(ticket.refused, RobotsUnavailable) else ""
+def _retry_after(task: FetchTask) -> str:
+    if isinstance(task.answer, Fetched):
+        return task.answer.headers.get("retry-after", "")
+    return task.refused.retry_after if isinstance(task.refused, RobotsUnavailable) else ""
 
 
-def _trouble_of(ticket: FetchTask) -> tuple[str, str]:
+def _trouble_of(task: FetchTask) -> tuple[str, str]:
     """Return what was wrong with an answer: a word and a sentence."""
-    if ticket.refused is not None:
-        return ticket.refused.code, str(ticket.refused)
-    return "status", f"answers {ticket.answer.status}" if ticket.answer else "no answer"
+    if task.refused is not None:
+        return task.refused.code, str(task.refused)
+    return "status", f"answers {task.answer.status}" if task.answer else "no answer"

@@ -1,4 +1,4 @@
-"""Share the hosts among crawls: one at a time fetches from a host, and keeps to what it asked for."""
+"""Share the hosts among crawls: one at a time fetches from a host, with the pauses that it asked for."""
 
 from __future__ import annotations
 
@@ -14,40 +14,40 @@ from clustering.models import Host
 from vertex.core.models import Job
 
 LEASE: Final = timedelta(seconds=60)
-ROBOTS_HOLD: Final = timedelta(days=1)
+ROBOTS_VALIDITY: Final = timedelta(days=1)
 
 
 def find_host(*, origin: str) -> Host:
-    """Return the row of `scheme://host:port`, made if there is none."""
+    """Return the row of `scheme://host:port`, created if there is none."""
     return Host.objects.get_or_create(name=origin)[0]
 
 
 def lease_host(*, host: Host, job: Job) -> bool:
-    """Take a host for a job's crawl, or say that another crawl has it."""
+    """Lease a host for a job's crawl; return False where another crawl has it."""
     now = timezone.now()
     is_free = Q(leased_until__isnull=True) | Q(leased_until__lt=now) | Q(leased_by=_name_of(job))
     if _is_left_behind(host):
         is_free |= Q(leased_by=host.leased_by)
-    taken = Host.objects.filter(is_free, pk=host.pk).update(
+    n_leased = Host.objects.filter(is_free, pk=host.pk).update(
         leased_by=_name_of(job), leased_until=now + LEASE
     )
     host.refresh_from_db()
-    return bool(taken)
+    return n_leased == 1
 
 
 def keep_hosts(*, hosts: Collection[int], job: Job) -> bool:
-    """Hold on to leased hosts, and say whether all were still held."""
+    """Renew the leases of hosts; return whether all were still held."""
     held = Host.objects.filter(pk__in=hosts, leased_by=_name_of(job))
     return held.update(leased_until=timezone.now() + LEASE) == len(hosts)
 
 
 def release_hosts(*, job: Job) -> None:
-    """Give all hosts of a job's crawl free."""
+    """Release all hosts of a job's crawl."""
     Host.objects.filter(leased_by=_name_of(job)).update(leased_by="", leased_until=None)
 
 
 def keep_robots(*, host: Host, file: RobotsFile) -> None:
-    """Keep a host's robots.txt for a day."""
+    """Save a host's robots.txt; it is valid for a day."""
     host.robots_text = file.text
     host.robots_status = file.status
     host.robots_fetched_at = timezone.now()
@@ -55,20 +55,21 @@ def keep_robots(*, host: Host, file: RobotsFile) -> None:
 
 
 def has_fresh_robots(host: Host) -> bool:
-    """Say whether the kept robots.txt is still to be trusted."""
+    """Return whether the saved robots.txt is still valid."""
     return (
-        host.robots_fetched_at is not None and host.robots_fetched_at > timezone.now() - ROBOTS_HOLD
+        host.robots_fetched_at is not None
+        and host.robots_fetched_at > timezone.now() - ROBOTS_VALIDITY
     )
 
 
 def keep_pause(*, host: Host, until: datetime) -> None:
-    """Note that a host asked to be left alone until then."""
+    """Save until when a host asked to be left alone."""
     host.retry_after = until
     host.save(update_fields=["retry_after"])
 
 
 def keep_next_fetch(*, host: Host, at: datetime) -> None:
-    """Note when the host may be asked again, for a crawl that begins after this one."""
+    """Save when the host may be fetched from again, for a crawl that begins after this one."""
     host.next_fetch_at = at
     host.save(update_fields=["next_fetch_at"])
 
@@ -78,7 +79,7 @@ def _name_of(job: Job) -> str:
 
 
 def _is_left_behind(host: Host) -> bool:
-    """Say whether the job that leased a host is not running any more."""
+    """Return whether the job that leased a host is not running any more."""
     number = host.leased_by.removeprefix("job ")
     return (
         number.isdigit()

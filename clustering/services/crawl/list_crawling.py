@@ -1,7 +1,7 @@
-"""Crawl one list: the pages on which it goes on, and the page about each of its records.
+"""Crawl one list: the pages on which it continues, and the page about each of its records.
 
 What is to be visited next is decided from the stored pages, so that a crawl that was cut off reads what it
-has visited, decides the same again, and goes on.
+has visited, decides the same again, and continues.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest
 
-MAX_PAGES: Final = 1_000  # of a list with its details, unless somebody says otherwise
+MAX_PAGES: Final = 1_000  # of a list with its details, by default
 
 
 def list_crawl_request(
@@ -35,7 +35,7 @@ def list_crawl_request(
     max_pages: int = MAX_PAGES,
     delay: float | None = None,
 ) -> JobRequest:
-    """Describe the crawl of a list, the pages on which it goes on, and those of its records.
+    """Describe the crawl of a list, the pages on which it continues, and those of its records.
 
     With neither it fetches the one page. Raises ValidationError where that cannot be done.
     """
@@ -74,8 +74,8 @@ def crawl_list(run: JobRun) -> dict[str, Any]:
     """
     site = run.site
     frontier = Frontier(run.job, site)
-    answers = CrawlWriter(run.job, site, frontier, follows_links=False)
-    with closing(Crawler(run, site, frontier, answers)) as crawler:
+    writer = CrawlWriter(run.job, site, frontier, follows_links=False)
+    with closing(Crawler(run, site, frontier, writer)) as crawler:
         return _ListCrawl(crawler).go()
 
 
@@ -84,7 +84,7 @@ CRAWL_LIST = JobKind("clustering.crawl_list", Job.Queue.FETCH, crawl_list, "list
 
 @dataclass(slots=True)
 class _ListCrawl:
-    """A crawl that follows what its list says."""
+    """A crawl that follows a list's next pages and its records' links."""
 
     crawler: Crawler
     lists: list[str] = field(default_factory=list)  # the pages of the list, in order
@@ -114,7 +114,7 @@ class _ListCrawl:
         return self.crawler.end() | self._figures(entry)
 
     def _visit(self, urls: Iterable[str], depth: int) -> None:
-        """Visit the addresses that this crawl has not come to, as many as may be."""
+        """Visit the addresses that this crawl has not come to, up to its limit."""
         for url in urls:
             self.crawler.add(LinkTarget(url, url, depth))
         self.crawler.visit_due()

@@ -538,7 +538,7 @@ def impatient_fetcher(stop: threading.Event) -> Fetcher:
 
 def test_a_host_that_hangs_holds_up_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clustering.services.crawl.crawler.open_fetcher", impatient_fetcher)
-    monkeypatch.setattr(host_queue, "GIVE_UP_EARLY", 1)
+    monkeypatch.setattr(host_queue, "MAX_FAILURES_EARLY", 1)
     with FakeHost({f"/{n}": Answer(raw=hang) for n in range(20)}) as stuck:
         links = [f"{stuck.url}/{n}" for n in range(20)]
         routes = tree(60)
@@ -642,7 +642,7 @@ def test_an_interrupted_crawl_goes_on_and_ends_like_an_undisturbed_one() -> None
     pages = Page.objects.order_by("depth", "id").values_list(*columns)
     assert list(pages.filter(site=site)) == list(pages.filter(site=calm))
     assert Snapshot.objects.filter(page__site=site).count() == 120
-    assert len(host.paths) - n_calm < 120 + 2 * host_queue.WINDOW
+    assert len(host.paths) - n_calm < 120 + 2 * host_queue.MAX_UNSTORED
 
 
 def test_what_was_told_before_an_interruption_can_be_told_again() -> None:
@@ -678,7 +678,7 @@ def test_cancelling_ends_a_crawl_at_once() -> None:
     assert job.state == Job.State.CANCELLED
     assert time.monotonic() - cancelled_at[0] < AT_ONCE
     assert Host.objects.get().leased_by == ""
-    assert not [thread for thread in threading.enumerate() if thread.name == "visitor"]
+    assert not [thread for thread in threading.enumerate() if thread.name == "fetcher"]
 
 
 @pytest.mark.both_databases
