@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from clustering.algorithms.grouping import RawPage
-from rules.algorithms.by_hand.hand_edits import MOST_XPATHS, HandWritten
+from rules.algorithms.by_hand.hand_edits import MAX_XPATHS, HandWritten
 from rules.algorithms.by_hand.sandbox import StylesheetRefused
 from rules.bundle.limits import RunStopped, borrowed_runs
 
@@ -15,14 +15,14 @@ _BARE: Final = RawPage("", b"<html></html>")  # on which an XPath shows whether 
 
 def check_xpaths(written: HandWritten, /, *, is_within_record: bool = False) -> None:
     """Refuse XPaths that a rule may not have; the message says which attribute and line."""
-    if len(written.xpaths) > MOST_XPATHS:
+    if len(written.xpaths) > MAX_XPATHS:
         raise StylesheetRefused(
-            f"{written.attribute} has {len(written.xpaths)} XPaths; at most {MOST_XPATHS} are tried in turn"
+            f"{written.attribute} has {len(written.xpaths)} XPaths; at most {MAX_XPATHS} are tried in turn"
         )
     for number, xpath in enumerate(written.xpaths, 1):
         place = f"{written.attribute}, line {number}"
         try:
-            _check_one(xpath, is_within_record=is_within_record)
+            _check_xpath(xpath, is_within_record=is_within_record)
         except StylesheetRefused as refused:
             raise StylesheetRefused(f"{place}: {refused}") from None
         if written.selection(number - 1).separator:
@@ -32,7 +32,7 @@ def check_xpaths(written: HandWritten, /, *, is_within_record: bool = False) -> 
             )
 
 
-def _check_one(xpath: str, *, is_within_record: bool) -> None:
+def _check_xpath(xpath: str, *, is_within_record: bool) -> None:
     try:
         with (
             borrowed_runs() as child

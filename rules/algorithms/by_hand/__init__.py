@@ -1,1 +1,11 @@
-"""Rules that a person writes: what is allowed, and how they score; pure."""
+"""Rules that a person writes or imports: edited, checked by a sandbox, scored on the samples. Pure.
+
+Start at `hand_edits.with_xpaths`.
+
+    hand_edits   put XPaths into a stylesheet; what two stylesheets share
+    sandbox      what an XPath or a stylesheet may contain; everything else is refused with the reason
+    scoring      how a rule does on annotated pages
+
+Used from outside: `with_xpaths`, `HandWritten`, `read_stylesheet`, `check_xpath`, `StylesheetRefused`,
+`score_pages`.
+"""

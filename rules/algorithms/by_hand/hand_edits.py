@@ -28,12 +28,12 @@ from rules.algorithms.stylesheet.cutting import (
 from rules.algorithms.stylesheet.list_template import comment
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 
-MOST_XPATHS = 10  # of one attribute
+MAX_XPATHS = 10  # of one attribute
 PROVENANCE: Final = "provenance"
 
 _DECLARATION = re.compile(r"\s*<\?xml\s[^>]*\?>")
 _ENCODING = re.compile(r"""\sencoding\s*=\s*(["'])[^"']*\1""")
-_NAME: Final = f"{{{XSL}}}template"
+_TEMPLATE: Final = f"{{{XSL}}}template"
 _PLACE: Final = "place-of-value"
 _PLACE_TEMPLATE: Final = """
   <!-- The path of the current element, text or attribute, with positions. -->
@@ -61,12 +61,12 @@ class HandWritten:
     attribute: str
     xpaths: tuple[str, ...]
     is_multi: bool = False
-    selections: tuple[
-        Selection, ...
-    ] = ()  # the part of the text, by XPath; the whole text where none is
+    # The part of the text that each XPath takes; without one the whole text.
+    selections: tuple[Selection, ...] = ()
 
-    def selection(self, way: int) -> Selection:
-        return self.selections[way] if way < len(self.selections) else Selection()
+    def selection(self, index: int) -> Selection:
+        """Return the part of the text that an XPath takes."""
+        return self.selections[index] if index < len(self.selections) else Selection()
 
 
 class XPathCheck(Protocol):
@@ -118,36 +118,41 @@ def empty_stylesheet(names: Sequence[str], *, title: str = "") -> str:
 
 
 def tells_places(root: _Element) -> bool:
-    """Say whether a stylesheet has the parameter that makes it tell where values stand."""
-    return any(one.get("name") == PROVENANCE for one in root.iterchildren(f"{{{XSL}}}param"))
+    """Return whether a stylesheet has the parameter that makes it emit where values stand."""
+    parameters = root.iterchildren(f"{{{XSL}}}param")
+    return any(parameter.get("name") == PROVENANCE for parameter in parameters)
 
 
 def within_record(root: _Element, names: Sequence[str]) -> set[str]:
     """Return the attributes that are looked for within each record of a list."""
-    templates = [(name, _template_of(root, name)) for name in names]
-    return {
-        name for name, template in templates if template is not None and _takes_record(template)
-    }
+    within = set()
+    for name in names:
+        template = _template_of(root, name)
+        if template is not None and _takes_record(template):
+            within.add(name)
+    return within
 
 
 def same_templates(before: _Element, after: _Element, names: Sequence[str]) -> set[str]:
     """Return the attributes whose templates two stylesheets share, comments aside."""
-    return {
-        name
-        for name in names
-        if (was := _template_of(before, name)) is not None
-        and (now := _template_of(after, name)) is not None
-        and _plain(was) == _plain(now)
-    }
+    same = set()
+    for name in names:
+        old, new = _template_of(before, name), _template_of(after, name)
+        if old is not None and new is not None and _canonical(old) == _canonical(new):
+            same.add(name)
+    return same
 
 
-def _plain(template: _Element) -> bytes:
+def _canonical(template: _Element) -> bytes:
     return etree.tostring(template, method="c14n", with_comments=False).strip()
 
 
 def _template_of(root: _Element, attribute: str) -> _Element | None:
     name = f"attribute-{attribute}"
-    return next((one for one in root.iterchildren(_NAME) if one.get("name") == name), None)
+    for template in root.iterchildren(_TEMPLATE):
+        if template.get("name") == name:
+            return template
+    return None
 
 
 def with_xpaths(text: str, written: Sequence[HandWritten], *, check: XPathCheck) -> str:
@@ -157,36 +162,42 @@ def with_xpaths(text: str, written: Sequence[HandWritten], *, check: XPathCheck)
     """
     root = read_stylesheet(text.encode())
     lines = text.split("\n")
-    placed = [(one, _template_of(root, one.attribute)) for one in written]
-    known = [(one, template) for one, template in placed if template is not None]
+    changed: list[tuple[_Element, HandWritten]] = []
+    new: list[HandWritten] = []
+    for attribute in written:
+        template = _template_of(root, attribute.attribute)
+        if template is None:
+            new.append(attribute)
+        else:
+            changed.append((template, attribute))
     # From the last line up: the lines of those before it stay where they are.
-    for one, template in sorted(known, key=lambda pair: _line(pair[1]), reverse=True):
+    for template, attribute in sorted(changed, key=lambda pair: _line(pair[0]), reverse=True):
         first, last = _span(lines, template)
-        lines[first : last + 1] = _template(one, check, is_within_record=_takes_record(template))
+        is_within_record = _takes_record(template)
+        lines[first : last + 1] = _template(attribute, check, is_within_record=is_within_record)
     added: list[str] = []
-    for one in (one for one, template in placed if template is None):
-        added += ["", *_template(one, check, is_within_record=_call(lines, root, one.attribute))]
-    there = {str(one.get("name")) for one in root.iterchildren(_NAME)}
-    templates = {name: TEMPLATES[name] for name in sorted(_shared_by(written))} | {
-        _PLACE: _PLACE_TEMPLATE
-    }
-    added += [
-        line
-        for name in templates
-        if name not in there
-        for line in templates[name].rstrip("\n").split("\n")
-    ]
+    for attribute in new:
+        is_within_record = _add_call(lines, root, attribute.attribute)
+        added += ["", *_template(attribute, check, is_within_record=is_within_record)]
+    names = {str(template.get("name")) for template in root.iterchildren(_TEMPLATE)}
+    shared = {name: TEMPLATES[name] for name in sorted(_shared_by(written))}
+    for name, text_of_template in (shared | {_PLACE: _PLACE_TEMPLATE}).items():
+        if name not in names:
+            added += text_of_template.rstrip("\n").split("\n")
     if not tells_places(root):
         added[:0] = ["", '  <xsl:param name="provenance" select="0"/>']
-    made = "\n".join(_before_end(lines, added)).replace(_MADE, _CHANGED, 1)
-    read_stylesheet(made.encode())
-    return made
+    result = "\n".join(_before_end(lines, added)).replace(_MADE, _CHANGED, 1)
+    read_stylesheet(result.encode())
+    return result
 
 
 def _shared_by(written: Sequence[HandWritten]) -> set[str]:
     """Return the names of the templates by which the texts of some attributes are cut."""
-    ways = [(one, way) for one in written for way in range(len(one.xpaths))]
-    return {name for one, way in ways for name in templates_for(one.selection(way))}
+    names: set[str] = set()
+    for attribute in written:
+        for index in range(len(attribute.xpaths)):
+            names |= templates_for(attribute.selection(index))
+    return names
 
 
 def _span(lines: Sequence[str], template: _Element) -> tuple[int, int]:
@@ -219,8 +230,10 @@ def _takes_record(template: _Element) -> bool:
     return any(one.get("name") == "record" for one in template.iterchildren(f"{{{XSL}}}param"))
 
 
-def _call(lines: list[str], root: _Element, attribute: str) -> bool:
-    """Let the template of the record call a new attribute's; say whether it is within a list's record.
+def _add_call(lines: list[str], root: _Element, attribute: str) -> bool:
+    """Add the call of a new attribute's template to that of the record.
+
+    Returns whether the call is within a record of a list.
 
     Raises StylesheetRefused.
     """
@@ -231,10 +244,12 @@ def _call(lines: list[str], root: _Element, attribute: str) -> bool:
             f"the stylesheet has no template attribute-{attribute}, and no single <record> that ends on a"
             " line of its own to call one from; write it in the stylesheet"
         )
-    templates = list(records[0].iterancestors(_NAME))
+    templates = list(records[0].iterancestors(_TEMPLATE))
     is_within_record = bool(templates) and _takes_record(templates[0])
-    given = ['  <xsl:with-param name="record" select="$record"/>'] if is_within_record else []
-    call = [f'<xsl:call-template name="attribute-{attribute}">', *given, "</xsl:call-template>"]
+    call = [f'<xsl:call-template name="attribute-{attribute}">']
+    if is_within_record:
+        call.append('  <xsl:with-param name="record" select="$record"/>')
+    call.append("</xsl:call-template>")
     lines[ends[0] : ends[0]] = indented(call, 3)
     return is_within_record
 
@@ -243,68 +258,58 @@ def _before_end(lines: Sequence[str], added: Sequence[str]) -> list[str]:
     """Return the lines with some more before the end of the stylesheet."""
     if not added:
         return list(lines)
-    end = next(
-        (
-            n
-            for n in range(len(lines) - 1, -1, -1)
-            if re.match(r"\s*</xsl:(stylesheet|transform)>", lines[n])
-        ),
-        None,
+    for number in range(len(lines) - 1, -1, -1):
+        if re.match(r"\s*</xsl:(stylesheet|transform)>", lines[number]):
+            return [*lines[:number], *added, *lines[number:]]
+    raise StylesheetRefused(
+        "the stylesheet does not end with </xsl:stylesheet> on a line of its own"
     )
-    if end is None:
-        raise StylesheetRefused(
-            "the stylesheet does not end with </xsl:stylesheet> on a line of its own"
-        )
-    return [*lines[:end], *added, *lines[end:]]
 
 
 def _template(written: HandWritten, check: XPathCheck, *, is_within_record: bool) -> list[str]:
     """Return the template of an attribute. Raises StylesheetRefused."""
     check(written, is_within_record=is_within_record)
+    values = "several values" if written.is_multi else "one value"
     content = ['<xsl:param name="record"/>'] if is_within_record else []
-    for way, xpath in enumerate(written.xpaths, 1):
-        content += _way(written, way, f"$record/{xpath}" if is_within_record else f"({xpath})")
+    for number, xpath in enumerate(written.xpaths, 1):
+        nodes = f"$record/{xpath}" if is_within_record else f"({xpath})"
+        content += _alternative(written, number, nodes)
     return [
         f'  <xsl:template name="attribute-{written.attribute}">',
-        f"    <!-- {comment(_told(written))} -->",
+        f"    <!-- {comment(f'{written.attribute}, {values}: written by hand.')} -->",
         *indented(content, 2),
         "  </xsl:template>",
     ]
 
 
-def _told(written: HandWritten) -> str:
-    several = "several values" if written.is_multi else "one value"
-    return f"{written.attribute}, {several}: written by hand."
-
-
-def _way(written: HandWritten, way: int, nodes: str) -> list[str]:
-    """Return the lines for one of an attribute's XPaths."""
-    before = " | ".join(f"$nodes-{one}" for one in range(1, way))
+def _alternative(written: HandWritten, number: int, nodes: str) -> list[str]:
+    """Return the lines for one of an attribute's XPaths, which are numbered from 1."""
+    before = " | ".join(f"$nodes-{earlier}" for earlier in range(1, number))
     test = f"[{shown_form('.')}]" + (f"[not({before})]" if before else "")
-    selection = written.selection(way - 1)
+    selection = written.selection(number - 1)
     string, cut = (".", []) if selection.is_whole else ("$text", print_cut(selection, "."))
     value = [
         f'<value name="{written.attribute}">',
-        *indented(_provenance(way)),
+        *indented(_provenance(number)),
         f'  <xsl:value-of select="{string}"/>',
         "</value>",
     ]
     if cut:
         value = ['<xsl:if test="$text">', *indented(value), "</xsl:if>"]
-    some = f"$nodes-{way}" if written.is_multi else f"$nodes-{way}[1]"
+    served = f"$nodes-{number}" if written.is_multi else f"$nodes-{number}[1]"
     return [
-        f'<xsl:variable name="nodes-{way}" select="{quoted(nodes + test)}"/>',
-        f'<xsl:for-each select="{some}">',
+        f'<xsl:variable name="nodes-{number}" select="{quoted(nodes + test)}"/>',
+        f'<xsl:for-each select="{served}">',
         *indented([*cut, *value]),
         "</xsl:for-each>",
     ]
 
 
-def _provenance(way: int) -> list[str]:
+def _provenance(number: int) -> list[str]:
     return [
         '<xsl:if test="$provenance > 0">',
-        f'  <xsl:attribute name="way">{way}</xsl:attribute>',
-        f'  <xsl:attribute name="of"><xsl:value-of select="count($nodes-{way})"/></xsl:attribute>',
+        f'  <xsl:attribute name="way">{number}</xsl:attribute>',
+        f'  <xsl:attribute name="of"><xsl:value-of select="count($nodes-{number})"/></xsl:attribute>',
         "</xsl:if>",
         '<xsl:if test="$provenance > 1">',
         f'  <xsl:attribute name="node"><xsl:call-template name="{_PLACE}"/></xsl:attribute>',

@@ -1,4 +1,4 @@
-"""Say what of a hand-written XPath or stylesheet may be used, and refuse the rest with the reason.
+"""Check a hand-written XPath or stylesheet: what may be used, and the reason why the rest is refused.
 
 The checks read the text and run nothing: no file, no address, no second stylesheet can be named. What
 passes may still take for ever; `limits` runs it in a process that can be killed.
@@ -135,9 +135,9 @@ def check_xpath(xpath: str) -> etree.XPath:
 def _check_expression(xpath: str, functions: frozenset[str], where: str) -> None:
     """Refuse functions beyond the given ones, and names with prefixes."""
     bare = _LITERAL.sub("''", xpath)
-    for found in _CALL.finditer(bare):
+    for call in _CALL.finditer(bare):
         # Before a call there may be an axis, a minus, a number.
-        name = found[1].rpartition("::")[2].lstrip("-.0123456789")
+        name = call[1].rpartition("::")[2].lstrip("-.0123456789")
         if not name:
             continue
         if name == "document":
@@ -265,8 +265,8 @@ def _expressions_in(node: _Element, attribute: str, value: str) -> Iterator[str]
     if is_instruction and attribute in EXPRESSIONS:
         yield value
     elif not is_instruction or attribute in TEMPLATES_OF_VALUES:
-        rest = _BRACES.sub("", value.replace("{{", "").replace("}}", ""))
-        if "{" in rest or "}" in rest:
+        outside = _BRACES.sub("", value.replace("{{", "").replace("}}", ""))
+        if "{" in outside or "}" in outside:
             raise StylesheetRefused(f"{_place(node)}: the braces of {value!r} do not match")
         yield from _BRACES.findall(value)
 

@@ -1,4 +1,4 @@
-"""Compare what a rule finds on annotated pages with what the editors said of them.
+"""Compare what a rule finds on annotated pages with what their editors annotated.
 
 Readings:   A value is right where it is shown as the editor's is, blanks aside; of a list of values all must
             be, in their order. What an editor said nothing of counts neither way: there only how often
@@ -21,19 +21,20 @@ Values = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class ScoredPage:
-    """A sample with what was said of it and what was found; None: nobody said anything, or nothing ran."""
+    """A sample with its annotations and what a rule extracted from it."""
 
-    said: Mapping[str, Values] | None  # by attribute; no values where it is not on the page
-    found: Mapping[str, Values] | None
+    # By attribute, no values where it is not on the page; None: nobody annotated the page.
+    annotated: Mapping[str, Values] | None
+    extracted: Mapping[str, Values] | None  # None: the rule did not run
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
-    """A page on which a rule is wrong, by its place among the samples."""
+class WrongPage:
+    """A page on which a rule is wrong, by its index among the samples."""
 
     page: int
     expected: Values
-    got: Values
+    extracted: Values
 
 
 @dataclass(slots=True)
@@ -48,7 +49,7 @@ class AttributeScore:
     n_absent: int = 0  # nothing, where the editor said so
     n_found: int = 0  # of those that nobody annotated
     n_others: int = 0
-    examples: list[Wrong] = field(default_factory=list)
+    examples: list[WrongPage] = field(default_factory=list)
 
     @property
     def n_annotated(self) -> int:
@@ -61,11 +62,12 @@ class AttributeScore:
 
 def values_found(extracted: Extracted) -> dict[str, Values]:
     """Return the values of a page by attribute, those of all its records one after the other."""
-    found: dict[str, Values] = {}
+    values_by_attribute: dict[str, Values] = {}
     for record in extracted.records:
         for name, value in record.values.items():
-            found[name] = (*found.get(name, ()), *(value if isinstance(value, list) else [value]))
-    return found
+            values = value if isinstance(value, list) else [value]
+            values_by_attribute[name] = (*values_by_attribute.get(name, ()), *values)
+    return values_by_attribute
 
 
 def score_pages(
@@ -78,20 +80,20 @@ def score_pages(
 def _score(attribute: AttributeType, pages: Sequence[ScoredPage]) -> AttributeScore:
     score = AttributeScore(attribute.name)
     for number, page in enumerate(pages):
-        got = (page.found or {}).get(attribute.name, ())
-        if page.said is None or attribute.name not in page.said:
-            score.n_others += page.found is not None
-            score.n_found += bool(got)
+        extracted = (page.extracted or {}).get(attribute.name, ())
+        if page.annotated is None or attribute.name not in page.annotated:
+            score.n_others += page.extracted is not None
+            score.n_found += bool(extracted)
             continue
-        expected = _as_extracted(attribute, page.said[attribute.name])
-        if _squeezed(expected) == _squeezed(got):
+        expected = _as_extracted(attribute, page.annotated[attribute.name])
+        if _squeezed(expected) == _squeezed(extracted):
             score.n_right += bool(expected)
             score.n_absent += not expected
             continue
         score.n_unwanted += not expected
-        score.n_missed += bool(expected) and not got
-        score.n_wrong += bool(expected) and bool(got)
-        score.examples.append(Wrong(number, expected, got))
+        score.n_missed += bool(expected) and not extracted
+        score.n_wrong += bool(expected) and bool(extracted)
+        score.examples.append(WrongPage(number, expected, extracted))
     return score
 
 
@@ -100,9 +102,10 @@ def _squeezed(values: Values) -> list[str]:
     return ["".join(value.split()) for value in values]
 
 
-def _as_extracted(attribute: AttributeType, said: Values) -> Values:
-    """Return what an editor said as a run would show it."""
-    shown = [displayed(value) for value in said]
+def _as_extracted(attribute: AttributeType, annotated: Values) -> Values:
+    """Return annotated values as a run would extract them."""
+    texts = [displayed(value) for value in annotated]
     if not attribute.regex:
-        return tuple(shown)
-    return tuple(found for value in shown if (found := select(attribute.regex, value)))
+        return tuple(texts)
+    selected = [select(attribute.regex, text) for text in texts]
+    return tuple(text for text in selected if text)

@@ -1,1 +1,8 @@
-"""What reviewers see: validity, impact, differences; pure."""
+"""What a reviewer looks at: what another rule would change, and how good a rule is on judged pages. Pure.
+
+    impact        what changes about records, field by field
+    differences   where two texts differ, word by word
+    validity      precision and recall of a rule on pages that a person judged
+
+Used from outside: `changes_of_page`, `count_changes`, `differences`, `validity_of`.
+"""

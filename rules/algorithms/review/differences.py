@@ -6,7 +6,7 @@ import re
 from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
-MOST_WORDS: Final = 2_000  # of one text; beyond it the texts differ as wholes
+MAX_WORDS: Final = 2_000  # of one text; beyond it the texts differ as wholes
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
@@ -24,11 +24,13 @@ def differences(was: str, now: str) -> tuple[list[Piece], list[Piece]]:
     [Piece(text='27', is_changed=True), Piece(text=' EUR', is_changed=False)]
     """
     old, new = _WORD.findall(was), _WORD.findall(now)
-    if max(len(old), len(new)) > MOST_WORDS:
+    if max(len(old), len(new)) > MAX_WORDS:
         is_changed = was != now
         return [Piece(was, is_changed)], [Piece(now, is_changed)]
     before, after = [], []
-    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        before.append(Piece("".join(old[a:b]), tag != "equal"))
-        after.append(Piece("".join(new[c:d]), tag != "equal"))
+    for tag, old_start, old_end, new_start, new_end in SequenceMatcher(
+        None, old, new, autojunk=False
+    ).get_opcodes():
+        before.append(Piece("".join(old[old_start:old_end]), tag != "equal"))
+        after.append(Piece("".join(new[new_start:new_end]), tag != "equal"))
     return [piece for piece in before if piece.text], [piece for piece in after if piece.text]

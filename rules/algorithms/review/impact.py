@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, Final, NamedTuple
 
 from rules.algorithms.running.record_lines import Line
 
 GAINED, LOST, CHANGED, SAME = "gained", "lost", "changed", "same"
 KINDS: Final = (GAINED, LOST, CHANGED, SAME)
+Values = Mapping[str, Any]  # of a record, by attribute
+
+NO_VALUES: Final[Values] = {}
 RECORDS: Final = ""  # stands for a record as a whole where others stand for an attribute
 
 
@@ -72,17 +76,12 @@ def _records(lines: Iterable[Line]) -> dict[str, Mapping[str, Any]]:
     return records
 
 
-def _pairs(
-    was: Mapping[str, Mapping[str, Any]], now: Mapping[str, Mapping[str, Any]]
-) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    nothing: Mapping[str, Any] = {}
+def _pairs(was: Mapping[str, Values], now: Mapping[str, Values]) -> list[tuple[Values, Values]]:
+    """Return the records of before and now side by side: by their keys, then what is left in its order."""
     pairs = [(was[key], now[key]) for key in was if key in now]
-    left = [record for key, record in was.items() if key not in now]
-    new = [record for key, record in now.items() if key not in was]
-    n = min(len(left), len(new))
-    pairs += zip(left[:n], new[:n], strict=True)
-    pairs += [(record, nothing) for record in left[n:]]
-    return pairs + [(nothing, record) for record in new[n:]]
+    lost = [record for key, record in was.items() if key not in now]
+    gained = [record for key, record in now.items() if key not in was]
+    return [*pairs, *zip_longest(lost, gained, fillvalue=NO_VALUES)]
 
 
 def _compare(was: Any, now: Any) -> tuple[str, Any, Any]:

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-RECALL: Final = 0.85
+MIN_RECALL: Final = 0.85
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,8 @@ class Judgement:
 
     records: Sequence[Mapping[str, Any]]  # attribute -> value
     is_right: bool
-    marked: frozenset[str] = (
-        frozenset()
-    )  # wrong attributes, or missing ones; none: all that was extracted
+    # Attributes that are wrong or missing; none: all that was extracted is wrong.
+    marked: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -51,8 +50,8 @@ class Score:
 
     @property
     def is_valid(self) -> bool:
-        """Say whether nothing is wrong and little is missing."""
-        return self.precision == 1 and (self.recall or 0) > RECALL
+        """Return whether nothing is wrong and little is missing."""
+        return self.precision == 1 and (self.recall or 0) > MIN_RECALL
 
     def add(self, other: Score) -> None:
         self.right += other.right

@@ -2,7 +2,7 @@
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-C.4.
 Readings:   As `range_pruner.select_parts`, whose answers these templates give.
-Cost:       Words and parts are counted one by one by recursion; a text of more than MOST_WORDS words has no
+Cost:       Words and parts are counted one by one by recursion; a text of more than MAX_WORDS words has no
             value by word offsets.
 """
 
@@ -14,7 +14,7 @@ from clustering.dom import visible
 from rules.algorithms.rule.rule import Selection
 from rules.algorithms.rule.xpaths import literal, shown_form
 
-MOST_WORDS = 1_000  # libxslt stops a recursion at 3,000
+MAX_WORDS = 1_000  # libxslt stops a recursion at 3,000
 
 BEFORE_LAST, WORDS, PARTS, SHOWN = "before-last", "words", "parts", "shown"
 TEXTLESS: Final = " | ".join(sorted(visible.INVISIBLE_TAGS))
@@ -54,7 +54,7 @@ TEMPLATES: Final = {
     <xsl:variable name="from" select="$first + ($first &lt; 0) * ($n + 1)"/>
     <xsl:variable name="to" select="$last + ($last &lt; 0) * ($n + 1)"/>
     <xsl:variable name="is-inside" select="1 &lt;= $from and $from &lt;= $to and $to &lt;= $n"/>
-    <xsl:if test="$text != '' and $is-inside and $n &lt;= {MOST_WORDS}">
+    <xsl:if test="$text != '' and $is-inside and $n &lt;= {MAX_WORDS}">
       <xsl:call-template name="some-words">
         <xsl:with-param name="text" select="concat($text, ' ')"/>
         <xsl:with-param name="skip" select="$from - 1"/>
@@ -111,28 +111,28 @@ def print_cut(selection: Selection, string: str) -> list[str]:
 
 def _after_prefix(selection: Selection, source: str) -> list[str]:
     prefix = literal(selection.prefix)
-    found = f'<xsl:value-of select="{quoted(f"substring-after({source}, {prefix})")}"/>'
-    return _where_found(selection, source, prefix, [found])
+    behind = f'<xsl:value-of select="{quoted(f"substring-after({source}, {prefix})")}"/>'
+    return _where_found(selection, source, prefix, [behind])
 
 
 def _before_suffix(selection: Selection, source: str) -> list[str]:
     suffix = literal(selection.suffix)
     if not selection.is_last_suffix:
-        found = [f'<xsl:value-of select="{quoted(f"substring-before({source}, {suffix})")}"/>']
+        before = [f'<xsl:value-of select="{quoted(f"substring-before({source}, {suffix})")}"/>']
     else:
-        found = _call(BEFORE_LAST, {"text": source, "mark": suffix})
-    return _where_found(selection, source, suffix, found)
+        before = _call(BEFORE_LAST, {"text": source, "mark": suffix})
+    return _where_found(selection, source, suffix, before)
 
 
-def _where_found(selection: Selection, source: str, mark: str, found: list[str]) -> list[str]:
+def _where_found(selection: Selection, source: str, mark: str, part: list[str]) -> list[str]:
     """Return the lines for a text that holds a mark; without it there is none, or all of it is taken."""
     test = quoted(f"contains({source}, {mark})")
     if not selection.is_optional:
-        return [f'<xsl:if test="{test}">', *indented(found), "</xsl:if>"]
+        return [f'<xsl:if test="{test}">', *indented(part), "</xsl:if>"]
     return [
         "<xsl:choose>",
         f'  <xsl:when test="{test}">',
-        *indented(found, 2),
+        *indented(part, 2),
         "  </xsl:when>",
         f'  <xsl:otherwise><xsl:value-of select="{source}"/></xsl:otherwise>',
         "</xsl:choose>",

@@ -5,7 +5,7 @@ Notation:   A driver is the feature whose nodes are found first; all others are 
             the next text that shows something.
 Readings:   The definition is `Alternative.path`. The key `text` knows a text by its first three characters
             without blanks: a label that is split within them over several elements is not found. Nor is an
-            element behind more than MOST_BETWEEN others that show nothing.
+            element behind more than MAX_BETWEEN others that show nothing.
             What several attributes are looked for among, all elements of a tag or all ids, is found once.
 Departures: Blank text nodes are not stripped from the page: stripping would join the words of
             `<b>a</b> <i>b</i>` and move the places of texts. The nearest text is found in two steps of
@@ -38,9 +38,9 @@ from rules.algorithms.rule.xpaths import (
 )
 
 TEXT_KEY, CLASS_KEY, ID_KEY = "text", "class", "id"
-MOST_BETWEEN = 50  # elements that begin between an anchor and the text beside it
+MAX_BETWEEN = 50  # elements that begin between an anchor and the text beside it
 # Uses from which on a key pays: it takes about as long to build as so many scans.
-FEWEST_USES = {TEXT_KEY: 3, CLASS_KEY: 6, ID_KEY: 20}
+MIN_USES = {TEXT_KEY: 3, CLASS_KEY: 6, ID_KEY: 20}
 N_FIRST = 3  # characters by which the key knows a text
 _PASSED_OVER = f" {NO_BREAK_SPACE}{WIDTHLESS}{COLONS}"
 _OPENING = 12  # characters of a text of which at least N_FIRST are taken to show
@@ -102,9 +102,7 @@ class Steps:
 
     worth: frozenset[str] = frozenset()  # keys that are asked often enough to be built
     keys: set[str] = field(default_factory=set)  # that are used
-    shared: dict[str, str] = field(
-        default_factory=dict
-    )  # XPaths of the whole stylesheet, by their names
+    shared: dict[str, str] = field(default_factory=dict)  # XPaths of the whole stylesheet, by name
     variables: list[tuple[str, str]] = field(default_factory=list)  # name, XPath
     n_variables: int = 0
 
@@ -120,20 +118,21 @@ class Steps:
         return self.share(f"every-{tag}", f"/descendant::{tag}")
 
     def share(self, name: str, xpath: str) -> str:
-        """Let the stylesheet find some nodes once, and return how they are used."""
+        """Have the stylesheet find some nodes once, and return how they are used."""
         self.shared[name] = xpath
         return f"${name}"
 
     def declarations(self) -> list[str]:
         """Return what the stylesheet declares for the whole page."""
-        lines = [line for name, told in _KEYS.items() if name in self.keys for line in told]
+        lines: list[str] = []
+        for name, declaration in _KEYS.items():
+            if name in self.keys:
+                lines += declaration
         if self.shared:
             lines.append("<!-- What attributes are looked for among; it is found once. -->")
-        shared = sorted(self.shared.items())
-        return [
-            *lines,
-            *(f'<xsl:variable name="{name}" select="{path}"/>' for name, path in shared),
-        ]
+        for name, path in sorted(self.shared.items()):
+            lines.append(f'<xsl:variable name="{name}" select="{path}"/>')
+        return lines
 
     def taken_variables(self) -> list[tuple[str, str]]:
         """Return the variables declared since the last call."""
@@ -143,7 +142,7 @@ class Steps:
 
 def fast_path(target: str, features: Sequence[Feature], steps: Steps) -> str:
     """Return the XPath of all nodes of a page that have the features; of "@name" it is that of the owners."""
-    features = _meant(target, features)
+    features = _without_text_tag(target, features)
     driver = min(features, key=lambda feature: _rank(feature, target, features), default=None)
     if driver is None or _rank(driver, target, features) >= _NO_DRIVER:
         top = max((feature.level for feature in features), default=0)
@@ -165,7 +164,7 @@ def keys_worth_building(features: Iterable[Feature]) -> frozenset[str]:
             uses[TEXT_KEY] += len(feature.values)
         elif feature.kind in _BY_KEY:
             uses[_BY_KEY[feature.kind]] += len(feature.values)
-    return frozenset(key for key, n in uses.items() if n >= FEWEST_USES[key])
+    return frozenset(key for key, n in uses.items() if n >= MIN_USES[key])
 
 
 def path_within(scope: str, target: str, features: Sequence[Feature], steps: Steps) -> str:
@@ -173,12 +172,14 @@ def path_within(scope: str, target: str, features: Sequence[Feature], steps: Ste
 
     A text beside a node counts if it is within them too: a record has no label from the one before it.
     """
-    features = _meant(target, features)
+    features = _without_text_tag(target, features)
     path = f"{scope}/descendant-or-self::{_step(target, 0, features)}{_tests_above(0, features)}"
-    path = f"{path}[{SHOWS}]" if target == TEXT_TARGET else path
-    return path + "".join(
-        f"[{test}]" for one in features for test in _not_beyond(one, scope, target, steps)
-    )
+    if target == TEXT_TARGET:
+        path += f"[{SHOWS}]"
+    for feature in features:
+        for test in _not_beyond(feature, scope, target, steps):
+            path += f"[{test}]"
+    return path
 
 
 def _not_beyond(feature: Feature, scope: str, target: str, steps: Steps) -> list[str]:
@@ -198,11 +199,11 @@ def _not_beyond(feature: Feature, scope: str, target: str, steps: Steps) -> list
     return [" or ".join(tests)]
 
 
-def _meant(target: str, features: Sequence[Feature]) -> list[Feature]:
+def _without_text_tag(target: str, features: Sequence[Feature]) -> list[Feature]:
     """Return the features without the tag of a text, which it has none of."""
-    return [
-        one for one in features if target != TEXT_TARGET or one.level > 0 or not one.is_plain_tag
-    ]
+    if target != TEXT_TARGET:
+        return list(features)
+    return [feature for feature in features if feature.level > 0 or not feature.is_plain_tag]
 
 
 def element_test(features: Sequence[Feature]) -> str:
@@ -211,7 +212,7 @@ def element_test(features: Sequence[Feature]) -> str:
 
 
 def _rank(feature: Feature, target: str, features: Sequence[Feature]) -> float:
-    """Say how many nodes the driver of a feature finds, roughly; _NO_DRIVER where it has none."""
+    """Return a rank that grows with the nodes that the driver finds; _NO_DRIVER where there is none."""
     if feature.axis not in {"self", "ancestor"} or (
         feature.axis == "ancestor" and feature.kind in _BY_TEXT
     ):
@@ -322,12 +323,9 @@ def _found_by_text(driver: Feature, value: str, steps: Steps, *, is_text: bool) 
 
 def _beside(driver: Feature, value: str, beginning: str, steps: Steps, *, is_text: bool) -> str:
     """Return the nodes beside a text, and under "label" those that begin with it themselves."""
-    is_start = driver.kind == "after_starts"
-    test = (
-        f"starts-with({SHOWS}, {literal(value)})"
-        if is_start
-        else f"{label_form('.')}={literal(value)}"
-    )
+    test = f"{label_form('.')}={literal(value)}"
+    if driver.kind == "after_starts":
+        test = f"starts-with({SHOWS}, {literal(value)})"
     axis = _BESIDE[driver.kind]
     texts = steps.declare("anchor", f"{beginning}[{test}]")
     if is_text:
@@ -335,14 +333,13 @@ def _beside(driver: Feature, value: str, beginning: str, steps: Steps, *, is_tex
         second = steps.declare("beside", f"{first}[not({SHOWS})]/{axis}::text()[1]")
         nodes = f"({first} | {second})[{SHOWS}] | {second}[not({SHOWS})]/{axis}::{HAS_TEXT}[1]"
     else:
-        its_test = fast_test(
-            replace(driver, kind="before") if driver.kind == "label" else driver, value
-        )
-        nodes = f"{texts}/{axis}::*[position() <= {MOST_BETWEEN}][{its_test}]"
+        feature = replace(driver, kind="before") if driver.kind == "label" else driver
+        test_beside = fast_test(feature, value)
+        nodes = f"{texts}/{axis}::*[position() <= {MAX_BETWEEN}][{test_beside}]"
     if driver.kind != "label":
         return nodes
-    own = f"starts-with({label_form('.')}, {literal(f'{value} ')})"
-    return f"{nodes} | {beginning}{'' if is_text else '/ancestor::*'}[{own}]"
+    begins_with_it = f"starts-with({label_form('.')}, {literal(f'{value} ')})"
+    return f"{nodes} | {beginning}{'' if is_text else '/ancestor::*'}[{begins_with_it}]"
 
 
 def _texts_beginning_like(value: str, steps: Steps, tags: str) -> str:
@@ -364,9 +361,10 @@ def nearest(axis: str, form: Callable[[str], str], value: str, place: str = "") 
 
 def nearest_text(axis: str, test: Callable[[str], str]) -> str:
     """Return a test of the nearest text that shows something; no blank text may pass it."""
-    one, two, any_one = f"{axis}::text()[1]", f"{axis}::text()[2]", f"{axis}::{HAS_TEXT}[1]"
-    further = f"{test(two)} or not({shown_form(two)}) and {test(any_one)}"
-    return f"{test(one)} or not({shown_form(one)}) and ({further})"
+    first, second = f"{axis}::text()[1]", f"{axis}::text()[2]"
+    nearest_shown = f"{axis}::{HAS_TEXT}[1]"
+    further = f"{test(second)} or not({shown_form(second)}) and {test(nearest_shown)}"
+    return f"{test(first)} or not({shown_form(first)}) and ({further})"
 
 
 def fast_test(feature: Feature, value: str) -> str:

@@ -3,8 +3,8 @@
 Readings:   A record of one element is that element. One that goes on collects its siblings, step by step,
             until the next record begins or a sibling is unlike all that its own are known to be like. What
             the page says once, such as its heading, is found once and stands in each record.
-Departures: With the parameter `links` a record tells its first links, from which its key may be made.
-Cost:       Linear in the elements and their siblings; a record has at most MOST_NODES elements and texts.
+Departures: With the parameter `links` a record emits its first links, from which its key may be made.
+Cost:       Linear in the elements and their siblings; a record has at most MAX_NODES elements and texts.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from rules.algorithms.rule.xpaths import any_of
 from rules.algorithms.stylesheet.cutting import indented, quoted
 from rules.algorithms.stylesheet.fast_paths import element_test
 
-MOST_NODES = 800  # of a record that is a run; libxslt stops a recursion at 3,000
-MOST_LINKS = 8  # of a record that are told
+MAX_NODES = 800  # of a record that is a run; libxslt stops a recursion at 3,000
+MAX_LINKS = 8  # of a record that are emitted
 
 LINKS: Final = [
     "<!-- 1 tells the first links of each record of a list. -->",
@@ -36,7 +36,7 @@ _RECORD_NODES: Final = [
 ]
 _RECORD_LINKS: Final = [
     '<xsl:if test="$links > 0">',
-    f'  <xsl:for-each select="($record/descendant-or-self::a[@href])[position() &lt;= {MOST_LINKS}]">',
+    f'  <xsl:for-each select="($record/descendant-or-self::a[@href])[position() &lt;= {MAX_LINKS}]">',
     '    <link><xsl:value-of select="@href"/></link>',
     "  </xsl:for-each>",
     "</xsl:if>",
@@ -55,7 +55,7 @@ def list_template(
     name = "run" if boundary.is_run else "record"
     call = [f'<xsl:call-template name="{name}">', '  <xsl:with-param name="record" select="."/>']
     main = [
-        f"<!-- {comment(_told(boundary))} -->",
+        f"<!-- {comment(_description(boundary))} -->",
         '<xsl:template match="/">',
         *indented(list(variables)),
         "  <records>",
@@ -80,11 +80,11 @@ def comment(text: str) -> str:
     >>> comment("a -- b")
     'a - - b'
     """
-    shown = "".join(one if one.isprintable() else f"U+{ord(one):04X}" for one in text)
+    shown = "".join(letter if letter.isprintable() else f"U+{ord(letter):04X}" for letter in text)
     return shown.replace("--", "- -").removesuffix("-")
 
 
-def _told(boundary: Boundary) -> str:
+def _description(boundary: Boundary) -> str:
     begins = f"A record begins at {boundary.first.xpath}"
     if not boundary.is_run:
         return f"{begins} and has no other element."
@@ -117,11 +117,13 @@ def _page_values(rules: Sequence[AttributeRule]) -> list[str]:
 
 def _run_template(boundary: Boundary) -> list[str]:
     """Return the template that adds to a record the sibling behind it, and goes on from there."""
-    own = any_of(element_test(kind) for kind in boundary.further) if boundary.further else "true()"
+    is_further = "true()"
+    if boundary.further:
+        is_further = any_of(element_test(kind) for kind in boundary.further)
     first = element_test(boundary.first.features)
-    goes_on = f"count($record[self::*]) < {boundary.n_siblings} and ({own}) and not({first})"
+    goes_on = f"count($record[self::*]) < {boundary.n_siblings} and ({is_further}) and not({first})"
     step = "node()[1][not(self::*) or " if boundary.has_text else "*[1]["
-    siblings = f"$last/following-sibling::{step}{goes_on}][count($record) < {MOST_NODES}]"
+    siblings = f"$last/following-sibling::{step}{goes_on}][count($record) < {MAX_NODES}]"
     return [
         "",
         "<!-- Add to a record the siblings behind it that are its own. -->",
@@ -148,16 +150,15 @@ def _run_template(boundary: Boundary) -> list[str]:
 
 def _record_template(rules: Sequence[AttributeRule]) -> list[str]:
     """Return the template that emits a record of some nodes."""
-    calls = [
-        line
-        for rule in rules
-        if rule.scope != OF_PAGE
-        for line in (
+    calls: list[str] = []
+    for rule in rules:
+        if rule.scope == OF_PAGE:
+            continue
+        calls += [
             f'<xsl:call-template name="{template_name(rule)}">',
             '  <xsl:with-param name="record" select="$record"/>',
             "</xsl:call-template>",
-        )
-    ]
+        ]
     of_the_page = ['<xsl:copy-of select="$of-page"/>'] if of_page(rules) else []
     return [
         "",

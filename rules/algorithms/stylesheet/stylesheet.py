@@ -51,9 +51,9 @@ from rules.algorithms.stylesheet.list_template import (
     template_name,
 )
 
-MOST_LOSERS = 3  # that vote
+MAX_VOTERS = 3
 SCALE = 10_000  # of scores
-MOST_NAMED = 5  # pages named in a comment
+MAX_PAGES_NAMED = 5  # in a comment
 
 _NAMESPACE: Final = 'xmlns:xsl="http://www.w3.org/1999/XSL/Transform"'
 _PLACES: Final = """
@@ -88,9 +88,8 @@ class _Printer:
     is_list: bool
     steps: Steps = field(default_factory=Steps)
     shared: set[str] = field(default_factory=set)  # templates
-    splits: dict[str, tuple[AttributeRule, int]] = field(
-        default_factory=dict
-    )  # by the name of their template
+    # Attributes whose text is split, and the number of the alternative, by the name of the template.
+    splits: dict[str, tuple[AttributeRule, int]] = field(default_factory=dict)
 
     def is_within_record(self, rule: AttributeRule) -> bool:
         return self.is_list and rule.scope != OF_PAGE
@@ -112,14 +111,20 @@ class _Printer:
 def stylesheet_of(rule: ClusterRule, *, title: str = "") -> str:
     """Return the stylesheet of a cluster's rule; `title` says in its head what it is for."""
     is_list = rule.boundary is not None
-    wanted = of_page(rule.attributes) if is_list else rule.attributes
-    features = [feature for one in wanted for way in one.alternatives for feature in way.features]
+    on_whole_page = of_page(rule.attributes) if is_list else rule.attributes
+    features = [
+        feature
+        for attribute in on_whole_page
+        for alternative in attribute.alternatives
+        for feature in alternative.features
+    ]
     printer = _Printer(is_list, Steps(keys_worth_building(features)))
     main = _record_template(rule, printer)
-    templates = [line for one in rule.attributes for line in _attribute_template(one, printer)]
-    templates += [
-        line for one, way in printer.splits.values() for line in _split_template(one, way)
-    ]
+    templates: list[str] = []
+    for attribute in rule.attributes:
+        templates += _attribute_template(attribute, printer)
+    for attribute, number in printer.splits.values():
+        templates += _split_template(attribute, number)
     shared = "".join(TEMPLATES[name] for name in sorted(printer.shared))
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
@@ -154,8 +159,8 @@ def _position(position: int) -> str:
 
 
 def _head(rule: ClusterRule, title: str) -> list[str]:
-    from_pages = ", ".join(rule.learnt_from[:MOST_NAMED]) or "no page"
-    more = len(rule.learnt_from) - MOST_NAMED
+    from_pages = ", ".join(rule.learnt_from[:MAX_PAGES_NAMED]) or "no page"
+    more = len(rule.learnt_from) - MAX_PAGES_NAMED
     lines = [
         f"{title or 'Rule of a cluster'}. Made by a program; change the annotations and learn it again.",
         f"Learner: {rule.learner}. Annotated: {from_pages}{f' and {more} more' if more > 0 else ''}.",
@@ -183,7 +188,7 @@ def _attribute_template(rule: AttributeRule, printer: _Printer) -> list[str]:
     """Return the named template that emits an attribute's values."""
     lines = [
         "",
-        f"  <!-- {comment(_told(rule))} -->",
+        f"  <!-- {comment(_title(rule))} -->",
         f'  <xsl:template name="{template_name(rule)}">',
     ]
     if printer.is_within_record(rule):
@@ -192,93 +197,94 @@ def _attribute_template(rule: AttributeRule, printer: _Printer) -> list[str]:
     return [*lines, "  </xsl:template>"]
 
 
-def _alternatives(rule: AttributeRule, way: int, printer: _Printer) -> list[str]:
+def _alternatives(rule: AttributeRule, number: int, printer: _Printer) -> list[str]:
     """Return the lines for an alternative and, where it selects nothing, for those after it."""
-    if way > len(rule.alternatives):
+    if number > len(rule.alternatives):
         return []
-    alternative = rule.alternatives[way - 1]
+    alternative = rule.alternatives[number - 1]
     nodes = printer.nodes_of(rule, alternative)
     variables = _variables(printer)
-    values = _values(rule, way, printer)
-    told = [
-        f"<!-- {comment(_numbers(alternative, way))} -->",
+    values = _values(rule, number, printer)
+    declared = [
+        f"<!-- {comment(_figures(alternative, number))} -->",
         f"<!-- {comment(alternative.xpath)} -->",
+        *variables,
+        f'<xsl:variable name="nodes-{number}" select="{quoted(nodes)}"/>',
     ]
-    declared = [*told, *variables, f'<xsl:variable name="nodes-{way}" select="{quoted(nodes)}"/>']
-    rest = _alternatives(rule, way + 1, printer)
-    if not rest:
+    further = _alternatives(rule, number + 1, printer)
+    if not further:
         return [*declared, *values]
     return [
         *declared,
         "<xsl:choose>",
-        f'  <xsl:when test="$nodes-{way}">',
+        f'  <xsl:when test="$nodes-{number}">',
         *indented(values, 2),
         "  </xsl:when>",
         "  <xsl:otherwise>",
-        *indented(rest, 2),
+        *indented(further, 2),
         "  </xsl:otherwise>",
         "</xsl:choose>",
     ]
 
 
-def _values(rule: AttributeRule, way: int, printer: _Printer) -> list[str]:
+def _values(rule: AttributeRule, number: int, printer: _Printer) -> list[str]:
     """Return the lines that emit the values of the nodes of an alternative."""
-    alternative = rule.alternatives[way - 1]
+    alternative = rule.alternatives[number - 1]
     printer.shared |= templates_for(alternative.selection)
-    emit = _emit(rule, way, printer)
+    emit = _emit(rule, number, printer)
     if alternative.kind == NAIVE_BAYES:
         score = quoted(score_of(alternative))
         return [
-            f'<xsl:for-each select="$nodes-{way}">',
+            f'<xsl:for-each select="$nodes-{number}">',
             f'  <xsl:sort select="{score}" data-type="number" order="descending"/>',
             '  <xsl:if test="position() = 1">',
             *indented(emit, 2),
             "  </xsl:if>",
             "</xsl:for-each>",
         ]
-    some = f"$nodes-{way}" if rule.is_multi else f"$nodes-{way}[1]"
-    return [f'<xsl:for-each select="{some}">', *indented(emit), "</xsl:for-each>"]
+    nodes = f"$nodes-{number}" if rule.is_multi else f"$nodes-{number}[1]"
+    return [f'<xsl:for-each select="{nodes}">', *indented(emit), "</xsl:for-each>"]
 
 
-def _emit(rule: AttributeRule, way: int, printer: _Printer) -> list[str]:
+def _emit(rule: AttributeRule, number: int, printer: _Printer) -> list[str]:
     """Return the lines that emit the value or values of the current node."""
-    alternative = rule.alternatives[way - 1]
+    alternative = rule.alternatives[number - 1]
     selection = alternative.selection
     string = alternative.target if alternative.target.startswith("@") else "."
     if selection.is_whole and rule.type == HTML and alternative.target == ELEMENT_TARGET:
         printer.shared.add(SHOWN)
-        value = _value(rule, way, '<xsl:apply-templates select="node()" mode="shown"/>', printer)
+        value = _value(rule, number, '<xsl:apply-templates select="node()" mode="shown"/>', printer)
         return _if(shown_form(string), value)
     if selection.is_whole:
-        value = _value(rule, way, f'<xsl:value-of select="{string}"/>', printer)
+        value = _value(rule, number, f'<xsl:value-of select="{string}"/>', printer)
         # A text node that is selected shows something; an element or attribute may be blank.
         is_blank_possible = alternative.target != TEXT_TARGET
         return _if(shown_form(string), value) if is_blank_possible else value
     cut = print_cut(selection, string)
     if selection.separator:
-        printer.splits[f"{template_name(rule)}-{way}"] = (rule, way)
-        return [*cut, *_split(rule, way, printer)]
-    return [*cut, *_if("$text", _value(rule, way, '<xsl:value-of select="$text"/>', printer))]
+        printer.splits[f"{template_name(rule)}-{number}"] = (rule, number)
+        return [*cut, *_split(rule, number, printer)]
+    return [*cut, *_if("$text", _value(rule, number, '<xsl:value-of select="$text"/>', printer))]
 
 
 def _if(test: str, lines: list[str]) -> list[str]:
     return [f'<xsl:if test="{quoted(test)}">', *indented(lines), "</xsl:if>"]
 
 
-def _value(rule: AttributeRule, way: int, content: str, printer: _Printer) -> list[str]:
-    return _value_element(rule, way, content, [*_votes(rule, way, printer)])
+def _value(rule: AttributeRule, number: int, content: str, printer: _Printer) -> list[str]:
+    return _value_element(rule, number, content, [*_votes(rule, number, printer)])
 
 
-def _value_element(rule: AttributeRule, way: int, content: str, votes: list[str]) -> list[str]:
-    target = rule.alternatives[way - 1].target
+def _value_element(rule: AttributeRule, number: int, content: str, votes: list[str]) -> list[str]:
+    target = rule.alternatives[number - 1].target
     owned = f"<xsl:text>/{target}</xsl:text>" if target.startswith("@") else ""
     return [
         f'<value name="{rule.attribute}">',
         '  <xsl:if test="$provenance > 0">',
         *indented(votes, 2),
         '    <xsl:call-template name="provenance">',
-        f'      <xsl:with-param name="way" select="{way}"/>',
-        f'      <xsl:with-param name="n" select="count($nodes-{way})"/>',
+        f'      <xsl:with-param name="way" select="{number}"/>',
+        f'      <xsl:with-param name="n" select="count($nodes-{number})"/>',
         f'      <xsl:with-param name="rivals" select="{len(_voters(rule))}"/>',
         '      <xsl:with-param name="agree" select="$agree"/>',
         "    </xsl:call-template>",
@@ -292,66 +298,68 @@ def _value_element(rule: AttributeRule, way: int, content: str, votes: list[str]
 
 
 def _voters(rule: AttributeRule) -> list[Alternative]:
-    return [loser for loser in rule.losers if loser.kind != NAIVE_BAYES][:MOST_LOSERS]
+    return [loser for loser in rule.losers if loser.kind != NAIVE_BAYES][:MAX_VOTERS]
 
 
-def _votes(rule: AttributeRule, way: int, printer: _Printer) -> list[str]:
+def _votes(rule: AttributeRule, number: int, printer: _Printer) -> list[str]:
     """Return the lines that count in `agree` how many losers select a node of the same text."""
-    target = rule.alternatives[way - 1].target
-    own = (
-        f"normalize-space(current()/{target})"
-        if target.startswith("@")
-        else "normalize-space(current())"
-    )
+    target = rule.alternatives[number - 1].target
+    text = "normalize-space(current())"
+    if target.startswith("@"):
+        text = f"normalize-space(current()/{target})"
     votes = []
     for loser in _voters(rule):
         nodes = printer.nodes_of(rule, loser)
-        its = f"/{loser.target}" if loser.target.startswith("@") else ""
+        attribute = f"/{loser.target}" if loser.target.startswith("@") else ""
         if rule.is_multi:
-            votes.append(f"boolean(({nodes}){its}[normalize-space() = {own}])")
+            votes.append(f"boolean(({nodes}){attribute}[normalize-space() = {text}])")
         else:
-            votes.append(f"(normalize-space(({nodes})[1]{its}) = {own})")
-    agree = " + ".join(votes) if len(votes) > 1 else f"number({votes[0]})" if votes else "0"
+            votes.append(f"(normalize-space(({nodes})[1]{attribute}) = {text})")
+    agree = "0"
+    if len(votes) == 1:
+        agree = f"number({votes[0]})"
+    elif votes:
+        agree = " + ".join(votes)
     return [*_variables(printer), f'<xsl:variable name="agree" select="{quoted(agree)}"/>']
 
 
-def _split(rule: AttributeRule, way: int, printer: _Printer) -> list[str]:
+def _split(rule: AttributeRule, number: int, printer: _Printer) -> list[str]:
     """Return the call of the template that splits the text; the text's votes are counted once."""
     return [
-        *_votes(rule, way, printer),
-        f'<xsl:call-template name="{template_name(rule)}-parts-{way}">',
+        *_votes(rule, number, printer),
+        f'<xsl:call-template name="{template_name(rule)}-parts-{number}">',
         '  <xsl:with-param name="text" select="$text"/>',
-        f'  <xsl:with-param name="nodes-{way}" select="$nodes-{way}"/>',
+        f'  <xsl:with-param name="nodes-{number}" select="$nodes-{number}"/>',
         '  <xsl:with-param name="agree" select="$agree"/>',
         "</xsl:call-template>",
     ]
 
 
-def _split_template(rule: AttributeRule, way: int) -> list[str]:
+def _split_template(rule: AttributeRule, number: int) -> list[str]:
     """Return the template that emits the parts of a text as values."""
-    mark = quoted(literal(rule.alternatives[way - 1].selection.separator))
+    mark = quoted(literal(rule.alternatives[number - 1].selection.separator))
     before = f"substring-before(concat($text, {mark}), {mark})"
-    value = _value_element(rule, way, '<xsl:value-of select="$part"/>', [])
-    name = f"{template_name(rule)}-parts-{way}"
+    value = _value_element(rule, number, '<xsl:value-of select="$part"/>', [])
+    name = f"{template_name(rule)}-parts-{number}"
     return [
         "",
         f'  <xsl:template name="{name}">',
         '    <xsl:param name="text"/>',
-        f'    <xsl:param name="nodes-{way}"/>',
+        f'    <xsl:param name="nodes-{number}"/>',
         '    <xsl:param name="agree"/>',
         f'    <xsl:variable name="part" select="normalize-space({before})"/>',
         *indented(_if("$part", value), 2),
-        *([] if not rule.is_multi else _rest_of_parts(name, way, mark)),
+        *(_further_parts(name, number, mark) if rule.is_multi else []),
         "  </xsl:template>",
     ]
 
 
-def _rest_of_parts(name: str, way: int, mark: str) -> list[str]:
+def _further_parts(name: str, number: int, mark: str) -> list[str]:
     return [
         f'    <xsl:if test="contains($text, {mark})">',
         f'      <xsl:call-template name="{name}">',
         f'        <xsl:with-param name="text" select="substring-after($text, {mark})"/>',
-        f'        <xsl:with-param name="nodes-{way}" select="$nodes-{way}"/>',
+        f'        <xsl:with-param name="nodes-{number}" select="$nodes-{number}"/>',
         '        <xsl:with-param name="agree" select="$agree"/>',
         "      </xsl:call-template>",
         "    </xsl:if>",
@@ -365,20 +373,21 @@ def _variables(printer: _Printer) -> list[str]:
     ]
 
 
-def _told(rule: AttributeRule) -> str:
-    words = [
-        rule.type,
-        *(["multi"] if rule.is_multi else []),
-        *(["mandatory"] if rule.is_mandatory else []),
-    ]
-    words += ["of the page"] if rule.scope == OF_PAGE else []
-    told = f"{rule.attribute} ({', '.join(words)})"
-    return told if rule.alternatives else f"{told}: no rule. {rule.reason}"
+def _title(rule: AttributeRule) -> str:
+    words = [rule.type]
+    if rule.is_multi:
+        words.append("multi")
+    if rule.is_mandatory:
+        words.append("mandatory")
+    if rule.scope == OF_PAGE:
+        words.append("of the page")
+    title = f"{rule.attribute} ({', '.join(words)})"
+    return title if rule.alternatives else f"{title}: no rule. {rule.reason}"
 
 
-def _numbers(alternative: Alternative, way: int) -> str:
-    numbers = alternative.numbers
+def _figures(alternative: Alternative, number: int) -> str:
+    figures = alternative.numbers
     return (
-        f"{way}. {alternative.kind}: precision {numbers.precision:.2f}, on {numbers.support:.0%} of the pages"
-        f" without annotations, exactly one node on {numbers.unique:.0%}, price {numbers.price:.2f}"
+        f"{number}. {alternative.kind}: precision {figures.precision:.2f}, on {figures.support:.0%} of the"
+        f" pages without annotations, exactly one node on {figures.unique:.0%}, price {figures.price:.2f}"
     )

@@ -9,7 +9,7 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 
 from clustering.models import Cluster
-from rules.algorithms.by_hand.hand_edits import MOST_XPATHS
+from rules.algorithms.by_hand.hand_edits import MAX_XPATHS
 from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, MAX_XPATH
 from rules.api.learning.rules import RuleRow
 from rules.models import Rule
@@ -40,7 +40,7 @@ class Written(Body):
     )
     xpaths = serializers.DictField(
         child=serializers.ListField(
-            child=serializers.CharField(max_length=MAX_XPATH), max_length=MOST_XPATHS
+            child=serializers.CharField(max_length=MAX_XPATH), max_length=MAX_XPATHS
         ),
         required=False,
         help_text="By attribute the XPaths that find it, of which the first that selects something serves a"

@@ -290,6 +290,6 @@ def _told_score(trial: Trial, score: AttributeScore) -> dict[str, Any]:
         and {
             "url": trial.runs[first.page].snapshot.page.url,
             "expected": list(first.expected),
-            "got": list(first.got),
+            "got": list(first.extracted),
         },
     }

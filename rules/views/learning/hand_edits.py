@@ -234,4 +234,4 @@ def _row(trial: Trial, score: AttributeScore, ranks: Mapping[int, int]) -> Score
     rank = ranks.get(snapshot.pk)
     parts = [site, snapshot.page_id] if rank is None else [site, trial.cluster.name, rank]
     href = f"{reverse('annotate_page', args=parts)}?attribute={score.name}"
-    return ScoreRow(score, snapshot.page.url, href, first.expected, first.got)
+    return ScoreRow(score, snapshot.page.url, href, first.expected, first.extracted)

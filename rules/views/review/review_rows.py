@@ -13,7 +13,7 @@ from annotation.services.page.stored_pages import PageUnfit, read_page
 from clustering.models import Snapshot
 from rules.algorithms.review.differences import Piece, differences
 from rules.algorithms.review.impact import CHANGED, GAINED, LOST, RECORDS, SAME
-from rules.algorithms.review.validity import RECALL, Validity
+from rules.algorithms.review.validity import MIN_RECALL, Validity
 from rules.algorithms.running.text_places import nodes_showing
 from rules.models import Impact, JudgedPage, Review, Rule
 from rules.services.learning.held_out import N_JUDGED
@@ -109,7 +109,7 @@ def figures_of(validity: Validity) -> dict[str, Any]:
     """Return how the rule was judged so far, as a whole and by attribute."""
     return {
         "validity": validity,
-        "needed_recall": RECALL,
+        "needed_recall": MIN_RECALL,
         "n_wanted": N_JUDGED,
         "scores": [
             AttributeScore(

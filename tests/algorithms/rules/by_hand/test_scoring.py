@@ -6,7 +6,7 @@ from annotation.algorithms.attribute_types import AttributeType
 from rules.algorithms.by_hand.scoring import (
     AttributeScore,
     ScoredPage,
-    Wrong,
+    WrongPage,
     score_pages,
     values_found,
 )
@@ -36,7 +36,7 @@ def test_each_page_counts_once_as_what_it_is() -> None:
         found.n_absent,
     )
     assert (5, 3, 1, 1) == (found.n_annotated, found.n_bad, found.n_found, found.n_others)
-    assert Wrong(1, ("8",), ("9",)) == found.examples[0]
+    assert WrongPage(1, ("8",), ("9",)) == found.examples[0]
 
 
 def test_several_values_are_right_only_together_and_in_their_order() -> None:

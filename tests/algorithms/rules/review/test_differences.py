@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules.algorithms.review.differences import MOST_WORDS, Piece, differences
+from rules.algorithms.review.differences import MAX_WORDS, Piece, differences
 
 
 def test_only_the_word_that_changed_is_marked() -> None:
@@ -16,7 +16,7 @@ def test_only_the_word_that_changed_is_marked() -> None:
 
 
 def test_long_texts_are_compared_as_wholes() -> None:
-    text = "a " * MOST_WORDS
+    text = "a " * MAX_WORDS
 
     assert ([Piece(text, False)], [Piece(text, False)]) == differences(text, text)
     assert ([Piece(text, True)], [Piece("b", True)]) == differences(text, "b")

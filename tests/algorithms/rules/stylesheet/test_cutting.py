@@ -10,7 +10,7 @@ from rules.algorithms.learning.range_pruner import select_parts
 from rules.algorithms.rule.feature import Feature
 from rules.algorithms.rule.rule import Alternative, AttributeRule, ClusterRule, Selection
 from rules.algorithms.running.run_rule import run_stylesheet
-from rules.algorithms.stylesheet.cutting import MOST_WORDS, quoted
+from rules.algorithms.stylesheet.cutting import MAX_WORDS, quoted
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from tests.algorithms.rules.stylesheet.test_stylesheet import tree_of
 
@@ -68,8 +68,8 @@ def test_stylesheet_and_selection_agree(selection: Selection, some: list[str], b
 
 
 def test_very_many_words_do_not_stop_the_stylesheet() -> None:
-    assert [] == cut(Selection(first=2), "a " * (MOST_WORDS + 1))
-    assert 1 == len(cut(Selection(first=2), "a " * (MOST_WORDS - 1)))
+    assert [] == cut(Selection(first=2), "a " * (MAX_WORDS + 1))
+    assert 1 == len(cut(Selection(first=2), "a " * (MAX_WORDS - 1)))
 
 
 def test_quotes_and_controls_are_escaped() -> None:

@@ -86,7 +86,7 @@ class TestTrying:
         price = next(one for one in other.scores if one.name == "price")
         assert (("1.50 EUR",), ("Our price",)) == (
             price.examples[0].expected,
-            price.examples[0].got,
+            price.examples[0].extracted,
         )
         assert n_rules == Rule.objects.count()
 
