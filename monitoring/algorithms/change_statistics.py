@@ -34,10 +34,12 @@ def count_changes(shares: Iterable[float], threshold: float) -> int:
     >>> count_changes([0.9, 0.92, 0.3, 0.31, 0.9, 0.2], 0.5)
     2
     """
-    n_changes, highest = 0, 0.0
+    n_changes = 0
+    highest = 0.0
     for share in shares:
         if highest - share > threshold:
-            n_changes, highest = n_changes + 1, share
+            n_changes += 1
+            highest = share
         highest = max(highest, share)
     return n_changes
 
@@ -46,14 +48,16 @@ def change_table(
     shares_by_site: Mapping[str, Sequence[float]], thresholds: Sequence[float] = THRESHOLDS
 ) -> ChangeTable:
     """Return Table III over the coverage of some sites."""
-    counts = [
+    n_sites_by_changes = [
         Counter(count_changes(shares, threshold) for shares in shares_by_site.values())
         for threshold in thresholds
     ]
-    most = max((n for counter in counts for n in counter), default=0)
+    most = max((max(counter, default=0) for counter in n_sites_by_changes), default=0)
     return ChangeTable(
-        thresholds,
-        [(n, [counter[n] for counter in counts]) for n in range(most + 1)],
-        [sum(n * n_sites for n, n_sites in counter.items()) for counter in counts],
-        len(shares_by_site),
+        thresholds=thresholds,
+        rows=[(n, [counter[n] for counter in n_sites_by_changes]) for n in range(most + 1)],
+        totals=[
+            sum(n * n_sites for n, n_sites in counter.items()) for counter in n_sites_by_changes
+        ],
+        n_sites=len(shares_by_site),
     )

@@ -11,6 +11,7 @@ Cost:       Linear in the days.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from datetime import date, timedelta
 from math import sqrt
@@ -19,13 +20,13 @@ from typing import Final, NamedTuple
 RECENT: Final = timedelta(days=2)
 LAG: Final = timedelta(days=3)
 WINDOW: Final = timedelta(days=28)
-FEWEST: Final = 20  # pages or records in both windows
-ERRORS: Final = 3.0  # standard errors
+MIN_TO_JUDGE: Final = 20  # pages or records in both windows
+MIN_STANDARD_ERRORS: Final = 3.0
 PAGES: Final = "pages"
 
 
 class DayCounts(NamedTuple):
-    """What came of the pages of one day."""
+    """What became of the pages of one day."""
 
     day: date
     n_pages: int
@@ -38,52 +39,53 @@ class Drop(NamedTuple):
     """A share that fell."""
 
     what: str  # "pages", or an attribute
-    was: float
-    now: float
+    old: float
+    new: float
     n: int  # pages or records of late
 
     def __str__(self) -> str:
         what = "pages that give a record" if self.what == PAGES else f"records with {self.what}"
-        return f"{what} fell from {self.was:.0%} to {self.now:.0%} of {self.n:,}"
+        return f"{what} fell from {self.old:.0%} to {self.new:.0%} of {self.n:,}"
 
 
-def find_drops(days: Iterable[DayCounts], today: date, at_least: float) -> list[Drop]:
+def find_drops(days: Iterable[DayCounts], today: date, min_drop: float) -> list[Drop]:
     """Return what fell by at least a share, pages first."""
-    known = list(days)
-    before = _sum(one for one in known if today - LAG - WINDOW <= one.day < today - LAG)
-    after = _sum(one for one in known if today - RECENT < one.day <= today)
-    found = [
-        _drop(PAGES, (before.n_pages, before.n_served), (after.n_pages, after.n_served), at_least)
-    ]
+    days = list(days)
+    before = _sum(counts for counts in days if today - LAG - WINDOW <= counts.day < today - LAG)
+    after = _sum(counts for counts in days if today - RECENT < counts.day <= today)
+    pages_before = _Share(before.n_served, before.n_pages)
+    pages_after = _Share(after.n_served, after.n_pages)
+    drops = [_drop(PAGES, pages_before, pages_after, min_drop)]
     for name in sorted(before.fields):
-        was = before.n_records, before.fields[name]
-        now = after.n_records, after.fields.get(name, 0)
-        found.append(_drop(name, was, now, at_least))
-    return [one for one in found if one is not None]
+        records_before = _Share(before.fields[name], before.n_records)
+        records_after = _Share(after.fields.get(name, 0), after.n_records)
+        drops.append(_drop(name, records_before, records_after, min_drop))
+    return [drop for drop in drops if drop is not None]
 
 
-def _drop(
-    what: str, before: tuple[int, int], after: tuple[int, int], at_least: float
-) -> Drop | None:
-    (n_before, hits_before), (n_after, hits_after) = before, after
-    if n_before < FEWEST or n_after < FEWEST:
+class _Share(NamedTuple):
+    n_hits: int
+    n: int
+
+
+def _drop(what: str, before: _Share, after: _Share, min_drop: float) -> Drop | None:
+    """Return by how much a share fell; None where that is too little, or may be chance."""
+    if before.n < MIN_TO_JUDGE or after.n < MIN_TO_JUDGE:
         return None
-    was, now = hits_before / n_before, hits_after / n_after
-    pooled = (hits_before + hits_after) / (n_before + n_after)
-    error = sqrt(pooled * (1 - pooled) * (1 / n_before + 1 / n_after))
-    is_more_than_chance = was - now > ERRORS * error
-    return Drop(what, was, now, n_after) if was - now >= at_least and is_more_than_chance else None
+    old, new = before.n_hits / before.n, after.n_hits / after.n
+    pooled = (before.n_hits + after.n_hits) / (before.n + after.n)
+    standard_error = sqrt(pooled * (1 - pooled) * (1 / before.n + 1 / after.n))
+    if old - new < min_drop or old - new <= MIN_STANDARD_ERRORS * standard_error:
+        return None
+    return Drop(what, old, new, after.n)
 
 
 def _sum(days: Iterable[DayCounts]) -> DayCounts:
     n_pages = n_served = n_records = 0
-    fields: dict[str, int] = {}
-    for one in days:
-        n_pages, n_served, n_records = (
-            n_pages + one.n_pages,
-            n_served + one.n_served,
-            n_records + one.n_records,
-        )
-        for name, n in one.fields.items():
-            fields[name] = fields.get(name, 0) + n
+    fields: Counter[str] = Counter()
+    for counts in days:
+        n_pages += counts.n_pages
+        n_served += counts.n_served
+        n_records += counts.n_records
+        fields.update(counts.fields)
     return DayCounts(date.min, n_pages, n_served, n_records, fields)

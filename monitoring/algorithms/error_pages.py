@@ -21,13 +21,13 @@ from zlib import crc32
 
 from monitoring.algorithms.soft_errors import PageText
 
-MOST_WORDS: Final = 3_000
-SHORTEST_HEADING: Final = 4
-LONGEST_HEADING: Final = 300
-MISSING: Final = 0.1  # share of a signature's words that a page may lack
-FURTHER: Final = 0.02  # of words that it may have beside them, and some
-FURTHER_WORDS: Final = 3
-FEWEST_WORDS: Final = 5  # of a signature, fewer tell nothing
+MAX_WORDS: Final = 3_000
+MIN_HEADING_CHARS: Final = 4
+MAX_HEADING_CHARS: Final = 300
+MAX_MISSING_SHARE: Final = 0.1  # of a signature's words, that a page may lack
+MAX_FURTHER_SHARE: Final = 0.02  # of as many words, that it may have beside them
+MIN_FURTHER_ALLOWED: Final = 3  # words, however few the signature has
+MIN_WORDS_TO_JUDGE: Final = 5  # of a signature
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
@@ -40,7 +40,7 @@ class ErrorSignature(NamedTuple):
 
     @property
     def digest(self) -> str:
-        """A name that the same signature has again."""
+        """Return a name that equal signatures share."""
         return sha256(repr((self.heading, sorted(self.words))).encode()).hexdigest()
 
 
@@ -48,39 +48,40 @@ def signature_of(kind: str, shown: PageText, url: str) -> ErrorSignature:
     """Return what to keep of an error page that stood at an address."""
     own = _own_words(url)
     words = sorted(crc32(word.encode()) for word in set(_words(shown.text)) - own)
-    return ErrorSignature(kind, heading_of(shown, url), frozenset(words[:MOST_WORDS]))
+    return ErrorSignature(kind, heading_of(shown, url), frozenset(words[:MAX_WORDS]))
 
 
 def heading_of(shown: PageText, url: str) -> str:
     """Return the words of a page's title and headings, without those of its address."""
     own = _own_words(url)
-    return " ".join(word for word in _words(shown.heading) if word not in own)[:LONGEST_HEADING]
+    return " ".join(word for word in _words(shown.heading) if word not in own)[:MAX_HEADING_CHARS]
 
 
 def recognise(shown: PageText, url: str, signatures: Iterable[ErrorSignature]) -> str:
     """Return which kind of error page this is; blank where it is like none of them."""
-    own = signature_of("", shown, url)
-    return next((one.kind for one in signatures if are_alike(own, one)), "")
+    page = signature_of("", shown, url)
+    return next((error.kind for error in signatures if is_like(page, error)), "")
 
 
-def are_alike(page: ErrorSignature, error: ErrorSignature) -> bool:
-    """Say whether a page has the heading or the words of an error page."""
-    if len(error.heading) >= SHORTEST_HEADING and page.heading == error.heading:
+def is_like(page: ErrorSignature, error: ErrorSignature) -> bool:
+    """Return whether a page has the heading or the words of an error page."""
+    if len(error.heading) >= MIN_HEADING_CHARS and page.heading == error.heading:
         return True
-    if len(error.words) < FEWEST_WORDS:
+    if len(error.words) < MIN_WORDS_TO_JUDGE:
         return False
-    missing, further = len(error.words - page.words), len(page.words - error.words)
-    return missing <= MISSING * len(error.words) and further <= max(
-        FURTHER_WORDS, FURTHER * len(error.words)
-    )
+    n_words = len(error.words)
+    n_missing = len(error.words - page.words)
+    n_further = len(page.words - error.words)
+    max_further = max(MIN_FURTHER_ALLOWED, MAX_FURTHER_SHARE * n_words)
+    return n_missing <= MAX_MISSING_SHARE * n_words and n_further <= max_further
 
 
-def telling_ones(
+def telling_signatures(
     signatures: Iterable[ErrorSignature], pages: Sequence[tuple[PageText, str]]
 ) -> list[ErrorSignature]:
     """Return the signatures that none of some good pages, with their addresses, is like."""
     good = [signature_of("", shown, url) for shown, url in pages]
-    return [one for one in signatures if not any(are_alike(page, one) for page in good)]
+    return [error for error in signatures if not any(is_like(page, error) for page in good)]
 
 
 def missing_address(url: str, word: str) -> str:

@@ -1,4 +1,4 @@
-"""Say whether two values of an attribute mean the same, however they are written.
+"""Compare two values of an attribute by what they mean, however they are written.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-B.
 Notation:   A golden value is one that is known to be right on an older version of a page.
@@ -24,52 +24,52 @@ Value = str | Sequence[str] | None
 ADDRESSES: Final = frozenset({"url", IMAGE})
 AMOUNTS: Final = frozenset({"price", "number"})
 TYPED: Final = frozenset({"price", "number", "rating", "phone", "zip", "date"})
-LONGEST_TYPED: Final = 80  # characters of a text that may be a typed value
+MAX_TYPED_CHARS: Final = 80  # characters of a text that may be a typed value
 _BLANK = re.compile(r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]+")
 _PLAIN = PageContext("", "")
 
 
-def same_value(kind: str, was: Value, now: Value) -> bool:
-    """Say whether two values of a type are the same one.
+def same_value(value_type: str, golden: Value, extracted: Value) -> bool:
+    """Return whether two values of a type mean the same; no value is the same as no value.
 
     >>> same_value("date", "7 October 2024", "2024-10-07")
     True
     """
-    if was is None or now is None:
-        return was is None and now is None
-    return forms_of(kind, was) == forms_of(kind, now)
+    if golden is None or extracted is None:
+        return golden is None and extracted is None
+    return forms_of(value_type, golden) == forms_of(value_type, extracted)
 
 
-def forms_of(kind: str, value: Value) -> frozenset[Hashable]:
+def forms_of(value_type: str, value: Value) -> frozenset[Hashable]:
     """Return the forms by which the values of an attribute are compared; none for no value."""
     texts = [value] if isinstance(value, str) else list(value or ())
-    return frozenset(form_of(kind, text) for text in texts)
+    return frozenset(form_of(value_type, text) for text in texts)
 
 
-def form_of(kind: str, text: str) -> Hashable:
+def form_of(value_type: str, text: str) -> Hashable:
     """Return the form by which a value is compared with others of its type."""
-    if kind in ADDRESSES:
+    if value_type in ADDRESSES:
         return _path(text) or plain(text)
-    typed = typed_form(kind, text)
+    typed = typed_form(value_type, text)
     return plain(text) if typed is None else typed
 
 
-def typed_form(kind: str, text: str) -> Hashable | None:
+def typed_form(value_type: str, text: str) -> Hashable | None:
     """Return what a text means as a value of a type; None where it is none of that type."""
-    if kind not in TYPED or len(text) > LONGEST_TYPED:
+    if value_type not in TYPED or len(text) > MAX_TYPED_CHARS:
         return None
-    return _frozen(normalise(kind, text, _PLAIN))
+    return _frozen(normalise(value_type, text, _PLAIN))
 
 
-def amount_of(kind: str, text: str) -> float | None:
+def amount_of(value_type: str, text: str) -> float | None:
     """Return the number that a value of a type stands for; None where it stands for none.
 
     >>> amount_of("price", "€1,299.00")
     1299.0
     """
-    if kind not in AMOUNTS or len(text) > LONGEST_TYPED:
+    if value_type not in AMOUNTS or len(text) > MAX_TYPED_CHARS:
         return None
-    form: Any = normalise(kind, text, _PLAIN)
+    form: Any = normalise(value_type, text, _PLAIN)
     number = form.get("amount") if isinstance(form, dict) else form
     try:
         return None if number is None else float(number)

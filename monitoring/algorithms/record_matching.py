@@ -18,9 +18,9 @@ from monitoring.algorithms.known_values import ADDRESSES, form_of, plain
 
 Values = Mapping[str, Any]
 
-ENOUGH: Final = 0.5  # share of the constant values of a record that a region shows
-MOST_RECORDS: Final = 150  # of a page that are looked for
-CONSTANT, CHANGING = 3.0, 1.0  # what a value counts
+MIN_SHARE_SHOWN: Final = 0.5  # of the values of a record, weighted
+MAX_RECORDS: Final = 150  # of a page
+CONSTANT_WEIGHT, CHANGING_WEIGHT = 3.0, 1.0
 
 
 class MatchedList(NamedTuple):
@@ -31,6 +31,12 @@ class MatchedList(NamedTuple):
     score: float
 
 
+class _Pair(NamedTuple):
+    share: float  # of the values of the known record that the region shows
+    record: int  # number of the known record
+    region: int  # index of the region
+
+
 class _Region(NamedTuple):
     text: str
     links: frozenset[Any]
@@ -39,35 +45,37 @@ class _Region(NamedTuple):
 def match_list(
     lists: Iterable[Sequence[Sequence[_Element]]],
     known: Sequence[Values],
-    kinds: Sequence[AttributeType],
+    attributes: Sequence[AttributeType],
 ) -> MatchedList | None:
     """Return the list of a page in which the most of the known records are found, None where none is."""
-    matched = [_match(records, known[:MOST_RECORDS], kinds) for records in lists]
-    best = max(matched, key=lambda one: one.score, default=None)
+    matched = [_match(records, known[:MAX_RECORDS], attributes) for records in lists]
+    best = max(matched, key=lambda candidate: candidate.score, default=None)
     return best if best is not None and best.known else None
 
 
 def _match(
-    records: Sequence[Sequence[_Element]], known: Sequence[Values], kinds: Sequence[AttributeType]
+    records: Sequence[Sequence[_Element]],
+    known: Sequence[Values],
+    attributes: Sequence[AttributeType],
 ) -> MatchedList:
+    """Match known records with the regions of a list: the best pairs first, each record and region once."""
     regions = [_read(record) for record in records]
-    pairs = [
-        (share, number, place)
-        for number, values in enumerate(known)
-        for place, region in enumerate(regions)
-        if (share := _share(values, region, kinds)) >= ENOUGH
-    ]
-    found: dict[int, int] = {}
-    taken: set[int] = set()
-    total = 0.0
-    for share, number, place in sorted(
-        pairs, key=lambda one: (-one[0], abs(one[1] - one[2]), one[1])
-    ):
-        if number not in taken and place not in found:
-            found[place] = number
-            taken.add(number)
-            total += share
-    return MatchedList(records, found, total)
+    pairs = []
+    for number, values in enumerate(known):
+        for index, region in enumerate(regions):
+            share = _share(values, region, attributes)
+            if share >= MIN_SHARE_SHOWN:
+                pairs.append(_Pair(share, number, index))
+    pairs.sort(key=lambda pair: (-pair.share, abs(pair.record - pair.region), pair.record))
+    record_by_region: dict[int, int] = {}
+    matched: set[int] = set()
+    score = 0.0
+    for pair in pairs:
+        if pair.record not in matched and pair.region not in record_by_region:
+            record_by_region[pair.region] = pair.record
+            matched.add(pair.record)
+            score += pair.share
+    return MatchedList(records, record_by_region, score)
 
 
 def _read(record: Sequence[_Element]) -> _Region:
@@ -79,16 +87,19 @@ def _read(record: Sequence[_Element]) -> _Region:
     return _Region(plain(text), frozenset(form_of("url", link) for link in links))
 
 
-def _share(values: Values, region: _Region, kinds: Sequence[AttributeType]) -> float:
+def _share(values: Values, region: _Region, attributes: Sequence[AttributeType]) -> float:
     """Return which share of the values of a record a region shows; constant ones count more."""
     known = shown = 0.0
-    for kind in kinds:
-        value = values.get(kind.name)
-        for text in [] if value is None else [value] if isinstance(value, str) else value:
-            weight = CONSTANT if kind.is_constant else CHANGING
+    for attribute in attributes:
+        value = values.get(attribute.name)
+        if value is None:
+            continue
+        weight = CONSTANT_WEIGHT if attribute.is_constant else CHANGING_WEIGHT
+        for text in [value] if isinstance(value, str) else value:
             known += weight
-            if kind.type in ADDRESSES:
-                shown += weight * (form_of(kind.type, text) in region.links)
+            if attribute.type in ADDRESSES:
+                is_shown = form_of(attribute.type, text) in region.links
             else:
-                shown += weight * (plain(text) in region.text)
+                is_shown = plain(text) in region.text
+            shown += weight * is_shown
     return shown / known if known else 0.0

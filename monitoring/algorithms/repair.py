@@ -30,11 +30,12 @@ from typing import Final, NamedTuple
 from annotation.algorithms.attribute_types import AttributeType
 from monitoring.algorithms.value_places import ValueIndex, ValuePlace
 
-EXACT, NEARLY = 2, 1  # what a page counts for, by whether it shows the value or a number near it
-ENOUGH: Final = 0.5  # score from which a place is proposed
-LEAST_SUPPORT: Final = 0.5  # of a shape, against the best one of the attribute
-FEWEST: Final = 2  # pages that must agree on a shape, where there are as many
-LEAST_CHANGING: Final = 0.15  # support of the best shape of an attribute that may change
+# What a page counts for, by whether it shows the value or a number near it.
+WEIGHT_OF_VALUE, WEIGHT_OF_NEAR_NUMBER = 2, 1
+MIN_SCORE: Final = 0.5  # of a place that is proposed
+MIN_SUPPORT: Final = 0.5  # of a shape, as a share of that of the attribute's best one
+MIN_AGREEING_PAGES: Final = 2  # on a shape, where there are as many
+MIN_SUPPORT_OF_CHANGING: Final = 0.15  # of the best shape of an attribute that may change
 WEIGHTS: Final = {
     "shape": 0.4,
     "label": 0.15,
@@ -44,8 +45,8 @@ WEIGHTS: Final = {
     "near": 0.15,
 }
 WEIGHTS_OF_LISTS: Final = WEIGHTS | {"shape": 0.35, "near": 0.1, "specific": 0.1}
-PER_ABSENCE: Final = 2  # pages that show the lack of an attribute
-STEADY_LABEL: Final = 0.8  # share of the values at a shape that have one label
+PAGES_PER_ABSENCE: Final = 2  # that show the lack of an attribute
+MIN_SHARE_OF_LABEL: Final = 0.8  # of the values at a shape that have one label
 REACH: Final = 0.25  # of the page around the constant values that counts as near
 
 
@@ -65,7 +66,7 @@ class FoundValue(NamedTuple):
 
     place: ValuePlace
     score: float
-    why: Mapping[str, float]  # what each anchor says, from 0 to 1
+    why: Mapping[str, float]  # by anchor, from 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +84,12 @@ class ProposedPage:
 
 
 @dataclass(slots=True)
-class _Sought:
+class _SoughtAttribute:
     """The places of an attribute's values on all pages, and what they agree on."""
 
     attribute: AttributeType
     places: list[list[list[ValuePlace]]]  # by page, by value
-    near: list[list[ValuePlace]] = field(
-        default_factory=list
-    )  # by page: what a changing number became
+    near: list[list[ValuePlace]] = field(default_factory=list)  # by page: what a number became
     n_known: int = 0
     shapes: Counter[str] = field(default_factory=Counter)
     labelled: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -99,9 +98,9 @@ class _Sought:
         for values in self.places:
             if values:
                 self.n_known += 1
-                self._add([place for places in values for place in places], EXACT)
+                self._add([place for places in values for place in places], WEIGHT_OF_VALUE)
         for places in self.near:
-            self._add(places, NEARLY)
+            self._add(places, WEIGHT_OF_NEAR_NUMBER)
 
     def _add(self, places: Sequence[ValuePlace], weight: int) -> None:
         for shape in {place.shape for place in places}:
@@ -114,19 +113,20 @@ class _Sought:
         return max(self.shapes.values(), default=0)
 
     def is_steady(self) -> bool:
-        """Say whether enough pages agree on a shape."""
-        if self.best < EXACT * min(FEWEST, self.n_known):
+        """Return whether enough pages agree on a shape."""
+        if self.best < WEIGHT_OF_VALUE * min(MIN_AGREEING_PAGES, self.n_known):
             return False
-        return self.attribute.is_constant or self.best >= EXACT * LEAST_CHANGING * self.n_known
+        if self.attribute.is_constant:
+            return True
+        return self.best >= WEIGHT_OF_VALUE * MIN_SUPPORT_OF_CHANGING * self.n_known
 
     def main(self) -> tuple[str, str | None]:
         """Return the shape with the most support, and its label where it has a steady one."""
-        shape = max(self.shapes, key=lambda one: (self.shapes[one], one))
-        labels = {label: n for (one, label), n in self.labelled.items() if one == shape}
-        label = max(labels, key=lambda one: (labels[one], one))
-        return shape, label if label and labels[label] >= STEADY_LABEL * self.shapes[
-            shape
-        ] else None
+        best = max(self.shapes, key=lambda shape: (self.shapes[shape], shape))
+        labels = {label: n for (shape, label), n in self.labelled.items() if shape == best}
+        label = max(labels, key=lambda text: (labels[text], text))
+        is_steady = labels[label] >= MIN_SHARE_OF_LABEL * self.shapes[best]
+        return best, label if label and is_steady else None
 
 
 def propose_annotations(
@@ -134,14 +134,14 @@ def propose_annotations(
 ) -> list[ProposedPage]:
     """Return what to annotate on each page, the pages in their order."""
     sought = [_seek(pages, attribute) for attribute in attributes]
-    centres = [_centre(number, sought) for number in range(len(pages))]
     proposed = []
     for number, page in enumerate(pages):
+        centre = _centre(number, sought)
         values = {}
-        for one in sought:
-            found = _choose(page, one, number, centres[number])
+        for attribute in sought:
+            found = _choose(page, attribute, number, centre)
             if found:
-                values[one.attribute.name] = found
+                values[attribute.attribute.name] = found
         proposed.append(ProposedPage(page.url, values, _absent(page, sought)))
     return proposed
 
@@ -150,12 +150,13 @@ def choose_pages(
     proposed: Sequence[ProposedPage], n: int, *, per_attribute: int = 3
 ) -> list[ProposedPage]:
     """Return the pages to learn from: each attribute, and the lack of each, on some; then the surest."""
-    left = sorted(proposed, key=lambda one: (-len(one.values), -one.score, one.url))
+    left = sorted(proposed, key=lambda page: (-len(page.values), -page.score, page.url))
     n_shown: Counter[tuple[str, bool]] = Counter()
 
     def worth(page: ProposedPage) -> int:
-        shown = sum(n_shown[name, True] < per_attribute for name in page.values)
-        return shown + sum(n_shown[name, False] < PER_ABSENCE for name in page.absent)
+        n_values = sum(n_shown[name, True] < per_attribute for name in page.values)
+        n_absences = sum(n_shown[name, False] < PAGES_PER_ABSENCE for name in page.absent)
+        return n_values + n_absences
 
     chosen: list[ProposedPage] = []
     while left and len(chosen) < n:
@@ -168,17 +169,20 @@ def choose_pages(
     return chosen
 
 
-def _seek(pages: Sequence[KnownPage], attribute: AttributeType) -> _Sought:
+def _seek(pages: Sequence[KnownPage], attribute: AttributeType) -> _SoughtAttribute:
     places = [_places(page, attribute) for page in pages]
     near = [] if attribute.is_constant or attribute.is_multi else _near(pages, attribute, places)
-    sought = _Sought(attribute, places, near)
+    sought = _SoughtAttribute(attribute, places, near)
     sought.count()
     return sought
 
 
 def _places(page: KnownPage, attribute: AttributeType) -> list[list[ValuePlace]]:
+    """Return, value by value, where a page shows the golden values of an attribute."""
     value = page.golden.get(attribute.name)
-    texts = [] if value is None else [value] if isinstance(value, str) else list(value)
+    if value is None:
+        return []
+    texts = [value] if isinstance(value, str) else value
     return [page.page.find(attribute.type, text) for text in texts]
 
 
@@ -191,28 +195,28 @@ def _near(
     near = []
     for page, values in zip(pages, places, strict=True):
         value = page.golden.get(attribute.name)
-        is_gone = isinstance(value, str) and not any(values)
-        near.append(
-            page.page.find_near(attribute.type, value) if is_gone and isinstance(value, str) else []
-        )
+        if isinstance(value, str) and not any(values):
+            near.append(page.page.find_near(attribute.type, value))
+        else:
+            near.append([])
     return near
 
 
-def _centre(number: int, sought: Sequence[_Sought]) -> float | None:
-    """Return where on a page most of its constant values stand, told by those that stand once."""
-    positions = [
-        values[0][0].position
-        for one in sought
-        if one.attribute.is_constant
-        and len(values := one.places[number]) == 1
-        and len(values[0]) == 1
-        and one.shapes[values[0][0].shape] >= LEAST_SUPPORT * one.best
-    ]
+def _centre(number: int, sought: Sequence[_SoughtAttribute]) -> float | None:
+    """Return where on a page most of its constant values stand, by those that stand once."""
+    positions = []
+    for attribute in sought:
+        values = attribute.places[number]
+        if not attribute.attribute.is_constant or len(values) != 1 or len(values[0]) != 1:
+            continue
+        (place,) = values[0]
+        if attribute.shapes[place.shape] >= MIN_SUPPORT * attribute.best:
+            positions.append(place.position)
     return median(positions) if positions else None
 
 
 def _choose(
-    page: KnownPage, sought: _Sought, number: int, centre: float | None
+    page: KnownPage, sought: _SoughtAttribute, number: int, centre: float | None
 ) -> list[FoundValue]:
     """Return where the values of an attribute stand on a page; nothing where one is not found."""
     values = sought.places[number]
@@ -222,26 +226,30 @@ def _choose(
         values = [sought.near[number]]
     found: list[FoundValue] = []
     for places in values:
-        fitting = [
-            place for place in places if sought.shapes[place.shape] >= LEAST_SUPPORT * sought.best
+        scored = [
+            _score(place, page, sought, centre)
+            for place in places
+            if sought.shapes[place.shape] >= MIN_SUPPORT * sought.best and _is_free(place, found)
         ]
-        if found:
-            taken = {one.place.xpath for one in found}
-            fitting = [
-                place
-                for place in fitting
-                if place.shape == found[0].place.shape
-                and (not place.is_whole or place.xpath not in taken)
-            ]
-        scored = [_score(place, page, sought, centre) for place in fitting]
-        best = max(scored, key=lambda one: one.score, default=None)
-        if best is None or best.score < ENOUGH:
+        best = max(scored, key=lambda value: value.score, default=None)
+        if best is None or best.score < MIN_SCORE:
             return []
         found.append(best)
     return found
 
 
-def _score(place: ValuePlace, page: KnownPage, sought: _Sought, centre: float | None) -> FoundValue:
+def _is_free(place: ValuePlace, found: Sequence[FoundValue]) -> bool:
+    """Return whether a place has the shape of the values found before, and is not one of their nodes."""
+    if not found:
+        return True
+    if place.shape != found[0].place.shape:
+        return False
+    return not place.is_whole or all(place.xpath != value.place.xpath for value in found)
+
+
+def _score(
+    place: ValuePlace, page: KnownPage, sought: _SoughtAttribute, centre: float | None
+) -> FoundValue:
     name = sought.attribute.name
     old_label = page.labels.get(name, "")
     why = {
@@ -263,18 +271,17 @@ def _specificity(place: ValuePlace, page: KnownPage, name: str) -> float:
     return min(1.0, len(page.golden.get(name, ())) / max(page.page.n_by_shape[place.shape], 1))
 
 
-def _absent(page: KnownPage, sought: Sequence[_Sought]) -> frozenset[str]:
+def _absent(page: KnownPage, sought: Sequence[_SoughtAttribute]) -> frozenset[str]:
     """Return the attributes that the page does not have."""
     absent = set()
-    for one in sought:
-        if one.attribute.name in page.golden or not one.is_steady() or not one.shapes:
+    for attribute in sought:
+        name = attribute.attribute.name
+        if name in page.golden or not attribute.is_steady() or not attribute.shapes:
             continue
-        shape, label = one.main()
-        stands = {
-            (found, text)
-            for found, text in page.page.shapes
-            if found == shape.removesuffix("|part")
-        }
-        if not any(label is None or text == label for _, text in stands):
-            absent.add(one.attribute.name)
+        best, label = attribute.main()
+        whole_shape = best.removesuffix("|part")
+        labels = [text for shape, text in page.page.shapes if shape == whole_shape]
+        stands_there = bool(labels) if label is None else label in labels
+        if not stands_there:
+            absent.add(name)
     return frozenset(absent)

@@ -19,20 +19,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 from annotation.algorithms.attribute_types import AttributeType
 from monitoring.algorithms.known_values import plain
-from monitoring.algorithms.site_change import NULL_EXTRACTION, FailedField, field_test
+from monitoring.algorithms.site_change import FailedField, field_test
 from rules.algorithms.running.matching import read_signature
 from rules.algorithms.running.record_lines import Line
 
 CLUSTER_MATCH: Final = "cluster_match"
 PAGE_MATCH: Final = "page_match"
 FIELD_MATCH: Final = "field_match"
-MOST_EXCUSED: Final = 0.1  # share of the pages of U whose golden values are shown nowhere any more
-FEWEST_LEFT: Final = 0.5  # of the share of pages that had an optional attribute
-FEWEST_PAGES: Final = 3  # that must have an attribute before its share says something
+MAX_EXCUSED_SHARE: Final = 0.1  # of the pages of U, whose golden values are shown nowhere any more
+MIN_SHARE_LEFT: Final = 0.5  # of the pages that had an optional attribute
+MIN_PAGES_OF_ATTRIBUTE: Final = 3  # that had an attribute before its share counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class Versions:
 
 @dataclass(frozen=True, slots=True)
 class FieldVerdict:
-    """What the field test says of a rule on the pages of U."""
+    """The result of the field test of a rule on the pages of U."""
 
     has_passed: bool
     n_pages: int
@@ -102,41 +102,46 @@ def find_reuse(
     `versions_of` applies the rule of an old cluster to both versions of the pages that it shares with C.
     """
     candidates = sorted(
-        (one for one in old if one.has_rule and one.urls & new.urls),
-        key=lambda one: (-len(one.urls & new.urls), -one.importance, one.name),
+        (cluster for cluster in old if cluster.has_rule and cluster.urls & new.urls),
+        key=lambda cluster: (-len(cluster.urls & new.urls), -cluster.importance, cluster.name),
     )
     if not candidates:
         return Reuse(None, "", 0.0, ("It shares no address with a cluster that has a rule.",))
-    why = [f"It shares addresses with {', '.join(_told(one, new) for one in candidates)}."]
+    overlaps = ", ".join(_describe_overlap(cluster, new) for cluster in candidates)
     variant, matching = match_clusters(new, candidates)
-    why.append(_told_match(variant, matching))
-    ordered = matching or candidates
-    for one in ordered if variant else ordered[:1]:
-        versions, attributes = versions_of(one)
-        verdict = field_test_of_rule(versions, attributes, is_strict=not variant)
-        why.append(f"Field test of the rule of {one.name}: {verdict.why}")
-        if verdict.has_passed:
-            return Reuse(one.name, variant or FIELD_MATCH, share_of(one, new), tuple(why), verdict)
-        if variant:  # C_m is selected before its rule is tested
-            break
-    best = candidates[0]
-    return Reuse(None, "", share_of(best, new), tuple(why), verdict)
+    # C_m is selected before its rule is tested; without a match the test decides alone.
+    selected = (matching or candidates)[0]
+    versions, attributes = versions_of(selected)
+    verdict = field_test_of_rule(versions, attributes, is_strict=not variant)
+    why = (
+        f"It shares addresses with {overlaps}.",
+        _describe_match(variant, matching),
+        f"Field test of the rule of {selected.name}: {verdict.why}",
+    )
+    if verdict.has_passed:
+        return Reuse(selected.name, variant or FIELD_MATCH, share_of(selected, new), why, verdict)
+    return Reuse(None, "", share_of(candidates[0], new), why, verdict)
 
 
 def match_clusters(new: NewCluster, old: Iterable[OldCluster]) -> tuple[str, list[OldCluster]]:
     """Return the old clusters that match a new one, most important first, and by which variant."""
-    known = [one for one in old if one.signature]
-    by_cluster = [one for one in known if one.signature == new.signature]
-    by_page = [one for one in known if _covers_all(one.signature, new.vector_by_url.values())]
-    for variant, found in ((CLUSTER_MATCH, by_cluster), (PAGE_MATCH, by_page)):
-        if found:
-            return variant, sorted(found, key=lambda one: (-one.importance, one.name))
+    known = sorted(
+        (cluster for cluster in old if cluster.signature),
+        key=lambda cluster: (-cluster.importance, cluster.name),
+    )
+    by_cluster = [cluster for cluster in known if cluster.signature == new.signature]
+    if by_cluster:
+        return CLUSTER_MATCH, by_cluster
+    vectors = new.vector_by_url.values()
+    by_page = [cluster for cluster in known if _covers_all(cluster.signature, vectors)]
+    if by_page:
+        return PAGE_MATCH, by_page
     return "", []
 
 
 def shared_urls(new: NewCluster, old: Iterable[OldCluster]) -> frozenset[str]:
     """Return U: the URLs of a new cluster that any old one had."""
-    return frozenset(url for one in old for url in one.urls & new.urls)
+    return frozenset(url for cluster in old for url in cluster.urls & new.urls)
 
 
 def share_of(old: OldCluster, new: NewCluster) -> float:
@@ -147,46 +152,51 @@ def share_of(old: OldCluster, new: NewCluster) -> float:
 def field_test_of_rule(
     versions: Sequence[Versions], attributes: Sequence[AttributeType], *, is_strict: bool = False
 ) -> FieldVerdict:
-    """Say whether a rule gives the constant values of the old pages and all mandatory values on the new ones.
+    """Test whether a rule gives the old pages' constant values and all mandatory values on the new ones.
 
     Where it is strict, optional attributes must not have become rare either.
     """
-    failed, n_excused = {}, 0
-    for one in versions:
-        found = field_test(one.old, one.new, attributes)
-        if found and is_excused(found, one):
+    failed = {}
+    n_excused = 0
+    for version in versions:
+        failures = field_test(version.old, version.new, attributes)
+        if failures and is_excused(failures, version):
             n_excused += 1
-        elif found:
-            failed[one.url] = found
-    n_judged = len(versions)
-    n_passed = n_judged - len(failed) - n_excused
+        elif failures:
+            failed[version.url] = failures
+    n_pages = len(versions)
+    n_passed = n_pages - len(failed) - n_excused
     rare = rare_attributes(versions, attributes) if is_strict else []
-    has_passed = n_passed > 0 and not failed and n_excused <= MOST_EXCUSED * n_judged and not rare
+    are_few_excused = n_excused <= MAX_EXCUSED_SHARE * n_pages
     return FieldVerdict(
-        has_passed,
-        n_judged,
-        n_passed,
-        n_excused,
-        _told_test(n_passed, n_judged, failed, rare),
-        failed,
+        has_passed=n_passed > 0 and not failed and are_few_excused and not rare,
+        n_pages=n_pages,
+        n_passed=n_passed,
+        n_excused=n_excused,
+        why=_describe_test(n_passed, n_pages, failed, rare),
+        failed=failed,
     )
 
 
 def is_excused(failed: Iterable[FailedField], versions: Versions) -> bool:
-    """Say whether the page itself no longer shows any of the values that a rule lost on it."""
-    whole = plain(versions.shown)
-    values = [one.was for one in failed if one.kind != NULL_EXTRACTION or one.was is not None]
-    texts = [text for value in values for text in ([value] if isinstance(value, str) else value)]
-    return bool(whole) and all(plain(text) not in whole for text in texts)
+    """Return whether the page itself no longer shows any of the values that a rule lost on it."""
+    shown = plain(versions.shown)
+    if not shown:
+        return False
+    for failure in failed:
+        golden = failure.golden
+        if any(plain(text) in shown for text in ([golden] if isinstance(golden, str) else golden)):
+            return False
+    return True
 
 
 def rare_attributes(versions: Sequence[Versions], attributes: Iterable[AttributeType]) -> list[str]:
     """Return the attributes that come out on far fewer of the new versions than of the old ones."""
     rare = []
     for attribute in attributes:
-        had = [one for one in versions if _has(one.old, attribute.name)]
-        n_new = sum(_has(one.new, attribute.name) for one in versions)
-        if len(had) >= FEWEST_PAGES and n_new < FEWEST_LEFT * len(had):
+        n_old = sum(_has(version.old, attribute.name) for version in versions)
+        n_new = sum(_has(version.new, attribute.name) for version in versions)
+        if n_old >= MIN_PAGES_OF_ATTRIBUTE and n_new < MIN_SHARE_LEFT * n_old:
             rare.append(attribute.name)
     return rare
 
@@ -200,26 +210,29 @@ def _covers_all(signature: str, vectors: Iterable[int | None]) -> bool:
     return all(vector is not None and masked.covers(vector) for vector in vectors)
 
 
-def _told(one: OldCluster, new: NewCluster) -> str:
-    return f"{one.name} ({len(one.urls & new.urls)} of {len(new.urls)})"
+def _describe_overlap(old: OldCluster, new: NewCluster) -> str:
+    return f"{old.name} ({len(old.urls & new.urls)} of {len(new.urls)})"
 
 
-def _told_match(variant: str, matching: Sequence[OldCluster]) -> str:
+def _describe_match(variant: str, matching: Sequence[OldCluster]) -> str:
     if not variant:
         return (
             "No old signature equals its own or covers all its pages; the field test decides alone."
         )
-    names = ", ".join(one.name for one in matching)
+    names = ", ".join(cluster.name for cluster in matching)
     if variant == CLUSTER_MATCH:
         return f"Cluster match: its signature is that of {names}."
     return f"Page match: the signature of {names} covers all its pages."
 
 
-def _told_test(n_passed: int, n: int, failed: Mapping[str, Any], rare: Sequence[str]) -> str:
-    told = f"passed on {n_passed} of {n} pages"
+def _describe_test(
+    n_passed: int, n: int, failed: Mapping[str, Sequence[FailedField]], rare: Sequence[str]
+) -> str:
+    results = [f"passed on {n_passed} of {n} pages"]
     if failed:
-        url, fields = next(iter(failed.items()))
-        told += f"; first failure: {fields[0].attribute} ({fields[0].kind}) on {url}"
+        url, failures = next(iter(failed.items()))
+        first = failures[0]
+        results.append(f"first failure: {first.attribute} ({first.kind}) on {url}")
     if rare:
-        told += f"; {', '.join(rare)} came out on few pages only"
-    return f"{told}."
+        results.append(f"{', '.join(rare)} came out on few pages only")
+    return f"{'; '.join(results)}."

@@ -36,11 +36,11 @@ INCORRECT_EXTRACTION: Final = "incorrect_extraction"
 OK: Final = "ok"
 CHANGED: Final = "changed"
 UNREACHABLE: Final = "unreachable"
-SHORTEST_TELLING: Final = 4  # characters of a value that a page does not show by chance
-LONGEST_TOLD: Final = 500  # characters of a value in a failure
-FEWEST_REACHABLE: Final = (
-    3  # bellwethers that must answer before anybody is alarmed, where there are as many
-)
+MIN_TELLING_CHARS: Final = 4  # of a value that a page does not show by chance
+MAX_VALUE_CHARS: Final = 500  # of a value in a failure
+# Bellwethers that must answer before anybody is alarmed, where there are as many.
+MIN_REACHABLE: Final = 3
+MIN_PAGES_OF_ATTRIBUTE: Final = 3  # that had an attribute before it counts as lost
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,11 @@ class Thresholds:
     pages: float = 0.5  # share of the reachable bellwethers above which a test fails
     quorum: float = 0.1  # share of them whose lost values confirm a failed shingle test
     coverage_drop: float = 0.1  # of the pages with all mandatory values, that confirms it as well
-    reachable: float = 0.5  # share of the bellwethers that must answer; fewer are asked again later
-    rules: float = (
-        0.1  # share of a site's rules; when no more break, the paper takes it for a false alarm
-    )
-    crawl_drop: float = (
-        0.2  # of the pages, or of the records with an attribute, among all that come in
-    )
+    reachable: float = 0.5  # share of the bellwethers that must answer; fewer are fetched again
+    # Share of a site's rules; when no more break, the paper takes it for a false alarm.
+    rules: float = 0.1
+    # Of the pages, or of the records with an attribute, among all that come in.
+    crawl_drop: float = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +62,26 @@ class FailedField:
     """A golden value that the rule no longer gives."""
 
     attribute: str
-    was: Any
-    now: Any
+    golden: Any
+    extracted: Any
     kind: Kind
 
     def as_json(self) -> dict[str, Any]:
         return {
             "attribute": self.attribute,
-            "was": _cut(self.was),
-            "now": _cut(self.now),
+            "was": _shorten(self.golden),
+            "now": _shorten(self.extracted),
             "kind": self.kind,
         }
+
+    @classmethod
+    def from_json(cls, failure: Mapping[str, Any]) -> FailedField:
+        return cls(failure["attribute"], failure["was"], failure["now"], failure["kind"])
 
 
 @dataclass(frozen=True, slots=True)
 class PageTest:
-    """What the tests say of a bellwether."""
+    """The results of the tests of a bellwether."""
 
     url: str
     outcome: Literal["ok", "changed", "unreachable"]
@@ -88,9 +90,7 @@ class PageTest:
     structure_test: bool | None = None
     failed: tuple[FailedField, ...] = ()
     vanished: frozenset[str] = frozenset()  # optional attributes that the golden record has
-    displaced: frozenset[str] = (
-        frozenset()
-    )  # attributes whose golden value stands elsewhere on the page
+    displaced: frozenset[str] = frozenset()  # attributes whose golden value stands elsewhere now
     had: frozenset[str] = frozenset()  # attributes of the golden record
     why: str = ""  # unreachable: a word of soft_errors
 
@@ -117,12 +117,12 @@ class ClusterVerdict:
 
     @property
     def has_quorum(self) -> bool:
-        """Say whether enough pages answered for anybody to be alarmed."""
-        return self.n_reachable >= min(FEWEST_REACHABLE, self.n_pages)
+        """Return whether enough pages answered for anybody to be alarmed."""
+        return self.n_reachable >= min(MIN_REACHABLE, self.n_pages)
 
 
 def shingle_test(vector: int | None, signature: str, old_vector: int | None = None) -> bool | None:
-    """Say whether a page still has the structure of its cluster; None where nothing is known to compare with.
+    """Return whether a page still has the structure of its cluster; None without anything to compare with.
 
     A cluster's signature serves where it covered the page as it was, or nothing is known of that.
     """
@@ -135,28 +135,27 @@ def shingle_test(vector: int | None, signature: str, old_vector: int | None = No
 
 
 def are_similar(one: int, other: int) -> bool:
-    """Say whether two signatures agree in 6 of 8 bytes."""
+    """Return whether two signatures agree in 6 of 8 bytes."""
     return any(masked.covers(other) for masked in masked_vectors(one))
 
 
 def field_test(
-    golden: Sequence[Line], now: Sequence[Line], attributes: Iterable[AttributeType]
+    golden: Sequence[Line], extracted: Sequence[Line], attributes: Iterable[AttributeType]
 ) -> list[FailedField]:
     """Return the golden values of a page that are no longer extracted; none: the test succeeds."""
-    known = list(attributes)
     if _is_list(golden):
-        return _test_list(golden, now, known)
-    was = golden[0].values if golden else {}
-    new = now[0].values if now else {}
-    return _test_record(was, new, known)
+        return _test_list(golden, extracted, list(attributes))
+    golden_values = golden[0].values if golden else {}
+    new_values = extracted[0].values if extracted else {}
+    return _test_record(golden_values, new_values, attributes)
 
 
 def _test_record(
-    was: Mapping[str, Any], now: Mapping[str, Any], attributes: Iterable[AttributeType]
+    golden: Mapping[str, Any], extracted: Mapping[str, Any], attributes: Iterable[AttributeType]
 ) -> list[FailedField]:
     failed = []
     for attribute in attributes:
-        old, new = was.get(attribute.name), now.get(attribute.name)
+        old, new = golden.get(attribute.name), extracted.get(attribute.name)
         if old is None or not (attribute.is_constant or attribute.is_mandatory):
             continue
         if new is None:
@@ -171,59 +170,67 @@ def _is_list(lines: Sequence[Line]) -> bool:
 
 
 def _test_list(
-    golden: Sequence[Line], now: Sequence[Line], attributes: Sequence[AttributeType]
+    golden: Sequence[Line], extracted: Sequence[Line], attributes: Sequence[AttributeType]
 ) -> list[FailedField]:
-    """Compare the records that a list page still has; which ones it has is content."""
-    new_by_key = {line.key: line for line in now if line.values}
-    common = [line for line in golden if line.key in new_by_key and not _is_index(line)]
-    failed = [
-        one
-        for line in common
-        for one in _test_record(line.values, new_by_key[line.key].values, attributes)
-    ]
-    required = [one.name for one in attributes if one.is_mandatory or one.is_constant]
-    for name in required:
-        had = sum(name in line.values for line in golden) / max(len(golden), 1)
-        has = sum(name in line.values for line in new_by_key.values()) / max(len(new_by_key), 1)
-        if had and has < had / 2 and not any(one.attribute == name for one in failed):
-            first = next(line.values[name] for line in golden if name in line.values)
-            failed.append(FailedField(name, first, None, NULL_EXTRACTION))
+    """Compare the records that a list page still has; which ones it has is content.
+
+    An attribute also fails where the share of the records that have it fell to less than half.
+    """
+    new_by_key = {line.key: line for line in extracted if line.values}
+    failed = []
+    for line in golden:
+        if line.key in new_by_key and not _is_key_an_index(line):
+            failed += _test_record(line.values, new_by_key[line.key].values, attributes)
+    failed_names = {failure.attribute for failure in failed}
+    for attribute in attributes:
+        name = attribute.name
+        if name in failed_names or not (attribute.is_mandatory or attribute.is_constant):
+            continue
+        golden_values = [line.values[name] for line in golden if name in line.values]
+        n_new = sum(name in line.values for line in new_by_key.values())
+        golden_share = len(golden_values) / max(len(golden), 1)
+        new_share = n_new / max(len(new_by_key), 1)
+        if golden_values and new_share < golden_share / 2:
+            failed.append(FailedField(name, golden_values[0], None, NULL_EXTRACTION))
     return failed
 
 
-def _is_index(line: Line) -> bool:
+def _is_key_an_index(line: Line) -> bool:
+    """Return whether a record has no key of its own but its place in the list."""
     return str(line.key) == str(line.index)
 
 
 def vanished_attributes(
-    golden: Sequence[Line], now: Sequence[Line], attributes: Iterable[AttributeType]
+    golden: Sequence[Line], extracted: Sequence[Line], attributes: Iterable[AttributeType]
 ) -> frozenset[str]:
     """Return the attributes that the golden record has and the new one has not, of any kind."""
-    was = {name for line in golden for name in line.values}
-    new = {name for line in now for name in line.values}
-    return frozenset(attribute.name for attribute in attributes) & (was - new)
+    golden_names = {name for line in golden for name in line.values}
+    new_names = {name for line in extracted for name in line.values}
+    return frozenset(attribute.name for attribute in attributes) & (golden_names - new_names)
 
 
 def displaced_attributes(
-    golden: Sequence[Line], now: Sequence[Line], attributes: Iterable[AttributeType], text: str
+    golden: Sequence[Line],
+    extracted: Sequence[Line],
+    attributes: Iterable[AttributeType],
+    text: str,
 ) -> frozenset[str]:
     """Return the attributes that have another value now, while the page's text still shows the golden one."""
-    if _is_list(golden) or not golden or not now:
+    if _is_list(golden) or not golden or not extracted:
         return frozenset()
-    was, new, shown = golden[0].values, now[0].values, f" {text} "
-    return frozenset(
-        attribute.name
-        for attribute in attributes
-        if isinstance(old := was.get(attribute.name), str)
-        and (value := new.get(attribute.name)) is not None
-        and len(old) >= SHORTEST_TELLING
-        and not same_value(attribute.type, old, value)
-        and f" {old} " in shown
-    )
+    displaced = set()
+    for attribute in attributes:
+        old = golden[0].values.get(attribute.name)
+        new = extracted[0].values.get(attribute.name)
+        if not isinstance(old, str) or len(old) < MIN_TELLING_CHARS or new is None:
+            continue
+        if not same_value(attribute.type, old, new) and f" {old} " in f" {text} ":
+            displaced.add(attribute.name)
+    return frozenset(displaced)
 
 
 def structure_test(golden_paths: Iterable[str], paths: frozenset[str]) -> bool | None:
-    """Say whether most of the paths on which golden values stood exist on the page; None without any path."""
+    """Return whether most of the paths of golden values exist on the page; None without any path."""
     wanted = {without_positions(path) for path in golden_paths}
     return len(wanted & paths) * 2 > len(wanted) if wanted else None
 
@@ -253,14 +260,23 @@ def judge_cluster(
     n = len(reachable)
     n_shingle = sum(test.shingle_test is False for test in reachable)
     n_field = sum(test.field_test is False for test in reachable)
-    shingle_fails, field_fails = n_shingle > thresholds.pages * n, n_field > thresholds.pages * n
-    confirmed = _confirmation(reachable, n_field, coverage, thresholds) if shingle_fails else ""
-    is_broken = field_fails or bool(confirmed)
+    shingle_fails = n_shingle > thresholds.pages * n
+    field_fails = n_field > thresholds.pages * n
+    confirmation = _confirmation(reachable, n_field, coverage, thresholds) if shingle_fails else ""
+    is_broken = field_fails or bool(confirmation)
     return ClusterVerdict(
         cluster=cluster,
         is_broken=is_broken,
         is_changed_for_the_paper=shingle_fails or field_fails,
-        reason=_reason(cluster, tests, (n_shingle, n_field, n), confirmed, is_broken=is_broken),
+        reason=_reason(
+            cluster,
+            n_pages=len(tests),
+            n_reachable=n,
+            n_shingle=n_shingle,
+            n_field=n_field,
+            confirmation=confirmation,
+            is_broken=is_broken,
+        ),
         n_reachable=n,
         shingle_share=n_shingle / n if n else 0.0,
         field_share=n_field / n if n else 0.0,
@@ -290,19 +306,19 @@ def _confirmation(
     return ""
 
 
-def lost_attributes(tests: Sequence[PageTest], at_least: int = 3) -> list[str]:
+def lost_attributes(tests: Sequence[PageTest]) -> list[str]:
     """Return the attributes that some golden records have and that came out on none of those pages."""
     names = sorted({name for test in tests for name in test.had})
     lost = []
     for name in names:
         had = [test for test in tests if name in test.had]
-        if len(had) >= at_least and all(name in test.vanished for test in had):
+        if len(had) >= MIN_PAGES_OF_ATTRIBUTE and all(name in test.vanished for test in had):
             lost.append(name)
     return lost
 
 
 def _warnings(cluster: str, reachable: Sequence[PageTest], *, is_other: bool) -> list[str]:
-    """Return what does not break a cluster and should be looked at."""
+    """Return what does not break a cluster and should be inspected."""
     warnings = [
         f"{cluster}: {name} comes out nowhere any more" for name in lost_attributes(reachable)
     ]
@@ -324,33 +340,33 @@ def _warnings(cluster: str, reachable: Sequence[PageTest], *, is_other: bool) ->
 
 def _reason(
     cluster: str,
-    tests: Sequence[PageTest],
-    counts: tuple[int, int, int],
-    confirmed: str,
     *,
+    n_pages: int,
+    n_reachable: int,
+    n_shingle: int,
+    n_field: int,
+    confirmation: str,
     is_broken: bool,
 ) -> str:
-    n_shingle, n_field, n = counts
-    if not n:
-        return f"{cluster}: none of {len(tests)} bellwethers can be reached; nothing is known"
-    if is_broken and not confirmed:
-        return f"{cluster}: the field test fails on {n_field} of {n} bellwethers"
-    if confirmed:
-        return (
-            f"{cluster}: the shingle test fails on {n_shingle} of {n} bellwethers and {confirmed}"
-        )
-    if n_shingle * 2 > n:
-        told = "but the values are the same"
-        return f"{cluster}: the shingle test fails on {n_shingle} of {n} bellwethers, {told}"
+    """Return the verdict in one sentence."""
+    if not n_reachable:
+        return f"{cluster}: none of {n_pages} bellwethers can be reached; nothing is known"
+    if is_broken and not confirmation:
+        return f"{cluster}: the field test fails on {n_field} of {n_reachable} bellwethers"
+    shingle = f"{cluster}: the shingle test fails on {n_shingle} of {n_reachable} bellwethers"
+    if confirmation:
+        return f"{shingle} and {confirmation}"
+    if n_shingle * 2 > n_reachable:
+        return f"{shingle}, but the values are the same"
     if n_field or n_shingle:
         return (
-            f"{cluster}: of {n} bellwethers {n_shingle} fail the shingle test and {n_field} the field test, "
-            "no majority"
+            f"{cluster}: of {n_reachable} bellwethers {n_shingle} fail the shingle test "
+            f"and {n_field} the field test, no majority"
         )
-    return f"{cluster}: all {n} bellwethers are as they were"
+    return f"{cluster}: all {n_reachable} bellwethers are as they were"
 
 
-def _cut(value: Any) -> Any:
+def _shorten(value: Any) -> Any:
     if isinstance(value, str):
-        return value[:LONGEST_TOLD]
-    return [_cut(part) for part in value] if isinstance(value, list) else value
+        return value[:MAX_VALUE_CHARS]
+    return [_shorten(part) for part in value] if isinstance(value, list) else value

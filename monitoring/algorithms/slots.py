@@ -1,4 +1,4 @@
-"""Say when a schedule's checks are: spread over its window, the same local times every day.
+"""Compute when a schedule's checks are: spread over its window, the same local times every day.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-B:
             bellwether URLs are crawled "periodically (e.g., daily)".
@@ -19,10 +19,10 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Final, NamedTuple
 from zoneinfo import ZoneInfo
 
-MOST_HOURS: Final = 24
+MAX_HOURS: Final = 24
 GOLDEN: Final = 0x9E3779B97F4A7C15  # 2 ** 64 divided by the golden ratio, made odd
 DAY: Final = timedelta(days=1)
-MOST_COUNTED: Final = 10_000  # slots that were missed
+MAX_COUNTED_SLOTS: Final = 10_000
 
 
 class SlotPlan(NamedTuple):
@@ -51,9 +51,9 @@ def next_slot(plan: SlotPlan, after: datetime) -> datetime:
     day = _day_of(plan, after) - DAY  # its window may still go on
     while True:
         slots = slots_of_day(plan, day)
-        place = bisect_right(slots, after)
-        if place < len(slots):
-            return slots[place]
+        index = bisect_right(slots, after)
+        if index < len(slots):
+            return slots[index]
         day += DAY
 
 
@@ -62,16 +62,18 @@ def last_slot(plan: SlotPlan, until: datetime) -> datetime:
     day = _day_of(plan, until) + DAY
     while True:
         slots = slots_of_day(plan, day)
-        place = bisect_right(slots, until)
-        if place:
-            return slots[place - 1]
+        n_before = bisect_right(slots, until)
+        if n_before:
+            return slots[n_before - 1]
         day -= DAY
 
 
 def count_slots(plan: SlotPlan, start: datetime, end: datetime) -> int:
     """Return how many slots there are from a time up to another one, that left out; at most 10,000."""
-    n_slots, day, last = 0, _day_of(plan, start) - DAY, _day_of(plan, end) + DAY
-    while day <= last and n_slots < MOST_COUNTED:
+    n_slots = 0
+    day = _day_of(plan, start) - DAY
+    last = _day_of(plan, end) + DAY
+    while day <= last and n_slots < MAX_COUNTED_SLOTS:
         slots = slots_of_day(plan, day)
         n_slots += max(0, bisect_left(slots, end) - bisect_left(slots, start))
         day += DAY
@@ -96,11 +98,11 @@ def slots_of_day(plan: SlotPlan, day: date) -> list[datetime]:
 def _instants(plan: SlotPlan, local: datetime) -> set[datetime]:
     """Return the instants of a time of the clock on the wall; several where it is hourly and comes twice."""
     aware = local.replace(microsecond=0, tzinfo=plan.zone)
-    first = {aware.astimezone(UTC)}
+    first = aware.astimezone(UTC)
     if not plan.is_hourly or plan.every > 1:
-        return first
+        return {first}
     second = aware.replace(fold=1).astimezone(UTC)
-    return first | ({second} if second > min(first) else set())
+    return {first, second} if second > first else {first}
 
 
 def _day_of(plan: SlotPlan, at: datetime) -> date:

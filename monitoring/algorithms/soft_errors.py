@@ -16,6 +16,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Final, NamedTuple
 
 from lxml.html import HtmlElement
@@ -38,13 +39,17 @@ EMPTY: Final = "empty"
 TRUNCATED: Final = "truncated"
 SHARED_ANSWER: Final = "shared_answer"
 
-FIRST_ERROR: Final = 400  # status
-FIRST_SERVER_ERROR: Final = 500
-CHALLENGES: Final = frozenset({403, 429, 503})  # with which captchas come
-SHORT: Final = 1500  # characters of a page that may be nothing but a message
-VERY_SHORT: Final = 40
-N_SHARED: Final = 2  # addresses with one answer
-STILL_THERE: Final = 0.5  # share of the known values
+MIN_ERROR_STATUS: Final = 400
+MIN_SERVER_ERROR_STATUS: Final = 500
+CHALLENGE_STATUSES: Final = frozenset({403, 429, 503})  # with which captchas come
+MAX_MESSAGE_CHARS: Final = 1500  # of a page that may be nothing but a message
+MIN_PAGE_CHARS: Final = 40
+MIN_SHARING_PAGES: Final = 2  # that answer with one text
+MIN_SHARE_STILL_SHOWN: Final = 0.5  # of the known values
+MAX_LENGTH_OF_CUT: Final = 0.7  # of the old text, for a page without its end to count as cut off
+N_BYTES_OF_END: Final = 4096
+MAX_HEADING_CHARS: Final = 300
+MAX_HEADINGS: Final = 6
 
 _KIND_BY_STATUS: Final = {
     **dict.fromkeys((401, 403, 407, 451), FORBIDDEN),
@@ -98,7 +103,7 @@ class Answer(NamedTuple):
     status: int
     body: bytes
     tree: HtmlElement | None
-    problem: str = ""  # what the parser says: truncated, empty
+    problem: str = ""  # of parsing: truncated, empty
 
 
 class PageText(NamedTuple):
@@ -120,37 +125,36 @@ def triage(
 
     `old_length` is how many characters the page showed before; `old_was_ended` whether its bytes ended.
     """
-    if answer.status >= FIRST_ERROR:
-        return (
-            CAPTCHA
-            if answer.status in CHALLENGES and _MARKS.search(answer.body)
-            else of_status(answer.status)
-        )
+    if answer.status in CHALLENGE_STATUSES and _MARKS.search(answer.body):
+        return CAPTCHA
+    if answer.status >= MIN_ERROR_STATUS:
+        return of_status(answer.status)
     if answer.tree is None or answer.problem == EMPTY:
         return EMPTY
     shown = read_shown(answer.tree)
     share = share_shown(shown.text, known)
-    if _is_cut(answer, shown, share, old_length, old_was_ended=old_was_ended):
+    if _is_truncated(answer, shown, share, old_length, old_was_ended=old_was_ended):
         return TRUNCATED
-    if share is not None and share >= STILL_THERE:
+    if share is not None and share >= MIN_SHARE_STILL_SHOWN:
         return ""
-    return _message(answer, shown, is_lost=share == 0.0) or (
-        EMPTY if len(shown.text) < VERY_SHORT else ""
-    )
+    message = _message(answer, shown, is_lost=share == 0.0)
+    if not message and len(shown.text) < MIN_PAGE_CHARS:
+        return EMPTY
+    return message
 
 
 def of_status(status: int) -> str:
-    """Return what an error's status says.
+    """Return the word for a status of an error.
 
     >>> [of_status(status) for status in (403, 404, 418, 503)]
     ['forbidden', 'not_found', 'error_status', 'server_error']
     """
-    if status >= FIRST_SERVER_ERROR:
+    if status >= MIN_SERVER_ERROR_STATUS:
         return SERVER_ERROR
     return _KIND_BY_STATUS.get(status, ERROR_STATUS)
 
 
-def _is_cut(
+def _is_truncated(
     answer: Answer,
     shown: PageText,
     share: float | None,
@@ -158,57 +162,60 @@ def _is_cut(
     *,
     old_was_ended: bool,
 ) -> bool:
-    """Say whether the answer breaks off: its end is missing, and a good part of what it showed before."""
+    """Return whether the answer breaks off: its end is missing, and a good part of what it showed before."""
     if answer.problem == TRUNCATED:
         return True
-    if not old_was_ended or old_length is None or _END.search(answer.body[-4096:]):
+    if not old_was_ended or old_length is None or _END.search(answer.body[-N_BYTES_OF_END:]):
         return False
-    return len(shown.text) < 0.7 * old_length and share != 1.0
+    return len(shown.text) < MAX_LENGTH_OF_CUT * old_length and share != 1.0
 
 
 def _message(answer: Answer, shown: PageText, *, is_lost: bool) -> str:
-    """Return which message a page is, if it is nothing else."""
-    is_short = len(shown.text) <= SHORT
-    told = shown.heading + ("\n" + shown.text if is_short else "")
-    if _CAPTCHA.search(told) or (is_short and _MARKS.search(answer.body)):
+    """Return which message a page is; blank where it is none."""
+    is_short = len(shown.text) <= MAX_MESSAGE_CHARS
+    message = f"{shown.heading}\n{shown.text}" if is_short else shown.heading
+    if _CAPTCHA.search(message) or (is_short and _MARKS.search(answer.body)):
         return CAPTCHA
-    if _NOT_FOUND.search(told):
+    if _NOT_FOUND.search(message):
         return SOFT_404
-    if _MAINTENANCE.search(told):
+    if _MAINTENANCE.search(message):
         return MAINTENANCE
     if shown.has_password and (is_short or (is_lost and _LOGIN.search(shown.heading))):
         return LOGIN_WALL
     if _LOGIN.search(shown.heading) and is_lost:
         return LOGIN_WALL
-    return CONSENT_WALL if _CONSENT.search(told) else ""
+    return CONSENT_WALL if _CONSENT.search(message) else ""
 
 
 def read_shown(tree: HtmlElement) -> PageText:
     """Return what a page shows."""
     texts = read_texts(tree)
     body = " ".join(texts.text_of(node) for node in texts.nodes if not node.is_in_head)
-    headings = [
-        " ".join("".join(map(str, element.itertext())).split())[:300]
-        for element in tree.iter("title", "h1", "h2")
-    ][:6]
+    headings = []
+    for element in islice(tree.iter("title", "h1", "h2"), MAX_HEADINGS):
+        words = "".join(map(str, element.itertext())).split()
+        headings.append(" ".join(words)[:MAX_HEADING_CHARS])
     return PageText(body, "\n".join(headings), has_password(tree))
 
 
 def has_password(tree: HtmlElement) -> bool:
-    """Say whether the page asks for a password."""
+    """Return whether the page asks for a password."""
     return any((field.get("type") or "").lower() == "password" for field in tree.iter("input"))
 
 
 def share_shown(text: str, known: Iterable[str]) -> float | None:
     """Return the share of known values that a text shows; None where none is known."""
-    whole = plain(text)
-    wanted = {form for value in known if len(form := plain(value)) > 1}
-    return sum(form in whole for form in wanted) / len(wanted) if wanted else None
+    shown = plain(text)
+    forms = {plain(value) for value in known}
+    long_enough = [form for form in forms if len(form) > 1]
+    if not long_enough:
+        return None
+    return sum(form in shown for form in long_enough) / len(long_enough)
 
 
 def was_ended(body: bytes) -> bool:
-    """Say whether the bytes of a page have its end."""
-    return _END.search(body[-4096:]) is not None
+    """Return whether the bytes of a page have its end."""
+    return _END.search(body[-N_BYTES_OF_END:]) is not None
 
 
 def shared_answers(new: Mapping[str, str], old: Mapping[str, str]) -> set[str]:
@@ -216,22 +223,23 @@ def shared_answers(new: Mapping[str, str], old: Mapping[str, str]) -> set[str]:
 
     Texts that differ in digits only are the same, where those of before differed in more.
     """
-    exact = _shared(
-        {url: plain(text) for url, text in new.items()}, {u: plain(t) for u, t in old.items()}
-    )
-    return exact | _shared(
-        {url: _DIGITS.sub("0", plain(text)) for url, text in new.items()},
-        {url: _DIGITS.sub("0", plain(text)) for url, text in old.items()},
-    )
+    new = {url: plain(text) for url, text in new.items()}
+    old = {url: plain(text) for url, text in old.items()}
+    return _shared(new, old) | _shared(_without_digits(new), _without_digits(old))
+
+
+def _without_digits(texts: Mapping[str, str]) -> dict[str, str]:
+    return {url: _DIGITS.sub("0", text) for url, text in texts.items()}
 
 
 def _shared(new: Mapping[str, str], old: Mapping[str, str]) -> set[str]:
-    by_text: defaultdict[str, list[str]] = defaultdict(list)
+    """Return the addresses of one text, where most of them had texts of their own before."""
+    urls_by_text: defaultdict[str, list[str]] = defaultdict(list)
     for url, text in new.items():
-        by_text[text].append(url)
+        urls_by_text[text].append(url)
     shared: set[str] = set()
-    for urls in by_text.values():
+    for urls in urls_by_text.values():
         n_before = len({old[url] for url in urls if url in old})
-        if len(urls) >= N_SHARED and n_before > len(urls) / 2:
+        if len(urls) >= MIN_SHARING_PAGES and n_before > len(urls) / 2:
             shared.update(urls)
     return shared

@@ -1,4 +1,4 @@
-"""Say which values are wrong though they look right: the neighbour's price, the old price, a shifted field.
+"""Find values that are wrong though they look right: the neighbour's price, the old price, a shifted field.
 
 Notation:   A reading is what a rule gave on a page at a time. The baseline is readings of a time when all was
             well, a lagged one: were it yesterday's, a slow poisoning would become its own standard.
@@ -7,8 +7,8 @@ Readings:   Both tests of the paper compare constant values; a price that become
             them, how often they change on a page, and which of two amounts is the greater one. Each is a
             witness: shape, range, words, changes, order, and two that compare a page with itself: `swapped`
             (the value is what another attribute was) and `displaced` (the former one still stands there).
-Departures: A witness has to be both sure (a binomial tail below `SURE`) and large (`LARGE` of the pages). One
-            witness is a warning, two are an alert, a swap or a broken order is one by itself.
+Departures: A witness has to be both sure (a binomial tail below `MAX_CHANCE`) and large (`MIN_SHARE` of the
+            pages). One witness is a warning, two are an alert, a swap or a broken order is one by itself.
 Cost:       Linear in the readings; the range test sorts.
 """
 
@@ -18,22 +18,28 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import permutations
+from dataclasses import dataclass
+from itertools import islice, permutations
 from typing import Any, Final, NamedTuple
 
 from scipy.stats import binom, ks_2samp
 
 from monitoring.algorithms.known_values import Value, amount_of, plain, same_value
 
-SURE: Final = 1e-4  # of a witness that is none, per attribute and round
-LARGE: Final = 0.4  # share of the pages that a witness has to see
-FEWEST: Final = 4  # pages; fewer say nothing
-LONG: Final = 40  # characters above which a value has no shape, only a length
-N_RUNS: Final = 12  # of a shape
-ORDERED: Final = 0.98  # share of the pages on which one amount is not below another one
-STRONG: Final = frozenset({"swapped", "order"})
-TOLD: Final = {
+MAX_CHANCE: Final = 1e-4  # of a witness that is none, per attribute and round
+MIN_SHARE: Final = 0.4  # of the pages, that a witness has to see
+MIN_PAGES: Final = 4  # for a witness
+MAX_SHAPED_CHARS: Final = 40  # a longer value has no shape, only a length
+MAX_RUNS: Final = 12  # of a shape
+MIN_SHARE_OBEYING: Final = 0.98  # of the pages, on which one amount is not below another one
+MIN_TELLING_CHARS: Final = 4  # of a value that a page does not show by chance
+# Shares of the pages on which a witness is seen when all is well.
+CHANGES_WITHOUT_HISTORY: Final = 0.2
+EXPECTED_SWAPPED: Final = 0.02
+EXPECTED_DISPLACED: Final = 0.05
+MAX_EXAMPLES: Final = 3
+STRONG_WITNESSES: Final = frozenset({"swapped", "order"})
+WITNESS_TEXTS: Final = {
     "shape": "look unlike those before",
     "range": "are amounts of another size",
     "words": "stand behind other words",
@@ -54,11 +60,18 @@ class Reading(NamedTuple):
     text: str = ""  # all that the page shows; blank: not known
 
 
+class Pair(NamedTuple):
+    """What a rule gave on a page at two times."""
+
+    old: Reading
+    new: Reading
+
+
 @dataclass(frozen=True, slots=True)
 class AttributeModel:
     """How the values of an attribute look when all is well."""
 
-    kind: str
+    value_type: str
     n: int
     shapes: Mapping[str, int]
     amounts: tuple[float, ...]
@@ -67,14 +80,27 @@ class AttributeModel:
     n_changed: int
 
 
+class Order(NamedTuple):
+    """How often one amount is not below another one."""
+
+    n: int  # pages with both
+    n_obeying: int
+
+
 @dataclass(frozen=True, slots=True)
 class ValueModels:
     """How the values of a cluster look when all is well."""
 
     attributes: Mapping[str, AttributeModel]
-    orders: Mapping[
-        tuple[str, str], tuple[int, int]
-    ]  # (greater, smaller): pages with both, that obey
+    orders: Mapping[tuple[str, str], Order]  # by names: (greater, smaller)
+
+
+class Example(NamedTuple):
+    """A page with a value that may be wrong."""
+
+    url: str
+    old: Value  # None: not known
+    new: Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +110,17 @@ class Suspicion:
     attribute: str
     witnesses: Mapping[str, float]  # the share of the pages that each one sees
     n: int
-    examples: tuple[tuple[str, Any, Any], ...] = field(
-        default=()
-    )  # address, value before, value now
+    examples: tuple[Example, ...] = ()
 
     @property
     def is_alert(self) -> bool:
-        return len(self.witnesses) > 1 or bool(STRONG & set(self.witnesses))
+        return len(self.witnesses) > 1 or bool(STRONG_WITNESSES & set(self.witnesses))
 
     def __str__(self) -> str:
-        seen = [f"{share:.0%} of {self.n} {TOLD[name]}" for name, share in self.witnesses.items()]
+        seen = [
+            f"{share:.0%} of {self.n} {WITNESS_TEXTS[name]}"
+            for name, share in self.witnesses.items()
+        ]
         return f"values of {self.attribute}: {'; '.join(seen)}"
 
     def as_json(self) -> dict[str, Any]:
@@ -102,52 +129,66 @@ class Suspicion:
             "witnesses": {name: round(share, 3) for name, share in self.witnesses.items()},
             "n": self.n,
             "is_alert": self.is_alert,
-            "examples": [{"url": url, "was": was, "now": now} for url, was, now in self.examples],
+            "examples": [{"url": one.url, "was": one.old, "now": one.new} for one in self.examples],
         }
 
 
 def learn_models(
-    baseline: Sequence[Reading], kinds: Mapping[str, str], later: Iterable[Reading] = ()
+    baseline: Sequence[Reading], types: Mapping[str, str], later: Iterable[Reading] = ()
 ) -> ValueModels:
     """Return the models of readings of a good time; `later` are good ones of the same pages, some time on."""
-    before = {reading.url: reading for reading in baseline}
-    pairs = [(before[reading.url], reading) for reading in later if reading.url in before]
+    pairs = _pairs(baseline, later)
     return ValueModels(
         attributes={
-            name: _learn_attribute(name, kind, baseline, pairs) for name, kind in kinds.items()
+            name: _learn_attribute(name, value_type, baseline, pairs)
+            for name, value_type in types.items()
         },
-        orders=_learn_orders(baseline, kinds),
+        orders=_learn_orders(baseline, types),
     )
 
 
 def suspicions(
-    models: ValueModels, now: Sequence[Reading], before: Iterable[Reading] = ()
+    models: ValueModels, new: Sequence[Reading], before: Iterable[Reading] = ()
 ) -> list[Suspicion]:
     """Return the attributes whose values are not to be trusted, each with its witnesses.
 
     `before` are earlier readings of the same pages; without them nothing is said of changes.
     """
-    earlier = {reading.url: reading for reading in before}
-    pairs = [(earlier[reading.url], reading) for reading in now if reading.url in earlier]
-    orders = _broken_orders(models, now)
+    pairs = _pairs(before, new)
+    broken_orders = _broken_orders(models, new)
     found = []
     for name, model in models.attributes.items():
-        readings = [reading for reading in now if reading.record.get(name) is not None]
-        if len(readings) < FEWEST:
+        readings = _with_value(name, new)
+        if len(readings) < MIN_PAGES:
             continue
-        both = [
-            pair for pair in pairs if all(reading.record.get(name) is not None for reading in pair)
-        ]
-        witnesses = {
-            **_look_witnesses(name, model, readings),
-            **_change_witnesses(name, model, both, models),
-            **({"order": orders[name]} if name in orders else {}),
-        }
+        own_pairs = _pairs_with_value(name, pairs)
+        witnesses = _look_witnesses(name, model, readings)
+        witnesses |= _change_witnesses(name, model, own_pairs, models)
+        if name in broken_orders:
+            witnesses["order"] = broken_orders[name]
         if witnesses:
-            found.append(
-                Suspicion(name, witnesses, len(readings), _examples(name, model, both, readings))
-            )
+            examples = _examples(name, model, own_pairs, readings)
+            found.append(Suspicion(name, witnesses, len(readings), examples))
     return found
+
+
+def _pairs(old: Iterable[Reading], new: Iterable[Reading]) -> list[Pair]:
+    """Return the readings of pages that are known from two times."""
+    old_by_url = {reading.url: reading for reading in old}
+    return [Pair(old_by_url[reading.url], reading) for reading in new if reading.url in old_by_url]
+
+
+def _with_value(name: str, readings: Iterable[Reading]) -> list[Reading]:
+    return [reading for reading in readings if reading.record.get(name) is not None]
+
+
+def _pairs_with_value(name: str, pairs: Iterable[Pair]) -> list[Pair]:
+    """Return the pairs in which both readings have a value."""
+    return [
+        pair
+        for pair in pairs
+        if pair.old.record.get(name) is not None and pair.new.record.get(name) is not None
+    ]
 
 
 def shape_of(value: Value) -> str:
@@ -157,10 +198,10 @@ def shape_of(value: Value) -> str:
     'Aa Aa: $9,9.9'
     """
     text = value if isinstance(value, str) else " ".join(value or ())
-    if len(text) > LONG:
+    if len(text) > MAX_SHAPED_CHARS:
         return f"text of 2^{int(math.log2(len(text)))}"
     kinds = "".join(_kind_of(character) for character in text.strip())
-    return "".join(found[1] for found in list(_RUN.finditer(kinds))[:N_RUNS])
+    return "".join(run[1] for run in islice(_RUN.finditer(kinds), MAX_RUNS))
 
 
 def _kind_of(character: str) -> str:
@@ -174,71 +215,74 @@ def _kind_of(character: str) -> str:
 
 
 def _learn_attribute(
-    name: str, kind: str, baseline: Sequence[Reading], pairs: Sequence[tuple[Reading, Reading]]
+    name: str, value_type: str, baseline: Iterable[Reading], pairs: Iterable[Pair]
 ) -> AttributeModel:
-    readings = [reading for reading in baseline if reading.record.get(name) is not None]
-    both = [pair for pair in pairs if all(reading.record.get(name) is not None for reading in pair)]
+    readings = _with_value(name, baseline)
+    own_pairs = _pairs_with_value(name, pairs)
     return AttributeModel(
-        kind=kind,
+        value_type=value_type,
         n=len(readings),
         shapes=Counter(shape_of(reading.record[name]) for reading in readings),
-        amounts=tuple(_amounts(name, kind, readings)),
+        amounts=tuple(_amounts(name, value_type, readings)),
         words=Counter(plain(reading.words.get(name, "")) for reading in readings),
-        n_pairs=len(both),
-        n_changed=sum(_is_changed(name, kind, pair) for pair in both),
+        n_pairs=len(own_pairs),
+        n_changed=sum(_is_changed(name, value_type, pair) for pair in own_pairs),
     )
 
 
-def _amounts(name: str, kind: str, readings: Iterable[Reading]) -> list[float]:
-    found = (_amount(kind, reading.record.get(name)) for reading in readings)
-    return [amount for amount in found if amount is not None]
+def _amounts(name: str, value_type: str, readings: Iterable[Reading]) -> list[float]:
+    amounts = [_amount(value_type, reading.record.get(name)) for reading in readings]
+    return [amount for amount in amounts if amount is not None]
 
 
-def _amount(kind: str, value: Value) -> float | None:
-    return amount_of(kind, value) if isinstance(value, str) else None
+def _amount(value_type: str, value: Value) -> float | None:
+    return amount_of(value_type, value) if isinstance(value, str) else None
 
 
-def _is_changed(name: str, kind: str, pair: tuple[Reading, Reading]) -> bool:
-    return not same_value(kind, pair[0].record[name], pair[1].record[name])
+def _is_changed(name: str, value_type: str, pair: Pair) -> bool:
+    return not same_value(value_type, pair.old.record[name], pair.new.record[name])
 
 
 def _learn_orders(
-    baseline: Sequence[Reading], kinds: Mapping[str, str]
-) -> dict[tuple[str, str], tuple[int, int]]:
+    baseline: Sequence[Reading], types: Mapping[str, str]
+) -> dict[tuple[str, str], Order]:
     """Return the pairs of amounts of which one is nearly nowhere below the other and somewhere above it."""
     orders = {}
-    for greater, smaller in permutations(kinds, 2):
-        both = _both_amounts(greater, smaller, kinds, baseline)
-        n_obeying = sum(one >= other for one, other in both)
-        is_strict = any(one > other for one, other in both)
-        if len(both) >= FEWEST and is_strict and n_obeying >= ORDERED * len(both):
-            orders[greater, smaller] = (len(both), n_obeying)
+    for greater, smaller in permutations(types, 2):
+        amounts = _both_amounts(greater, smaller, types, baseline)
+        n_obeying = sum(first >= second for first, second in amounts)
+        is_strict = any(first > second for first, second in amounts)
+        if len(amounts) < MIN_PAGES or not is_strict:
+            continue
+        if n_obeying >= MIN_SHARE_OBEYING * len(amounts):
+            orders[greater, smaller] = Order(len(amounts), n_obeying)
     return orders
 
 
 def _both_amounts(
-    one: str, other: str, kinds: Mapping[str, str], readings: Sequence[Reading]
+    first: str, second: str, types: Mapping[str, str], readings: Iterable[Reading]
 ) -> list[tuple[float, float]]:
-    found = (
-        (
-            _amount(kinds[one], reading.record.get(one)),
-            _amount(kinds[other], reading.record.get(other)),
-        )
-        for reading in readings
-    )
-    return [(first, second) for first, second in found if first is not None and second is not None]
+    """Return the amounts of two attributes on the pages that have both."""
+    amounts = []
+    for reading in readings:
+        first_amount = _amount(types[first], reading.record.get(first))
+        second_amount = _amount(types[second], reading.record.get(second))
+        if first_amount is not None and second_amount is not None:
+            amounts.append((first_amount, second_amount))
+    return amounts
 
 
-def _broken_orders(models: ValueModels, now: Sequence[Reading]) -> dict[str, float]:
+def _broken_orders(models: ValueModels, new: Sequence[Reading]) -> dict[str, float]:
     """Return the attributes that are on the wrong side of another amount, with the share of the pages."""
-    kinds = {name: model.kind for name, model in models.attributes.items()}
+    types = {name: model.value_type for name, model in models.attributes.items()}
     broken: dict[str, float] = {}
-    for (greater, smaller), (n, n_obeying) in models.orders.items():
-        both = _both_amounts(greater, smaller, kinds, now)
-        n_broken = sum(one < other for one, other in both)
-        if _is_witness(n_broken, len(both), (n - n_obeying + 1) / (n + 2)):
+    for (greater, smaller), order in models.orders.items():
+        amounts = _both_amounts(greater, smaller, types, new)
+        n_broken = sum(first < second for first, second in amounts)
+        expected = (order.n - order.n_obeying + 1) / (order.n + 2)
+        if _is_witness(n_broken, len(amounts), expected):
             for name in (greater, smaller):
-                broken[name] = max(broken.get(name, 0.0), n_broken / len(both))
+                broken[name] = max(broken.get(name, 0.0), n_broken / len(amounts))
     return broken
 
 
@@ -247,78 +291,92 @@ def _look_witnesses(
 ) -> dict[str, float]:
     """Return the witnesses that look at the values by themselves."""
     witnesses = {}
-    shapes = [shape_of(reading.record[name]) for reading in readings]
-    if share := _novelty(model.shapes, shapes):
-        witnesses["shape"] = share
+    new_shapes = _novelty(model.shapes, [shape_of(reading.record[name]) for reading in readings])
+    if new_shapes:
+        witnesses["shape"] = new_shapes
     words = [plain(reading.words.get(name, "")) for reading in readings]
-    if any(words) and any(model.words) and (share := _novelty(model.words, words)):
-        witnesses["words"] = share
-    amounts = _amounts(name, model.kind, readings)
-    if min(len(amounts), len(model.amounts)) >= 2 * FEWEST:
-        apart, p = ks_2samp(amounts, model.amounts)
-        if p < SURE and apart > LARGE:
-            witnesses["range"] = float(apart)
+    if any(words) and any(model.words):
+        new_words = _novelty(model.words, words)
+        if new_words:
+            witnesses["words"] = new_words
+    amounts = _amounts(name, model.value_type, readings)
+    if min(len(amounts), len(model.amounts)) >= 2 * MIN_PAGES:
+        distance, p = ks_2samp(amounts, model.amounts)
+        if p < MAX_CHANCE and distance > MIN_SHARE:
+            witnesses["range"] = float(distance)
     return witnesses
 
 
 def _novelty(known: Mapping[str, int], seen: Sequence[str]) -> float:
     """Return the share of what was never seen before; 0 where so much was to be expected (Good-Turing)."""
     n_known = sum(known.values())
-    if n_known < FEWEST:
+    if n_known < MIN_PAGES:
         return 0.0
-    n_new = sum(one not in known for one in seen)
+    n_new = sum(text not in known for text in seen)
     expected = (sum(n == 1 for n in known.values()) + 1) / (n_known + 2)
     return n_new / len(seen) if _is_witness(n_new, len(seen), expected) else 0.0
 
 
 def _change_witnesses(
-    name: str, model: AttributeModel, pairs: Sequence[tuple[Reading, Reading]], models: ValueModels
+    name: str, model: AttributeModel, pairs: Sequence[Pair], models: ValueModels
 ) -> dict[str, float]:
     """Return the witnesses that compare a page with itself."""
-    if len(pairs) < FEWEST:
+    n = len(pairs)
+    if n < MIN_PAGES:
         return {}
-    changed = [pair for pair in pairs if _is_changed(name, model.kind, pair)]
+    changed = [pair for pair in pairs if _is_changed(name, model.value_type, pair)]
     witnesses = {}
-    expected = (model.n_changed + 1) / (model.n_pairs + 2) if model.n_pairs else 0.2
-    if _is_witness(len(changed), len(pairs), expected):
-        witnesses["changes"] = len(changed) / len(pairs)
+    expected = CHANGES_WITHOUT_HISTORY
+    if model.n_pairs:
+        expected = (model.n_changed + 1) / (model.n_pairs + 2)
+    if _is_witness(len(changed), n, expected):
+        witnesses["changes"] = len(changed) / n
     n_swapped = sum(_is_swapped(name, pair, models) for pair in changed)
-    if _is_witness(n_swapped, len(pairs), 0.02):
-        witnesses["swapped"] = n_swapped / len(pairs)
+    if _is_witness(n_swapped, n, EXPECTED_SWAPPED):
+        witnesses["swapped"] = n_swapped / n
     n_displaced = sum(_is_displaced(name, pair) for pair in changed)
-    if "changes" in witnesses and _is_witness(n_displaced, len(pairs), 0.05):
-        witnesses["displaced"] = n_displaced / len(pairs)
+    if "changes" in witnesses and _is_witness(n_displaced, n, EXPECTED_DISPLACED):
+        witnesses["displaced"] = n_displaced / n
     return witnesses
 
 
-def _is_swapped(name: str, pair: tuple[Reading, Reading], models: ValueModels) -> bool:
-    """Say whether a value is what another attribute of the page had, and has no more or has still."""
-    kind, value = models.attributes[name].kind, pair[1].record[name]
-    return any(
-        same_value(kind, pair[0].record.get(other), value)
-        for other, model in models.attributes.items()
-        if other != name and pair[0].record.get(other) is not None and model.kind == kind
-    )
+def _is_swapped(name: str, pair: Pair, models: ValueModels) -> bool:
+    """Return whether a value is what another attribute of its type had on the page."""
+    value_type = models.attributes[name].value_type
+    value = pair.new.record[name]
+    for other, model in models.attributes.items():
+        old = pair.old.record.get(other)
+        if other == name or old is None or model.value_type != value_type:
+            continue
+        if same_value(value_type, old, value):
+            return True
+    return False
 
 
-def _is_displaced(name: str, pair: tuple[Reading, Reading]) -> bool:
-    was = pair[0].record[name]
-    return isinstance(was, str) and len(was) >= FEWEST and f" {was} " in f" {pair[1].text} "
+def _is_displaced(name: str, pair: Pair) -> bool:
+    """Return whether the page still shows the value that it had before."""
+    old = pair.old.record[name]
+    if not isinstance(old, str) or len(old) < MIN_TELLING_CHARS:
+        return False
+    return f" {old} " in f" {pair.new.text} "
 
 
 def _is_witness(n_seen: int, n: int, expected: float) -> bool:
-    """Say whether so many of n are both a large share and far more than chance gives."""
-    is_large = n >= FEWEST and n_seen >= LARGE * n
-    return is_large and float(binom.sf(n_seen - 1, n, min(expected, 1.0))) < SURE
+    """Return whether so many of n are both a large share and far more than chance gives."""
+    is_large = n >= MIN_PAGES and n_seen >= MIN_SHARE * n
+    return is_large and float(binom.sf(n_seen - 1, n, min(expected, 1.0))) < MAX_CHANCE
 
 
 def _examples(
-    name: str,
-    model: AttributeModel,
-    pairs: Sequence[tuple[Reading, Reading]],
-    readings: Sequence[Reading],
-) -> tuple[tuple[str, Any, Any], ...]:
-    changed = [pair for pair in pairs if _is_changed(name, model.kind, pair)]
+    name: str, model: AttributeModel, pairs: Iterable[Pair], readings: Sequence[Reading]
+) -> tuple[Example, ...]:
+    """Return some pages whose value changed; without any, some pages."""
+    changed = [pair for pair in pairs if _is_changed(name, model.value_type, pair)]
     if changed:
-        return tuple((now.url, was.record[name], now.record[name]) for was, now in changed[:3])
-    return tuple((reading.url, None, reading.record[name]) for reading in readings[:3])
+        return tuple(
+            Example(pair.new.url, pair.old.record[name], pair.new.record[name])
+            for pair in changed[:MAX_EXAMPLES]
+        )
+    return tuple(
+        Example(reading.url, None, reading.record[name]) for reading in readings[:MAX_EXAMPLES]
+    )

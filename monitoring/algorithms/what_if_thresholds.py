@@ -1,4 +1,4 @@
-"""Say what other thresholds would have done with the checks that were made.
+"""Compute what other thresholds would have done with the checks that were made.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-B:
             "setting a high threshold for the % of sample URLs broken can help to reduce the number of false
@@ -45,11 +45,13 @@ class WhatIf(NamedTuple):
     def __str__(self) -> str:
         if not self.n_checks:
             return "There are no checks yet to judge again."
-        over = "one check" if self.n_checks == 1 else f"{self.n_checks:,} checks"
-        told = f"Over {over}: {_times(self.n_changed_now)} instead of {self.n_changed_then:,}."
-        if not self.others:
-            return f"{told} No check would have ended otherwise."
-        return f"{told} {len(self.others):,} would have ended otherwise."
+        checks = "one check" if self.n_checks == 1 else f"{self.n_checks:,} checks"
+        changes = _count_changes(self.n_changed_now)
+        n_others = f"{len(self.others):,}" if self.others else "No check"
+        return (
+            f"Over {checks}: {changes} instead of {self.n_changed_then:,}. "
+            f"{n_others} would have ended otherwise."
+        )
 
 
 def judge_again(checks: Iterable[PastCheck], thresholds: Thresholds) -> WhatIf:
@@ -57,27 +59,25 @@ def judge_again(checks: Iterable[PastCheck], thresholds: Thresholds) -> WhatIf:
     n_checks = n_then = n_now = 0
     others = []
     for check in checks:
-        broken = {
-            cluster
-            for cluster, tests in check.tests_by_cluster.items()
-            if judge_cluster(
-                cluster,
-                tests,
-                coverage=check.coverage_by_cluster.get(cluster),
-                thresholds=thresholds,
-            ).is_broken
-        }
-        n_checks, n_then, n_now = n_checks + 1, n_then + bool(check.broken), n_now + bool(broken)
+        broken = set()
+        for cluster, tests in check.tests_by_cluster.items():
+            coverage = check.coverage_by_cluster.get(cluster)
+            verdict = judge_cluster(cluster, tests, coverage=coverage, thresholds=thresholds)
+            if verdict.is_broken:
+                broken.add(cluster)
+        n_checks += 1
+        n_then += bool(check.broken)
+        n_now += bool(broken)
         if broken != check.broken:
             others.append(
                 OtherVerdict(
                     check.number,
-                    tuple(sorted(check.broken - broken)),
-                    tuple(sorted(broken - check.broken)),
+                    no_longer=tuple(sorted(check.broken - broken)),
+                    newly=tuple(sorted(broken - check.broken)),
                 )
             )
     return WhatIf(n_checks, n_then, n_now, tuple(others))
 
 
-def _times(n: int) -> str:
+def _count_changes(n: int) -> str:
     return "one site change" if n == 1 else f"{n:,} site changes"

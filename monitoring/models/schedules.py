@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from monitoring.algorithms.slots import MOST_HOURS, SlotPlan, offset_of
+from monitoring.algorithms.slots import MAX_HOURS, SlotPlan, offset_of
 from vertex.core.models import Job, Site, User
 
 
@@ -79,7 +79,7 @@ class Schedule(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(every__gte=1), name="schedule_every_at_least_one"),
             models.CheckConstraint(
-                condition=~Q(unit="hours") | Q(every__lte=MOST_HOURS),
+                condition=~Q(unit="hours") | Q(every__lte=MAX_HOURS),
                 name="schedule_hours_within_a_day",
             ),
         ]

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from monitoring.algorithms.slots import MOST_HOURS, count_slots, last_slot, next_slot
+from monitoring.algorithms.slots import MAX_HOURS, count_slots, last_slot, next_slot
 from monitoring.models import Alert, Check, Schedule, Slot
 from monitoring.services.checks.checking import check_request
 from monitoring.services.notices.alerts import settle_alert
@@ -21,7 +21,7 @@ from vertex.core.services.jobs.requests import enqueue
 from vertex.core.services.people import audit
 
 SCHEDULES_PER_TICK = 500
-MAX_EVERY: dict[str, int] = {Schedule.Unit.HOURS: MOST_HOURS, Schedule.Unit.DAYS: 366}
+MAX_EVERY: dict[str, int] = {Schedule.Unit.HOURS: MAX_HOURS, Schedule.Unit.DAYS: 366}
 CHOSEN_FIELDS = ("every", "unit", "time_zone", "window_start", "window_end", "repair", "is_active")
 CLOCK_CHANGE_SLACK = timedelta(hours=2)  # days with a change of the clock have an hour more or less
 MAX_FAILED_SLOTS = 2  # in a row, after which an alert is raised

@@ -9,7 +9,7 @@ from lxml.html import HtmlElement
 
 from clustering.algorithms.published.shingles import shingle_vector
 from monitoring.algorithms import soft_errors
-from monitoring.algorithms.error_pages import ErrorSignature, recognise, telling_ones
+from monitoring.algorithms.error_pages import ErrorSignature, recognise, telling_signatures
 from monitoring.algorithms.site_change import (
     UNREACHABLE,
     ClusterVerdict,
@@ -60,7 +60,7 @@ def triage_of(
     old = {url: _shown_before(page) for url, page in pages.items()}
     new = {url: read_text(fresh[url]) for url in pages if url in fresh}
     walls = soft_errors.shared_answers(new, {url: old[url].text for url in new})
-    telling = telling_ones(errors, [(shown, url) for url, shown in old.items()])
+    telling = telling_signatures(errors, [(shown, url) for url, shown in old.items()])
     return Triage(why_by_url, walls, telling)
 
 
@@ -111,7 +111,7 @@ def _known_error(
 ) -> str:
     """Return which error of the site this is; blank for a page that still shows what it showed."""
     share = soft_errors.share_shown(shown.text, known)
-    if share is not None and share >= soft_errors.STILL_THERE:
+    if share is not None and share >= soft_errors.MIN_SHARE_STILL_SHOWN:
         return ""
     return recognise(shown, url, triage.errors)
 

@@ -98,7 +98,7 @@ def _page_test(page: CheckedPage) -> PageTest:
         shingle_test=page.shingle_test,
         field_test=page.field_test,
         structure_test=page.structure_test,
-        failed=tuple(FailedField(**failed) for failed in page.failed),
+        failed=tuple(FailedField.from_json(failed) for failed in page.failed),
         vanished=signs["vanished"],
         displaced=signs["displaced"],
         had=signs["had"],

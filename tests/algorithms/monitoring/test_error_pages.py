@@ -8,7 +8,7 @@ from monitoring.algorithms.error_pages import (
     missing_address,
     recognise,
     signature_of,
-    telling_ones,
+    telling_signatures,
 )
 from monitoring.algorithms.soft_errors import PageText, read_shown
 
@@ -53,8 +53,8 @@ def test_a_signature_that_good_pages_are_like_tells_nothing() -> None:
     home = signature_of("soft_404", page("Obchod", ""), f"{URL}nowhere")
     same_title = page("Obchod", "<p>Dvacet metrů pevného lana pro hory i skály</p>")
 
-    assert [] == telling_ones([home], [(same_title, f"{URL}1")])
-    assert [SIGNATURE] == telling_ones([SIGNATURE], [(same_title, f"{URL}1")])
+    assert [] == telling_signatures([home], [(same_title, f"{URL}1")])
+    assert [SIGNATURE] == telling_signatures([SIGNATURE], [(same_title, f"{URL}1")])
 
 
 def test_a_plain_status_has_no_words_and_is_like_nothing() -> None:
