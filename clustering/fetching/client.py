@@ -1,11 +1,11 @@
-"""Ask for one URL: guarded, bounded in time and size, following redirects one checked step at a time."""
+"""Fetch one URL: guarded, bounded in time and size, following redirects one checked step at a time."""
 
 from __future__ import annotations
 
 import ssl
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from time import sleep
 from types import TracebackType
@@ -23,7 +23,7 @@ from tenacity import (
 
 from clustering.dom.addresses import Address, BadAddress, join_url, normalise_url
 from clustering.fetching import deadlines
-from clustering.fetching.connections import SILENCE, Network, trusted_certificates
+from clustering.fetching.connections import MAX_SILENCE, Network, trusted_certificates
 from clustering.fetching.deadlines import Deadline
 from clustering.fetching.decoding import ACCEPTED, TooLarge, decode, encodings
 from clustering.fetching.guard import Guard, read_url
@@ -34,19 +34,11 @@ MAX_REDIRECTS: Final = 5
 PAGE_SECONDS: Final = 60.0
 IDLE_SECONDS: Final = 15.0  # how long an unused connection is kept
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-KEPT_HEADERS: Final = frozenset(
-    {
-        "content-language",
-        "content-type",
-        "date",
-        "etag",
-        "last-modified",
-        "location",
-        "retry-after",
-        "server",
-    }
+_KEPT_HEADERS: Final = (
+    "content-language content-type date etag last-modified location retry-after server"
 )
-HEADER_CHARACTERS: Final = 2000  # kept of each
+KEPT_HEADERS: Final = frozenset(_KEPT_HEADERS.split())
+MAX_HEADER_CHARACTERS: Final = 2000  # of each that is kept
 
 
 class RedirectRefused(FetchRefused):
@@ -85,13 +77,11 @@ class Fetched:
 
         Raises RedirectRefused where the address is none.
         """
-        written = self.headers.get("location", "") if self.status in REDIRECTS else ""
+        written = self.headers.get("location", "")
+        if self.status not in REDIRECTS or not written:
+            return ""
         try:
-            return (
-                normalise_url(join_url(self.final_url, _as_browsers_read(written)))
-                if written
-                else ""
-            )
+            return normalise_url(join_url(self.final_url, _as_browsers_read(written)))
         except BadAddress as error:
             raise RedirectRefused(f"redirects to {written[:200]!r}: {error}") from None
 
@@ -116,7 +106,7 @@ class Fetcher:
     guard: Guard = field(default_factory=Guard)
     stop: threading.Event | None = None  # set it to end all requests at once
     certificates: ssl.SSLContext | None = None
-    silence: float = SILENCE
+    silence: float = MAX_SILENCE
     _pool: httpcore.ConnectionPool = field(init=False)
 
     def __post_init__(self) -> None:
@@ -168,8 +158,16 @@ class Fetcher:
             retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
             sleep=self._pause,
         )
-        ask = _Ask(method, dict(headers or {}), content, max_redirects, max_bytes, is_cut, takes)
-        answer: Fetched = retrying(self._follow, url, ask, seconds)
+        request = _Request(
+            method=method,
+            headers=dict(headers or {}),
+            content=content,
+            max_redirects=max_redirects,
+            max_bytes=max_bytes,
+            is_cut=is_cut,
+            takes=takes,
+        )
+        answer: Fetched = retrying(self._follow, url, request, seconds)
         return answer
 
     def _pause(self, seconds: float) -> None:
@@ -178,54 +176,51 @@ class Fetcher:
         else:
             self.stop.wait(seconds)
 
-    def _follow(self, url: str, ask: _Ask, seconds: float) -> Fetched:
+    def _follow(self, url: str, request: _Request, seconds: float) -> Fetched:
         deadline = Deadline(seconds, self.stop)
         seen: list[str] = []
         target = read_url(url)
         with deadlines.within(deadline):
             while True:
                 seen.append(str(target))
-                answer = self._ask_once(target, ask, seen)
-                if (
-                    ask.max_redirects == 0
-                    or ask.method not in {"GET", "HEAD"}
-                    or not answer.location
-                ):
+                answer = self._fetch_once(target, request, seen)
+                may_follow = request.max_redirects > 0 and request.method in {"GET", "HEAD"}
+                if not may_follow or not answer.location:
                     return answer
                 origin = target.origin
-                target = _next_target(answer, seen, ask.max_redirects)
+                target = _next_target(answer, seen, request.max_redirects)
                 if target.origin != origin:
-                    ask = ask.without_headers()
+                    request = request.without_headers()
 
-    def _ask_once(self, target: Address, ask: _Ask, seen: list[str]) -> Fetched:
-        request = httpcore.Request(
-            ask.method,
+    def _fetch_once(self, target: Address, request: _Request, seen: list[str]) -> Fetched:
+        sent = httpcore.Request(
+            request.method,
             httpcore.URL(
                 scheme=target.scheme, host=target.host, port=target.port, target=target.target
             ),
-            headers=self._headers(target, ask),
-            content=ask.content or None,
+            headers=self._headers(target, request),
+            content=request.content or None,
             extensions={"timeout": {"read": self.silence, "write": self.silence}},
         )
         try:
-            response = self._pool.handle_request(request)
+            response = self._pool.handle_request(sent)
             try:
-                return _read(response, target, ask, seen)
+                return _read(response, target, request, seen)
             finally:
                 response.close()
         except (httpcore.ProtocolError, httpcore.NetworkError, httpcore.TimeoutException) as error:
             raise AnswerBroken(f"{target.origin}: {error or type(error).__name__}") from None
 
-    def _headers(self, target: Address, ask: _Ask) -> list[tuple[str, str]]:
-        own = {
+    def _headers(self, target: Address, request: _Request) -> list[tuple[str, str]]:
+        headers = {
             "Host": target.netloc,
             "User-Agent": self.user_agent,
             "Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5",
             "Accept-Encoding": ACCEPTED,
         }
-        if ask.content:
-            own["Content-Length"] = str(len(ask.content))
-        return list({**own, **ask.headers}.items())
+        if request.content:
+            headers["Content-Length"] = str(len(request.content))
+        return list({**headers, **request.headers}.items())
 
 
 def open_fetcher(stop: threading.Event | None = None) -> Fetcher:
@@ -234,8 +229,8 @@ def open_fetcher(stop: threading.Event | None = None) -> Fetcher:
 
 
 @dataclass(frozen=True, slots=True)
-class _Ask:
-    """What is asked for, the same at every step of a redirect."""
+class _Request:
+    """A request, the same at every step of a redirect."""
 
     method: str
     headers: dict[str, str]
@@ -245,11 +240,9 @@ class _Ask:
     is_cut: bool
     takes: Callable[[int, str], bool]
 
-    def without_headers(self) -> _Ask:
-        """Return the same for another origin, which must not see what was meant for the first."""
-        return _Ask(
-            self.method, {}, b"", self.max_redirects, self.max_bytes, self.is_cut, self.takes
-        )
+    def without_headers(self) -> _Request:
+        """Return the request for another origin, which must not see what was meant for the first."""
+        return replace(self, headers={}, content=b"")
 
 
 def _next_target(answer: Fetched, seen: list[str], max_redirects: int) -> Address:
@@ -263,12 +256,14 @@ def _next_target(answer: Fetched, seen: list[str], max_redirects: int) -> Addres
     return target
 
 
-def _read(response: httpcore.Response, target: Address, ask: _Ask, seen: list[str]) -> Fetched:
+def _read(
+    response: httpcore.Response, target: Address, request: _Request, seen: list[str]
+) -> Fetched:
     headers = _kept(response.headers)
     body = b""
     is_redirect = response.status in REDIRECTS and "location" in headers
-    if not is_redirect and ask.takes(response.status, headers.get("content-type", "")):
-        body = _body(response, ask)
+    if not is_redirect and request.takes(response.status, headers.get("content-type", "")):
+        body = _body(response, request)
     return Fetched(
         url=seen[0],
         final_url=str(target),
@@ -280,17 +275,19 @@ def _read(response: httpcore.Response, target: Address, ask: _Ask, seen: list[st
     )
 
 
-def _body(response: httpcore.Response, ask: _Ask) -> bytes:
+def _body(response: httpcore.Response, request: _Request) -> bytes:
     encoding = ",".join(_all_of(response.headers, b"content-encoding"))
     encodings(encoding)  # an unknown one is refused before a byte is read
     length = next(iter(_all_of(response.headers, b"content-length")), "")
-    if not ask.is_cut and length.isdigit() and int(length[:20]) > ask.max_bytes:
-        raise TooLarge(ask.max_bytes)
-    return decode(_checked(response.iter_stream()), encoding, ask.max_bytes, is_cut=ask.is_cut)
+    if not request.is_cut and length.isdigit() and int(length[:20]) > request.max_bytes:
+        raise TooLarge(request.max_bytes)
+    return decode(
+        _checked(response.iter_stream()), encoding, request.max_bytes, is_cut=request.is_cut
+    )
 
 
 def _checked(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """Look at the deadline between chunks, for a host that sends without a pause."""
+    """Check the deadline between chunks, for a host that sends without a pause."""
     for chunk in chunks:
         deadlines.current().remaining()
         yield chunk
@@ -298,12 +295,13 @@ def _checked(chunks: Iterator[bytes]) -> Iterator[bytes]:
 
 def _kept(headers: list[tuple[bytes, bytes]]) -> dict[str, str]:
     """Return the first of each header that is kept; what the database cannot hold is replaced."""
-    kept: dict[str, str] = {}
-    for name, value in headers:
-        lower = name.decode("latin-1").lower()
-        if lower in KEPT_HEADERS and lower not in kept:
-            kept[lower] = value.decode("latin-1").replace("\x00", "")[:HEADER_CHARACTERS]
-    return kept
+    value_by_name: dict[str, str] = {}
+    for written_name, value in headers:
+        name = written_name.decode("latin-1").lower()
+        if name in KEPT_HEADERS and name not in value_by_name:
+            text = value.decode("latin-1").replace("\x00", "")
+            value_by_name[name] = text[:MAX_HEADER_CHARACTERS]
+    return value_by_name
 
 
 def _all_of(headers: list[tuple[bytes, bytes]], name: bytes) -> list[str]:

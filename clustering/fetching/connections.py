@@ -17,7 +17,7 @@ from clustering.fetching import deadlines
 from clustering.fetching.guard import Guard
 from clustering.fetching.refusals import FetchRefused
 
-SILENCE: Final = 15.0  # seconds without a byte
+MAX_SILENCE: Final = 15.0  # seconds without a byte
 QUICK_ACKNOWLEDGEMENT: Final = getattr(socket, "TCP_QUICKACK", None)  # Linux; it holds for one read
 CLOSED: Final = select.POLLIN | select.POLLHUP | select.POLLERR
 
@@ -29,7 +29,7 @@ class TlsFailed(FetchRefused):
 
 
 class HostSilent(FetchRefused):
-    """The host took the connection and then said nothing."""
+    """The host accepted the connection and then sent nothing."""
 
     code = "deadline"
     is_transient = True
@@ -43,7 +43,7 @@ class Stream(httpcore.NetworkStream):
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         deadline = deadlines.current()
-        silent_at = monotonic() + (timeout or SILENCE)
+        silent_at = monotonic() + (timeout or MAX_SILENCE)
         while True:
             self._socket.settimeout(deadline.slice())
             try:
@@ -51,14 +51,14 @@ class Stream(httpcore.NetworkStream):
                 return self._socket.recv(max_bytes)
             except TimeoutError:
                 if monotonic() >= silent_at:
-                    raise HostSilent(f"no byte for {timeout or SILENCE:g} seconds") from None
+                    raise HostSilent(f"no byte for {timeout or MAX_SILENCE:g} seconds") from None
             except OSError as error:
                 raise httpcore.ReadError(str(error)) from error
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
         if not buffer:
             return
-        self._socket.settimeout(deadlines.current().share(timeout or SILENCE))
+        self._socket.settimeout(deadlines.current().share(timeout or MAX_SILENCE))
         try:
             self._socket.sendall(buffer)
         except TimeoutError:
@@ -67,7 +67,7 @@ class Stream(httpcore.NetworkStream):
             raise httpcore.WriteError(str(error)) from error
 
     def _acknowledge_at_once(self) -> None:
-        """Spare small answers the 40 ms for which a server that sends in two parts waits otherwise."""
+        """Acknowledge at once: a server that sends in two parts would wait 40 ms for it."""
         if QUICK_ACKNOWLEDGEMENT is not None:
             self._socket.setsockopt(socket.IPPROTO_TCP, QUICK_ACKNOWLEDGEMENT, 1)
 
@@ -80,7 +80,7 @@ class Stream(httpcore.NetworkStream):
         server_hostname: str | None = None,
         timeout: float | None = None,
     ) -> httpcore.NetworkStream:
-        self._socket.settimeout(deadlines.current().share(timeout or SILENCE))
+        self._socket.settimeout(deadlines.current().share(timeout or MAX_SILENCE))
         try:
             return Stream(ssl_context.wrap_socket(self._socket, server_hostname=server_hostname))
         except TimeoutError:

@@ -12,7 +12,7 @@ from typing import Final
 
 from clustering.fetching.refusals import FetchRefused, FetchStopped
 
-SLICE: Final = 0.25  # seconds between two looks at whether the work was called off
+POLL_SECONDS: Final = 0.25  # between two checks whether the work was called off
 
 
 class DeadlinePassed(FetchRefused):
@@ -24,7 +24,7 @@ class DeadlinePassed(FetchRefused):
 
 @dataclass(slots=True)
 class Deadline:
-    """A moment after which nothing is waited for any more, and a way to call the work off before."""
+    """A moment after which nothing is waited for any more, and an event that calls the work off before."""
 
     seconds: float
     stop: threading.Event | None = None
@@ -47,8 +47,8 @@ class Deadline:
         return min(seconds, self.remaining())
 
     def slice(self) -> float:
-        """Return how long to wait before looking again whether to go on."""
-        return min(SLICE, self.remaining())
+        """Return how long to wait before the next check whether to go on."""
+        return min(POLL_SECONDS, self.remaining())
 
 
 _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
@@ -56,7 +56,7 @@ _current: ContextVar[Deadline | None] = ContextVar("deadline", default=None)
 
 @contextmanager
 def within(deadline: Deadline) -> Iterator[None]:
-    """Make a deadline hold for all that this thread reads and writes meanwhile."""
+    """Apply a deadline to all that this thread reads and writes meanwhile."""
     token = _current.set(deadline)
     try:
         yield
@@ -65,7 +65,7 @@ def within(deadline: Deadline) -> Iterator[None]:
 
 
 def current() -> Deadline:
-    """Return the deadline that holds."""
+    """Return the deadline of this thread's request. Raises RuntimeError without one."""
     deadline = _current.get()
     if deadline is None:
         raise RuntimeError("connections are used within a deadline only")

@@ -14,10 +14,9 @@ from clustering.fetching.refusals import FetchRefused
 
 ACCEPTED: Final = "gzip, deflate, br, zstd"
 MAX_ENCODINGS: Final = 2  # one over another
-PIECE: Final = 64 * 1024
-ZSTD_SLICE: Final = (
-    128  # bytes in: at most 4 MiB come out, since four bytes can stand for a block of 128 KiB
-)
+PIECE_BYTES: Final = 64 * 1024
+# Bytes in: at most 4 MiB come out, since four bytes can stand for a block of 128 KiB.
+ZSTD_SLICE: Final = 128
 ZSTD_WINDOW: Final = 8 * 1024 * 1024  # what RFC 9659 lets servers ask for
 GZIP, ZLIB, RAW_DEFLATE = 31, 15, -15  # zlib's names for the three wrappings
 
@@ -125,10 +124,9 @@ def _pieces(stream: zlib._Decompress, chunk: bytes) -> Iterator[bytes]:
     rest = chunk
     piece = b""
     try:
-        while not stream.eof and (
-            rest or len(piece) == PIECE
-        ):  # a full piece may have left more behind
-            piece = stream.decompress(rest, PIECE)
+        # A full piece may have left more behind.
+        while not stream.eof and (rest or len(piece) == PIECE_BYTES):
+            piece = stream.decompress(rest, PIECE_BYTES)
             rest = stream.unconsumed_tail
             yield piece
     except zlib.error as error:
@@ -141,12 +139,12 @@ def _unbrotli(chunks: Iterable[bytes]) -> Iterator[bytes]:
         for chunk in chunks:
             if stream.is_finished():
                 return
-            piece = stream.process(chunk, output_buffer_limit=PIECE)
+            piece = stream.process(chunk, output_buffer_limit=PIECE_BYTES)
             while piece:  # an empty one: all that came in has come out
                 yield piece
-                piece = (
-                    b"" if stream.is_finished() else stream.process(b"", output_buffer_limit=PIECE)
-                )
+                if stream.is_finished():
+                    break
+                piece = stream.process(b"", output_buffer_limit=PIECE_BYTES)
     except brotli.error as error:
         raise EncodingRefused(f"the compressed body is broken: {error}") from None
     _check_complete(is_complete=stream.is_finished())

@@ -1,7 +1,7 @@
 """Decide which addresses may be connected to, and connect to no other.
 
 A name is resolved once, every answer is checked against the table below, and the connection goes to a checked
-answer: whatever a second look-up would say does not matter.
+answer: what a second look-up would return does not matter.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ IpAddress: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 CONNECT_SECONDS: Final = 5.0
-ADDRESSES_TRIED: Final = 4
+MAX_ADDRESSES_TRIED: Final = 4
 
 REFUSED_NETWORKS: Final[dict[str, str]] = {
     # IANA's special-purpose registry of IPv4, whether it calls the range reachable or not.
@@ -118,7 +118,7 @@ class ConnectFailed(FetchRefused):
 
 
 def read_url(url: str) -> Address:
-    """Take a URL apart with the one parser of URLs, or raise UrlRefused."""
+    """Parse a URL with the one parser of URLs. Raises UrlRefused."""
     try:
         address = parse_url(url)
     except BadAddress as error:
@@ -130,8 +130,8 @@ def read_url(url: str) -> Address:
 
 def resolve_name(host: str, port: int) -> list[str]:
     """Return the addresses of a name, in the order to try them."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
-    return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
+    answers = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+    return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in answers))
 
 
 @dataclass(slots=True)
@@ -142,10 +142,10 @@ class Guard:
     resolve: Callable[[str, int], list[str]] = field(default=resolve_name)
 
     def connect(self, host: str, port: int, deadline: Deadline) -> socket.socket:
-        """Resolve a host, check every answer and connect to the first that takes the connection."""
+        """Resolve a host, check every answer and connect to the first that accepts. Raises a FetchRefused."""
         addresses = self.checked_addresses(host, port, deadline)
         problem = ""
-        for address in addresses[:ADDRESSES_TRIED]:
+        for address in addresses[:MAX_ADDRESSES_TRIED]:
             try:
                 return _connect(address, port, deadline)
             except OSError as error:
@@ -166,9 +166,10 @@ class Guard:
             return
         kind = kind_of(address) or ("of this machine" if is_own(address, port) else "")
         if kind:
-            told = str(address) if host.strip("[]") == str(address) else f"{host} ({address})"
+            is_literal = host.strip("[]") == str(address)
+            name = str(address) if is_literal else f"{host} ({address})"
             raise AddressRefused(
-                f"{told} is {kind}, not a public address; VERTEX_ALLOWED_NETWORKS can allow its network"
+                f"{name} is {kind}, not a public address; VERTEX_ALLOWED_NETWORKS can allow its network"
             )
 
     def _look_up(self, host: str, port: int, deadline: Deadline) -> list[str]:
@@ -184,10 +185,10 @@ class Guard:
 
         _wait_for(look_up, deadline)
         if errors:
-            again = isinstance(errors[0], socket.gaierror) and errors[0].errno == socket.EAI_AGAIN
-            raise (NameNotAnswered if again else NameNotFound)(
-                f"{host} has no address: {_why(errors[0])}"
-            )
+            error = errors[0]
+            is_transient = isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN
+            refusal = NameNotAnswered if is_transient else NameNotFound
+            raise refusal(f"{host} has no address: {_why(error)}")
         if not answers:
             raise NameNotAnswered(f"{host}: no name server answered in time")
         if not answers[0]:
@@ -222,7 +223,7 @@ def kind_of(address: IpAddress) -> str:
 
 
 def is_own(address: IpAddress, port: int) -> bool:
-    """Say whether an address is this machine's own: the kernel would then send from the same one."""
+    """Return whether an address is this machine's own: the kernel then sends from the same one."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     try:
         with socket.socket(family, socket.SOCK_DGRAM) as probe:  # connecting it sends nothing

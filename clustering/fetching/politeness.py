@@ -28,10 +28,10 @@ def pause_asked(retry_after: str, now: datetime) -> timedelta | None:
     return min(max(until - now, timedelta(0)), MAX_PAUSE)
 
 
-def back_off(n_failures: int, *, first: float = 0.5, longest: float = 30.0) -> float:
+def back_off(n_failures: int, *, first: float = 0.5, max_seconds: float = 30.0) -> float:
     """Return the seconds to wait after so many failures in a row.
 
     >>> [back_off(n) for n in (1, 2, 3, 20)]
     [0.5, 1.0, 2.0, 30.0]
     """
-    return float(min(first * 2 ** (min(n_failures, 20) - 1), longest))
+    return float(min(first * 2 ** (min(n_failures, 20) - 1), max_seconds))

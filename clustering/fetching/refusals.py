@@ -2,7 +2,7 @@
 
 
 class FetchRefused(Exception):
-    """A request was not made, or its answer was not taken."""
+    """A request was not made, or its answer was not accepted."""
 
     code = "refused"  # a word to group by
     is_transient = False  # whether trying again may help

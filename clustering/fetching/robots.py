@@ -52,7 +52,7 @@ class Robots:
         self._rules = Protego.parse(text)
 
     def allows(self, url: str) -> bool:
-        """Say whether the address may be fetched."""
+        """Return whether the address may be fetched."""
         return bool(self._rules.can_fetch(url, self._agent))
 
     @property
@@ -70,13 +70,12 @@ def fetch_robots(fetcher: Fetcher, origin: str) -> RobotsFile:
     """
     answer = fetcher.fetch(f"{origin}/robots.txt", max_bytes=MAX_ROBOTS_BYTES, is_cut=True)
     if answer.status >= SERVER_ERROR or answer.status == TOO_MANY_REQUESTS:
-        told = f"{origin}/robots.txt answers {answer.status}: nothing is fetched for now"
-        raise RobotsUnavailable(told, answer.headers.get("retry-after", ""))
+        reason = f"{origin}/robots.txt answers {answer.status}: nothing is fetched for now"
+        raise RobotsUnavailable(reason, answer.headers.get("retry-after", ""))
     if answer.status != 200:
         return RobotsFile(answer.status, "")
-    return RobotsFile(
-        answer.status, answer.body.decode("utf-8-sig", errors="replace").replace("\x00", "")
-    )
+    text = answer.body.decode("utf-8-sig", errors="replace")
+    return RobotsFile(answer.status, text.replace("\x00", ""))
 
 
 def product_token(user_agent: str) -> str:

@@ -26,8 +26,8 @@ START: Final = (
     'ulimit -t 120; ulimit -f 400000; exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1'
 )
 MAX_MESSAGE: Final = 64 * 1024 * 1024
-PIECE: Final = 1024 * 1024
-KILLED_WITHIN: Final = 5.0
+PIECE_BYTES: Final = 1024 * 1024
+KILL_SECONDS: Final = 5.0
 FLAGS: Final = (
     "--headless=new",
     "--remote-debugging-pipe",
@@ -79,7 +79,7 @@ class BrowserFailed(FetchRefused):
 
 @dataclass(slots=True)
 class Chromium:
-    """A running browser and the DevTools protocol with it."""
+    """A running browser, spoken to by the DevTools protocol."""
 
     binary: str
     user_agent: str
@@ -123,7 +123,7 @@ class Chromium:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         with suppress(subprocess.TimeoutExpired):
-            self._process.wait(KILLED_WITHIN)
+            self._process.wait(KILL_SECONDS)
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 with suppress(OSError):
@@ -189,7 +189,7 @@ class Chromium:
         pipe = self._process.stdout.fileno()
         if not select.select([pipe], [], [], self.deadline.slice())[0]:
             return False
-        piece = os.read(pipe, PIECE)
+        piece = os.read(pipe, PIECE_BYTES)
         if not piece:
             raise self._ended()
         self._seen += piece

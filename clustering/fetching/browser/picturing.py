@@ -18,12 +18,12 @@ from django.conf import settings
 from clustering.fetching.browser.chromium import BrowserFailed, Chromium
 from clustering.fetching.deadlines import Deadline
 
-NOBODY: Final = 9  # the port of the proxy: discard
+DISCARD_PORT: Final = 9  # the port of the proxy: discard
 PAGE_SECONDS: Final = 15.0
 SECONDS: Final = 300.0  # of one browser
 WIDTH, HEIGHT = 800, 600  # of the window
 SCALE: Final = 0.5  # of the picture: 400 by 300
-LONGEST: Final = 2_000_000  # characters of a page
+MAX_HTML_CHARACTERS: Final = 2_000_000  # characters of a page
 PNG: Final = b"\x89PNG\r\n\x1a\n"
 
 
@@ -38,7 +38,7 @@ class Camera:
     _frame: str = ""
 
     def __enter__(self) -> Self:
-        self._browser = Chromium(self.binary, "Vertex", NOBODY, Deadline(SECONDS, self.stop))
+        self._browser = Chromium(self.binary, "Vertex", DISCARD_PORT, Deadline(SECONDS, self.stop))
         self._browser.__enter__()
         return self
 
@@ -51,22 +51,24 @@ class Camera:
         self._browser.__exit__(kind, error, trace)
 
     def picture(self, html: str) -> bytes:
-        """Return a PNG of the upper part of a page. Raises what is a Refused."""
-        if len(html) > LONGEST:
+        """Return a PNG of the upper part of a page. Raises a FetchRefused."""
+        if len(html) > MAX_HTML_CHARACTERS:
             raise BrowserFailed(f"{len(html):,} characters are too many for a picture")
         self._browser.deadline = Deadline(PAGE_SECONDS, self.stop)
         self._open_tab()
         self._browser.ask("Page.setDocumentContent", self._session, frameId=self._frame, html=html)
         clip = {"x": 0, "y": 0, "width": WIDTH, "height": HEIGHT, "scale": SCALE}
-        told = self._browser.ask("Page.captureScreenshot", self._session, format="png", clip=clip)
+        screenshot = self._browser.ask(
+            "Page.captureScreenshot", self._session, format="png", clip=clip
+        )
         self._browser.tell("Page.close", self._session)
         self._browser.events.clear()
-        return _decoded(told.get("data", ""))
+        return _decoded(screenshot.get("data", ""))
 
     def _open_tab(self) -> None:
         target = self._browser.ask("Target.createTarget", url="about:blank")["targetId"]
-        told = self._browser.ask("Target.attachToTarget", targetId=target, flatten=True)
-        self._session = told["sessionId"]
+        attached = self._browser.ask("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = attached["sessionId"]
         size = {"width": WIDTH, "height": HEIGHT, "deviceScaleFactor": 1, "mobile": False}
         for method, params in (
             ("Page.enable", {}),
@@ -76,9 +78,8 @@ class Camera:
             ("Network.setBlockedURLs", {"urls": ["*"]}),
         ):
             self._browser.ask(method, self._session, **params)
-        self._frame = self._browser.ask("Page.getFrameTree", self._session)["frameTree"]["frame"][
-            "id"
-        ]
+        frame_tree = self._browser.ask("Page.getFrameTree", self._session)["frameTree"]
+        self._frame = frame_tree["frame"]["id"]
 
 
 def open_camera(stop: threading.Event | None = None) -> Camera:
@@ -86,9 +87,9 @@ def open_camera(stop: threading.Event | None = None) -> Camera:
     return Camera(settings.CHROMIUM, stop)
 
 
-def _decoded(told: str) -> bytes:
+def _decoded(data: str) -> bytes:
     try:
-        picture = base64.b64decode(told, validate=True)
+        picture = base64.b64decode(data, validate=True)
     except binascii.Error:
         picture = b""
     if not picture.startswith(PNG):

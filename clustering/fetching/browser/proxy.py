@@ -12,13 +12,13 @@ from time import monotonic
 from types import TracebackType
 from typing import Final, Self
 
-from clustering.fetching.deadlines import SLICE, Deadline
+from clustering.fetching.deadlines import POLL_SECONDS, Deadline
 from clustering.fetching.guard import Guard, UrlRefused, read_url
 from clustering.fetching.refusals import FetchRefused
 
 MAX_HEAD: Final = 64 * 1024
 MAX_CONNECTIONS: Final = 64  # at once
-PIECE: Final = 64 * 1024
+PIECE_BYTES: Final = 64 * 1024
 HOP_BY_HOP: Final = (b"connection:", b"proxy-connection:", b"proxy-authorization:", b"keep-alive:")
 ANSWER: Final = "HTTP/1.1 {status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
@@ -30,7 +30,7 @@ class Proxy:
     guard: Guard
     deadline: Deadline
     max_bytes: int
-    refused_by_place: dict[tuple[str, int], FetchRefused] = field(default_factory=dict)
+    refused_by_address: dict[tuple[str, int], FetchRefused] = field(default_factory=dict)
     n_bytes: int = 0
     _listener: socket.socket = field(init=False)
     _is_over: threading.Event = field(default_factory=threading.Event)
@@ -41,7 +41,7 @@ class Proxy:
 
     def __post_init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self._listener.settimeout(SLICE)
+        self._listener.settimeout(POLL_SECONDS)
 
     def __enter__(self) -> Self:
         self._start(self._listen)
@@ -55,7 +55,7 @@ class Proxy:
     ) -> None:
         self._is_over.set()
         for thread in self._threads:
-            thread.join(2 * SLICE)
+            thread.join(2 * POLL_SECONDS)
         self._listener.close()
 
     @property
@@ -107,18 +107,17 @@ class Proxy:
         while not self._is_over.is_set():
             client.settimeout(self.deadline.slice())
             with suppress(TimeoutError):
-                return client.recv(PIECE)
+                return client.recv(PIECE_BYTES)
         return b""
 
     def _connect(self, client: socket.socket, method: str, address: str) -> socket.socket:
-        """Connect to where a request leads, or tell the browser that it may not."""
+        """Connect to where a request leads, or answer the browser that it may not."""
         try:
             url = read_url(f"https://{address}/" if method == "CONNECT" else address)
-            place = url.host, url.port
             try:
                 return self.guard.connect(url.host, url.port, self.deadline)
             except FetchRefused as error:
-                self.refused_by_place[place] = error
+                self.refused_by_address[url.host, url.port] = error
                 raise
         except UrlRefused:
             client.sendall(ANSWER.format(status="400 Bad Request").encode())
@@ -134,7 +133,7 @@ class Proxy:
             end.settimeout(self.deadline.remaining())
         while not self._is_over.is_set():
             for end in select.select([client, server], [], [], self.deadline.slice())[0]:
-                piece = end.recv(PIECE)
+                piece = end.recv(PIECE_BYTES)
                 self.n_bytes += len(piece)
                 if (
                     not piece

@@ -1,7 +1,7 @@
 """Fetch a page with a real browser: what its scripts have made of it is the page.
 
 The browser asks for the page itself and for whatever the page needs, all through the guarded proxy. Redirects
-are not followed but told, as the fetcher does.
+are not followed but returned, as the fetcher does.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from clustering.dom.addresses import Address
 from clustering.fetching.browser.chromium import BrowserFailed, Chromium
 from clustering.fetching.browser.proxy import Proxy
 from clustering.fetching.client import (
-    HEADER_CHARACTERS,
     KEPT_HEADERS,
     MAX_BYTES,
+    MAX_HEADER_CHARACTERS,
     PAGE_SECONDS,
     REDIRECTS,
     AnswerBroken,
@@ -31,12 +31,11 @@ from clustering.fetching.deadlines import Deadline
 from clustering.fetching.decoding import TooLarge
 from clustering.fetching.guard import Guard, read_url
 
-BROWSERS: Final = 2  # at once
-MAX_PASSED: Final = 50 * 1024 * 1024  # bytes of a page and all that belongs to it
-SETTLES_WITHIN: Final = 5.0  # seconds that scripts may go on after the page has loaded
-BEFORE_SCRIPTS: Final = (
-    "delete window.RTCPeerConnection;"  # the one thing that sends around a proxy
-)
+MAX_BROWSERS: Final = 2  # at once
+MAX_BYTES_PASSED: Final = 50 * 1024 * 1024  # bytes of a page and all that belongs to it
+MAX_SETTLING: Final = 5.0  # seconds that scripts may go on after the page has loaded
+# Runs before the page's scripts: deletes the one thing that sends around a proxy.
+BEFORE_SCRIPTS: Final = "delete window.RTCPeerConnection;"
 IDLE: Final = "networkIdle"  # the browser's word for half a second without a request
 
 
@@ -49,7 +48,7 @@ class Renderer:
     guard: Guard = field(default_factory=Guard)
     stop: threading.Event | None = None
     _slots: threading.BoundedSemaphore = field(
-        default_factory=lambda: threading.BoundedSemaphore(BROWSERS)
+        default_factory=lambda: threading.BoundedSemaphore(MAX_BROWSERS)
     )
 
     def render(
@@ -57,13 +56,13 @@ class Renderer:
     ) -> Fetched:
         """Return the page as it stands after its scripts have run; other answers as the fetcher does.
 
-        Raises what is a Refused.
+        Raises a FetchRefused.
         """
         address = read_url(url)
         with self._slots:
             deadline = Deadline(seconds, self.stop)
             with (
-                Proxy(self.guard, deadline, MAX_PASSED) as proxy,
+                Proxy(self.guard, deadline, MAX_BYTES_PASSED) as proxy,
                 Chromium(self.binary, self.user_agent, proxy.port, deadline) as browser,
             ):
                 return _Visit(browser, proxy, address, takes).answer()
@@ -91,7 +90,7 @@ class _Visit:
     headers: dict[str, str] = field(default_factory=dict)
 
     def answer(self) -> Fetched:
-        """Ask for the page, decide by its headers, let it settle and take it over."""
+        """Request the page, decide by its headers, let it settle and return its markup."""
         self._open_tab()
         self.browser.tell("Page.navigate", self.session, url=str(self.address))
         self._await_headers()
@@ -107,8 +106,8 @@ class _Visit:
 
     def _open_tab(self) -> None:
         target = self.browser.ask("Target.createTarget", url="about:blank")["targetId"]
-        told = self.browser.ask("Target.attachToTarget", targetId=target, flatten=True)
-        self.session = told["sessionId"]
+        attached = self.browser.ask("Target.attachToTarget", targetId=target, flatten=True)
+        self.session = attached["sessionId"]
         self._ask("Page.enable")
         self.frame = self._ask("Page.getFrameTree")["frameTree"]["frame"]["id"]
         self._ask("Page.setLifecycleEventsEnabled", enabled=True)
@@ -135,15 +134,15 @@ class _Visit:
                 continue
             self._react(event)
             if event["method"] == "Page.loadEventFired":
-                settled_at = min(settled_at, monotonic() + SETTLES_WITHIN)
+                settled_at = min(settled_at, monotonic() + MAX_SETTLING)
             if event["method"] == "Page.lifecycleEvent" and self._is_idle(event["params"]):
                 return
 
-    def _is_idle(self, told: dict[str, Any]) -> bool:
+    def _is_idle(self, event: dict[str, Any]) -> bool:
         return bool(
-            told["name"] == IDLE
-            and told["frameId"] == self.frame
-            and told["loaderId"] == self.loader
+            event["name"] == IDLE
+            and event["frameId"] == self.frame
+            and event["loaderId"] == self.loader
         )
 
     def _react(self, event: dict[str, Any]) -> None:
@@ -160,24 +159,27 @@ class _Visit:
             raise BrowserFailed("the page made the browser crash")
 
     def _decide(self, paused: dict[str, Any]) -> None:
-        """Let frames through; of the page itself take the headers, and let it go nowhere else."""
+        """Continue requests of frames; of the page itself read the headers, and let it lead nowhere else."""
         number = paused["requestId"]
         is_page = paused["frameId"] == self.frame
         is_answer = "responseStatusCode" in paused or "responseErrorReason" in paused
         if is_page and self.status:
-            self.browser.tell(
-                "Fetch.failRequest", self.session, requestId=number, errorReason="Aborted"
-            )
-        elif is_page and is_answer:
-            self._take_headers(paused)
-            verb = "Fetch.failRequest" if self.status in REDIRECTS else "Fetch.continueRequest"
-            reason = {"errorReason": "Aborted"} if self.status in REDIRECTS else {}
-            self.browser.tell(verb, self.session, requestId=number, **reason)
-        else:
-            self.browser.tell("Fetch.continueRequest", self.session, requestId=number)
+            self._abort(number)
+            return
+        if is_page and is_answer:
+            self._read_headers(paused)
+            if self.status in REDIRECTS:
+                self._abort(number)
+                return
+        self.browser.tell("Fetch.continueRequest", self.session, requestId=number)
 
-    def _take_headers(self, paused: dict[str, Any]) -> None:
-        refused = self.proxy.refused_by_place.get((self.address.host, self.address.port))
+    def _abort(self, request: str) -> None:
+        self.browser.tell(
+            "Fetch.failRequest", self.session, requestId=request, errorReason="Aborted"
+        )
+
+    def _read_headers(self, paused: dict[str, Any]) -> None:
+        refused = self.proxy.refused_by_address.get((self.address.host, self.address.port))
         if refused is not None:
             raise refused
         if "responseErrorReason" in paused:
@@ -186,13 +188,14 @@ class _Visit:
         for header in paused.get("responseHeaders", []):
             name = header["name"].lower()
             if name in KEPT_HEADERS:
-                self.headers.setdefault(name, header["value"].replace("\0", "")[:HEADER_CHARACTERS])
+                self.headers.setdefault(
+                    name, header["value"].replace("\0", "")[:MAX_HEADER_CHARACTERS]
+                )
 
     def _serialised(self) -> bytes:
         root = self._ask("DOM.getDocument", depth=0)["root"]["nodeId"]
-        body: bytes = self._ask("DOM.getOuterHTML", nodeId=root)["outerHTML"].encode(
-            "utf-8", "replace"
-        )
+        markup: str = self._ask("DOM.getOuterHTML", nodeId=root)["outerHTML"]
+        body = markup.encode("utf-8", "replace")
         if len(body) > MAX_BYTES:
             raise TooLarge(MAX_BYTES)
         return body

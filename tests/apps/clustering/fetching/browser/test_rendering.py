@@ -207,7 +207,7 @@ def test_a_page_of_an_address_that_is_not_allowed_is_refused(renderer: Renderer)
 def test_a_page_that_never_comes_to_rest_is_taken_as_it_is(
     renderer: Renderer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("clustering.fetching.browser.rendering.SETTLES_WITHIN", 1.0)
+    monkeypatch.setattr("clustering.fetching.browser.rendering.MAX_SETTLING", 1.0)
     busy = b"<p>busy</p><script>setInterval(() => fetch('/more?' + Math.random()), 20)</script>"
     with FakeHost({"/": Answer(busy, headers=HTML)}) as host:
         assert b"busy" in renderer.render(host.url, takes=takes_page, seconds=30).body
