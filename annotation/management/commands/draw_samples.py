@@ -41,8 +41,13 @@ class Command(WorkCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         site = self.site(options["site"])
         with self.open_output(options["output"]) as lines:
-            asked = {name: options[name] for name in ("cluster", "size", "scheme", "prefer_unseen")}
-            request = sampling.samples_request(site=site, **asked)
+            request = sampling.samples_request(
+                site=site,
+                cluster=options["cluster"],
+                size=options["size"],
+                scheme=options["scheme"],
+                prefer_unseen=options["prefer_unseen"],
+            )
             with self.progress(f"{site.name}: drawing samples") as advance:
                 result = self.run_here(request, report=advance)
             drawn = Sample.objects.filter(

@@ -48,9 +48,9 @@ class Command(WorkCommand):
             clustering = Clustering.objects.without_model().get(pk=result["clustering"])
             for line in clusterings.assignments(clustering):
                 lines.write(line)
-        self._tell(clustering, result)
+        self._summarise(clustering, result)
 
-    def _tell(self, clustering: Clustering, result: dict[str, Any]) -> None:
+    def _summarise(self, clustering: Clustering, result: dict[str, Any]) -> None:
         self.notice(
             f"{clustering.site.name}: {_counted(result['clusters'], 'cluster')} of"
             f" {_counted(result['pages'], 'page')},"

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from clustering.services.crawl.crawl_results import Line
+from clustering.services.crawl.crawl_results import CrawlLine
 from clustering.services.crawl.list_crawling import MAX_PAGES, list_crawl_request
 from vertex.core.management.output import WorkCommand, whole_number
 
@@ -49,9 +49,8 @@ class Command(WorkCommand):
         )
         with self.open_output(options["output"]) as lines, self.progress(request.title) as advance:
 
-            def report(line: Line) -> None:
-                told = {"url": line.url, "status": line.status, "snapshot": line.snapshot}
-                lines.write(told | {"reason": line.reason} if line.reason else told)
+            def report(line: CrawlLine) -> None:
+                lines.write(line.as_json())
                 advance(line)
 
             result = self.run_here(request, report=report)

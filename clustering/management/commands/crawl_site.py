@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from clustering.services.crawl import crawling
-from clustering.services.crawl.crawl_results import Line
+from clustering.services.crawl.crawl_results import CrawlLine
 from vertex.core.management.output import WorkCommand, whole_number
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.requests import create_here
@@ -47,8 +47,8 @@ class Command(WorkCommand):
         job = self._job(site, options)
         with self.open_output(options["output"]) as lines, self.progress(job.title) as advance:
 
-            def report(line: Line) -> None:
-                lines.write(_told(line))
+            def report(line: CrawlLine) -> None:
+                lines.write(line.as_json())
                 advance(line)
 
             for line in crawling.lines_so_far(job):
@@ -59,7 +59,7 @@ class Command(WorkCommand):
                 delay=options["delay"],
             )
             result = self.finish_here(job, work, report=report)
-        self._tell(result)
+        self._summarise(result)
 
     def _job(self, site: Site, options: dict[str, Any]) -> Job:
         """Return a new crawl, or the one that was interrupted."""
@@ -73,13 +73,7 @@ class Command(WorkCommand):
         crawling.resume_crawl(job=interrupted)
         return interrupted
 
-    def _tell(self, result: dict[str, Any]) -> None:
+    def _summarise(self, result: dict[str, Any]) -> None:
         counts = {what.replace("_", " "): n for what, n in result.items() if isinstance(n, int)}
-        told = ", ".join(f"{n} {what}" for what, n in counts.items() if n)
-        self.notice(f"pages: {told}")
-
-
-def _told(line: Line) -> dict[str, Any]:
-    """Return a line of the results; a reason only where there is one."""
-    told = {"url": line.url, "status": line.status, "snapshot": line.snapshot}
-    return told | {"reason": line.reason} if line.reason else told
+        summary = ", ".join(f"{n} {what}" for what, n in counts.items() if n)
+        self.notice(f"pages: {summary}")

@@ -62,7 +62,7 @@ class Command(WorkCommand):
         if not isinstance(item, SourcePage):
             self.report_bad_line(item.place, item.reason)
             if item.url:
-                lines.write(_nothing(item.url, item.reason))
+                lines.write(_line_without_list(item.url, item.reason))
             return
         for line in self.lines(item, n_best):
             lines.write(line)
@@ -76,32 +76,33 @@ def lines_of(
     page: SourcePage, n_best: int, report_bad_line: Callable[[str, str], None]
 ) -> list[dict[str, object]]:
     """Return a line for each list of a page, or one without records and why."""
-    reason = ""
-    found = []
     try:
         parsed = parse_page(page.body, page.content_type)
-        reason = parsed.problem
-        found = find_records(parsed.tree, n_best) if parsed.tree is not None else []
-        reason = CUT if any(one.is_cut for one in found) else reason
     except PageTooLarge as error:
-        reason = str(error)
-        report_bad_line(page.url, reason)
+        report_bad_line(page.url, str(error))
+        return [_line_without_list(page.url, str(error))]
+    record_lists = find_records(parsed.tree, n_best) if parsed.tree is not None else []
+    if not record_lists:
+        return [_line_without_list(page.url, parsed.problem)]
+    reason = parsed.problem
+    if any(record_list.is_cut for record_list in record_lists):
+        reason = CUT
     return [
         {
             "url": page.url,
             "rank": rank,
-            "score": round(one.score, 4),
-            "records": one.paths(),
-            **_told(reason),
+            "score": round(record_list.score, 4),
+            "records": record_list.paths(),
+            **_reason_json(reason),
         }
-        for rank, one in enumerate(found, 1)
-    ] or [_nothing(page.url, reason)]
+        for rank, record_list in enumerate(record_lists, 1)
+    ]
 
 
-def _nothing(url: str, reason: str) -> dict[str, object]:
+def _line_without_list(url: str, reason: str) -> dict[str, object]:
     """Return the line of a page without a list, with the reason where it is the page's own."""
-    return {"url": url, "rank": 1, "score": 0.0, "records": [], **_told(reason)}
+    return {"url": url, "rank": 1, "score": 0.0, "records": [], **_reason_json(reason)}
 
 
-def _told(reason: str) -> dict[str, object]:
+def _reason_json(reason: str) -> dict[str, object]:
     return {"reason": reason} if reason else {}

@@ -41,8 +41,8 @@ class Command(WorkCommand):
             with self.progress(f"{site.name}: importing") as advance:
                 report = partial(self._report_line, lines, advance)
                 result = self.run_here(request, report=report)
-        told = ", ".join(f"{n:,} {what.replace('_', ' ')}" for what, n in result.items())
-        self.notice(f"{site.name}: {told}")
+        summary = ", ".join(f"{n:,} {what.replace('_', ' ')}" for what, n in result.items())
+        self.notice(f"{site.name}: {summary}")
 
     def _request(self, site: Site, source: str, base_url: str) -> JobRequest:
         """Return what is to be imported; a manifest on standard input names files in this folder."""

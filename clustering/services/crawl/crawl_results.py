@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from django.db.models import Count
 from django.utils import timezone
@@ -47,20 +47,31 @@ class PageOutcome:
     location: str = ""
 
 
-class Line(NamedTuple):
-    """What is reported of a page that was visited."""
+class CrawlLine(NamedTuple):
+    """What a crawl reports of a page that it visited."""
 
     url: str
     status: int | None
     snapshot: str
     reason: str = ""
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the line as commands write it; a reason only where there is one."""
+        line: dict[str, Any] = {
+            "url": self.url,
+            "status": self.status,
+            "snapshot": self.snapshot,
+        }
+        if self.reason:
+            line["reason"] = self.reason
+        return line
+
 
 @dataclass(slots=True)
 class BatchResult:
     """What storing one batch changed."""
 
-    lines: list[Line] = field(default_factory=list)
+    lines: list[CrawlLine] = field(default_factory=list)
     n_visited: int = 0
     n_due_by_host: Counter[int] = field(default_factory=Counter)
     retries: list[DuePage] = field(default_factory=list)
@@ -152,7 +163,9 @@ class CrawlWriter:
         for task, page, outcome in prepared.judged:
             if outcome.state == Page.State.STORED:
                 visit = stored[page.url]
-                result.lines.append(Line(page.url, outcome.status, visit.snapshot, visit.reason))
+                result.lines.append(
+                    CrawlLine(page.url, outcome.status, visit.snapshot, visit.reason)
+                )
                 if visit.page_id in followed and (outcome.status or 0) < ERROR:
                     targets += [
                         LinkTarget(link.url, link.written, page.depth + 1) for link in visit.links
@@ -249,7 +262,7 @@ class CrawlWriter:
         if outcome.state in {Page.State.REFUSED, Page.State.FAILED}:
             self.refuse(page.url, outcome.code, outcome.reason)
         if outcome.state == Page.State.FAILED:
-            result.lines.append(Line(page.url, outcome.status, FAILED, outcome.reason))
+            result.lines.append(CrawlLine(page.url, outcome.status, FAILED, outcome.reason))
         if outcome.state != Page.State.REDIRECTED:
             return []
         # Where the entry leads is an entry too; any other step counts like a link.

@@ -18,7 +18,7 @@ from django.utils import timezone
 from clustering.dom.addresses import BadAddress, belongs_to_site, normalise_url
 from clustering.fetching.politeness import MAX_PAUSE
 from clustering.models import Page
-from clustering.services.crawl.crawl_results import CrawlWriter, Line
+from clustering.services.crawl.crawl_results import CrawlLine, CrawlWriter
 from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.exploring import explore_site
 from clustering.services.crawl.frontier import Frontier
@@ -122,16 +122,16 @@ def crawl(
 CRAWL_SITE = JobKind("clustering.crawl_site", Job.Queue.FETCH, crawl, "site.crawled")
 
 
-def lines_so_far(job: Job) -> Iterator[Line]:
+def lines_so_far(job: Job) -> Iterator[CrawlLine]:
     """Yield what an interrupted crawl reported of its pages before."""
     visited = Page.objects.filter(crawl=job, state__in=[Page.State.STORED, Page.State.FAILED])
     for page in visited.order_by("depth", "id").select_related("latest_snapshot").iterator():
         snapshot = page.latest_snapshot
         if page.state == Page.State.FAILED or snapshot is None:
-            yield Line(page.url, page.status, "failed", page.reason)
+            yield CrawlLine(page.url, page.status, "failed", page.reason)
         else:
             is_new = job.started_at is not None and snapshot.fetched_at >= job.started_at
-            yield Line(page.url, page.status, "new" if is_new else "unchanged")
+            yield CrawlLine(page.url, page.status, "new" if is_new else "unchanged")
 
 
 def _key(site: Site) -> str:

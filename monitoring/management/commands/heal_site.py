@@ -36,5 +36,5 @@ class Command(WorkCommand):
                 site=site, source=options["source"], is_accepted=options["accept"], is_patient=False
             )
             result = self.run_here(request, report=lines.write)
-        told = ", ".join(f"{n:,} {decision.replace('_', ' ')}" for decision, n in result.items())
-        self.notice(f"{site.name}: {told}")
+        summary = ", ".join(f"{n:,} {decision.replace('_', ' ')}" for decision, n in result.items())
+        self.notice(f"{site.name}: {summary}")

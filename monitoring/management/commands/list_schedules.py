@@ -22,22 +22,27 @@ class Command(WorkCommand):
         self.add_output_argument(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = Schedule.objects.select_related("site").order_by("site__name")
+        schedules = Schedule.objects.select_related("site").order_by("site__name")
         name = options["site"]
-        found = found.filter(site=self.site(name)) if name else found
+        if name:
+            schedules = schedules.filter(site=self.site(name))
         with self.open_output(options["output"]) as lines:
-            for schedule in found.iterator(chunk_size=500):
+            for schedule in schedules.iterator(chunk_size=500):
                 lines.write(schedule_json(schedule))
-                slots = (
-                    Slot.objects.filter(schedule=schedule)[: max(0, options["slots"])]
-                    if name
-                    else ()
-                )
-                for slot in slots:
-                    told = {"slot": slot.at, "state": slot.state, "missed": slot.n_missed}
-                    lines.write(told | ({"why": slot.why} if slot.why else {}))
-        if name and not found.exists():
+                if not name:
+                    continue
+                for slot in Slot.objects.filter(schedule=schedule)[: max(0, options["slots"])]:
+                    lines.write(_slot_json(slot))
+        if name and not schedules.exists():
             self.notice(
                 f"{name} has no schedule; it gets a daily one with its first published rule, "
                 f"or set one with: manage.py schedule_checks {name}"
             )
+
+
+def _slot_json(slot: Slot) -> dict[str, Any]:
+    """Return a slot as a line; a reason only where it has one."""
+    line = {"slot": slot.at, "state": slot.state, "missed": slot.n_missed}
+    if slot.why:
+        line["why"] = slot.why
+    return line

@@ -28,7 +28,7 @@ class Command(WorkCommand):
         with self.open_output(options["output"]) as lines:
             request = checking.check_request(site=site, source=options["source"], is_patient=False)
             result = self.run_here(request, report=lines.write)
-        told = (
-            f"changed: {', '.join(result['broken'])}" if result["site_changed"] else "not changed"
-        )
-        self.notice(f"{site.name}: {told}. {result['reason']}")
+        verdict = "not changed"
+        if result["site_changed"]:
+            verdict = f"changed: {', '.join(result['broken'])}"
+        self.notice(f"{site.name}: {verdict}. {result['reason']}")

@@ -1,4 +1,4 @@
-"""Say when a site is checked from now on."""
+"""Set when a site is checked from now on."""
 
 from __future__ import annotations
 
@@ -57,17 +57,20 @@ class Command(WorkCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         site = self.site(options["site"])
         start, end = options["hours"] or (None, None)
-        asked = {
-            name: options[name] for name in ("every", "unit", "time_zone", "repair", "is_active")
+        settings = {
+            "every": options["every"],
+            "unit": options["unit"],
+            "time_zone": options["time_zone"],
+            "repair": options["repair"],
+            "is_active": options["is_active"],
+            "window_start": start,
+            "window_end": end,
         }
-        asked |= {"window_start": start, "window_end": end}
-        saved = schedules.change_schedule(
-            site=site, **{name: value for name, value in asked.items() if value is not None}
-        )
+        given = {name: value for name, value in settings.items() if value is not None}
+        schedule = schedules.change_schedule(site=site, **given)
         with self.open_output(options["output"]) as lines:
-            lines.write(schedules.schedule_json(saved))
-        self.notice(
-            f"{site.name} is checked {saved}"
-            if saved.is_active
-            else f"{site.name} is not checked any more"
-        )
+            lines.write(schedules.schedule_json(schedule))
+        if schedule.is_active:
+            self.notice(f"{site.name} is checked {schedule}")
+        else:
+            self.notice(f"{site.name} is not checked any more")

@@ -34,8 +34,8 @@ class Command(WorkCommand):
                 result = self.run_here(request, report=advance)
             for line in extracting.stored_lines(site, urls):
                 lines.write(line)
-        told = ", ".join(f"{n:,} {what}" for what, n in result.items() if n)
-        self.notice(f"{site.name}: {told or 'nothing new'}")
+        summary = ", ".join(f"{n:,} {what}" for what, n in result.items() if n)
+        self.notice(f"{site.name}: {summary or 'nothing new'}")
 
     def _urls(self, path: str) -> set[str]:
         """Return the addresses that a file lists, as pages are known by."""

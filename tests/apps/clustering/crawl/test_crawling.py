@@ -16,7 +16,7 @@ from django.utils import timezone
 from clustering.fetching.client import Fetcher, open_fetcher
 from clustering.models import Host, Link, Page, Snapshot
 from clustering.services.crawl import crawling, host_queue, hosts
-from clustering.services.crawl.crawl_results import Line
+from clustering.services.crawl.crawl_results import CrawlLine
 from clustering.services.crawl.frontier import MAX_DEPTH
 from tests.apps.clustering.fake_host import (
     LONG_BEFORE,
@@ -75,7 +75,7 @@ def tree(n: int, width: int = 3) -> dict[str, Any]:
 
 @pytest.mark.both_databases
 def test_pages_are_stored_with_their_links_and_told_in_order() -> None:
-    told: list[Line] = []
+    told: list[CrawlLine] = []
     with FakeHost(
         {"/": page("/a", "/b#x", "mailto:x@y.z"), "/a": page("/c"), "/b": page("/"), "/c": page()}
     ) as host:
@@ -84,7 +84,7 @@ def test_pages_are_stored_with_their_links_and_told_in_order() -> None:
 
     assert (job.state, job.result) == (Job.State.DONE, {"stored": 4, "left": 0})
     assert (job.n_done, job.n_total) == (4, 4)
-    assert told == [Line(f"{host.url}/{path}", 200, "new") for path in ("", "a", "b", "c")]
+    assert told == [CrawlLine(f"{host.url}/{path}", 200, "new") for path in ("", "a", "b", "c")]
     assert list(Page.objects.order_by("id").values_list("depth", flat=True)) == [0, 1, 1, 2]
     assert list(Link.objects.filter(page__url=f"{host.url}/").values_list("url", flat=True)) == [
         f"{host.url}/a",
@@ -116,7 +116,7 @@ def test_no_more_pages_are_asked_for_than_allowed(max_pages: int) -> None:
 
 @pytest.mark.both_databases
 def test_a_second_crawl_finds_what_changed() -> None:
-    told: list[Line] = []
+    told: list[CrawlLine] = []
     with FakeHost(tree(5)) as host:
         site = site_of(host)
         crawl(site)
@@ -180,13 +180,13 @@ def test_session_ids_do_not_make_new_pages() -> None:
 
 
 def test_errors_of_the_host_are_stored_with_their_status_and_lead_nowhere() -> None:
-    told: list[Line] = []
+    told: list[CrawlLine] = []
     gone = Answer(b"<p>gone <a href='/x'>x</a>", 404, HTML)
     with FakeHost({"/": page("/gone"), "/gone": gone}) as host:
         site = site_of(host)
         crawl(site, told.append)
 
-    assert told[-1] == Line(f"{host.url}/gone", 404, "new")
+    assert told[-1] == CrawlLine(f"{host.url}/gone", 404, "new")
     assert paths_of(site) == ["", "gone"]
     assert Snapshot.objects.get(page__url=f"{host.url}/gone").status == 404
 
@@ -270,7 +270,7 @@ def test_redirects_that_leave_the_site_or_never_end_are_refused() -> None:
 
 def test_a_page_that_fails_is_tried_again_and_then_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(host_queue, "back_off", lambda *_args, **_options: 0.05)
-    told: list[Line] = []
+    told: list[CrawlLine] = []
     answers = [Answer(b"", 500), page(text="at last")]
     routes: dict[str, Any] = {
         "/": page("/flaky", "/broken", "/cut"),
@@ -613,7 +613,7 @@ class Interrupted(Exception):
 def cut_after(n: int) -> jobs.Report:
     seen = itertools.count(1)
 
-    def report(_line: Line) -> None:
+    def report(_line: CrawlLine) -> None:
         if next(seen) == n:
             raise Interrupted
 
@@ -650,7 +650,7 @@ def test_what_was_told_before_an_interruption_can_be_told_again() -> None:
         site = site_of(host)
         job = crawl(site, cut_after(40))
         again = list(crawling.lines_so_far(job))
-        told: list[Line] = []
+        told: list[CrawlLine] = []
         go_on(job, told.append)
 
     urls = [line.url for line in [*again, *told]]
@@ -668,7 +668,7 @@ def test_cancelling_ends_a_crawl_at_once() -> None:
         site = site_of(host)
         cancelled_at: list[float] = []
 
-        def cancel(_line: Line) -> None:
+        def cancel(_line: CrawlLine) -> None:
             if not cancelled_at:
                 cancelled_at.append(time.monotonic())
                 jobs.cancel_job(job=Job.objects.get(), actor=None)
@@ -686,7 +686,7 @@ def test_whoever_lost_the_job_writes_nothing_more() -> None:
     with FakeHost(tree(150)) as host:
         site = site_of(host)
 
-        def take_away(_line: Line) -> None:
+        def take_away(_line: CrawlLine) -> None:
             Job.objects.update(lease="another worker's")
 
         crawl(site, take_away)
