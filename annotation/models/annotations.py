@@ -66,7 +66,7 @@ class AnnotationQuerySet(models.QuerySet["Annotation"]):
 
     def of_cluster(self, cluster: Cluster) -> AnnotationQuerySet:
         """Return those on the pages that the cluster has in its site's current clustering."""
-        pages = PageMembership.objects.current().filter(cluster=cluster).values("page")
+        pages = PageMembership.objects.of_cluster(cluster).values("page")
         return self.filter(page__in=pages)
 
     def visible_to(self, user: User) -> AnnotationQuerySet:

@@ -45,7 +45,7 @@ urlpatterns: list[URLPattern] = [
     ),
     path(f"{CHANGE}undo/", cluster_changes.UndoChange.as_view(), name="undo_cluster_change"),
     path(f"{CHANGE}redo/", cluster_changes.RedoChange.as_view(), name="redo_cluster_change"),
-    path(f"{CLUSTER}review/", cluster_changes.ClusterReview.as_view(), name="cluster_review"),
+    path(f"{CLUSTER}review/", cluster_changes.ClusterReviewPages.as_view(), name="cluster_review"),
     path(f"{CLUSTER}verdicts/", cluster_changes.ClusterVerdicts.as_view(), name="cluster_verdicts"),
     path(f"{SITE}truth/", cluster_changes.Truth.as_view(), name="truth"),
     path("pages/", pages.Pages.as_view(), name="pages"),

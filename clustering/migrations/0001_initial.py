@@ -214,7 +214,7 @@ class Migration(migrations.Migration):
                     "cluster",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="extents",
+                        related_name="figures",
                         to="clustering.cluster",
                     ),
                 ),
@@ -223,7 +223,7 @@ class Migration(migrations.Migration):
                     models.ForeignKey(
                         db_index=False,
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="extents",
+                        related_name="figures",
                         to="clustering.clustering",
                     ),
                 ),
@@ -233,7 +233,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="ClusterVerdict",
+            name="ClusterReview",
             fields=[
                 (
                     "id",
@@ -256,7 +256,7 @@ class Migration(migrations.Migration):
                     "cluster",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="verdicts",
+                        related_name="reviews",
                         to="clustering.cluster",
                     ),
                 ),
@@ -264,7 +264,7 @@ class Migration(migrations.Migration):
                     "clustering",
                     models.ForeignKey(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="verdicts",
+                        related_name="reviews",
                         to="clustering.clustering",
                     ),
                 ),
@@ -604,7 +604,7 @@ class Migration(migrations.Migration):
         migrations.AddConstraint(
             model_name="clusterfigures",
             constraint=models.UniqueConstraint(
-                fields=("clustering", "cluster"), name="extent_once_per_clustering"
+                fields=("clustering", "cluster"), name="figures_once_per_clustering"
             ),
         ),
         migrations.AddIndex(

@@ -6,7 +6,7 @@ from clustering.models.clusterings import (
     ClusterChange,
     ClusterFigures,
     Clustering,
-    ClusterVerdict,
+    ClusterReview,
     PageMembership,
 )
 from clustering.models.pages import Host, Link, Page, SearchClick, Snapshot
@@ -16,7 +16,7 @@ __all__ = [
     "Cluster",
     "ClusterChange",
     "ClusterFigures",
-    "ClusterVerdict",
+    "ClusterReview",
     "Clustering",
     "Host",
     "Link",

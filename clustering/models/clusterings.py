@@ -2,10 +2,12 @@
 
 A cluster lives as long as its site: each clustering finds it again by the pages that it shares with the one
 before, so that its name, its vertical, its rules and what people changed about it stay. What one clustering
-knows of a cluster is an extent; which pages it put there are memberships.
+knows of a cluster are its figures; which pages it put there are memberships.
 """
 
 from __future__ import annotations
+
+from http import HTTPStatus
 
 from django.core.validators import RegexValidator
 from django.db import models
@@ -13,7 +15,7 @@ from django.db.models import F, Q
 from django.db.models.fields.json import KeyTransform
 from django.utils import timezone
 
-from clustering.models.pages import Page
+from clustering.models.pages import Page, Snapshot
 from vertex.core.models.people import User
 from vertex.core.models.sites import Site
 
@@ -46,9 +48,8 @@ class Clustering(models.Model):
     algorithm = models.CharField(max_length=40)
     params = models.JSONField(default=dict)  # sample size, seed, threshold
     why = models.TextField(blank=True)  # on what evidence it was decided, in one sentence
-    evidence = models.JSONField(
-        default=dict
-    )  # how many pages, links, clicks there were, and of what kind
+    # How many pages, links, clicks there were, and of what kind.
+    evidence = models.JSONField(default=dict)
     measures = models.JSONField(default=dict)  # coverage, cohesion
     model = models.JSONField(default=dict)  # what assigns a later page
     map = models.JSONField(default=list)  # [page, x, y] of some pages, from 0 to 1
@@ -86,7 +87,7 @@ class Clustering(models.Model):
 class ClusterQuerySet(models.QuerySet["Cluster"]):
     def present(self) -> ClusterQuerySet:
         """Return the clusters that have pages in their site's current clustering."""
-        return self.filter(extents__clustering__is_current=True, extents__n_pages__gt=0)
+        return self.filter(figures__clustering__is_current=True, figures__n_pages__gt=0)
 
     def visible_to(self, user: User) -> ClusterQuerySet:
         """Return those of the sites at which the user has any role."""
@@ -101,12 +102,10 @@ class Cluster(models.Model):
     )
     name = models.CharField(max_length=61, validators=[CLUSTER_NAME])
     title = models.CharField(max_length=200)
-    has_own_title = models.BooleanField(
-        default=False
-    )  # given by a person: no clustering changes it
-    is_hand_made = models.BooleanField(
-        default=False
-    )  # no algorithm finds it; it lives by changes alone
+    # Given by a person: no clustering changes it.
+    has_own_title = models.BooleanField(default=False)
+    # No algorithm finds it; it lives by changes alone.
+    is_hand_made = models.BooleanField(default=False)
     made_at = models.DateTimeField(default=timezone.now)
 
     objects = ClusterQuerySet.as_manager()
@@ -121,31 +120,41 @@ class Cluster(models.Model):
         return self.name
 
 
+class ClusterFiguresQuerySet(models.QuerySet["ClusterFigures"]):
+    def current(self) -> ClusterFiguresQuerySet:
+        """Return the figures in the clusterings that sites work with."""
+        return self.filter(clustering__is_current=True)
+
+    def with_pages(self) -> ClusterFiguresQuerySet:
+        """Leave out the clusters that have no pages."""
+        return self.filter(n_pages__gt=0)
+
+
 class ClusterFigures(models.Model):
     """What one clustering knows of a cluster."""
 
     clustering = models.ForeignKey(
-        Clustering, on_delete=models.CASCADE, related_name="extents", db_index=False
+        Clustering, on_delete=models.CASCADE, related_name="figures", db_index=False
     )
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="extents")
-    group = models.CharField(
-        max_length=100, blank=True
-    )  # the algorithm's own name, which its model answers
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="figures")
+    # The algorithm's own name, which its model answers.
+    group = models.CharField(max_length=100, blank=True)
     n_pages = models.PositiveIntegerField(default=0)
     signature = models.CharField(max_length=40, blank=True)  # eight bytes, "*" for one that varies
     importance = models.FloatField(default=0.0)
     url_pattern = models.TextField(blank=True)
-    cohesion = models.FloatField(
-        null=True, blank=True
-    )  # mean likeness of its pages to its centre, 0 to 1
+    # Mean likeness of its pages to its centre, 0 to 1.
+    cohesion = models.FloatField(null=True, blank=True)
     why = models.TextField(blank=True)
     examples = models.JSONField(default=list)  # pages that show what it is, the most typical first
+
+    objects = ClusterFiguresQuerySet.as_manager()
 
     class Meta:
         ordering = ["-n_pages", "cluster__name"]
         constraints = [
             models.UniqueConstraint(
-                fields=["clustering", "cluster"], name="extent_once_per_clustering"
+                fields=["clustering", "cluster"], name="figures_once_per_clustering"
             )
         ]
 
@@ -155,13 +164,28 @@ class MembershipQuerySet(models.QuerySet["PageMembership"]):
         """Return the memberships in the clusterings that sites work with."""
         return self.filter(clustering__is_current=True)
 
+    def of_cluster(self, cluster: Cluster | int) -> MembershipQuerySet:
+        """Return the pages that a cluster has in its site's current clustering."""
+        return self.current().filter(cluster=cluster)
+
+    def of_site(self, site: Site) -> MembershipQuerySet:
+        """Return the pages that are in a cluster in a site's current clustering."""
+        return self.current().filter(clustering__site=site, cluster__isnull=False)
+
+    def learnable(self) -> MembershipQuerySet:
+        """Return those whose latest snapshot can be learnt from: untruncated, and no error."""
+        return self.filter(
+            page__latest_snapshot__problem=Snapshot.Problem.NONE,
+            page__latest_snapshot__status__lt=HTTPStatus.BAD_REQUEST,
+        )
+
     def cluster_of(self, page_id: int) -> Cluster | None:
         """Return the cluster in which a page is; None where it is in none."""
         membership = self.filter(page=page_id).select_related("cluster").first()
         return membership.cluster if membership else None
 
     def moved_by_hand(self) -> MembershipQuerySet:
-        """Return those where people say another cluster than the algorithm."""
+        """Return those that people put into another cluster than the algorithm."""
         return self.exclude(cluster=F("found")) | self.filter(found=None, cluster__isnull=False)
 
 
@@ -181,9 +205,8 @@ class PageMembership(models.Model):
         Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="memberships"
     )
     distance = models.FloatField(null=True, blank=True)  # from the cluster's centre, 0 to 1
-    snapshot_seen = models.PositiveBigIntegerField(
-        null=True, blank=True
-    )  # the one that it was judged by
+    # The one that it was judged by.
+    snapshot_seen = models.PositiveBigIntegerField(null=True, blank=True)
 
     objects = MembershipQuerySet.as_manager()
 
@@ -216,10 +239,8 @@ class ClusterChange(models.Model):
     class Kind(models.TextChoices):
         MOVE = "move", "Move pages"  # {"pages": [page, …]} to `cluster`
         MERGE = "merge", "Merge"  # `cluster` into `into`
-        SPLIT = (
-            "split",
-            "Split",
-        )  # {"parts": {cluster: [page, …]}, "model": …, "groups": {group: cluster}}
+        # {"parts": {cluster: [page, …]}, "model": …, "groups": {group: cluster}}
+        SPLIT = "split", "Split"
 
     site = models.ForeignKey(
         Site, on_delete=models.CASCADE, related_name="cluster_changes", db_index=False
@@ -243,20 +264,19 @@ class ClusterChange(models.Model):
         indexes = [models.Index(fields=["site", "-id"], name="cluster_change_by_site")]
 
 
-class ClusterVerdict(models.Model):
-    """What a person says of a cluster after looking at some of its pages."""
+class ClusterReview(models.Model):
+    """A person's verdict on a cluster, by some of its pages."""
 
     class Verdict(models.TextChoices):
         ONE_TYPE = "one_type", "One type"
         MIXED = "mixed", "Several types"
 
-    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="verdicts")
-    clustering = models.ForeignKey(Clustering, on_delete=models.CASCADE, related_name="verdicts")
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="reviews")
+    clustering = models.ForeignKey(Clustering, on_delete=models.CASCADE, related_name="reviews")
     verdict = models.CharField(max_length=10, choices=Verdict)
     pages = models.JSONField(default=list)  # those that were shown
-    strangers = models.JSONField(
-        default=list
-    )  # those of them that the person marked as another type
+    # Those of them that the person marked as another type.
+    strangers = models.JSONField(default=list)
     comment = models.TextField(blank=True)
     given_at = models.DateTimeField(default=timezone.now)
     given_by = models.ForeignKey(

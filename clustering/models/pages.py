@@ -16,9 +16,8 @@ class Host(models.Model):
     leased_until = models.DateTimeField(null=True, blank=True)
     leased_by = models.CharField(max_length=100, blank=True)
     next_fetch_at = models.DateTimeField(null=True, blank=True)
-    retry_after = models.DateTimeField(
-        null=True, blank=True
-    )  # the host asked to be left alone until then
+    # The host asked to be left alone until then.
+    retry_after = models.DateTimeField(null=True, blank=True)
     robots_text = models.TextField(blank=True)
     robots_status = models.PositiveIntegerField(null=True, blank=True)
     robots_fetched_at = models.DateTimeField(null=True, blank=True)

@@ -9,7 +9,7 @@ from clustering.models import (
     ClusterChange,
     ClusterFigures,
     Clustering,
-    ClusterVerdict,
+    ClusterReview,
     PageMembership,
 )
 from vertex.core.models import Site
@@ -49,7 +49,7 @@ def add_clusters(site: Site) -> Clustering:
         cluster=clusters["product-detail"],
         detail={"pages": moved, "n_pages": len(moved)},
     )
-    ClusterVerdict.objects.create(
+    ClusterReview.objects.create(
         cluster=clusters["category-list"],
         clustering=current,
         verdict="mixed",

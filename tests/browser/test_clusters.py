@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from clustering.models import ClusterVerdict, PageMembership
+from clustering.models import ClusterReview, PageMembership
 from tests.browser.conftest import OpenPage
 from vertex.core.models import Site
 
@@ -69,7 +69,7 @@ def test_a_cluster_is_judged_with_single_keys(open_page: OpenPage, shop: Site) -
     page.keyboard.press("1")
     expect(page.locator(".toast")).to_contain_text("one type, 1 stranger marked")
 
-    given = ClusterVerdict.objects.get(cluster__name="product-detail")
+    given = ClusterReview.objects.get(cluster__name="product-detail")
     assert ("one_type", [int(stranger or 0)]) == (given.verdict, given.strangers)
 
 

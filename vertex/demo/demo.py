@@ -264,7 +264,7 @@ def main_cluster(site: Site) -> Cluster | None:
 
 def _things_by_cluster(site: Site) -> dict[int, dict[int, Thing]]:
     """Return the things of each cluster, by page."""
-    memberships = PageMembership.objects.current().filter(page__site=site, cluster__isnull=False)
+    memberships = PageMembership.objects.of_site(site)
     rows = memberships.order_by("page").values_list("cluster", "page", "page__url")
     things: defaultdict[int, dict[int, Thing]] = defaultdict(dict)
     for cluster, page, url in rows:

@@ -58,8 +58,8 @@ def prints_beside(snapshot: Snapshot) -> list[PagePrint]:
     samples = Sample.objects.filter(cluster=cluster).exclude(page=snapshot.page_id).order_by("rank")
     ids = list(samples.values_list("snapshot", flat=True)[:N_OTHERS])
     if not ids:
-        members = PageMembership.objects.current().filter(
-            cluster=cluster, page__latest_snapshot__problem=Snapshot.Problem.NONE
+        members = PageMembership.objects.of_cluster(cluster).filter(
+            page__latest_snapshot__problem=Snapshot.Problem.NONE
         )
         others = members.exclude(page=snapshot.page_id).order_by("page__url_hash")
         ids = list(others.values_list("page__latest_snapshot", flat=True)[:N_OTHERS])

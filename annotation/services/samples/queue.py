@@ -46,9 +46,7 @@ class QueueRow(NamedTuple):
 def queue_of(user: User, site: Site | None = None) -> list[QueueRow]:
     """Return the clusters that a user may see, the most worth doing first."""
     sites = Site.objects.visible_to(user)
-    figures = ClusterFigures.objects.filter(
-        clustering__is_current=True, clustering__site__in=sites, n_pages__gt=0
-    )
+    figures = ClusterFigures.objects.current().with_pages().filter(clustering__site__in=sites)
     if site is not None:
         figures = figures.filter(clustering__site=site)
     listed = list(figures.select_related("cluster__site").order_by("-n_pages")[:MAX_ROWS])

@@ -19,7 +19,6 @@ from vertex.core.services.jobs.requests import JobKind, JobRequest
 
 MAX_SIZE = 1_000
 MAX_PAGES = 2_000  # of a cluster that are looked at; always the same ones of a larger cluster
-FIRST_ERROR = 400  # status
 
 
 def samples_request(
@@ -101,11 +100,7 @@ def clusters_to_draw(site: Site, name: str) -> list[Cluster]:
 
 def _pages_of(cluster: Cluster) -> list[StoredPage]:
     """Return the cluster's pages that can be learnt from: whole, and no errors."""
-    members = PageMembership.objects.current().filter(
-        cluster=cluster,
-        page__latest_snapshot__problem=Snapshot.Problem.NONE,
-        page__latest_snapshot__status__lt=FIRST_ERROR,
-    )
+    members = PageMembership.objects.of_cluster(cluster).learnable()
     rows = members.order_by("page").values_list(
         *("page_id", "page__url", "page__url_hash", "page__latest_snapshot_id"),
         *("page__latest_snapshot__body", "page__latest_snapshot__content_type"),

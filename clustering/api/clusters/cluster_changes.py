@@ -12,9 +12,10 @@ from rest_framework import serializers
 from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.request import Request
 
-from clustering.models import Cluster, ClusterChange, ClusterVerdict, PageMembership
+from clustering.models import Cluster, ClusterChange, ClusterReview, PageMembership
 from clustering.models.clusterings import CLUSTER_NAME
 from clustering.services.clusters import cluster_changes, cluster_reviews
+from clustering.services.clusters.splitting import split_request
 from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.formats import BytesRenderer, FastJSONRenderer
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
@@ -65,7 +66,7 @@ class ClusterChangeRow(RowSerializer):
 
 class VerdictRow(RowSerializer):
     class Meta:
-        model = ClusterVerdict
+        model = ClusterReview
         fields = (
             *("id", "cluster", "clustering", "verdict", "pages", "strangers", "comment"),
             *("given_at", "given_by"),
@@ -81,7 +82,7 @@ class VerdictRow(RowSerializer):
 def _ids(**options: Any) -> serializers.ListField:
     return serializers.ListField(
         child=serializers.IntegerField(min_value=1, max_value=MAX_ID),
-        max_length=cluster_changes.MOST_PAGES,
+        max_length=cluster_changes.MAX_PAGES,
         **options,
     )
 
@@ -115,7 +116,7 @@ class NewChange(Body):
 class NewVerdict(Body):
     """What a person says of a cluster after looking at some of its pages."""
 
-    verdict = serializers.ChoiceField(choices=ClusterVerdict.Verdict.choices)
+    verdict = serializers.ChoiceField(choices=ClusterReview.Verdict.choices)
     pages = _ids(help_text="Ids of the pages that were looked at.")
     strangers = _ids(required=False, help_text="Those of them that are of another type.")
     comment = serializers.CharField(
@@ -246,7 +247,7 @@ class ClusterAddress(ApiView):
         return subject.site
 
 
-class ClusterReview(ClusterAddress):
+class ClusterReviewPages(ClusterAddress):
     @endpoint(
         "review_cluster",
         scope=READ,
@@ -276,7 +277,7 @@ class ClusterVerdicts(ClusterAddress):
         self, request: Request, *, subject: Cluster, query: dict[str, Any], **_: object
     ) -> dict[str, Any]:
         """List what people said of a cluster, the newest first; the newest one counts."""
-        verdicts = ClusterVerdict.objects.filter(cluster=subject)
+        verdicts = ClusterReview.objects.filter(cluster=subject)
         return page_of(verdicts, row=VerdictRow, request=request, query=query, newest_first=True)
 
     @endpoint(
@@ -292,7 +293,7 @@ class ClusterVerdicts(ClusterAddress):
         self, request: Request, *, subject: Cluster, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
         """Say whether a cluster is one type, after looking at some of its pages."""
-        given = cluster_reviews.give_verdict(
+        given = cluster_reviews.store_review(
             cluster=subject,
             verdict=body["verdict"],
             pages=body["pages"],
@@ -300,7 +301,7 @@ class ClusterVerdicts(ClusterAddress):
             comment=body.get("comment", ""),
             actor=caller_of(request),
         )
-        return VerdictRow.read(ClusterVerdict.objects.filter(pk=given.pk))[0]
+        return VerdictRow.read(ClusterReview.objects.filter(pk=given.pk))[0]
 
 
 class Truth(AtSite):
@@ -345,7 +346,7 @@ def _change(
                 cluster=named["cluster"], title=body["title"], actor=actor
             )
         case _:
-            job = enqueue(cluster_changes.split_request(cluster=named["cluster"]), actor=actor)
+            job = enqueue(split_request(cluster=named["cluster"]), actor=actor)
     return {
         "cluster": (change.cluster if change else named["cluster"]).name,
         "change": _row_of_change(change) if change else None,

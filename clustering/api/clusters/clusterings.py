@@ -297,7 +297,7 @@ class ClusterPages(ClusterAddress):
         self, request: Request, *, subject: Cluster, query: dict[str, Any], **_: object
     ) -> dict[str, Any]:
         """List the pages of a cluster in the order in which they were found."""
-        pages = PageMembership.objects.current().filter(cluster=subject)
+        pages = PageMembership.objects.of_cluster(subject)
         return page_of(pages, row=ClusterPageRow, request=request, query=query, key="page")
 
 
@@ -306,8 +306,8 @@ def _row_of(clustering: Clustering) -> dict[str, Any]:
 
 
 def _row_of_cluster(cluster: Cluster) -> dict[str, Any]:
-    extents = ClusterFigures.objects.filter(cluster=cluster, clustering__is_current=True)
-    rows = ClusterRow.read(extents)
+    cluster_figures = ClusterFigures.objects.filter(cluster=cluster, clustering__is_current=True)
+    rows = ClusterRow.read(cluster_figures)
     if not rows:
         raise NotFound(f"{cluster.site.name} has no cluster “{cluster}” in its current clustering.")
     return rows[0]

@@ -1,8 +1,8 @@
-"""Put pages that come after a clustering into its clusters, without clustering again."""
+"""Assign pages that come after a clustering to its clusters, without clustering again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -14,10 +14,10 @@ from clustering.algorithms.cohesion import Centre, centre_of, distance_to
 from clustering.algorithms.observation import ObservedPage, observe_pages
 from clustering.algorithms.published.uxclust import assign_page
 from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
-from clustering.services.clusters.cluster_changes import apply_changes
-from clustering.services.clusters.evidence import first_inbound_xpaths
+from clustering.services.clusters.clustering_inputs import first_inbound_xpaths
+from clustering.services.clusters.clustering_store import create_memberships, group_key
+from clustering.services.clusters.current_changes import apply_changes
 from clustering.services.clusters.grouped_pages import GroupedPage
-from clustering.services.clusters.kept_clusterings import group_key, membership_of
 from clustering.services.clusters.observer_processes import observe_stored
 from clustering.services.pages.stored_pages import StoredPage, read_pages, stored_pages
 from vertex.core.models import Job, Site
@@ -26,12 +26,13 @@ from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 
 Renew = Callable[[int, int], None]
 
-AT_ONCE = 500
-FEW, TIMES = 5, 2  # a clustering of fewer pages is outgrown when the site has so many times as many
+PAGES_PER_BATCH = 500
+# A clustering of fewer pages is outgrown when the site has so many times as many.
+MIN_LASTING_PAGES, OUTGROWN_TIMES = 5, 2
 
 
 def plan_arrivals() -> int:
-    """Let a job look at each site with snapshots that its clustering has not judged; return how many do."""
+    """Start a job for each site with snapshots that its clustering has not judged; return how many."""
     waiting = Site.objects.filter(
         deletion_requested_at=None,
         clusterings__is_current=True,
@@ -68,37 +69,38 @@ ASSIGN_ARRIVALS = JobKind("clustering.assign_arrivals", Job.Queue.LEARN, run_arr
 
 
 def assign_arrivals(*, site: Site, renew: Renew | None = None) -> int:
-    """Put the pages whose latest snapshot the current clustering has not judged into its clusters.
+    """Assign the pages whose latest snapshot the current clustering has not judged to its clusters.
 
-    Returns how many there were; 0 where the site has no clustering.
+    Returns how many there were; 0 where the site has no clustering. Stops where another clustering becomes
+    the current one meanwhile.
     """
-    looked_at = timezone.now()
+    started_at = timezone.now()
     clustering = Clustering.objects.filter(site=site, is_current=True).first()
     if clustering is None:
         return 0
     waiting = _arrivals(site, clustering)
     clusters = _Clusters(clustering)
     n_done = 0
-    for start in range(0, len(waiting), AT_ONCE):
-        pages = stored_pages(site, waiting[start : start + AT_ONCE])
-        found = clusters.find(pages)
+    for start in range(0, len(waiting), PAGES_PER_BATCH):
+        pages = stored_pages(site, waiting[start : start + PAGES_PER_BATCH])
+        grouped = clusters.assign(pages)
         n_done += len(pages)
         with transaction.atomic():
             if renew is not None:
                 renew(n_done, len(waiting))
-            if not _holds(clustering):
+            if not _locked_if_current(clustering):
                 return n_done
-            _keep(clustering, found, clusters)
-    Clustering.objects.filter(pk=clustering.pk).update(assigned_at=looked_at)
+            _replace_memberships(clustering, grouped, clusters.cluster_by_group)
+    Clustering.objects.filter(pk=clustering.pk).update(assigned_at=started_at)
     return n_done
 
 
 def is_outgrown(clustering: Clustering) -> bool:
-    """Say whether a clustering of very few pages is to be made anew: it knows nothing of other pages."""
-    if not 0 < clustering.n_sampled < FEW:
+    """Return whether a clustering of very few pages must be repeated: it knows nothing of others."""
+    if not 0 < clustering.n_sampled < MIN_LASTING_PAGES:
         return False
     stored = Page.objects.filter(site=clustering.site_id, latest_snapshot__isnull=False)
-    return stored.count() >= TIMES * clustering.n_sampled
+    return stored.count() >= OUTGROWN_TIMES * clustering.n_sampled
 
 
 class _Clusters:
@@ -109,41 +111,47 @@ class _Clusters:
         self.clusterer = CLUSTERERS[clustering.algorithm]
         self.is_outgrown = is_outgrown(clustering)
         of_groups = ClusterFigures.objects.filter(clustering=clustering).exclude(group="")
-        extents = list(of_groups.select_related("cluster"))
-        self.cluster_by_group: dict[str, Cluster] = {
-            extent.group: extent.cluster for extent in extents
-        }
-        self._examples = {extent.group: extent.examples for extent in extents}
+        self.cluster_by_group: dict[str, Cluster] = {}
+        self._examples: dict[str, list[int]] = {}
+        for figures in of_groups.select_related("cluster"):
+            self.cluster_by_group[figures.group] = figures.cluster
+            self._examples[figures.group] = figures.examples
         self._centres: dict[str, Centre] = {}
 
-    def find(self, pages: Sequence[StoredPage]) -> list[GroupedPage]:
-        """Return where each page belongs and how far it lies from there."""
-        seen = [one for batch in observe_stored(pages, self.clusterer.name) for one in batch]
-        groups = self._groups(pages, [observed for _, observed in seen])
+    def assign(self, pages: Sequence[StoredPage]) -> list[GroupedPage]:
+        """Return the group of each page, and how far the page lies from its centre."""
+        observed = [
+            seen for batch in observe_stored(pages, self.clusterer.name) for _, seen in batch
+        ]
+        groups = map(self._known, self._groups(pages, observed))
         return [
-            GroupedPage(page, group, self._distance(group, observed))
-            for (page, observed), group in zip(seen, groups, strict=True)
+            GroupedPage(page, group, self._distance(group, seen))
+            for page, seen, group in zip(pages, observed, groups, strict=True)
         ]
 
     def _groups(
-        self, pages: Sequence[StoredPage], seen: Sequence[ObservedPage]
+        self, pages: Sequence[StoredPage], observed: Sequence[ObservedPage]
     ) -> list[str | None]:
+        """Return the group of each page by the clustering's model, None where it cannot tell."""
         model, assign = self.clustering.model, self.clusterer.assign
         if self.is_outgrown:
             return [None for _ in pages]
         if self.clusterer.observe:
             return [
-                self._known(assign(model, observed.observation, page.url))
-                for page, observed in zip(pages, seen, strict=True)
+                assign(model, seen.observation, page.url)
+                for page, seen in zip(pages, observed, strict=True)
             ]
         xpaths = first_inbound_xpaths(self.clustering.site, [page.url for page in pages])
         return [
-            self._known(assign(model, xpaths.get(raw.url), raw.url) or assign_page(model, raw))
+            assign(model, xpaths.get(raw.url), raw.url) or assign_page(model, raw)
             for raw in read_pages(pages)
         ]
 
     def _known(self, group: str | None) -> str | None:
-        key = group_key(group) if group is not None else ""
+        """Return a group as it is stored, None for one that has no cluster."""
+        if group is None:
+            return None
+        key = group_key(group)
         return key if key in self.cluster_by_group else None
 
     def _distance(self, group: str | None, observed: ObservedPage) -> float | None:
@@ -164,8 +172,8 @@ def _arrivals(site: Site, clustering: Clustering) -> list[int]:
     return list(pages.filter(~Exists(judged)).order_by("pk").values_list("pk", flat=True))
 
 
-def _holds(clustering: Clustering) -> bool:
-    """Lock the site and its clustering; say whether it is still the current one."""
+def _locked_if_current(clustering: Clustering) -> bool:
+    """Lock the site and its clustering, and return whether it is still the current one."""
     Site.objects.select_for_update(no_key=True).get(pk=clustering.site_id)
     rows = Clustering.objects.select_for_update(no_key=True).filter(
         pk=clustering.pk, is_current=True
@@ -173,18 +181,13 @@ def _holds(clustering: Clustering) -> bool:
     return bool(rows.values_list("pk", flat=True).first())
 
 
-def _keep(clustering: Clustering, found: Sequence[GroupedPage], clusters: _Clusters) -> None:
-    """Write the memberships and repeat in them what people changed, in the caller's transaction."""
-    pks = [one.page.pk for one in found]
-    there = set(Page.objects.filter(pk__in=pks).values_list("pk", flat=True))
+def _replace_memberships(
+    clustering: Clustering, pages: Sequence[GroupedPage], cluster_by_group: Mapping[str, Cluster]
+) -> None:
+    """Write the memberships anew and repeat people's changes in them, in the caller's transaction."""
+    pks = [grouped.page.pk for grouped in pages]
     PageMembership.objects.filter(clustering=clustering, page__in=pks).delete()
-    PageMembership.objects.bulk_create(
-        [
-            membership_of(clustering, one, clusters.cluster_by_group.get(one.group or ""))
-            for one in found
-            if one.page.pk in there
-        ]
-    )
+    create_memberships(clustering, pages, cluster_by_group)
     apply_changes(clustering=clustering, pages=pks)
 
 

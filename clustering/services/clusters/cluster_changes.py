@@ -1,4 +1,4 @@
-"""Change clusters by hand: each change is a row, repeated in every further clustering and undone at will."""
+"""Change clusters by hand: each change is a row, repeated in later clusterings, undone at will."""
 
 from __future__ import annotations
 
@@ -10,41 +10,26 @@ from django.db import transaction
 from django.utils import timezone
 
 from clustering.models import Cluster, ClusterChange, Clustering, PageMembership
-from clustering.services.clusters.cluster_names import free_name, names_taken
+from clustering.services.clusters.cluster_names import free_name, used_names
 from clustering.services.clusters.current_changes import (
-    apply_changes,
     apply_last_change,
     apply_without_or_with,
-    chunks,
+    clusters_of,
 )
 from clustering.services.clusters.current_clusterings import has_pages, locked_clustering
-from clustering.services.clusters.splitting import judge_split_pages, split_cluster, split_request
 from vertex.core.models import Site, User
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
 
-__all__ = [
-    "apply_changes",
-    "judge_split_pages",
-    "merge_clusters",
-    "move_pages",
-    "move_to_new_cluster",
-    "redo_change",
-    "rename_cluster",
-    "split_cluster",
-    "split_request",
-    "undo_change",
-]
-
-MOST_PAGES = 100_000  # in one move
-N_NAMED = 5  # pages in a message
-TITLE_LENGTH = 200
+MAX_PAGES = 100_000  # in one move
+MAX_PAGES_IN_MESSAGE = 5
+MAX_TITLE_CHARS = 200
 
 
 def move_pages(
     *, site: Site, pages: Sequence[int], to: Cluster, actor: User | None
 ) -> ClusterChange:
-    """Put pages into another cluster, in this clustering and all that follow.
+    """Move pages to another cluster, in this clustering and all that follow.
 
     Raises ValidationError for pages or a cluster that the site does not have.
     """
@@ -56,13 +41,13 @@ def move_pages(
 def move_to_new_cluster(
     *, site: Site, pages: Sequence[int], title: str, actor: User | None
 ) -> ClusterChange:
-    """Put pages into a cluster of their own. Raises ValidationError as `move_pages` does."""
+    """Move pages to a new cluster. Raises ValidationError as `move_pages` does."""
     title = _checked_title(title)
     with transaction.atomic():
         clustering = locked_clustering(site)
         cluster = Cluster.objects.create(
             site=site,
-            name=free_name(title, names_taken(site)),
+            name=free_name(title, used_names(site)),
             title=title,
             has_own_title=True,
             is_hand_made=True,
@@ -71,7 +56,7 @@ def move_to_new_cluster(
 
 
 def merge_clusters(*, cluster: Cluster, into: Cluster, actor: User | None) -> ClusterChange:
-    """Put all pages of a cluster into another one, those of later clusterings too.
+    """Move all pages of a cluster to another one, those of later clusterings too.
 
     Raises ValidationError where the two are not two clusters of one site that have pages.
     """
@@ -81,10 +66,10 @@ def merge_clusters(*, cluster: Cluster, into: Cluster, actor: User | None) -> Cl
         raise ValidationError(f"{into} is a cluster of another site than {cluster}")
     with transaction.atomic():
         clustering = locked_clustering(cluster.site)
-        for one in (cluster, into):
-            if not has_pages(one):
+        for merged in (cluster, into):
+            if not has_pages(merged):
                 raise ValidationError(
-                    f"{one} has no pages in the current clustering; it cannot be merged"
+                    f"{merged} has no pages in the current clustering; it cannot be merged"
                 )
         n_pages = PageMembership.objects.filter(clustering=clustering, cluster=cluster).count()
         change = ClusterChange.objects.create(
@@ -101,7 +86,7 @@ def merge_clusters(*, cluster: Cluster, into: Cluster, actor: User | None) -> Cl
 
 
 def undo_change(*, change: ClusterChange, actor: User | None) -> None:
-    """Take a change back; the others stay in force. Raises ValidationError for one that is undone."""
+    """Undo a change; the others stay in force. Raises ValidationError for one that is undone."""
     with transaction.atomic():
         clustering = locked_clustering(change.site)
         rows = ClusterChange.objects.filter(pk=change.pk, undone_at=None)
@@ -113,12 +98,11 @@ def undo_change(*, change: ClusterChange, actor: User | None) -> None:
 
 
 def redo_change(*, change: ClusterChange, actor: User | None) -> None:
-    """Put a change in force again, at its old place in the order. Raises ValidationError for one in force."""
+    """Redo a change, at its old position in the order. Raises ValidationError for one in force."""
     with transaction.atomic():
         clustering = locked_clustering(change.site)
-        if not ClusterChange.objects.filter(pk=change.pk, undone_at__isnull=False).update(
-            undone_at=None
-        ):
+        rows = ClusterChange.objects.filter(pk=change.pk, undone_at__isnull=False)
+        if not rows.update(undone_at=None):
             raise ValidationError("this change is in force already")
         apply_without_or_with(change, clustering)
         _record(actor, "cluster_change.redone", change, {"change": change.pk, "kind": change.kind})
@@ -133,15 +117,15 @@ def rename_cluster(*, cluster: Cluster, title: str, actor: User | None) -> None:
     title = _checked_title(title)
     with transaction.atomic():
         stored = Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
-        was = stored.title
+        old_title = stored.title
         Cluster.objects.filter(pk=cluster.pk).update(title=title, has_own_title=True)
-        if was != title:
+        if old_title != title:
             audit.record(
                 actor=actor,
                 action="cluster.renamed",
                 subject=cluster,
                 site=cluster.site,
-                detail={"was": was, "now": title},
+                detail={"was": old_title, "now": title},
             )
     cluster.refresh_from_db(fields=["title", "has_own_title"])
 
@@ -151,50 +135,50 @@ def _move(
 ) -> ClusterChange:
     if to.site_id != clustering.site_id:
         raise ValidationError(f"{to} is a cluster of another site; pages stay in their site")
-    chosen = _checked_pages(clustering, pages, to)
+    pages = _checked_pages(clustering, pages, to)
     change = ClusterChange.objects.create(
         site=clustering.site,
         kind=ClusterChange.Kind.MOVE,
         cluster=to,
-        detail={"pages": chosen, "n_pages": len(chosen)},
+        detail={"pages": pages, "n_pages": len(pages)},
         made_by=actor,
     )
     apply_last_change(change, clustering)
-    _record(actor, "cluster.pages_moved", change, {"pages": len(chosen)})
+    _record(actor, "cluster.pages_moved", change, {"pages": len(pages)})
     return change
 
 
 def _checked_pages(clustering: Clustering, pages: Sequence[int], to: Cluster) -> list[int]:
-    """Return the pages in ascending order, each once."""
-    chosen = sorted(set(pages))
-    if not chosen:
+    """Return the pages in ascending order, each once. Raises ValidationError."""
+    checked = sorted(set(pages))
+    if not checked:
         raise ValidationError("choose at least one page to move")
-    if len(chosen) > MOST_PAGES:
+    if len(checked) > MAX_PAGES:
         raise ValidationError(
-            f"{len(chosen):,} pages are too many for one move; {MOST_PAGES:,} go at once"
+            f"{len(checked):,} pages are too many for one move; {MAX_PAGES:,} go at once"
         )
-    memberships = PageMembership.objects.filter(clustering=clustering)
-    cluster_by_page: dict[int, int | None] = {}
-    for chunk in chunks(chosen):
-        cluster_by_page.update(memberships.filter(page__in=chunk).values_list("page", "cluster"))
-    unknown = [page for page in chosen if page not in cluster_by_page]
+    cluster_by_page = clusters_of(clustering, checked)
+    unknown = [page for page in checked if page not in cluster_by_page]
     if unknown:
-        named = ", ".join(map(str, unknown[:N_NAMED])) + (", …" if len(unknown) > N_NAMED else "")
+        listed = ", ".join(map(str, unknown[:MAX_PAGES_IN_MESSAGE]))
+        if len(unknown) > MAX_PAGES_IN_MESSAGE:
+            listed += ", …"
         raise ValidationError(
-            f"{clustering.site.name} has no such page in its current clustering: {named}"
+            f"{clustering.site.name} has no such page in its current clustering: {listed}"
         )
     if set(cluster_by_page.values()) == {to.pk}:
         raise ValidationError(f"these pages are in {to} already")
-    return chosen
+    return checked
 
 
 def _checked_title(title: str) -> str:
-    given = " ".join(storable(title).split())
-    if not given:
+    """Return a title on one line. Raises ValidationError."""
+    title = " ".join(storable(title).split())
+    if not title:
         raise ValidationError("a cluster needs a title")
-    if len(given) > TITLE_LENGTH:
-        raise ValidationError(f"a title has at most {TITLE_LENGTH} characters, not {len(given)}")
-    return given
+    if len(title) > MAX_TITLE_CHARS:
+        raise ValidationError(f"a title has at most {MAX_TITLE_CHARS} characters, not {len(title)}")
+    return title
 
 
 def _record(actor: User | None, action: str, change: ClusterChange, detail: dict[str, Any]) -> None:

@@ -12,10 +12,10 @@ from django.db.models import F
 
 from clustering.algorithms.cohesion import centre_of, distance_to
 from clustering.algorithms.observation import observe_pages
-from clustering.models import Cluster, ClusterFigures, ClusterVerdict, PageMembership
+from clustering.models import Cluster, ClusterFigures, ClusterReview, PageMembership
 from clustering.models.clusterings import MembershipQuerySet
+from clustering.services.clusters.cluster_figures import spread
 from clustering.services.clusters.current_clusterings import locked_clustering
-from clustering.services.clusters.extent_figures import spread
 from clustering.services.pages.stored_pages import read_pages, stored_pages
 from vertex.core.models import Site, User
 from vertex.core.services.people import audit
@@ -41,7 +41,7 @@ def pages_to_review(cluster: Cluster, seed: int = 0) -> ReviewPages:
     the algorithm found; where people changed the cluster, some pages are read and measured against its
     present one.
     """
-    memberships = PageMembership.objects.current().filter(cluster=cluster)
+    memberships = PageMembership.objects.of_cluster(cluster)
     pks = list(memberships.order_by("page").values_list("pk", flat=True))
     chosen = random.Random(seed).sample(pks, min(N_SHOWN, len(pks)))  # noqa: S311 - chance, no secret
     if memberships.moved_by_hand().exists() or _left(cluster).exists():
@@ -54,7 +54,7 @@ def pages_to_review(cluster: Cluster, seed: int = 0) -> ReviewPages:
     return ReviewPages(_with_pages(chosen), strangest)
 
 
-def give_verdict(
+def store_review(
     *,
     cluster: Cluster,
     verdict: str,
@@ -62,15 +62,15 @@ def give_verdict(
     strangers: Sequence[int],
     comment: str,
     actor: User | None,
-) -> ClusterVerdict:
+) -> ClusterReview:
     """Keep what a person says of a cluster after looking at some of its pages.
 
     Raises ValidationError for a verdict that there is not, for pages that are not in the cluster and for
     strangers that were not shown.
     """
-    if verdict not in ClusterVerdict.Verdict.values:
+    if verdict not in ClusterReview.Verdict.values:
         raise ValidationError(
-            f"{verdict!r} is no verdict; use one of {', '.join(ClusterVerdict.Verdict.values)}"
+            f"{verdict!r} is no verdict; use one of {', '.join(ClusterReview.Verdict.values)}"
         )
     shown, marked = sorted(set(pages)), sorted(set(strangers))
     _check_shown(shown, marked)
@@ -84,7 +84,7 @@ def give_verdict(
             raise ValidationError(
                 f"not in {cluster} any more: {', '.join(map(str, outside))}; look again"
             )
-        given = ClusterVerdict.objects.create(
+        given = ClusterReview.objects.create(
             cluster=cluster,
             clustering=clustering,
             verdict=verdict,
@@ -110,15 +110,15 @@ def truth_lines(site: Site) -> Iterator[dict[str, str]]:
     which is left out. The type is the cluster's name.
     """
     for cluster in (
-        Cluster.objects.filter(site=site, verdicts__isnull=False).distinct().order_by("name")
+        Cluster.objects.filter(site=site, reviews__isnull=False).distinct().order_by("name")
     ):
-        verdicts = list(ClusterVerdict.objects.filter(cluster=cluster).order_by("id"))
-        if verdicts[-1].verdict != ClusterVerdict.Verdict.ONE_TYPE:
+        verdicts = list(ClusterReview.objects.filter(cluster=cluster).order_by("id"))
+        if verdicts[-1].verdict != ClusterReview.Verdict.ONE_TYPE:
             continue
         strangers: set[int] = set()
         for verdict in verdicts:
             strangers = (strangers - set(verdict.pages)) | set(verdict.strangers)
-        rows = PageMembership.objects.current().filter(cluster=cluster).order_by("page")
+        rows = PageMembership.objects.of_cluster(cluster).order_by("page")
         for page, url in rows.values_list("page", "page__url").iterator(chunk_size=5_000):
             if page not in strangers:
                 yield {"url": url, "type": cluster.name}

@@ -18,9 +18,9 @@ from clustering.algorithms.grouping import (
     TooManyPages,
 )
 from clustering.algorithms.observation import ObservedPage
-from clustering.services.clusters.evidence import collect_evidence
+from clustering.services.clusters.clustering_inputs import collect_inputs
+from clustering.services.clusters.clustering_store import ClusteringResult, store_clustering
 from clustering.services.clusters.grouped_pages import GroupedPages, map_pages, measure
-from clustering.services.clusters.kept_clusterings import MadeClustering, keep_clustering
 from clustering.services.clusters.observer_processes import observe_stored
 from clustering.services.pages.stored_pages import (
     MAX_SAMPLE,
@@ -31,9 +31,10 @@ from clustering.services.pages.stored_pages import (
 )
 from vertex.core.services.jobs.jobs import JobFailed, JobRun
 
-Seen = Sequence[tuple[StoredPage, ObservedPage]]
+Observed = Sequence[tuple[StoredPage, ObservedPage]]
 
-LARGEST_BY_ALGORITHM = {"auto": 3_000}  # quadratic: it groups so many and assigns the others
+# Quadratic algorithms group so many pages and assign the others.
+MAX_SAMPLE_BY_ALGORITHM = {"auto": 3_000}
 LINK_READERS = frozenset({"site_model"})  # a sample would have no links between its pages
 
 
@@ -44,88 +45,102 @@ class _Run(NamedTuple):
     clusterer: Clusterer
     n_pages: int
 
-    def tell(self, n_done: int, message: str) -> None:
+    def report(self, n_done: int, message: str) -> None:
         self.run.renew(n_done=n_done, n_total=self.n_pages, message=message)
 
 
 def cluster_site(run: JobRun) -> dict[str, Any]:
-    """Cluster the pages of a job's site and keep the result, as the current clustering unless it compares.
+    """Cluster the pages of a job's site and store the result, as current unless it compares.
 
-    Each page is reported when it has been read. Raises JobFailed where the site has no pages or lacks what
-    the algorithm needs.
+    1. Read a sample of the pages, and let the algorithm group it.
+    2. Read the other pages, and assign them to the groups.
+    3. Describe the groups, and store all of it.
+
+    Each page is reported when it has been read. Raises JobFailed where the site has no pages or lacks
+    what the algorithm needs.
     """
     site, params = run.site, run.job.params
-    started, looked_at = time.monotonic(), timezone.now()
+    started, listed_at = time.monotonic(), timezone.now()
     clusterer = CLUSTERERS[params["algorithm"]]
     pages = stored_pages(site)
     if not pages:
         raise JobFailed(f"{site.name} has no stored pages; import pages or crawl the site first")
     sampled = sample_pages(pages, _sample_size(clusterer, len(pages), params.get("n_sample")))
     this = _Run(run, clusterer, len(pages))
-    seen = list(_observed(this, sampled, 0, "reading pages"))
+    observed = list(_observed(this, sampled, 0, "reading pages"))
     clustered = sampled if clusterer.observe else sample_pages(pages, len(pages))
     with run.kept_alive():
-        this.tell(len(sampled), "grouping")
-        evidence = collect_evidence(site, clustered, clusterer)
-        grouping = _group(clusterer, clustered, seen, evidence)
+        this.report(len(sampled), "grouping")
+        inputs = collect_inputs(site, clustered, clusterer)
+        grouping = _group(clusterer, clustered, observed, inputs)
         group_by_page = _labels(grouping, clustered)
         grouped = GroupedPages()
-        grouped.add_sample(seen, group_by_page)
-        places = map_pages(seen, group_by_page)
+        grouped.add_sample(observed, group_by_page)
+        page_map = map_pages(observed, group_by_page)
     _assign_rest(this, pages, sampled, grouping, grouped, group_by_page)
     with run.kept_alive():
-        this.tell(len(pages), "describing the clusters")
+        this.report(len(pages), "describing the clusters")
         figures = grouped.figures()
-    made = MadeClustering(
+    result = ClusteringResult(
         algorithm=clusterer.name,
         params={
             "sample": len(clustered),
-            "seed": evidence.seed,
+            "seed": inputs.seed,
             "asked_sample": params.get("n_sample"),
         },
         grouping=grouping,
-        found=grouped.found,
+        pages=grouped.pages,
         figures=figures,
-        evidence=_told(evidence, len(pages), len(clustered)),
+        evidence=_evidence_json(inputs, len(pages), len(clustered)),
         measures=measure(figures.values(), len(pages)),
-        map=places,
+        map=page_map,
         n_sampled=len(clustered),
         seconds=time.monotonic() - started,
-        looked_at=looked_at,
+        listed_at=listed_at,
         compares=bool(params.get("compare")),
     )
-    return keep_clustering(run, site, made)
+    return store_clustering(run, site, result)
 
 
 def _sample_size(clusterer: Clusterer, n_pages: int, asked: int | None) -> int:
-    whole = min(n_pages, MAX_SAMPLE) if clusterer.name in LINK_READERS else sample_size(n_pages)
-    size = min(n_pages, asked or whole)
-    return min(size, LARGEST_BY_ALGORITHM.get(clusterer.name, size))
+    """Return how many pages an algorithm groups itself: as many as asked for, within its bounds."""
+    if asked:
+        size = asked
+    elif clusterer.name in LINK_READERS:
+        size = MAX_SAMPLE
+    else:
+        size = sample_size(n_pages)
+    size = min(n_pages, size)
+    return min(size, MAX_SAMPLE_BY_ALGORITHM.get(clusterer.name, size))
 
 
 def _observed(
     this: _Run, pages: Sequence[StoredPage], n_before: int, message: str
 ) -> Iterator[tuple[StoredPage, ObservedPage]]:
-    """Yield pages with what was observed of them, and tell of each batch."""
+    """Yield pages with what was observed of them, and report each batch."""
     n_done = n_before
-    this.tell(n_done, message)
+    this.report(n_done, message)
     with closing(observe_stored(pages, this.clusterer.name)) as batches:
         for batch in batches:
-            for one in batch:
-                yield one
-                this.run.report(one)
+            for page_and_observed in batch:
+                yield page_and_observed
+                this.run.report(page_and_observed)
             n_done += len(batch)
-            this.tell(n_done, message)
+            this.report(n_done, message)
 
 
 def _group(
-    clusterer: Clusterer, pages: Sequence[StoredPage], seen: Seen, evidence: ClusteringInputs
+    clusterer: Clusterer,
+    pages: Sequence[StoredPage],
+    observed: Observed,
+    inputs: ClusteringInputs,
 ) -> Grouping:
-    observations = (
-        [page.observation for _, page in seen] if clusterer.observe else [None] * len(pages)
-    )
+    """Return the groups of some pages. Raises JobFailed where the algorithm cannot group them."""
+    observations: list[Any] = [None] * len(pages)
+    if clusterer.observe:
+        observations = [seen.observation for _, seen in observed]
     try:
-        return clusterer.cluster_pages([page.url for page in pages], observations, evidence)
+        return clusterer.cluster_pages([page.url for page in pages], observations, inputs)
     except (TooManyPages, EvidenceMissing) as error:
         raise JobFailed(str(error)) from error
 
@@ -143,29 +158,30 @@ def _assign_rest(
     grouped: GroupedPages,
     group_by_page: dict[int, str | None],
 ) -> None:
-    """Put the pages that were not sampled into the groups, batch by batch."""
-    are_sampled = {page.pk for page in sampled}
-    rest = [page for page in pages if page.pk not in are_sampled]
-    if not rest:
+    """Assign the pages that were not sampled to the groups, batch by batch.
+
+    Of a clusterer that observes nothing, all pages are grouped already.
+    """
+    sampled_pks = {page.pk for page in sampled}
+    other_pages = [page for page in pages if page.pk not in sampled_pks]
+    if not other_pages:
         return
     assign = this.clusterer.assign
-    for page, seen in _observed(this, rest, len(sampled), "assigning pages"):
-        is_grouped = page.pk in group_by_page
-        group = (
-            group_by_page[page.pk]
-            if is_grouped
-            else assign(grouping.model, seen.observation, page.url)
-        )
+    for page, seen in _observed(this, other_pages, len(sampled), "assigning pages"):
+        if page.pk in group_by_page:
+            group = group_by_page[page.pk]
+        else:
+            group = assign(grouping.model, seen.observation, page.url)
         grouped.add(page, seen, group)
 
 
-def _told(evidence: ClusteringInputs, n_pages: int, n_clustered: int) -> dict[str, Any]:
-    """Return what there was to decide by, as a person is told."""
+def _evidence_json(inputs: ClusteringInputs, n_pages: int, n_clustered: int) -> dict[str, Any]:
+    """Return what there was to decide by, to show it to people."""
     return {
         "pages": n_pages,
         "clustered": n_clustered,
-        "links": len(evidence.links),
-        "clicks": len(evidence.clicks),
-        "has_derived_clicks": evidence.has_derived_clicks,
-        "redirected": len(evidence.redirected),
+        "links": len(inputs.links),
+        "clicks": len(inputs.clicks),
+        "has_derived_clicks": inputs.has_derived_clicks,
+        "redirected": len(inputs.redirected),
     }

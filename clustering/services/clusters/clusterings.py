@@ -1,4 +1,4 @@
-"""What people do with clusterings: ask for one, choose the one to work with, drop one, compare two."""
+"""What people do with clusterings: request one, make one current, drop one, compare two."""
 
 from __future__ import annotations
 
@@ -11,27 +11,15 @@ from django.db import transaction
 
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.measures import adjusted_rand, confusion
-from clustering.models import Clustering, ClusterVerdict, Page, PageMembership
-from clustering.services.clusters.arrivals import assign_arrivals
-from clustering.services.clusters.cluster_changes import apply_changes
+from clustering.models import Clustering, ClusterReview, Page, PageMembership
 from clustering.services.clusters.clustering_runs import cluster_site
-from clustering.services.clusters.kept_clusterings import delete_clusterings, switch_current
+from clustering.services.clusters.clustering_store import delete_clusterings, switch_current
+from clustering.services.clusters.current_changes import apply_changes
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs.requests import JobKind, JobRequest
 from vertex.core.services.people import audit
 
-__all__ = [
-    "ClusteringComparison",
-    "assign_arrivals",
-    "assignments",
-    "cluster_site",
-    "clustering_request",
-    "compare_clusterings",
-    "drop_clustering",
-    "make_current",
-]
-
-N_MOVED = 20  # pages shown that are elsewhere
+MAX_MOVED_PAGES = 20  # that are shown
 
 
 class MovedPage(NamedTuple):
@@ -51,9 +39,8 @@ class ClusteringComparison(NamedTuple):
     n_pages: int  # that are in both
     n_moved: int
     adjusted_rand: float
-    table: list[
-        tuple[str | None, str | None, int]
-    ]  # a cluster of each and the pages in both, most first
+    # A cluster of each and the number of pages in both, most first.
+    table: list[tuple[str | None, str | None, int]]
     moved: list[MovedPage]
 
 
@@ -64,7 +51,7 @@ def clustering_request(
     n_sample: int | None = None,
     compare: bool = False,
 ) -> JobRequest:
-    """Describe the clustering of a site's stored pages. Raises ValidationError where it cannot be done."""
+    """Describe the clustering of a site's stored pages. Raises ValidationError for bad options."""
     if algorithm not in CLUSTERERS:
         raise ValidationError(f"{algorithm!r} is no algorithm; use one of {', '.join(CLUSTERERS)}")
     if n_sample is not None and n_sample < 1:
@@ -86,7 +73,7 @@ CLUSTER_SITE = JobKind(
 
 
 def make_current(*, clustering: Clustering, actor: User | None) -> None:
-    """Let the site work with this clustering; what people changed is repeated in it."""
+    """Make a clustering the site's current one and reapply people's changes."""
     with transaction.atomic():
         Site.objects.select_for_update(no_key=True).get(pk=clustering.site_id)
         clustering.refresh_from_db(fields=["is_current"])
@@ -100,7 +87,7 @@ def make_current(*, clustering: Clustering, actor: User | None) -> None:
 
 
 def drop_clustering(*, clustering: Clustering, actor: User | None) -> None:
-    """Drop a clustering. Raises ValidationError for the current one and one with verdicts."""
+    """Delete a clustering. Raises ValidationError for the current one and one with reviews."""
     with transaction.atomic():
         Site.objects.select_for_update(no_key=True).get(pk=clustering.site_id)
         clustering.refresh_from_db(fields=["is_current"])
@@ -108,7 +95,7 @@ def drop_clustering(*, clustering: Clustering, actor: User | None) -> None:
             raise ValidationError(
                 "the site works with this clustering; make another one current first"
             )
-        if ClusterVerdict.objects.filter(clustering=clustering).exists():
+        if ClusterReview.objects.filter(clustering=clustering).exists():
             raise ValidationError(
                 "people gave verdicts on clusters of this clustering; it is kept for them"
             )
@@ -123,27 +110,27 @@ def compare_clusterings(one: Clustering, other: Clustering) -> ClusteringCompari
 
     As in the measures, a page in no cluster counts as a cluster of its own.
     """
-    cluster_by_page, elsewhere = _clusters(one), _clusters(other)
-    both = sorted(cluster_by_page.keys() & elsewhere.keys())
-    pairs = [(cluster_by_page[page], elsewhere[page]) for page in both]
+    clusters, other_clusters = _cluster_by_page(one), _cluster_by_page(other)
+    pages = sorted(clusters.keys() & other_clusters.keys())
+    pairs = [(clusters[page], other_clusters[page]) for page in pages]
     table = confusion(
-        *(_alone(both, column) for column in (list(zip(*pairs, strict=True)) or [(), ()]))
+        [_label(page, clusters[page]) for page in pages],
+        [_label(page, other_clusters[page]) for page in pages],
     )
-    moved = [page for page, (a, b) in zip(both, pairs, strict=True) if a != b]
-    shown = Page.objects.in_bulk(moved[:: max(1, len(moved) // N_MOVED)][:N_MOVED])
-    counts = Counter(pairs)
+    moved = [page for page in pages if clusters[page] != other_clusters[page]]
+    step = max(1, len(moved) // MAX_MOVED_PAGES)
+    shown = Page.objects.in_bulk(moved[::step][:MAX_MOVED_PAGES])
+    n_pages_by_pair = Counter(pairs)
+    ranked = sorted(n_pages_by_pair, key=lambda pair: (-n_pages_by_pair[pair], str(pair)))
     return ClusteringComparison(
         one=one,
         other=other,
-        n_pages=len(both),
+        n_pages=len(pages),
         n_moved=len(moved),
         adjusted_rand=adjusted_rand(table),
-        table=[
-            (a, b, n)
-            for (a, b), n in sorted(counts.items(), key=lambda cell: (-cell[1], str(cell[0])))
-        ],
+        table=[(*pair, n_pages_by_pair[pair]) for pair in ranked],
         moved=[
-            MovedPage(pk, page.url, cluster_by_page[pk], elsewhere[pk])
+            MovedPage(pk, page.url, clusters[pk], other_clusters[pk])
             for pk, page in sorted(shown.items())
         ],
     )
@@ -156,13 +143,11 @@ def assignments(clustering: Clustering) -> Iterator[dict[str, Any]]:
         yield {"url": url, "cluster": cluster}
 
 
-def _clusters(clustering: Clustering) -> dict[int, str | None]:
+def _cluster_by_page(clustering: Clustering) -> dict[int, str | None]:
     rows = PageMembership.objects.filter(clustering=clustering)
     return dict(rows.values_list("page", "cluster__name").iterator(chunk_size=5_000))
 
 
-def _alone(pages: list[int], clusters: tuple[str | None, ...]) -> list[tuple[str, int | str]]:
-    return [
-        ("alone", page) if cluster is None else ("cluster", cluster)
-        for page, cluster in zip(pages, clusters, strict=True)
-    ]
+def _label(page: int, cluster: str | None) -> tuple[str, int | str]:
+    """Return what a page counts as: its cluster, or itself where it is in none."""
+    return ("alone", page) if cluster is None else ("cluster", cluster)

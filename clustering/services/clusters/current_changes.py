@@ -1,4 +1,4 @@
-"""Put a clustering's pages where people said: from what the algorithm found, one change after the other."""
+"""Apply people's changes to a clustering: from where the algorithm put the pages, one by one."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from django.db.models import F
 
 from clustering.models import ClusterChange, Clustering, PageMembership
 from clustering.models.clusterings import MembershipQuerySet
-from clustering.services.clusters.extent_figures import (
+from clustering.services.clusters.cluster_figures import (
     fingerprints,
-    keep_changed_extents,
-    keep_extents,
+    update_changed_figures,
+    update_figures,
 )
 from clustering.services.clusters.split_parts import part_by_page
 
-AT_ONCE = 2_000  # pages named in one statement
+PAGES_PER_STATEMENT = 2_000
 
 
 def apply_changes(*, clustering: Clustering, pages: Sequence[int] | None = None) -> None:
-    """Put all pages, or some, where the algorithm found them and repeat the changes in force in their order.
+    """Reset all pages, or some, to where the algorithm put them, and repeat the changes in force.
 
     Belongs into a transaction that holds the site's lock. With `pages`, the figures of the clusters stay but
     for their numbers of pages, and those of clusters that had none.
     """
     before = fingerprints(clustering) if pages is None else None
     _repeat(clustering, None if pages is None else set(pages))
-    keep_extents(clustering, before)
+    update_figures(clustering, before)
 
 
 def apply_last_change(change: ClusterChange, clustering: Clustering) -> None:
@@ -36,17 +36,15 @@ def apply_last_change(change: ClusterChange, clustering: Clustering) -> None:
         with _figures_of(clustering, change.detail["pages"]):
             _apply(change, clustering, None)
         return
-    changed = {change.cluster_id, change.into_id, *map(int, change.detail.get("parts", ()))} - {
-        None
-    }
     _apply(change, clustering, None)
-    keep_changed_extents(clustering, changed)
+    parts = map(int, change.detail.get("parts", ()))
+    update_changed_figures(clustering, {change.cluster_id, change.into_id, *parts} - {None})
 
 
 def apply_without_or_with(change: ClusterChange, clustering: Clustering) -> None:
     """Repeat the changes in force after one was undone or redone; only its own pages where it names them.
 
-    The place of a page follows from where it was found and from the changes, not from other pages.
+    The cluster of a page follows from where it was found and from the changes, not from other pages.
     """
     if change.kind != ClusterChange.Kind.MOVE:
         apply_changes(clustering=clustering)
@@ -57,81 +55,79 @@ def apply_without_or_with(change: ClusterChange, clustering: Clustering) -> None
 
 @contextmanager
 def _figures_of(clustering: Clustering, pages: Sequence[int]) -> Iterator[None]:
-    """Keep the figures of the clusters in which pages were before and are after what is done to them."""
-    before = _places(clustering, pages)
+    """Update the figures of the clusters that pages leave and enter within the block."""
+    before = clusters_of(clustering, pages)
     yield
-    after = _places(clustering, pages)
-    moved = [page for page in before if before[page] != after[page]]
-    keep_changed_extents(clustering, {place[page] for page in moved for place in (before, after)})
+    after = clusters_of(clustering, pages)
+    changed: set[int | None] = set()
+    for page in before:
+        if before[page] != after[page]:
+            changed |= {before[page], after[page]}
+    update_changed_figures(clustering, changed)
 
 
-def _places(clustering: Clustering, pages: Iterable[int]) -> dict[int, int | None]:
-    memberships = PageMembership.objects.filter(clustering=clustering)
-    places: dict[int, int | None] = {}
-    for chunk in chunks(pages):
-        places.update(memberships.filter(page__in=chunk).values_list("page", "cluster"))
-    return places
+def clusters_of(clustering: Clustering, pages: Iterable[int]) -> dict[int, int | None]:
+    """Return the cluster of each page that a clustering has; None of one in no cluster."""
+    cluster_by_page: dict[int, int | None] = {}
+    for memberships in _memberships(clustering, set(pages)):
+        cluster_by_page.update(memberships.values_list("page", "cluster"))
+    return cluster_by_page
 
 
-def _repeat(clustering: Clustering, some: set[int] | None) -> None:
+def _repeat(clustering: Clustering, pages: set[int] | None) -> None:
     """Reset the pages to where they were found, and repeat the changes in force."""
-    for memberships in _rows(clustering, some):
+    for memberships in _memberships(clustering, pages):
         moved = memberships.exclude(cluster=F("found")).exclude(cluster=None, found=None)
         moved.update(cluster=F("found"))
-    for change in (
-        ClusterChange.objects.filter(site=clustering.site_id).in_force().iterator(chunk_size=10)
-    ):
-        _apply(change, clustering, some)
+    changes = ClusterChange.objects.filter(site=clustering.site_id).in_force()
+    for change in changes.iterator(chunk_size=10):
+        _apply(change, clustering, pages)
 
 
-def _apply(change: ClusterChange, clustering: Clustering, some: set[int] | None) -> None:
-    memberships = PageMembership.objects.filter(clustering=clustering)
+def _apply(change: ClusterChange, clustering: Clustering, pages: set[int] | None) -> None:
+    """Apply a change to all pages, or to some."""
     match change.kind:
         case ClusterChange.Kind.MOVE:
-            named = change.detail["pages"]
-            _put(
-                memberships, named if some is None else some.intersection(named), change.cluster_id
-            )
+            moved = set(change.detail["pages"])
+            _assign(clustering, moved if pages is None else moved & pages, change.cluster_id)
         case ClusterChange.Kind.MERGE:
-            for rows in _rows(clustering, some):
-                rows.filter(cluster=change.cluster_id).update(cluster=change.into_id)
+            for memberships in _memberships(clustering, pages):
+                memberships.filter(cluster=change.cluster_id).update(cluster=change.into_id)
         case ClusterChange.Kind.SPLIT:
-            _apply_split(change, clustering, some)
+            _apply_split(change, clustering, pages)
 
 
-def _apply_split(change: ClusterChange, clustering: Clustering, some: set[int] | None) -> None:
-    """Put the pages that are in the cluster now into its parts."""
-    inside = [
-        page
-        for rows in _rows(clustering, some)
-        for page in rows.filter(cluster=change.cluster_id).values_list("page", flat=True)
-    ]
-    pages_by_part: dict[int, list[int]] = {}
+def _apply_split(change: ClusterChange, clustering: Clustering, pages: set[int] | None) -> None:
+    """Move the pages that are in the cluster now to its parts."""
+    inside: list[int] = []
+    for memberships in _memberships(clustering, pages):
+        of_cluster = memberships.filter(cluster=change.cluster_id)
+        inside += of_cluster.values_list("page", flat=True)
+    pages_by_part: dict[int, set[int]] = {}
     for page, part in part_by_page(change, inside).items():
         if part != change.cluster_id:
-            pages_by_part.setdefault(part, []).append(page)
-    memberships = PageMembership.objects.filter(clustering=clustering)
-    for part, pages in sorted(pages_by_part.items()):
-        _put(memberships, pages, part)
+            pages_by_part.setdefault(part, set()).add(page)
+    for part, pages_of_part in sorted(pages_by_part.items()):
+        _assign(clustering, pages_of_part, part)
 
 
-def _put(memberships: MembershipQuerySet, pages: Iterable[int], cluster: int) -> None:
-    for chunk in chunks(pages):
-        memberships.filter(page__in=chunk).exclude(cluster=cluster).update(cluster=cluster)
+def _assign(clustering: Clustering, pages: set[int], cluster: int) -> None:
+    for memberships in _memberships(clustering, pages):
+        memberships.exclude(cluster=cluster).update(cluster=cluster)
 
 
-def _rows(clustering: Clustering, some: set[int] | None) -> Iterator[MembershipQuerySet]:
+def _memberships(clustering: Clustering, pages: set[int] | None) -> Iterator[MembershipQuerySet]:
     """Yield the memberships of all pages at once, or those of some in chunks."""
     memberships = PageMembership.objects.filter(clustering=clustering)
-    if some is None:
+    if pages is None:
         yield memberships
         return
-    for chunk in chunks(some):
+    for chunk in _chunks(pages):
         yield memberships.filter(page__in=chunk)
 
 
-def chunks(pages: Iterable[int]) -> Iterator[list[int]]:
-    """Yield so many pages as one statement may name, in ascending order."""
+def _chunks(pages: Iterable[int]) -> Iterator[list[int]]:
+    """Yield as many pages as one statement may name, in ascending order."""
     ordered = sorted(pages)
-    for start in range(0, len(ordered), AT_ONCE):
-        yield ordered[start : start + AT_ONCE]
+    for start in range(0, len(ordered), PAGES_PER_STATEMENT):
+        yield ordered[start : start + PAGES_PER_STATEMENT]

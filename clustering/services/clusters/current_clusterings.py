@@ -22,6 +22,6 @@ def locked_clustering(site: Site) -> Clustering:
 
 
 def has_pages(cluster: Cluster, *, at_least: int = 1) -> bool:
-    """Say whether a cluster has so many pages in its site's current clustering."""
-    pages = PageMembership.objects.current().filter(cluster=cluster).values_list("page", flat=True)
+    """Return whether a cluster has so many pages in its site's current clustering."""
+    pages = PageMembership.objects.of_cluster(cluster).values_list("page", flat=True)
     return len(pages[:at_least]) == at_least

@@ -1,4 +1,4 @@
-"""Tell the part of each page of a cluster that was split: as it was found then, or by the split's model."""
+"""Find the part of each page of a split cluster: as it was found then, or by the split's model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vertex.core.services.jobs import jobs
 
 # Its kind stands in `splitting`: the work applies changes, and these come here for the parts.
 JUDGE_TASK = "clustering.judge_split_pages"
-MOST_READ = 500  # pages that are read while others wait for the site; a job reads the others
+MAX_READ = 500  # pages that are read while others wait for the site; a job reads the others
 
 
 def part_by_page(change: ClusterChange, inside: Sequence[int]) -> dict[int, int]:
@@ -27,10 +27,10 @@ def part_by_page(change: ClusterChange, inside: Sequence[int]) -> dict[int, int]
     listed = listed_pages(change)
     unlisted = sorted(page for page in inside if page not in listed)
     if unlisted:
-        judged = judge_pages(change, unlisted[:MOST_READ])
+        judged = judge_pages(change, unlisted[:MAX_READ])
         add_to_parts(change, judged)
         listed |= judged
-    if len(unlisted) > MOST_READ:
+    if len(unlisted) > MAX_READ:
         _enqueue_rest(change)
     return {page: listed.get(page, change.cluster_id) for page in inside}
 
@@ -41,7 +41,7 @@ def listed_pages(change: ClusterChange) -> dict[int, int]:
 
 
 def judge_pages(change: ClusterChange, pages: Sequence[int]) -> dict[int, int]:
-    """Return the part to which a split's model assigns each page; the split cluster where it cannot tell."""
+    """Return the part of each page by a split's model; the split cluster where it cannot tell."""
     part_by_group, model = change.detail["groups"], change.detail["model"]
     groups = assigned_groups(change.site, model, pages)
     return {page: part_by_group.get(groups.get(page), change.cluster_id) for page in pages}
@@ -57,7 +57,7 @@ def assigned_groups(site: Site, model: Model, pages: Sequence[int]) -> dict[int,
 
 
 def add_to_parts(change: ClusterChange, judged: Mapping[int, int]) -> None:
-    """Keep the part of pages that were judged later, in the caller's transaction."""
+    """Store the part of pages that were judged later, in the caller's transaction."""
     parts = change.detail["parts"]
     for page, part in sorted(judged.items()):
         parts.setdefault(str(part), []).append(page)

@@ -11,12 +11,12 @@ from django.db import transaction
 from clustering.algorithms.automatic.resplit import split_pages
 from clustering.algorithms.grouping import Grouping, Model
 from clustering.algorithms.observation import ObservedPage
-from clustering.algorithms.titles.page_kinds import read_kind
-from clustering.algorithms.titles.titles import ClusterPages, title_clusters
+from clustering.algorithms.titles.titles import title_clusters
 from clustering.models import Cluster, ClusterChange, PageMembership
-from clustering.services.clusters.cluster_names import free_name, names_taken
+from clustering.services.clusters.cluster_names import free_name, used_names
 from clustering.services.clusters.current_changes import apply_changes, apply_last_change
 from clustering.services.clusters.current_clusterings import has_pages, locked_clustering
+from clustering.services.clusters.grouped_pages import describe_pages
 from clustering.services.clusters.observer_processes import observe_stored
 from clustering.services.clusters.split_parts import (
     JUDGE_TASK,
@@ -27,7 +27,6 @@ from clustering.services.clusters.split_parts import (
 )
 from clustering.services.pages.stored_pages import (
     StoredPage,
-    read_pages,
     sample_pages,
     stored_pages,
 )
@@ -38,10 +37,10 @@ from vertex.core.services.jobs.requests import JobKind, JobRequest
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
 
-MOST_SAMPLED = 2_000
-AT_ONCE = 500
-TITLE_LENGTH = 200
-N_KINDS = 20  # pages of a part that are read once more for its title
+MAX_SAMPLED = 2_000
+PAGES_PER_BATCH = 500
+MAX_TITLE_CHARS = 200
+MAX_READ = 20  # pages of a part that are read once more for its title
 
 
 class _Parts(NamedTuple):
@@ -80,19 +79,20 @@ def split_cluster(run: JobRun) -> dict[str, Any]:
     if cluster is None:
         raise jobs.JobFailed("the cluster was deleted meanwhile")
     pages = stored_pages(cluster.site, _pages_of(cluster))
-    sample = sample_pages(pages, MOST_SAMPLED)
-    seen = _observed(run, sample, len(pages))
+    sample = sample_pages(pages, MAX_SAMPLED)
+    observed = _observed(run, sample, len(pages))
     with run.kept_alive():
-        grouping = split_pages([page.url for page in sample], [one.observation for one in seen])
+        observations = [seen.observation for seen in observed]
+        grouping = split_pages([page.url for page in sample], observations)
     if len(grouping.groups) < 2:
         raise jobs.JobFailed(f"{cluster} was not split: {grouping.why} Nothing was changed.")
-    labels = dict(zip([page.pk for page in sample], grouping.labels(len(sample)), strict=True))
-    titles = _titles(grouping, sample, seen)
-    rest = [page for page in pages if page.pk not in labels]
-    found = _Parts(
-        grouping, titles, labels | _assigned(run, cluster.site, grouping, rest, len(pages))
+    group_by_page = dict(
+        zip([page.pk for page in sample], grouping.labels(len(sample)), strict=True)
     )
-    return _keep(run, cluster, found)
+    titles = _titles(grouping, sample, observed)
+    other_pages = [page for page in pages if page.pk not in group_by_page]
+    group_by_page |= _assigned(run, cluster.site, grouping, other_pages, len(pages))
+    return _store(run, cluster, _Parts(grouping, titles, group_by_page))
 
 
 SPLIT_CLUSTER = JobKind(
@@ -101,12 +101,12 @@ SPLIT_CLUSTER = JobKind(
 
 
 def judge_split_pages(run: JobRun) -> dict[str, Any]:
-    """Judge all pages that came into a split cluster after the split, and put them into its parts."""
+    """Assign all pages that came into a split cluster after the split to its parts."""
     change = _change_of(run)
     listed = listed_pages(change)
     unlisted = [page for page in _pages_of(change.cluster) if page not in listed]
-    for start in range(0, len(unlisted), AT_ONCE):
-        batch = unlisted[start : start + AT_ONCE]
+    for start in range(0, len(unlisted), PAGES_PER_BATCH):
+        batch = unlisted[start : start + PAGES_PER_BATCH]
         judged = judge_pages(change, batch)
         with transaction.atomic():
             run.renew(n_done=start + len(batch), n_total=len(unlisted), message="reading pages")
@@ -132,61 +132,54 @@ def _change_of(run: JobRun) -> ClusterChange:
 
 
 def _pages_of(cluster: Cluster) -> list[int]:
-    rows = PageMembership.objects.current().filter(cluster=cluster).order_by("page")
-    return list(rows.values_list("page", flat=True))
+    members = PageMembership.objects.of_cluster(cluster).order_by("page")
+    return list(members.values_list("page", flat=True))
 
 
 def _observed(run: JobRun, pages: Sequence[StoredPage], n_total: int) -> list[ObservedPage]:
-    seen: list[ObservedPage] = []
+    observed: list[ObservedPage] = []
     for batch in observe_stored(pages, "auto"):
-        seen.extend(observed for _, observed in batch)
-        run.renew(n_done=len(seen), n_total=n_total, message="reading pages")
-    return seen
+        observed.extend(seen for _, seen in batch)
+        run.renew(n_done=len(observed), n_total=n_total, message="reading pages")
+    return observed
 
 
 def _titles(
-    grouping: Grouping, sample: Sequence[StoredPage], seen: Sequence[ObservedPage]
+    grouping: Grouping, sample: Sequence[StoredPage], observed: Sequence[ObservedPage]
 ) -> dict[str, str]:
+    """Return the title of each group."""
     described = [
-        ClusterPages(
-            [sample[place].url for place in group.members],
-            [seen[place].title for place in group.members],
-            [seen[place].heading for place in group.members],
-            [seen[place].labels for place in group.members],
-            [
-                read_kind(page)
-                for page in read_pages([sample[place] for place in group.members[:N_KINDS]])
-            ],
-            [sample[place].status for place in group.members],
+        describe_pages(
+            [sample[index] for index in group.members],
+            [observed[index] for index in group.members],
+            MAX_READ,
         )
         for group in grouping.groups
     ]
-    return {
-        group.name: title
-        for group, title in zip(grouping.groups, title_clusters(described), strict=True)
-    }
+    names = [group.name for group in grouping.groups]
+    return dict(zip(names, title_clusters(described), strict=True))
 
 
 def _assigned(
-    run: JobRun, site: Site, grouping: Grouping, rest: Sequence[StoredPage], n_total: int
+    run: JobRun, site: Site, grouping: Grouping, pages: Sequence[StoredPage], n_total: int
 ) -> dict[int, str | None]:
-    """Return the group of each page that was not sampled, the largest where the model cannot tell."""
-    groups: dict[int, str | None] = {}
-    for start in range(0, len(rest), AT_ONCE):
-        groups |= assigned_groups(
-            site, grouping.model, [page.pk for page in rest[start : start + AT_ONCE]]
-        )
-        run.renew(n_done=n_total - len(rest) + len(groups), message="assigning pages")
-    return groups
+    """Return the group of each page that was not sampled, None where the model cannot tell."""
+    group_by_page: dict[int, str | None] = {}
+    for start in range(0, len(pages), PAGES_PER_BATCH):
+        batch = pages[start : start + PAGES_PER_BATCH]
+        group_by_page |= assigned_groups(site, grouping.model, [page.pk for page in batch])
+        n_done = n_total - len(pages) + len(group_by_page)
+        run.renew(n_done=n_done, message="assigning pages")
+    return group_by_page
 
 
-def _keep(run: JobRun, cluster: Cluster, found: _Parts) -> dict[str, Any]:
-    """Write the change down in one transaction, which ends the job, and return the job's result."""
+def _store(run: JobRun, cluster: Cluster, found: _Parts) -> dict[str, Any]:
+    """Store the split as a change in one transaction, which ends the job; return the job's result."""
     with transaction.atomic():
         run.renew(message="storing")
         clustering = locked_clustering(cluster.site)
-        part_by_group = _make_parts(cluster, found)
-        change = _write_change(run, cluster, found, part_by_group)
+        part_by_group = _create_parts(cluster, found)
+        change = _create_change(run, cluster, found, part_by_group)
         apply_last_change(change, clustering)
         result = {"change": change.pk, "parts": [part.name for part in part_by_group.values()]}
         audit.record(
@@ -200,16 +193,16 @@ def _keep(run: JobRun, cluster: Cluster, found: _Parts) -> dict[str, Any]:
     return result
 
 
-def _make_parts(cluster: Cluster, found: _Parts) -> dict[str, Cluster]:
+def _create_parts(cluster: Cluster, found: _Parts) -> dict[str, Cluster]:
     """Return the cluster of each group: the split one goes on as the largest, the others are new."""
     largest, *others = found.grouping.groups
-    taken = names_taken(cluster.site)
+    names = used_names(cluster.site)
     titles = set(Cluster.objects.filter(site=cluster.site).values_list("title", flat=True))
     parts = {largest.name: cluster}
     for group in others:
-        title = _free_title(storable(found.titles[group.name], TITLE_LENGTH), titles)
-        name = free_name(title, taken)
-        taken.add(name)
+        title = _free_title(storable(found.titles[group.name], MAX_TITLE_CHARS), titles)
+        name = free_name(title, names)
+        names.add(name)
         titles.add(title)
         parts[group.name] = Cluster.objects.create(
             site=cluster.site, name=name, title=title, is_hand_made=True
@@ -217,15 +210,16 @@ def _make_parts(cluster: Cluster, found: _Parts) -> dict[str, Cluster]:
     return parts
 
 
-def _free_title(title: str, taken: Collection[str]) -> str:
+def _free_title(title: str, used: Collection[str]) -> str:
+    """Return a title, with a number where another cluster has it."""
     number, free = 1, title
-    while free in taken:
+    while free in used:
         number += 1
         free = f"{title} {number}"
     return free
 
 
-def _write_change(
+def _create_change(
     run: JobRun, cluster: Cluster, found: _Parts, part_by_group: Mapping[str, Cluster]
 ) -> ClusterChange:
     pages_by_part: dict[str, list[int]] = {}

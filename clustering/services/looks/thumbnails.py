@@ -125,10 +125,13 @@ def sweep_thumbnails(*, now: datetime) -> int:
     return n_swept
 
 
-def examples_of(extents: Iterable[ClusterFigures], at_most: int = 1) -> dict[int, list[Page]]:
-    """Return the pages that show each extent's cluster, by the extent's id, the most typical first."""
+def examples_of(
+    cluster_figures: Iterable[ClusterFigures], at_most: int = 1
+) -> dict[int, list[Page]]:
+    """Return the pages that show each figures's cluster, by the figures's id, the most typical first."""
     wanted = {
-        extent.pk: [pk for pk in extent.examples if isinstance(pk, int)] for extent in extents
+        figures.pk: [pk for pk in figures.examples if isinstance(pk, int)]
+        for figures in cluster_figures
     }
     first = {pk: pages[:at_most] for pk, pages in wanted.items()}
     found = Page.objects.filter(latest_snapshot__isnull=False).select_related("latest_snapshot")
@@ -141,10 +144,10 @@ def examples_of(extents: Iterable[ClusterFigures], at_most: int = 1) -> dict[int
 
 def _example_snapshots(site: Site) -> list[Snapshot]:
     """Return what is to be drawn: the first examples of all clusters, then the second ones."""
-    extents = list(
+    cluster_figures = list(
         ClusterFigures.objects.filter(clustering__site=site, clustering__is_current=True)
     )
-    pages = examples_of(extents, A_CLUSTER).values()
+    pages = examples_of(cluster_figures, A_CLUSTER).values()
     by_rank = [shown[rank] for rank in range(A_CLUSTER) for shown in pages if rank < len(shown)]
     by_body = {
         page.latest_snapshot.body: page.latest_snapshot for page in by_rank if page.latest_snapshot

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST
 from clustering.forms.clusters import MergeForm, MovePagesForm, RenameForm, first_error
 from clustering.models import ClusterChange
 from clustering.services.clusters import cluster_changes as services
+from clustering.services.clusters.splitting import split_request
 from clustering.views.clusters.cluster_rows import cluster_of
 from vertex.core.models import Role, Site
 from vertex.core.services.jobs.jobs import JobExists
@@ -67,7 +68,7 @@ def split_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpRes
     site = get_object_or_404(Site, name=name)
     split = cluster_of(site, cluster_name)
     try:
-        job = enqueue(services.split_request(cluster=split), actor=user_of(request))
+        job = enqueue(split_request(cluster=split), actor=user_of(request))
     except JobExists as error:
         messages.info(request, f"{error}.")
         return redirect("job", pk=error.job.pk)

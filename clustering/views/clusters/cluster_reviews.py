@@ -10,9 +10,9 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from clustering.forms.clusters import VerdictForm, first_error
-from clustering.models import Cluster, ClusterFigures, ClusterVerdict
+from clustering.models import Cluster, ClusterFigures, ClusterReview
 from clustering.services.clusters import cluster_reviews as services
-from clustering.views.clusters.cluster_rows import cluster_of, current_clustering, last_verdicts
+from clustering.views.clusters.cluster_rows import cluster_of, current_clustering, last_reviews
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
@@ -26,7 +26,7 @@ def review_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpRe
     if request.method == "POST":
         return _take_verdict(request, site, shown)
     current = current_clustering(site)
-    extent = (
+    figures = (
         ClusterFigures.objects.filter(clustering=current, cluster=shown).first()
         if current
         else None
@@ -34,9 +34,9 @@ def review_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpRe
     context = {
         "site": site,
         "cluster": shown,
-        "extent": extent,
-        "review": _review(shown) if extent and extent.n_pages else None,
-        "verdict": last_verdicts([shown.pk]).get(shown.pk),
+        "figures": figures,
+        "review": _review(shown) if figures and figures.n_pages else None,
+        "verdict": last_reviews([shown.pk]).get(shown.pk),
         "next": next_to_review(site, shown),
         **_progress(site),
     }
@@ -50,7 +50,7 @@ def _take_verdict(request: HttpRequest, site: Site, shown: Cluster) -> HttpRespo
         return redirect("review_cluster", name=site.name, cluster_name=shown.name)
     entered = form.cleaned_data
     try:
-        given = services.give_verdict(
+        given = services.store_review(
             cluster=shown,
             verdict=entered["verdict"],
             pages=entered["pages"],
@@ -65,7 +65,7 @@ def _take_verdict(request: HttpRequest, site: Site, shown: Cluster) -> HttpRespo
     n = len(entered["strangers"])
     strangers = f", {n} {'stranger' if n == 1 else 'strangers'} marked" if n else ""
     tell(request, f"{shown.title}: {given.get_verdict_display().lower()}{strangers}.")
-    if given.verdict == ClusterVerdict.Verdict.MIXED:
+    if given.verdict == ClusterReview.Verdict.MIXED:
         return redirect("cluster", name=site.name, cluster_name=shown.name)
     following = next_to_review(site, shown)
     if following is None:
@@ -86,7 +86,7 @@ def next_to_review(site: Site, after: Cluster | None = None) -> Cluster | None:
     open_ones = ClusterFigures.objects.filter(
         clustering__site=site, clustering__is_current=True, n_pages__gt=0
     )
-    judged = ClusterVerdict.objects.filter(clustering__site=site, clustering__is_current=True)
+    judged = ClusterReview.objects.filter(clustering__site=site, clustering__is_current=True)
     open_ones = open_ones.exclude(cluster__in=judged.values("cluster"))
     if after is not None:
         open_ones = open_ones.exclude(cluster=after)
@@ -96,13 +96,13 @@ def next_to_review(site: Site, after: Cluster | None = None) -> Cluster | None:
 
 def _progress(site: Site) -> dict[str, int]:
     """Count the clusters of the current clustering, and those that somebody has judged in it."""
-    extents = ClusterFigures.objects.filter(
+    cluster_figures = ClusterFigures.objects.filter(
         clustering__site=site, clustering__is_current=True, n_pages__gt=0
     )
-    judged = ClusterVerdict.objects.filter(clustering__site=site, clustering__is_current=True)
+    judged = ClusterReview.objects.filter(clustering__site=site, clustering__is_current=True)
     return {
-        "n_clusters": extents.count(),
-        "n_judged": extents.filter(cluster__in=judged.values("cluster")).count(),
+        "n_clusters": cluster_figures.count(),
+        "n_judged": cluster_figures.filter(cluster__in=judged.values("cluster")).count(),
     }
 
 

@@ -1,4 +1,4 @@
-"""Clusters as lists show them: the extent with its share of the site, a page to look at, what people said."""
+"""Clusters as lists show them: their figures, share of the site, a page and the last review."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from clustering.models import (
     ClusterChange,
     ClusterFigures,
     Clustering,
-    ClusterVerdict,
+    ClusterReview,
     Page,
 )
 from clustering.services.looks.thumbnails import examples_of
@@ -33,11 +33,11 @@ class ChangeRow(NamedTuple):
 class ClusterRow(NamedTuple):
     """A cluster of a list."""
 
-    extent: ClusterFigures
+    figures: ClusterFigures
     cluster: Cluster
     share: float  # of the clustering's pages
     page: Page | None  # the most typical one
-    verdict: ClusterVerdict | None  # the last one
+    verdict: ClusterReview | None  # the last one
     number: int  # its mark on the map
 
 
@@ -57,13 +57,13 @@ def site_clusters(site: Site) -> dict[str, Any]:
     current = current_clustering(site)
     if current is None:
         return {"clustering": None, "n_clusters": 0, "cluster_rows": []}
-    extents = ClusterFigures.objects.filter(clustering=current, n_pages__gt=0).select_related(
-        "cluster"
-    )
+    cluster_figures = ClusterFigures.objects.filter(
+        clustering=current, n_pages__gt=0
+    ).select_related("cluster")
     return {
         "clustering": current,
-        "n_clusters": extents.count(),
-        "cluster_rows": cluster_rows(current, list(extents[:ON_SITE_PAGE])),
+        "n_clusters": cluster_figures.count(),
+        "cluster_rows": cluster_rows(current, list(cluster_figures[:ON_SITE_PAGE])),
         "unassigned_share": current.n_unassigned / current.n_pages if current.n_pages else 0.0,
     }
 
@@ -77,22 +77,24 @@ def cluster_of(site: Site, name: str) -> Cluster:
 
 
 def cluster_rows(
-    clustering: Clustering, extents: Sequence[ClusterFigures], numbers: dict[int, int] | None = None
+    clustering: Clustering,
+    cluster_figures: Sequence[ClusterFigures],
+    numbers: dict[int, int] | None = None,
 ) -> list[ClusterRow]:
-    """Return extents as rows; `numbers` are the clusters' marks."""
-    examples = examples_of(extents)
-    verdicts = last_verdicts([extent.cluster_id for extent in extents])
+    """Return cluster_figures as rows; `numbers` are the clusters' marks."""
+    examples = examples_of(cluster_figures)
+    verdicts = last_reviews([figures.cluster_id for figures in cluster_figures])
     known = numbers if numbers is not None else mark_numbers(clustering)
     return [
         ClusterRow(
-            extent=extent,
-            cluster=extent.cluster,
-            share=extent.n_pages / clustering.n_pages if clustering.n_pages else 0.0,
-            page=next(iter(examples[extent.pk]), None),
-            verdict=verdicts.get(extent.cluster_id),
-            number=known.get(extent.cluster_id, 0),
+            figures=figures,
+            cluster=figures.cluster,
+            share=figures.n_pages / clustering.n_pages if clustering.n_pages else 0.0,
+            page=next(iter(examples[figures.pk]), None),
+            verdict=verdicts.get(figures.cluster_id),
+            number=known.get(figures.cluster_id, 0),
         )
-        for extent in extents
+        for figures in cluster_figures
     ]
 
 
@@ -113,26 +115,26 @@ def change_rows(changes: Iterable[Any]) -> list[ChangeRow]:
 
 def mark_numbers(clustering: Clustering) -> dict[int, int]:
     """Return the number of each cluster, by which its mark is chosen: by size, the largest first."""
-    extents = ClusterFigures.objects.filter(clustering=clustering, n_pages__gt=0).order_by(
+    cluster_figures = ClusterFigures.objects.filter(clustering=clustering, n_pages__gt=0).order_by(
         "-n_pages", "cluster_id"
     )
-    return {pk: number for number, pk in enumerate(extents.values_list("cluster_id", flat=True))}
+    return {
+        pk: number for number, pk in enumerate(cluster_figures.values_list("cluster_id", flat=True))
+    }
 
 
-def last_verdicts(clusters: Sequence[int]) -> dict[int, ClusterVerdict]:
+def last_reviews(clusters: Sequence[int]) -> dict[int, ClusterReview]:
     """Return the last verdict on each of some clusters."""
     given = (
-        ClusterVerdict.objects.filter(cluster__in=clusters)
-        .select_related("given_by")
-        .order_by("id")
+        ClusterReview.objects.filter(cluster__in=clusters).select_related("given_by").order_by("id")
     )
     return {verdict.cluster_id: verdict for verdict in given}
 
 
 def is_mixed(cluster: Cluster) -> bool:
     """Say whether the last verdict found several types in a cluster that was not split since."""
-    last = last_verdicts([cluster.pk]).get(cluster.pk)
-    if last is None or last.verdict != ClusterVerdict.Verdict.MIXED:
+    last = last_reviews([cluster.pk]).get(cluster.pk)
+    if last is None or last.verdict != ClusterReview.Verdict.MIXED:
         return False
     splits = ClusterChange.objects.in_force().filter(cluster=cluster, kind=ClusterChange.Kind.SPLIT)
     return not splits.filter(made_at__gt=last.given_at).exists()

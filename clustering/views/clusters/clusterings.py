@@ -126,7 +126,7 @@ def draw_thumbnails(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 def clusterings(request: HttpRequest, name: str) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
-    of_pages = Count("extents", filter=Q(extents__n_pages__gt=0))
+    of_pages = Count("figures", filter=Q(figures__n_pages__gt=0))
     listed = Clustering.objects.without_model().filter(site=site).annotate(n_clusters=of_pages)
     page = list_part(request, listed.select_related("made_by"), order=["-id"])
     job = work_on(site)
@@ -144,7 +144,7 @@ def clusterings(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 def clustering(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     shown = _clustering_of(name, pk)
-    extents = ClusterFigures.objects.filter(clustering=shown, n_pages__gt=0).select_related(
+    cluster_figures = ClusterFigures.objects.filter(clustering=shown, n_pages__gt=0).select_related(
         "cluster"
     )
     sampled = {"sample", "seed"} & shown.params.keys()
@@ -153,8 +153,8 @@ def clustering(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "clustering": shown,
         "algorithm": CLUSTERERS.get(shown.algorithm),
         "sentence": sentence_of(shown.algorithm) if shown.algorithm in CLUSTERERS else "",
-        "n_clusters": extents.count(),
-        "rows": cluster_rows(shown, list(extents[:EXTENTS_SHOWN])),
+        "n_clusters": cluster_figures.count(),
+        "rows": cluster_rows(shown, list(cluster_figures[:EXTENTS_SHOWN])),
         "evidence": [
             (word, shown.evidence[key]) for key, word in EVIDENCE.items() if key in shown.evidence
         ],
@@ -237,8 +237,10 @@ def site_model(request: HttpRequest, name: str) -> HttpResponse:
         "can_operate": user_of(request).has_role(Role.OPERATOR, site),
     }
     if shown is not None:
-        extents = ClusterFigures.objects.filter(clustering=shown).select_related("cluster")
-        context["graph"] = draw_graph(shown.model, {extent.group: extent for extent in extents})
+        cluster_figures = ClusterFigures.objects.filter(clustering=shown).select_related("cluster")
+        context["graph"] = draw_graph(
+            shown.model, {figures.group: figures for figures in cluster_figures}
+        )
     return render(request, "clustering/clusters/site_model.html", context)
 
 

@@ -25,7 +25,7 @@ from clustering.views.clusters.cluster_rows import (
     cluster_rows,
     current_clustering,
     is_mixed,
-    last_verdicts,
+    last_reviews,
     mark_numbers,
     work_on,
 )
@@ -73,17 +73,17 @@ def clusters(request: HttpRequest, name: str) -> HttpResponse:
 
 def _listed(request: HttpRequest, current: Clustering, query: str) -> dict[str, Any]:
     sort = chosen(request, "sort", ORDERS, "-size")
-    extents = ClusterFigures.objects.filter(clustering=current, n_pages__gt=0).select_related(
-        "cluster"
-    )
-    n_clusters = extents.count()
+    cluster_figures = ClusterFigures.objects.filter(
+        clustering=current, n_pages__gt=0
+    ).select_related("cluster")
+    n_clusters = cluster_figures.count()
     for word in query.split():
-        extents = extents.filter(
+        cluster_figures = cluster_figures.filter(
             Q(cluster__title__icontains=word)
             | Q(cluster__name__icontains=word)
             | Q(url_pattern__icontains=word)
         )
-    page = list_part(request, extents, order=ORDERS[sort])
+    page = list_part(request, cluster_figures, order=ORDERS[sort])
     numbers = mark_numbers(current)
     return {
         "sort": sort,
@@ -138,32 +138,32 @@ def cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
     shown = cluster_of(site, cluster_name)
     current = current_clustering(site)
-    extent = (
+    figures = (
         ClusterFigures.objects.filter(clustering=current, cluster=shown).first()
         if current
         else None
     )
-    examples = examples_of([extent], EXAMPLES_SHOWN)[extent.pk] if extent else []
+    examples = examples_of([figures], EXAMPLES_SHOWN)[figures.pk] if figures else []
     changes = ClusterChange.objects.without_detail().filter(
         Q(cluster=shown) | Q(into=shown), site=site
     )
     job = work_on(site)
     context = _pages_listed(request, site, current, shown) | {
         "cluster": shown,
-        "extent": extent,
-        "share": extent.n_pages / current.n_pages
-        if extent and current and current.n_pages
+        "figures": figures,
+        "share": figures.n_pages / current.n_pages
+        if figures and current and current.n_pages
         else None,
         "number": mark_numbers(current).get(shown.pk) if current else None,
         "examples": examples,
-        "verdict": last_verdicts([shown.pk]).get(shown.pk),
+        "verdict": last_reviews([shown.pk]).get(shown.pk),
         "changes": change_rows(
             changes.select_related("cluster", "into", "made_by")[:CHANGES_SHOWN]
         ),
         "job": job,
         "is_live": job is not None,
-        "can_review": extent is not None and extent.n_pages > 0,
-        "is_mixed": job is None and extent is not None and extent.n_pages > 1 and is_mixed(shown),
+        "can_review": figures is not None and figures.n_pages > 0,
+        "is_mixed": job is None and figures is not None and figures.n_pages > 1 and is_mixed(shown),
     }
     return render(request, "clustering/clusters/cluster.html", context)
 

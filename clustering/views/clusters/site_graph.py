@@ -25,7 +25,7 @@ class GraphBox(NamedTuple):
     title: str
     shown: str  # the title as far as there is room
     n_pages: int
-    extent: ClusterFigures | None
+    figures: ClusterFigures | None
     x: int
     y: int
 
@@ -65,18 +65,20 @@ class Graph(NamedTuple):
     strategy: str
 
 
-def draw_graph(model: Mapping[str, Any], extents: Mapping[str, ClusterFigures]) -> Graph:
-    """Return the drawing of a site model; `extents` are the clusters by the names of their classes."""
+def draw_graph(model: Mapping[str, Any], figures_by_class: Mapping[str, ClusterFigures]) -> Graph:
+    """Return the drawing of a site model; the figures are by the names of the classes."""
     classes = [one for one in model.get("classes", []) if isinstance(one, dict) and "name" in one]
     drawn = [str(one["name"]) for one in classes[:MOST_CLASSES]]
     links = [link for link in model.get("links", []) if isinstance(link, dict)]
     layout = place_in_layers(drawn, [(str(link["from"]), str(link["to"])) for link in links])
     nodes = {
-        name: _node(one, extents.get(name), layout.position_by_node[name])
+        name: _node(one, figures_by_class.get(name), layout.position_by_node[name])
         for name, one in zip(drawn, classes, strict=False)
     }
     listed = sorted(links, key=lambda link: -int(link.get("n_links", 0)))
-    titles = {str(one["name"]): _title(one, extents.get(str(one["name"]))) for one in classes}
+    titles = {
+        str(one["name"]): _title(one, figures_by_class.get(str(one["name"]))) for one in classes
+    }
     return Graph(
         width=2 * MARGIN + layout.n_columns * (BOX_WIDTH + GAP_X) - GAP_X,
         height=2 * MARGIN + layout.n_rows * (BOX_HEIGHT + GAP_Y) - GAP_Y,
@@ -98,22 +100,22 @@ def draw_graph(model: Mapping[str, Any], extents: Mapping[str, ClusterFigures]) 
     )
 
 
-def _node(one: Mapping[str, Any], extent: ClusterFigures | None, place: LayerPosition) -> GraphBox:
-    title = _title(one, extent)
+def _node(one: Mapping[str, Any], figures: ClusterFigures | None, place: LayerPosition) -> GraphBox:
+    title = _title(one, figures)
     shown = title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
     return GraphBox(
         name=str(one["name"]),
         title=title,
         shown=shown,
-        n_pages=extent.n_pages if extent else len(one.get("members", [])),
-        extent=extent,
+        n_pages=figures.n_pages if figures else len(one.get("members", [])),
+        figures=figures,
         x=MARGIN + place.column * (BOX_WIDTH + GAP_X),
         y=MARGIN + place.row * (BOX_HEIGHT + GAP_Y),
     )
 
 
-def _title(one: Mapping[str, Any], extent: ClusterFigures | None) -> str:
-    return extent.cluster.title if extent else f"Class {one['name']}"
+def _title(one: Mapping[str, Any], figures: ClusterFigures | None) -> str:
+    return figures.cluster.title if figures else f"Class {one['name']}"
 
 
 def _edges(

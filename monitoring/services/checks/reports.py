@@ -25,7 +25,7 @@ def report_of(change: SiteChange) -> dict[str, Any]:
         "attributes": _lost_attributes(change),
         "hours_unseen_at_most": _hours(change.last_good_at, change.found_at),
         "hours_open": _hours(change.found_at, end),
-        "n_pages": PageMembership.objects.current().filter(cluster=change.cluster_id).count(),
+        "n_pages": PageMembership.objects.of_cluster(change.cluster_id).count(),
         "n_held": change.n_held,
         "n_human_steps": _n_human_steps(change, end),
         "machine_seconds": _machine_seconds(change, end),

@@ -77,7 +77,7 @@ def _watched_pages(rule: Rule) -> list[WatchedPage]:
 
 
 def _others(rule: Rule, pages: Iterable[WatchedPage]) -> list[str]:
-    members = PageMembership.objects.current().filter(cluster=rule.cluster_id)
+    members = PageMembership.objects.of_cluster(rule.cluster_id)
     members = members.exclude(page__in=[watched.page.pk for watched in pages])
     urls = members.order_by("page__url_hash").values_list("page__url", flat=True)
     return list(urls[:MAX_COVERAGE_PAGES])

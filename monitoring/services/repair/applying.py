@@ -118,7 +118,7 @@ def _cluster_site(site: Site, actor: User | None) -> None:
 def _cluster_of(site: Site, plan: RepairPlan) -> Cluster | None:
     """Return the cluster in which most of a plan's pages are now; None where they are in none."""
     urls = plan.new.urls
-    members = PageMembership.objects.current().filter(clustering__site=site, cluster__isnull=False)
+    members = PageMembership.objects.of_site(site)
     rows = members.values_list("page__url", "cluster").iterator(chunk_size=ROWS_PER_FETCH)
     n_by_cluster = Counter(cluster for url, cluster in rows if url in urls)
     if not n_by_cluster:
@@ -255,7 +255,7 @@ def _figures_json(relearnt: RelearntRule) -> list[dict[str, Any]]:
 
 def _snapshots_of_cluster(cluster: Cluster) -> list[Snapshot]:
     """Return the latest snapshots of a cluster's pages."""
-    members = PageMembership.objects.current().filter(cluster=cluster)
+    members = PageMembership.objects.of_cluster(cluster)
     return _latest_snapshots(Page.objects.filter(pk__in=members.values("page")))
 
 

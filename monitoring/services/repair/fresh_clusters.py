@@ -18,7 +18,7 @@ from clustering.algorithms.grouping import (
 from clustering.algorithms.observation import observe_page
 from clustering.dom.links import find_links
 from clustering.models import Cluster, Clustering, PageMembership
-from clustering.services.clusters.cluster_names import free_name, names_taken
+from clustering.services.clusters.cluster_names import free_name, used_names
 from clustering.services.clusters.grouped_pages import best_signature
 from monitoring.algorithms.rule_reuse import NewCluster
 from monitoring.services.checks.fresh_pages import FreshPage
@@ -101,7 +101,7 @@ def _name_groups(
     }
     successors = find_successors(cluster_by_page, group_by_page)
     name_by_cluster = dict(Cluster.objects.filter(site=site).values_list("pk", "name"))
-    taken = names_taken(site)
+    taken = used_names(site)
     names = {group: name_by_cluster[pk] for group, pk in successors.items()}
     for number, group in enumerate(sorted(groups), 1):
         if group not in names:

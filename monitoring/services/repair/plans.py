@@ -127,7 +127,7 @@ def old_clusters(site: Site, rules: Sequence[Rule]) -> list[OldCluster]:
         )
     }
     with_rule = {rule.cluster_id for rule in rules}
-    members = PageMembership.objects.current().filter(clustering__site=site, cluster__isnull=False)
+    members = PageMembership.objects.of_site(site)
     golden = GoldenRecord.objects.filter(rule__in=rules)
     records = Record.objects.there().filter(cluster__in=with_rule)
     urls: dict[int, set[str]] = {}
@@ -160,7 +160,7 @@ def old_pages(rule: Rule, urls: frozenset[str]) -> list[OldPage]:
     pages = [OldPage(read_stored(row.page.url, row.snapshot), row.lines) for row in golden]
 
     golden_urls = {page.url for page in pages}
-    members = PageMembership.objects.current().filter(cluster=rule.cluster_id)
+    members = PageMembership.objects.of_cluster(rule.cluster_id)
     others = Page.objects.filter(
         pk__in=list(members.values_list("page", flat=True)), latest_snapshot__isnull=False
     )

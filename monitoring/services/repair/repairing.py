@@ -145,7 +145,7 @@ def _read_fresh_pages(run: JobRun, site: Site, rules: Sequence[Rule]) -> dict[st
     wanted: set[int] = set()
     for rule in rules:
         golden = GoldenRecord.objects.filter(rule=rule)
-        members = PageMembership.objects.current().filter(cluster=rule.cluster_id)
+        members = PageMembership.objects.of_cluster(rule.cluster_id)
         members = members.order_by("page__url_hash")
         wanted.update(golden.values_list("page", flat=True))
         wanted.update(members.values_list("page", flat=True)[:MAX_FETCHED_PAGES])

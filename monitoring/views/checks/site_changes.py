@@ -69,7 +69,7 @@ def context_of(request: HttpRequest, change: SiteChange) -> dict[str, object]:
     site, user = change.site, user_of(request)
     shown = change_rows.example_of(change, request.GET.get("page", ""))
     proposal, example = shown["proposal"], shown["example"]
-    members = PageMembership.objects.current().filter(cluster=change.cluster_id).count()
+    members = PageMembership.objects.of_cluster(change.cluster_id).count()
     values = example.values if example else []
     said = {row.said for row in values}
     return {

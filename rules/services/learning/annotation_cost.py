@@ -95,10 +95,13 @@ class Economics(NamedTuple):
 
 def economics_of(site: Site) -> Economics:
     """Return what annotating a site took, cluster by cluster, and a forecast."""
-    extents = ClusterFigures.objects.filter(
+    cluster_figures = ClusterFigures.objects.filter(
         clustering__site=site, clustering__is_current=True, n_pages__gt=0
     )
-    clusters = [extent.cluster for extent in extents.select_related("cluster").order_by("-n_pages")]
+    clusters = [
+        figures.cluster
+        for figures in cluster_figures.select_related("cluster").order_by("-n_pages")
+    ]
     ruled = set(Rule.objects.published().of_site(site).values_list("cluster", flat=True))
     annotated = _annotated_pages(site)
     fields = _fields(site)

@@ -12,7 +12,7 @@ from clustering.models import PageMembership, Snapshot
 from rules.algorithms.running.record_lines import Line, line_json, lines_of_extracted
 from rules.bundle.extraction import extract
 from rules.models import JudgedPage, Review, Rule, RuleSample
-from rules.services.learning.sample_pages import FIRST_ERROR, refuse_stopped
+from rules.services.learning.sample_pages import refuse_stopped
 from rules.services.learning.schemas import runnable
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
@@ -53,11 +53,7 @@ def held_out(rule: Rule, n: int) -> list[Snapshot]:
     version always, others for the next one.
     """
     samples = RuleSample.objects.filter(rule=rule).exclude(use=RuleSample.Use.HELD_OUT)
-    members = PageMembership.objects.current().filter(
-        cluster=rule.cluster_id,
-        page__latest_snapshot__problem=Snapshot.Problem.NONE,
-        page__latest_snapshot__status__lt=FIRST_ERROR,
-    )
+    members = PageMembership.objects.of_cluster(rule.cluster_id).learnable()
     members = members.exclude(page__in=samples.values("snapshot__page"))
     members = members.exclude(page__in=Annotation.objects.live().values("page")).order_by(
         "page__url_hash"

@@ -25,7 +25,6 @@ from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
 N_SAMPLES = 20
 N_HELD_OUT = 20
-FIRST_ERROR = 400  # status
 
 
 class SamplePages(NamedTuple):
@@ -72,11 +71,7 @@ def _annotated_ids(cluster: Cluster) -> list[int]:
 
 def _whole_members(cluster: Cluster, n: int) -> list[int]:
     """Return the latest snapshots of some pages of a cluster: whole, and no errors."""
-    members = PageMembership.objects.current().filter(
-        cluster=cluster,
-        page__latest_snapshot__problem=Snapshot.Problem.NONE,
-        page__latest_snapshot__status__lt=FIRST_ERROR,
-    )
+    members = PageMembership.objects.of_cluster(cluster).learnable()
     return list(
         members.order_by("page__url_hash").values_list("page__latest_snapshot_id", flat=True)[:n]
     )

@@ -52,7 +52,7 @@ def title_of(url: str) -> str:
 
 def _is_of_another(cluster: Cluster, page: Page, vertical: Vertical) -> bool:
     """Return whether other pages rely on a cluster for another vertical, by its rules or annotations."""
-    if not PageMembership.objects.current().filter(cluster=cluster).exclude(page=page).exists():
+    if not PageMembership.objects.of_cluster(cluster).exclude(page=page).exists():
         return False
     if Rule.objects.filter(cluster=cluster).exclude(vertical=vertical).exists():
         return True

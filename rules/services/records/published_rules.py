@@ -48,12 +48,12 @@ def clusters_of(clustering: Clustering) -> Clusters:
     survivors = survivor_by_cluster(clustering.site)
     clusters_by_group: dict[str, list[str]] = {}
     profiles = {}
-    for extent in ClusterFigures.objects.filter(clustering=clustering).select_related("cluster"):
-        name = survivors.get(extent.cluster.name, extent.cluster.name)
-        if extent.group:
-            clusters_by_group.setdefault(extent.group, []).append(name)
-        profiles[extent.cluster.name] = ClusterProfile(
-            extent.cluster.name, extent.url_pattern, extent.signature, extent.importance
+    for figures in ClusterFigures.objects.filter(clustering=clustering).select_related("cluster"):
+        name = survivors.get(figures.cluster.name, figures.cluster.name)
+        if figures.group:
+            clusters_by_group.setdefault(figures.group, []).append(name)
+        profiles[figures.cluster.name] = ClusterProfile(
+            figures.cluster.name, figures.url_pattern, figures.signature, figures.importance
         )
     return Clusters(
         profiles=tuple(profiles.values()),

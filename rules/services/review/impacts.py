@@ -68,7 +68,7 @@ def compute_impact(run: JobRun) -> dict[str, Any]:
     )
     if impact is None:
         raise jobs.JobFailed("the rule was deleted meanwhile")
-    members = PageMembership.objects.current().filter(cluster=impact.rule.cluster_id)
+    members = PageMembership.objects.of_cluster(impact.rule.cluster_id)
     pages = list(members.order_by("page").values_list("page", flat=True))
     due = [page for page in pages if page > impact.last_page]
     for start in range(0, len(due), PAGES_PER_BATCH):

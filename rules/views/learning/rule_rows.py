@@ -77,8 +77,10 @@ def rule_lines(site: Site, clusters: Sequence[Cluster]) -> list[RuleLine]:
     versions = Rule.objects.filter(cluster__in=clusters).defer("definition", "stylesheet")
     for rule in versions.order_by("-version").select_related("cluster"):
         rules.setdefault(rule.cluster_id, []).append(rule)
-    extents = ClusterFigures.objects.filter(clustering__is_current=True, cluster__in=clusters)
-    n_pages = dict(extents.values_list("cluster", "n_pages"))
+    cluster_figures = ClusterFigures.objects.filter(
+        clustering__is_current=True, cluster__in=clusters
+    )
+    n_pages = dict(cluster_figures.values_list("cluster", "n_pages"))
     served = Extraction.objects.filter(site=site, n_records__gt=0, cluster__in=clusters)
     n_served = _counted(served.values_list("cluster").annotate(n=Count("pk")))
     records = Record.objects.there().filter(cluster__in=clusters)

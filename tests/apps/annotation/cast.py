@@ -40,7 +40,7 @@ def cluster_of(site: Site, name: str, pages: list[Page]) -> Cluster:
     """Return a cluster that has the pages in the site's current clustering."""
     clustering, _ = Clustering.objects.get_or_create(site=site, is_current=True, algorithm="auto")
     cluster = Cluster.objects.create(site=site, name=name, title=name)
-    clustering.extents.create(cluster=cluster, n_pages=len(pages))
+    clustering.figures.create(cluster=cluster, n_pages=len(pages))
     PageMembership.objects.bulk_create(
         PageMembership(clustering=clustering, page=page, found=cluster, cluster=cluster)
         for page in pages

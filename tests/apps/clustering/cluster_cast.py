@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from clustering.dom.addresses import url_hash
 from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
-from clustering.services.clusters.cluster_changes import apply_changes
+from clustering.services.clusters.current_changes import apply_changes
 from tests.apps.clustering.api_cast import page_of, site_of
 from vertex.core.models import Site
 

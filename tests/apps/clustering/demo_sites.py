@@ -10,7 +10,8 @@ from django.utils import timezone
 
 from clustering.algorithms.measures import compare
 from clustering.models import Clustering, PageMembership
-from clustering.services.clusters.clusterings import cluster_site, clustering_request
+from clustering.services.clusters.clustering_runs import cluster_site
+from clustering.services.clusters.clusterings import clustering_request
 from clustering.services.pages.pages import Visit, prepare_visits, store_visits
 from tests.apps.clustering.api_cast import site_of
 from vertex.core.models import Job, Site

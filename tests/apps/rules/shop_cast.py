@@ -6,7 +6,8 @@ from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute
 from annotation.services.verticals.verticals import assign_vertical, save_vertical
 from clustering.models import Cluster, Page
-from clustering.services.clusters.clusterings import cluster_site, clustering_request
+from clustering.services.clusters.clustering_runs import cluster_site
+from clustering.services.clusters.clusterings import clustering_request
 from rules.models import Rule
 from rules.services.learning.learning import learn_rule
 from rules.services.records.extracting import extract_records, extraction_request
@@ -52,7 +53,7 @@ def shop(n: int = 12) -> Site:
 
 def products_of(site: Site) -> Cluster:
     """Return the cluster of the products."""
-    return Cluster.objects.present().get(site=site, extents__url_pattern__contains="/p/")
+    return Cluster.objects.present().get(site=site, figures__url_pattern__contains="/p/")
 
 
 def annotate_product(site: Site, n: int) -> None:

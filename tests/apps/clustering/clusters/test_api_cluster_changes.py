@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from clustering.models import Cluster, ClusterChange, ClusterVerdict
+from clustering.models import Cluster, ClusterChange, ClusterReview
 from tests.apps.clustering.api_cast import Caller, caller
 from tests.apps.clustering.cluster_cast import Shop, pages_by_cluster, shop_of
 from vertex.core.models import Job, Role
@@ -159,7 +159,7 @@ def test_a_verdict_on_pages_elsewhere_is_refused(shop: Shop, edda: Caller) -> No
     )
     assert 400 == response.status_code
     assert "not in books any more" in response.json()["error"]["message"]
-    assert not ClusterVerdict.objects.exists()
+    assert not ClusterReview.objects.exists()
 
 
 def test_viewers_see_and_change_nothing(shop: Shop) -> None:

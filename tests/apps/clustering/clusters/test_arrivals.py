@@ -46,7 +46,7 @@ def test_new_pages_join_the_cluster_of_their_kind() -> None:
     assert name_at(clustering, "/p/1") == name_at(clustering, "/p/77")
     assert name_at(clustering, "/news/1") == name_at(clustering, "/news/78")
     assert [7, 7] == [
-        extent.n_pages for extent in ClusterFigures.objects.filter(clustering=clustering)
+        figures.n_pages for figures in ClusterFigures.objects.filter(clustering=clustering)
     ]
     assert PageMembership.objects.filter(page__url__endswith="/p/77", distance__lt=0.2).exists()
 

@@ -18,7 +18,6 @@ from clustering.models import (
     PageMembership,
 )
 from clustering.services.clusters.cluster_changes import (
-    apply_changes,
     merge_clusters,
     move_pages,
     move_to_new_cluster,
@@ -26,6 +25,7 @@ from clustering.services.clusters.cluster_changes import (
     rename_cluster,
     undo_change,
 )
+from clustering.services.clusters.current_changes import apply_changes
 from tests.apps.clustering.api_cast import page_of
 from tests.apps.clustering.cluster_cast import Shop, clustering_of, pages_by_cluster, shop_of
 from vertex.core.models import AuditEntry, Site, User
@@ -344,8 +344,8 @@ def replayed(shop: Shop, found: dict[str, str]) -> dict[str, str]:
 
 
 def n_by_extent(shop: Shop, clustering: Clustering | None = None) -> dict[str, int]:
-    extents = ClusterFigures.objects.filter(clustering=clustering or shop.clustering)
-    return dict(extents.values_list("cluster__name", "n_pages"))
+    cluster_figures = ClusterFigures.objects.filter(clustering=clustering or shop.clustering)
+    return dict(cluster_figures.values_list("cluster__name", "n_pages"))
 
 
 @pytest.mark.django_db(transaction=True)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from clustering.services.clusters.cluster_names import LONGEST, free_name
+from clustering.services.clusters.cluster_names import MAX_NAME_CHARS, free_name
 
 
 @pytest.mark.parametrize(
@@ -32,4 +32,6 @@ def test_every_title_has_a_name(title: str) -> None:
         taken.add(free_name(title, taken))
 
     assert 12 == len(taken)
-    assert all(re.fullmatch(r"[a-z0-9][a-z0-9-]*", name) and len(name) <= LONGEST for name in taken)
+    assert all(
+        re.fullmatch(r"[a-z0-9][a-z0-9-]*", name) and len(name) <= MAX_NAME_CHARS for name in taken
+    )

@@ -9,9 +9,9 @@ import orjson
 import pytest
 from django.core.exceptions import ValidationError
 
-from clustering.models import ClusterVerdict, PageMembership
+from clustering.models import ClusterReview, PageMembership
 from clustering.services.clusters.cluster_changes import merge_clusters, move_pages
-from clustering.services.clusters.cluster_reviews import give_verdict, pages_to_review, truth_lines
+from clustering.services.clusters.cluster_reviews import pages_to_review, store_review, truth_lines
 from tests.apps.clustering.api_cast import page_of
 from tests.apps.clustering.cluster_cast import Shop, clustering_of, shop_of
 from tests.apps.core.test_commands import call, fail
@@ -29,8 +29,8 @@ def shop() -> Shop:
 
 def judge(
     shop: Shop, name: str, verdict: str, pages: str, strangers: str = "", **fields: Any
-) -> ClusterVerdict:
-    return give_verdict(
+) -> ClusterReview:
+    return store_review(
         cluster=shop.clusters[name],
         verdict=verdict,
         pages=shop.pks(pages),
@@ -119,7 +119,7 @@ class TestVerdicts:
     ) -> None:
         with pytest.raises(ValidationError, match=reason):
             judge(shop, "books", verdict, pages, strangers)
-        assert not ClusterVerdict.objects.exists()
+        assert not ClusterReview.objects.exists()
 
 
 class TestTruth:

@@ -17,7 +17,7 @@ from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.models import (
     ClusterChange,
     Clustering,
-    ClusterVerdict,
+    ClusterReview,
     Link,
     PageMembership,
     SearchClick,
@@ -412,7 +412,7 @@ class TestReview:
             comment="d is a guide",
         )
 
-        given = ClusterVerdict.objects.get()
+        given = ClusterReview.objects.get()
         assert (shop.pks("d"), "d is a guide") == (given.strangers, given.comment)
         assert reverse("review_cluster", args=["shop", "lists"]) == answer.headers["Location"]
 
@@ -456,7 +456,7 @@ class TestReview:
         ):
             post(editor, "review_cluster", "shop", "products", **fields)
 
-        assert 0 == ClusterVerdict.objects.count()
+        assert 0 == ClusterReview.objects.count()
 
     def test_the_truth_file_has_the_pages_of_one_type(self, editor: Client, shop: Shop) -> None:
         fields = {"verdict": "one_type", "pages": shop.pks("abcd"), "strangers": shop.pks("d")}
@@ -539,7 +539,7 @@ class TestSiteModel:
     def test_classes_and_their_links_are_drawn_and_listed(self, viewer: Client, shop: Shop) -> None:
         shop.clustering.algorithm, shop.clustering.model = "site_model", self.MODEL
         shop.clustering.save()
-        shop.clustering.extents.filter(cluster__name="products").update(group="1")
+        shop.clustering.figures.filter(cluster__name="products").update(group="1")
 
         answer = viewer.get(reverse("site_model", args=["shop"]))
 
@@ -558,7 +558,7 @@ class TestSiteModel:
 class TestWhatPagesSay:
     def test_hostile_titles_and_patterns_are_text(self, editor: Client, shop: Shop) -> None:
         hostile = "<script>alert(1)</script>"
-        shop.clustering.extents.update(url_pattern=hostile, why=hostile)
+        shop.clustering.figures.update(url_pattern=hostile, why=hostile)
         post(editor, "rename_cluster", "shop", "products", title=hostile)
         clustering_of(shop, {"products": "abcde", "lists": "f"})
 

@@ -13,21 +13,21 @@ from clustering.models import (
     Cluster,
     ClusterFigures,
     Clustering,
-    ClusterVerdict,
+    ClusterReview,
     Page,
     PageMembership,
     SearchClick,
     Snapshot,
 )
-from clustering.services.clusters import cluster_changes, kept_clusterings
+from clustering.services.clusters import cluster_changes, clustering_store
+from clustering.services.clusters.clustering_runs import cluster_site
+from clustering.services.clusters.clustering_store import N_KEPT, drop_old_clusterings, group_key
 from clustering.services.clusters.clusterings import (
-    cluster_site,
     clustering_request,
     compare_clusterings,
     drop_clustering,
     make_current,
 )
-from clustering.services.clusters.kept_clusterings import N_KEPT, drop_old_clusterings, group_key
 from tests.apps.clustering.api_cast import page_of, site_of
 from tests.apps.clustering.demo_sites import (
     adjusted_rand_of,
@@ -68,14 +68,19 @@ def test_a_demo_site_is_clustered_by_type() -> None:
 class TestWhatIsKept:
     def test_each_cluster_has_its_figures(self) -> None:
         clustering = cluster(shop())
-        extents = ClusterFigures.objects.filter(clustering=clustering)
+        cluster_figures = ClusterFigures.objects.filter(clustering=clustering)
 
-        assert [6, 6] == [extent.n_pages for extent in extents]
+        assert [6, 6] == [figures.n_pages for figures in cluster_figures]
         assert {"https://shop.example/p/(.*)", "https://shop.example/news/(.*)"} == {
-            extent.url_pattern for extent in extents
+            figures.url_pattern for figures in cluster_figures
         }
-        assert all(len(extent.signature) == 16 and len(extent.examples) == 5 for extent in extents)
-        assert all(extent.cohesion == 1 and extent.group and extent.why for extent in extents)
+        assert all(
+            len(figures.signature) == 16 and len(figures.examples) == 5
+            for figures in cluster_figures
+        )
+        assert all(
+            figures.cohesion == 1 and figures.group and figures.why for figures in cluster_figures
+        )
 
     def test_each_page_has_its_place(self) -> None:
         site = shop()
@@ -153,7 +158,7 @@ class TestWhatGoesOn:
         assert clustering != again
         assert articles_.name == clusters_of(again)[moved.url]
         assert [7, 5] == [
-            extent.n_pages for extent in ClusterFigures.objects.filter(clustering=again)
+            figures.n_pages for figures in ClusterFigures.objects.filter(clustering=again)
         ]
 
     def test_a_cluster_that_was_merged_by_hand_stays_merged(self) -> None:
@@ -265,10 +270,10 @@ class TestComparing:
 
 
 def give_verdict(clustering: Clustering) -> None:
-    ClusterVerdict.objects.create(
+    ClusterReview.objects.create(
         clustering=clustering,
         cluster=Cluster.objects.filter(site=clustering.site)[0],
-        verdict=ClusterVerdict.Verdict.ONE_TYPE,
+        verdict=ClusterReview.Verdict.ONE_TYPE,
     )
 
 
@@ -300,7 +305,7 @@ class TestEndings:
         old = cluster(site)
         n_rows = PageMembership.objects.count()
         Cluster.objects.filter(site=site).update(title="Before")
-        monkeypatch.setattr(kept_clusterings, "drop_old_clusterings", fall_over)
+        monkeypatch.setattr(clustering_store, "drop_old_clusterings", fall_over)
         job = create_here(clustering_request(site=site))
         ended = jobs.run_job(job.pk, cluster_site)
 

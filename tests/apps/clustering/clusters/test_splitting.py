@@ -8,15 +8,13 @@ from django.core.exceptions import ValidationError
 from clustering.models import Cluster, ClusterChange, ClusterFigures, Page, PageMembership
 from clustering.services.clusters import split_parts
 from clustering.services.clusters.cluster_changes import (
-    apply_changes,
-    judge_split_pages,
     merge_clusters,
     move_pages,
     redo_change,
-    split_cluster,
-    split_request,
     undo_change,
 )
+from clustering.services.clusters.current_changes import apply_changes
+from clustering.services.clusters.splitting import judge_split_pages, split_cluster, split_request
 from tests.apps.clustering.api_cast import page_of
 from tests.apps.clustering.cluster_cast import Shop, clustering_of, pages_by_cluster, shop_of
 from vertex.core.models import AuditEntry, Job
@@ -134,7 +132,7 @@ def test_changes_before_and_after_it_count_in_their_order(shop: Shop) -> None:
 
 def test_many_later_pages_are_left_to_a_job(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     split(shop)
-    monkeypatch.setattr(split_parts, "MOST_READ", 1)
+    monkeypatch.setattr(split_parts, "MAX_READ", 1)
     new = arrive(shop, "gGHI")
     apply_changes(clustering=shop.clustering, pages=new)
     assert {"mixed": "GHIabcdefg", "recipes": "ABC", "news": "xy"} == shown(shop)
@@ -146,7 +144,7 @@ def test_many_later_pages_are_left_to_a_job(shop: Shop, monkeypatch: pytest.Monk
 
 
 def test_pages_beyond_the_sample_are_assigned(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("clustering.services.clusters.splitting.MOST_SAMPLED", 7)
+    monkeypatch.setattr("clustering.services.clusters.splitting.MAX_SAMPLED", 7)
     split(shop)
 
     assert {"mixed": "abcdef", "recipes": "ABC", "news": "xy"} == shown(shop)

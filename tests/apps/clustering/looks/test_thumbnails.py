@@ -18,7 +18,8 @@ from clustering.dom.addresses import url_hash
 from clustering.fetching.browser.chromium import BrowserFailed
 from clustering.fetching.browser.picturing import PNG, Camera
 from clustering.models import Asset, Page, Snapshot, SnapshotAssets
-from clustering.services.clusters.clusterings import cluster_site, clustering_request
+from clustering.services.clusters.clustering_runs import cluster_site
+from clustering.services.clusters.clusterings import clustering_request
 from clustering.services.looks.thumbnails import (
     draw_thumbnails,
     find_thumbnail,

@@ -8,7 +8,7 @@ import pytest
 
 from annotation.models import Annotation
 from clustering.models import PageMembership, Snapshot
-from clustering.services.clusters.clusterings import assign_arrivals
+from clustering.services.clusters.arrivals import assign_arrivals
 from monitoring.models import Proposal, SiteChange
 from rules.models import Record, Rule
 from rules.services.records.extracting import stored_lines

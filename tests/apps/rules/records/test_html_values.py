@@ -15,7 +15,8 @@ from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation
 from annotation.services.verticals.verticals import assign_vertical, save_vertical
 from clustering.dom.page import parse_page
-from clustering.services.clusters.clusterings import cluster_site, clustering_request
+from clustering.services.clusters.clustering_runs import cluster_site
+from clustering.services.clusters.clusterings import clustering_request
 from rules.algorithms.running.run_rule import transform
 from rules.bundle.parallel import extract_bundle
 from rules.models import Record

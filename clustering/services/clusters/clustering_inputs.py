@@ -32,7 +32,7 @@ class Addresses(NamedTuple):
     redirects: Mapping[str, str]  # of what was redirected, to the page where it ended
 
 
-def collect_evidence(
+def collect_inputs(
     site: Site, pages: Sequence[StoredPage], clusterer: Clusterer
 ) -> ClusteringInputs:
     """Return what is known beside the pages that an algorithm clusters.

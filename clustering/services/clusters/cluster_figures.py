@@ -1,0 +1,157 @@
+"""Keep what a clustering knows of its clusters right when pages move.
+
+Numbers of pages are counted. The other figures of a changed cluster come from some of its pages, so
+that a person who moves a page does not wait until thousands are read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+from django.db.models import BigIntegerField, Count, ExpressionWrapper, F, Q, Sum
+
+from clustering.algorithms.cohesion import centre_of, cohesion_of, distance_to
+from clustering.algorithms.observation import observe_pages
+from clustering.algorithms.url_patterns import pattern_of
+from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
+from clustering.services.clusters.grouped_pages import N_EXAMPLES, best_signature
+from clustering.services.pages.stored_pages import read_pages, stored_pages
+from vertex.core.texts import storable
+
+Value = TypeVar("Value")
+MAX_READ_PAGES = 20  # of a changed cluster
+MAX_URLS = 5_000  # of a changed cluster that make its pattern
+PRIME = 1_000_003
+UPDATED_FIELDS = ("n_pages", "signature", "url_pattern", "cohesion", "examples")
+
+
+class Fingerprint(NamedTuple):
+    """What two sets of pages have in common only if they are the same."""
+
+    n_pages: int
+    total: int
+    remainders: int
+
+
+def fingerprints(
+    clustering: Clustering, among: Collection[int | None] | None = None
+) -> dict[int | None, Fingerprint]:
+    """Return a fingerprint of the pages of each cluster, or of some; None stands for no cluster."""
+    square = ExpressionWrapper(F("page_id") * F("page_id"), BigIntegerField())
+    memberships = PageMembership.objects.filter(clustering=clustering)
+    if among is not None:
+        is_among = Q(cluster__in=[pk for pk in among if pk is not None])
+        if None in among:
+            is_among |= Q(cluster=None)
+        memberships = memberships.filter(is_among)
+    rows = (
+        memberships.order_by()
+        .values_list("cluster")
+        .annotate(n=Count("page"), total=Sum("page_id"), rest=Sum(square % PRIME))
+    )
+    return {cluster: Fingerprint(n, int(total), int(rest)) for cluster, n, total, rest in rows}
+
+
+def update_figures(
+    clustering: Clustering, before: Mapping[int | None, Fingerprint] | None = None
+) -> None:
+    """Count the pages of all clusters again, and describe anew those that have other pages than before.
+
+    Without `before`, only clusters that have no figures yet are described.
+    """
+    now = fingerprints(clustering)
+    changed = set() if before is None else {pk for pk in now if now[pk] != before.get(pk)}
+    stored = ClusterFigures.objects.filter(clustering=clustering)
+    _save(clustering, list(stored), now, changed)
+    clustering.n_pages = sum(fingerprint.n_pages for fingerprint in now.values())
+    _count_unassigned(clustering, now)
+
+
+def update_changed_figures(clustering: Clustering, changed: Collection[int | None]) -> None:
+    """Count the pages of some clusters again and describe them anew.
+
+    None is among them where other pages are in no cluster now.
+    """
+    now = fingerprints(clustering, changed)
+    stored = ClusterFigures.objects.filter(
+        clustering=clustering, cluster__in=[pk for pk in changed if pk]
+    )
+    _save(clustering, list(stored), now, changed)
+    if None in changed:
+        _count_unassigned(clustering, now)
+
+
+def _save(
+    clustering: Clustering,
+    stored: list[ClusterFigures],
+    now: Mapping[int | None, Fingerprint],
+    changed: Collection[int | None],
+) -> None:
+    """Save the figures that differ from the stored ones, and those of clusters that have none yet."""
+    missing = {pk for pk in now if pk is not None} - {figures.cluster_id for figures in stored}
+    new = [
+        ClusterFigures(clustering=clustering, cluster=cluster, why=_why(cluster))
+        for cluster in Cluster.objects.filter(pk__in=missing)
+    ]
+    updated = []
+    for figures in [*stored, *new]:
+        cluster = figures.cluster_id
+        n_pages = now[cluster].n_pages if cluster in now else 0
+        is_changed = n_pages > 0 and (cluster in changed or cluster in missing)
+        if n_pages == figures.n_pages and not is_changed:
+            continue
+        figures.n_pages = n_pages
+        if is_changed:
+            _describe(clustering, figures)
+        if figures.pk:
+            updated.append(figures)
+    ClusterFigures.objects.bulk_update(updated, UPDATED_FIELDS, batch_size=200)
+    ClusterFigures.objects.bulk_create(new, batch_size=500)
+
+
+def _count_unassigned(clustering: Clustering, now: Mapping[int | None, Fingerprint]) -> None:
+    clustering.n_unassigned = now[None].n_pages if None in now else 0
+    share = clustering.n_unassigned / clustering.n_pages if clustering.n_pages else 0.0
+    clustering.measures = {**clustering.measures, "unassigned": share}
+    clustering.save(update_fields=["n_pages", "n_unassigned", "measures"])
+
+
+def _why(cluster: Cluster) -> str:
+    if cluster.is_hand_made:
+        return "Made by hand."
+    return "Kept by what people changed; the algorithm did not find it."
+
+
+def _describe(clustering: Clustering, figures: ClusterFigures) -> None:
+    """Set the figures of a cluster that has pages."""
+    urls = _urls(clustering, figures)
+    pages = stored_pages(clustering.site, [pk for pk, _ in spread(urls, MAX_READ_PAGES)])
+    observed = observe_pages("shingles", list(read_pages(pages)))
+    centre = centre_of([page.paths for page in observed])
+    by_distance = sorted(
+        (distance_to(centre, seen.paths), page.url, page.pk)
+        for page, seen in zip(pages, observed, strict=True)
+    )
+    vectors = Counter(page.vector for page in observed if page.vector is not None)
+    figures.signature = best_signature(vectors)[0]
+    figures.url_pattern = storable(pattern_of([url for _, url in urls]))
+    figures.cohesion = cohesion_of([distance for distance, _, _ in by_distance])
+    figures.examples = [pk for _, _, pk in by_distance[:N_EXAMPLES]]
+    figures.importance = figures.importance or float(figures.n_pages)
+
+
+def _urls(clustering: Clustering, figures: ClusterFigures) -> list[tuple[int, str]]:
+    """Return pages of a cluster with their addresses, spread over all where there are too many."""
+    members = PageMembership.objects.filter(clustering=clustering, cluster=figures.cluster)
+    pks = list(members.order_by("page").values_list("page", flat=True))
+    pages = Page.objects.filter(pk__in=spread(pks, MAX_URLS)).order_by("pk")
+    return list(pages.values_list("pk", "url"))
+
+
+def spread(values: Sequence[Value], n: int) -> list[Value]:
+    """Return at most so many values, evenly spread."""
+    if len(values) <= n:
+        return list(values)
+    return [values[index * len(values) // n] for index in range(n)]

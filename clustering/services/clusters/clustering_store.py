@@ -1,0 +1,267 @@
+"""Store a clustering: its clusters under the names that they had before, its pages, its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import xxhash
+from django.db import transaction
+from django.utils import timezone
+
+from clustering.algorithms.continuity import find_successors
+from clustering.algorithms.grouping import Grouping
+from clustering.models import (
+    Cluster,
+    ClusterFigures,
+    Clustering,
+    ClusterReview,
+    Page,
+    PageMembership,
+)
+from clustering.services.clusters.cluster_names import free_name, used_names
+from clustering.services.clusters.current_changes import apply_changes
+from clustering.services.clusters.grouped_pages import GroupedPage, GroupFigures
+from vertex.core.models import Site
+from vertex.core.services.jobs.jobs import JobRun
+from vertex.core.services.people import audit
+from vertex.core.texts import storable
+
+ROWS_PER_STATEMENT = 2_000
+N_KEPT = 10  # clusterings besides the current one
+N_REMEMBERED = (
+    3  # earlier clusterings in which a cluster is looked for that the current one does not have
+)
+MAX_GROUP_CHARS = 100
+MAX_TITLE_CHARS = 200
+
+
+class ClusteringResult(NamedTuple):
+    """All that a run found, before it is stored."""
+
+    algorithm: str
+    params: dict[str, Any]
+    grouping: Grouping
+    pages: Sequence[GroupedPage]
+    figures: Mapping[str, GroupFigures]
+    evidence: dict[str, Any]
+    measures: dict[str, Any]
+    map: Sequence[tuple[int, float, float]]
+    n_sampled: int
+    seconds: float
+    listed_at: datetime  # when the pages were listed
+    compares: bool  # the current clustering stays
+
+
+def store_clustering(run: JobRun, site: Site, found: ClusteringResult) -> dict[str, Any]:
+    """Store a clustering in one transaction, which ends the job, and return the job's result.
+
+    1. Find the clusters that the groups go on as; create the others.
+    2. Write their figures, and the memberships of the pages.
+    3. Make the clustering current, unless it compares, and repeat people's changes in it.
+    4. Delete old clusterings.
+
+    Raises LeaseLost or JobCancelled; nothing is written then.
+    """
+    with transaction.atomic():
+        run.renew(message="storing")
+        Site.objects.select_for_update(no_key=True).get(pk=site.pk)
+        clustering = _write_clustering(run, site, found)
+        cluster_by_group = _find_clusters(clustering, found)
+        _write_figures(clustering, found, cluster_by_group)
+        _write_memberships(clustering, found.pages, cluster_by_group)
+        before = list(Clustering.objects.current().filter(site=site).values_list("pk", flat=True))
+        if not found.compares:
+            switch_current(clustering)
+            _retitle(found, cluster_by_group)
+        apply_changes(clustering=clustering)
+        drop_old_clusterings(site, but=before)
+        result = _result(clustering, found)
+        audit.record(
+            actor=run.job.created_by,
+            action="site.clustered",
+            subject=site.name,
+            site=site,
+            detail={**result, "algorithm": found.algorithm, "compares": found.compares},
+        )
+        run.finish(result)
+    return result
+
+
+def switch_current(clustering: Clustering) -> None:
+    """Make a clustering the site's current one, in the caller's transaction."""
+    Clustering.objects.filter(site=clustering.site_id, is_current=True).update(is_current=False)
+    Clustering.objects.filter(pk=clustering.pk).update(is_current=True)
+    clustering.is_current = True
+
+
+def drop_old_clusterings(site: Site, *, but: Sequence[int] = ()) -> None:
+    """Delete all but the newest clusterings, those named and those on which somebody gave a verdict."""
+    others = Clustering.objects.filter(site=site, is_current=False).exclude(pk__in=but)
+    old = list(others.order_by("-pk").values_list("pk", flat=True)[N_KEPT:])
+    reviews = ClusterReview.objects.filter(clustering__in=old)
+    reviewed = set(reviews.values_list("clustering", flat=True))
+    delete_clusterings([pk for pk in old if pk not in reviewed])
+
+
+def delete_clusterings(pks: Iterable[int]) -> None:
+    for pk in pks:
+        memberships = PageMembership.objects.filter(clustering=pk)
+        memberships._raw_delete("default")  # noqa: SLF001 - nothing refers to them
+        Clustering.objects.filter(pk=pk).delete()
+
+
+def group_key(group: str) -> str:
+    """Return a group's name as it is stored: one that is too long ends with its hash."""
+    name = storable(group)
+    if len(name) <= MAX_GROUP_CHARS:
+        return name
+    return f"{name[: MAX_GROUP_CHARS - 17]} {xxhash.xxh64_hexdigest(name.encode())}"
+
+
+def storable_json(value: Any) -> Any:
+    """Return a JSON value with all its texts fit for the database."""
+    if isinstance(value, dict):
+        return {storable(str(name)): storable_json(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [storable_json(part) for part in value]
+    return storable(value) if isinstance(value, str) else value
+
+
+def _write_clustering(run: JobRun, site: Site, found: ClusteringResult) -> Clustering:
+    return Clustering.objects.create(
+        site=site,
+        algorithm=found.algorithm,
+        params=found.params,
+        why=storable(found.grouping.why),
+        evidence=found.evidence,
+        measures=found.measures,
+        model=storable_json(found.grouping.model),
+        map=found.map,
+        n_sampled=found.n_sampled,
+        seconds=found.seconds,
+        made_at=timezone.now(),
+        made_by=run.job.created_by,
+        job=run.job,
+        assigned_at=found.listed_at,
+    )
+
+
+def _find_clusters(clustering: Clustering, found: ClusteringResult) -> dict[str, Cluster]:
+    """Return the cluster of each group: one of before where the group goes on as that, else a new one."""
+    site = clustering.site
+    pk_by_group = _find_identities(clustering, found.pages)
+    known = Cluster.objects.in_bulk(list(pk_by_group.values()))
+    clusters = {group: known[pk] for group, pk in pk_by_group.items()}
+    names = used_names(site)
+    new = {}
+    for group in sorted(found.figures, key=lambda group: (-found.figures[group].n_pages, group)):
+        if group not in clusters:
+            title = storable(found.figures[group].title, MAX_TITLE_CHARS) or "Pages"
+            name = free_name(title, names)
+            names.add(name)
+            new[group] = Cluster(site=site, name=name, title=title)
+    Cluster.objects.bulk_create(new.values(), batch_size=ROWS_PER_STATEMENT)
+    return clusters | new
+
+
+def _find_identities(clustering: Clustering, pages: Sequence[GroupedPage]) -> dict[str, int]:
+    """Return the cluster that each group goes on as: of the current clustering, else of one before."""
+    group_by_page = {
+        grouped.page.pk: grouped.group for grouped in pages if grouped.group is not None
+    }
+    cluster_by_group: dict[str, int] = {}
+    earlier = Clustering.objects.filter(site=clustering.site).exclude(pk=clustering.pk)
+    for pk in earlier.order_by("-is_current", "-pk").values_list("pk", flat=True)[
+        : 1 + N_REMEMBERED
+    ]:
+        known = set(cluster_by_group.values())
+        memberships = PageMembership.objects.filter(clustering=pk, found__isnull=False)
+        cluster_by_page = {
+            page: cluster
+            for page, cluster in memberships.values_list("page", "found").iterator(chunk_size=5_000)
+            if cluster not in known
+        }
+        successors = find_successors(cluster_by_page, group_by_page)
+        cluster_by_group |= successors
+        group_by_page = {
+            page: group for page, group in group_by_page.items() if group not in successors
+        }
+    return cluster_by_group
+
+
+def _write_figures(
+    clustering: Clustering, found: ClusteringResult, cluster_by_group: Mapping[str, Cluster]
+) -> None:
+    group_by_name = {group.name: group for group in found.grouping.groups}
+    ClusterFigures.objects.bulk_create(
+        [
+            ClusterFigures(
+                clustering=clustering,
+                cluster=cluster_by_group[name],
+                group=group_key(name),
+                n_pages=figures.n_pages,
+                signature=figures.signature,
+                importance=group_by_name[name].importance if name in group_by_name else 0.0,
+                url_pattern=storable(figures.url_pattern),
+                cohesion=figures.cohesion,
+                why=storable(group_by_name[name].why) if name in group_by_name else "",
+                examples=figures.examples,
+            )
+            for name, figures in found.figures.items()
+        ],
+        batch_size=ROWS_PER_STATEMENT,
+    )
+
+
+def _write_memberships(
+    clustering: Clustering, pages: Sequence[GroupedPage], cluster_by_group: Mapping[str, Cluster]
+) -> None:
+    for start in range(0, len(pages), ROWS_PER_STATEMENT):
+        create_memberships(clustering, pages[start : start + ROWS_PER_STATEMENT], cluster_by_group)
+
+
+def create_memberships(
+    clustering: Clustering, pages: Sequence[GroupedPage], cluster_by_group: Mapping[str, Cluster]
+) -> None:
+    """Create the memberships of some pages; those that have gone since they were read are left out."""
+    pks = [grouped.page.pk for grouped in pages]
+    existing = set(Page.objects.filter(pk__in=pks).values_list("pk", flat=True))
+    memberships = []
+    for grouped in pages:
+        if grouped.page.pk not in existing:
+            continue
+        cluster = cluster_by_group.get(grouped.group or "")
+        memberships.append(
+            PageMembership(
+                clustering=clustering,
+                page_id=grouped.page.pk,
+                found=cluster,
+                cluster=cluster,
+                distance=grouped.distance if cluster else None,
+                snapshot_seen=grouped.page.snapshot,
+            )
+        )
+    PageMembership.objects.bulk_create(memberships)
+
+
+def _retitle(found: ClusteringResult, cluster_by_group: Mapping[str, Cluster]) -> None:
+    """Update the titles of clusters that go on, except those that a person gave."""
+    changed = []
+    for group, cluster in cluster_by_group.items():
+        title = storable(found.figures[group].title, MAX_TITLE_CHARS)
+        if title and not cluster.has_own_title and cluster.title != title:
+            cluster.title = title
+            changed.append(cluster)
+    Cluster.objects.bulk_update(changed, ["title"], batch_size=500)
+
+
+def _result(clustering: Clustering, found: ClusteringResult) -> dict[str, Any]:
+    return {
+        "clustering": clustering.pk,
+        "clusters": ClusterFigures.objects.filter(clustering=clustering, n_pages__gt=0).count(),
+        "pages": clustering.n_pages,
+        "unassigned": clustering.n_unassigned,
+        "seconds": round(found.seconds, 2),
+    }
