@@ -39,11 +39,12 @@ console = Console(stderr=True)
 class Step:
     name: str
     command: list[str]
+    is_beside: bool = False  # runs while the steps before it do, and then says what it has to say
 
 
 FORMAT = Step("format", [f"{BIN}/ruff", "format", "--check", "."])
 LINT = Step("lint", [f"{BIN}/ruff", "check", "."])
-TYPES = Step("types", [f"{BIN}/mypy"])
+TYPES = Step("types", [f"{BIN}/mypy"], is_beside=True)
 CONTRACTS = Step("import contracts", [f"{BIN}/lint-imports"])
 MIGRATIONS = Step(
     "migrations", [sys.executable, "manage.py", "makemigrations", "--check", "--dry-run"]
@@ -57,10 +58,10 @@ def all_steps(arguments: list[str]) -> list[Step]:
     return [
         FORMAT,
         LINT,
-        TYPES,
         CONTRACTS,
         MIGRATIONS,
         Step("tests on SQLite", [*PYTEST, *arguments]),
+        TYPES,
         Step("tests on PostgreSQL with Redis", [*servers, *on_postgres]),
     ]
 
@@ -83,16 +84,42 @@ def main(arguments: list[str]) -> int:
     print_missing_programs()
     summary = Table("check", "result", "seconds")
     failed = False
-    for step in quick_steps(arguments) if is_quick else all_steps(arguments):
+    steps = quick_steps(arguments) if is_quick else all_steps(arguments)
+    beside = {step.name: start_beside(step) for step in steps if step.is_beside}
+    for step in steps:
         console.rule(step.name)
         begun = time.monotonic()
-        status = subprocess.run(step.command, cwd=ROOT, check=False, env=environment()).returncode
+        if step.is_beside:
+            status = end_of(beside[step.name])
+        else:
+            status = subprocess.run(
+                step.command, cwd=ROOT, check=False, env=environment()
+            ).returncode
         failed = failed or status != 0
         result = "[green]passed" if status == 0 else f"[red]failed ({status})"
         summary.add_row(step.name, result, f"{time.monotonic() - begun:.0f}")
     console.print(summary)
     print_missing_programs()
     return int(failed)
+
+
+def start_beside(step: Step) -> subprocess.Popen[str]:
+    """Start a step that uses one core only; what it prints is kept until its turn."""
+    return subprocess.Popen(
+        step.command,
+        cwd=ROOT,
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def end_of(process: subprocess.Popen[str]) -> int:
+    """Wait for a step that runs beside the others, print what it said, and return its status."""
+    output, _ = process.communicate()
+    console.print(output, markup=False, highlight=False, end="")
+    return process.returncode
 
 
 def environment() -> dict[str, str]:

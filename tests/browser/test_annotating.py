@@ -11,7 +11,7 @@ from annotation.models import Annotation, Assignment, Attribute, Sample
 from annotation.services.annotations.annotated_values import AnnotatedValue
 from annotation.services.annotations.annotating import annotate
 from clustering.models import Snapshot
-from tests.browser.annotating_stage import Stage
+from tests.browser.annotating_stage import Stage, set_annotating_stage
 from tests.browser.conftest import NARROW, OpenPage
 from tests.browser.test_accessibility import findings_in_both_schemes
 
@@ -20,8 +20,6 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 @pytest.fixture
 def stage(people: object) -> Stage:
-    from tests.browser.annotating_stage import set_annotating_stage
-
     return set_annotating_stage()
 
 
@@ -209,8 +207,6 @@ def test_keys_are_changed_by_each_person(editor: Page, stage: Stage) -> None:
 
 
 def test_records_are_marked_with_their_siblings(open_page: OpenPage, people: object) -> None:
-    from tests.browser.annotating_stage import set_annotating_stage
-
     stage = set_annotating_stage("list", n_pages=3, n_samples=2, attributes=3)
     path = f"/sites/{stage.site.name}/clusters/{stage.cluster.name}/samples/1/"
     editor = open_page(path, who="editor", reduced_motion="reduce")

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from annotation.services.verticals.policies import change_policy
 from rules.models import Rule
+from tests.browser.annotating_stage import set_annotating_stage
 from tests.browser.conftest import OpenPage
 from tests.browser.scripted_editor import ScriptedEditor
 
@@ -19,8 +20,6 @@ MOST_KEYS = 40
 def test_a_cluster_of_eight_attributes_is_published_with_forty_keys(
     open_page: OpenPage, people: dict[str, Any]
 ) -> None:
-    from tests.browser.annotating_stage import set_annotating_stage
-
     stage = set_annotating_stage(n_pages=12, n_samples=6, attributes=8)
     change_policy(site=stage.site, publishing="anybody", second_share=0, actor=None)
     editor = ScriptedEditor(open_page("/sites/", who="reviewer", reduced_motion="reduce"), stage)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
 from pytest_django.live_server_helper import LiveServer
 
 from clustering.models import Snapshot
+from clustering.services.looks.frames import make_token
 from tests.apps.clustering.fake_host import Answer, FakeHost
+from tests.browser import frame_stage
 from tests.browser.conftest import OpenPage
 from tests.browser.payloads import payloads
 
@@ -68,17 +68,15 @@ def show_all(page: Page, addresses: list[str], sandbox: str, patience: int = 60_
 
 
 def snapshots_of(home: FakeHost) -> list[Snapshot]:
-    frames: Any = importlib.import_module("tests.browser.frame_stage")
-    site = frames.site_of("hostile")
+    site = frame_stage.site_of("hostile")
     return [
-        frames.snapshot_of(site, f"{home.url}/page/{n}", payload.encode())
+        frame_stage.snapshot_of(site, f"{home.url}/page/{n}", payload.encode())
         for n, payload in enumerate(payloads(home.url))
     ]
 
 
 def frame_address(snapshot: Snapshot) -> str:
-    frames: Any = importlib.import_module("clustering.services.looks.frames")
-    token = frames.make_token(snapshot)
+    token = make_token(snapshot)
     return f"/sites/hostile/frames/{snapshot.pk}/?token={token}"
 
 
@@ -117,9 +115,10 @@ def test_without_protection_many_run_and_call_home(chromium: Browser, home: Fake
 def test_a_frame_opened_by_itself_runs_nothing_at_all(
     open_page: OpenPage, people: object, home: FakeHost, live_server: LiveServer
 ) -> None:
-    frames: Any = importlib.import_module("tests.browser.frame_stage")
     everything = "\n".join(payload for payload in payloads(home.url) if "<plaintext" not in payload)
-    snapshot = frames.snapshot_of(frames.site_of("hostile"), f"{home.url}/all", everything.encode())
+    snapshot = frame_stage.snapshot_of(
+        frame_stage.site_of("hostile"), f"{home.url}/all", everything.encode()
+    )
     page = open_page("/sites/")
     ran = listen(page)
     page.goto(frame_address(snapshot))

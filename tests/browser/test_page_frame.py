@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import pytest
@@ -10,6 +9,9 @@ from playwright.sync_api import Frame, Page
 from pytest_django import Settings
 
 from clustering.models import Snapshot
+from tests.algorithms.clustering.dom.frame.test_rendering import rendered, stored_map
+from tests.algorithms.mis_nested import mis_nested
+from tests.browser import frame_stage
 from tests.browser.conftest import OpenPage
 
 pytestmark = pytest.mark.browser
@@ -20,28 +22,22 @@ HTML = """<!doctype html><html><head><title>Shop</title></head><body style="marg
 <div style="height:3000px"></div><p id=z>last</p></body></html>"""
 
 
-def frames() -> Any:
-    """Return the module that stores the pages: models cannot be imported before Django is set up."""
-    return importlib.import_module("tests.browser.frame_stage")
-
-
 @pytest.fixture
 def small(people: object) -> Snapshot:
-    site = frames().site_of("shop")
-    snapshot: Snapshot = frames().snapshot_of(site, "https://shop.example/small", HTML.encode())
-    return snapshot
+    site = frame_stage.site_of("shop")
+    return frame_stage.snapshot_of(site, "https://shop.example/small", HTML.encode())
 
 
 @pytest.fixture
 def opened(open_page: OpenPage, small: Snapshot) -> tuple[Page, Frame]:
-    page = open_page(frames().look_address(small))
-    frame = frames().inside(page)
+    page = open_page(frame_stage.look_address(small))
+    frame = frame_stage.inside(page)
     return page, frame
 
 
 def told(page: Page, kind: str, n: int = 1) -> Any:
     """Wait for so many messages of a kind and return the last."""
-    return frames().wait_for(page, kind, n)[-1]
+    return frame_stage.wait_for(page, kind, n)[-1]
 
 
 def number_of(frame: Frame, selector: str) -> int:
@@ -52,28 +48,27 @@ def number_of(frame: Frame, selector: str) -> int:
 def test_a_click_takes_the_node_that_is_pointed_at(
     open_page: OpenPage, people: object, settings: Settings, name: str
 ) -> None:
-    [snapshot] = frames().demo_snapshots(name, "1", 1, settings)
-    page = open_page(frames().look_address(snapshot))
-    frame = frames().inside(page)
-    frames().fill_window(page)
-    places = frames().places_of_elements(frame)
+    [snapshot] = frame_stage.demo_snapshots(name, "1", 1, settings)
+    page = open_page(frame_stage.look_address(snapshot))
+    frame = frame_stage.inside(page)
+    frame_stage.fill_window(page)
+    places = frame_stage.places_of_elements(frame)
 
-    assert frames().stored_tree(snapshot) == frames().shown_tree(frame)
+    assert frame_stage.stored_tree(snapshot) == frame_stage.shown_tree(frame)
     assert len(places) > 60
-    assert [] == frames().wrong_clicks(page, places)
+    assert [] == frame_stage.wrong_clicks(page, places)
 
 
 def test_browsers_build_the_tree_that_was_stored_however_badly_it_is_nested(
     open_page: OpenPage,
 ) -> None:
-    read = importlib.import_module("tests.algorithms.clustering.dom.frame.test_rendering")
-    documents = [read.mis_nested(seed, 60) for seed in range(150)]
-    rendered = [read.rendered(html) for html in documents]
+    documents = [mis_nested(seed, 60) for seed in range(150)]
+    bodies = [rendered(html) for html in documents]
     page = open_page("/favicon.ico", who=None)
-    shown = page.evaluate(frames().TREES, rendered)
+    shown = page.evaluate(frame_stage.TREES, bodies)
 
     assert [] == [
-        html for html, tree in zip(documents, shown, strict=True) if read.stored_map(html) != tree
+        html for html, tree in zip(documents, shown, strict=True) if stored_map(html) != tree
     ]
 
 
@@ -131,7 +126,7 @@ class TestText:
     def test_the_text_around_rows_that_browsers_group_is_that_of_the_table(
         self, opened: tuple[Page, Frame], small: Snapshot
     ) -> None:
-        assert frames().stored_tree(small) == frames().shown_tree(opened[1])
+        assert frame_stage.stored_tree(small) == frame_stage.shown_tree(opened[1])
         assert 1 == opened[1].evaluate("document.querySelectorAll('tbody:not([data-n])').length")
 
 
@@ -174,7 +169,7 @@ class TestGestures:
         for direction in ("next", "child", "next", "parent"):
             page.evaluate(f"frame.step({direction!r})")
 
-        chosen = [step["number"] for step in frames().wait_for(page, "hover", 4)]
+        chosen = [step["number"] for step in frame_stage.wait_for(page, "hover", 4)]
         names = ["body", "#a", "b", "table"]
         body, paragraph, bold, _ = (number_of(frame, name) for name in names)
         assert [body, paragraph, bold, paragraph] == chosen

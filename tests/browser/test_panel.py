@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from annotation.services.samples.sampling import draw_samples, samples_request
+from rules.services.learning.panel import learn_panel
+from tests.apps.rules.shop_cast import annotate_product, products_of, shop
+from vertex.core.services.jobs.jobs import run_job
 from vertex.core.services.jobs.requests import create_here
 
 
 @pytest.fixture
 def annotated_shop(people: dict[str, Any]) -> str:
     """Return the name of a shop's cluster of products, of which two pages are annotated."""
-    cast = importlib.import_module("tests.apps.rules.shop_cast")
-    sampling = importlib.import_module("annotation.services.samples.sampling")
-    jobs = importlib.import_module("vertex.core.services.jobs.jobs")
-    site = cast.shop(14)
-    jobs.run_job(create_here(sampling.samples_request(site=site)).pk, sampling.draw_samples)
-    cast.annotate_product(site, 1)
-    cast.annotate_product(site, 2)
-    name: str = cast.products_of(site).name
-    importlib.import_module("rules.services.learning.panel").learn_panel(
-        cluster=cast.products_of(site)
-    )
-    return name
+    site = shop(14)
+    run_job(create_here(samples_request(site=site)).pk, draw_samples)
+    annotate_product(site, 1)
+    annotate_product(site, 2)
+    cluster = products_of(site)
+    learn_panel(cluster=cluster)
+    return cluster.name
 
 
 def test_the_panel_shows_what_the_rule_finds_and_the_way_to_each_page(

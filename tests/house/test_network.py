@@ -1,6 +1,7 @@
 """Only one package opens sockets; the others do not even import what could."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,7 @@ SOURCES = sorted(
 MAY_USE_SOCKET = {"vertex/management/commands/up.py"}
 
 
+@cache
 def imported(path: Path) -> set[str]:
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text())):

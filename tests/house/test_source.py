@@ -1,6 +1,7 @@
 """How the source reads: imports at the top, few broad excepts, tests beside it."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,8 +17,13 @@ SOURCES = sorted(
 BROAD_EXCEPTS_ALLOWED = 4  # one page or one site of a batch may fail, and then a row says so
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def functions() -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    trees = [ast.parse(path.read_text()) for path in SOURCES]
+    trees = [tree_of(path) for path in SOURCES]
     return [
         node
         for tree in trees
@@ -41,7 +47,7 @@ def test_broad_excepts_are_counted() -> None:
     broad = [
         f"{path.relative_to(ROOT)}:{node.lineno}"
         for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, ast.ExceptHandler) and is_broad(node) and not cleans_up_and_raises(node)
     ]
 
@@ -61,7 +67,7 @@ def cleans_up_and_raises(node: ast.ExceptHandler) -> bool:
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_module_says_what_it_is(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text()))
+    assert ast.get_docstring(tree_of(path))
 
 
 PURE = [ROOT / app / layer for app in APPS for layer in ("algorithms", "dom", "values")]
