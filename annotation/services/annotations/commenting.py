@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from annotation.algorithms.anchors.node_paths import AnchorProblem, select_node
 from annotation.models import Attribute, Comment
-from annotation.services.page.stored_pages import PageUnfit, read_page, tree_of
+from annotation.services.page.stored_pages import PageUnfit, read_page
 from clustering.models import Page, Snapshot
+from clustering.services.pages.stored_trees import read_tree
 from vertex.core.models import User
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
@@ -107,7 +108,7 @@ def _attribute(page: Page, name: str) -> Attribute:
 
 def _checked_xpath(snapshot: Snapshot, xpath: str) -> str:
     """Return the XPath with positions of the node at an XPath. Raises ValidationError."""
-    tree = tree_of(snapshot)
+    tree = read_tree(snapshot)
     if tree is None:
         raise ValidationError({"xpath": "The page has no tree, so comment on it as a whole."})
     try:

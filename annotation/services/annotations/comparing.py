@@ -10,8 +10,8 @@ from annotation.algorithms.anchors.node_paths import AnchorProblem
 from annotation.algorithms.anchors.page_texts import read_texts
 from annotation.models import Annotation, Attribute, SecondAnnotation
 from annotation.services.annotations.annotated_values import anchor_of, current_revision
-from annotation.services.page.stored_pages import tree_of
 from clustering.models import Page
+from clustering.services.pages.stored_trees import read_tree
 
 
 def compare_again(page: Page, attributes: Iterable[Attribute | None]) -> None:
@@ -29,7 +29,7 @@ def compare(row: SecondAnnotation) -> None:
     """Compare a second annotation with the first one as it is now, where there is one of the same bytes."""
     first = first_rows(row)
     agreement = ""
-    tree = tree_of(row.snapshot) if first else None
+    tree = read_tree(row.snapshot) if first else None
     if tree is not None:
         first_anchors = [anchor for anchor in map(anchor_of, first) if anchor is not None]
         try:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from lxml.html import HtmlElement
-
 from annotation.algorithms.anchors.page_texts import read_texts
 from annotation.algorithms.anchors.picking import NumberedPage
 from clustering.dom.page import PageTooLarge, parse_page
@@ -13,14 +11,6 @@ from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
 class PageUnfit(Exception):
     """Nothing can be annotated on a page; the message says why and what to do."""
-
-
-def tree_of(snapshot: Snapshot) -> HtmlElement | None:
-    """Parse a snapshot's bytes; None where they are gone or hold no tree."""
-    try:
-        return parse_page(page_store().read(snapshot.body), snapshot.content_type).tree
-    except (BodyMissing, BodyDamaged, PageTooLarge):
-        return None
 
 
 def snapshot_to_annotate(page: Page) -> Snapshot:

@@ -14,9 +14,9 @@ from annotation.algorithms.suggestions.names import meaning_of
 from annotation.algorithms.suggestions.spots import PagePrint, SpotIndex
 from annotation.algorithms.suggestions.suggestion import Suggestion, suggest
 from annotation.models import Annotation, Attribute, Sample
-from annotation.services.page.stored_pages import tree_of
 from annotation.services.seams import known_values_source
 from clustering.models import PageMembership, Snapshot
+from clustering.services.pages.stored_trees import read_tree
 from vertex.core.services.people.people import keeps_sites_apart
 
 N_OTHERS = 5  # samples of the cluster that a page is compared with
@@ -73,7 +73,7 @@ def _print_of(pk: int) -> PagePrint | None:
     snapshot = Snapshot.objects.select_related("page").filter(pk=pk).first()
     if snapshot is None:
         return None
-    tree = tree_of(snapshot)
+    tree = read_tree(snapshot)
     return None if tree is None else SpotIndex(tree, snapshot.page.url).page_print
 
 

@@ -99,7 +99,7 @@ def clusters_to_draw(site: Site, name: str) -> list[Cluster]:
 
 
 def _pages_of(cluster: Cluster) -> list[StoredPage]:
-    """Return the cluster's pages that can be learnt from: whole, and no errors."""
+    """Return the cluster's pages that can be learnt from."""
     members = PageMembership.objects.of_cluster(cluster).learnable()
     rows = members.order_by("page").values_list(
         *("page_id", "page__url", "page__url_hash", "page__latest_snapshot_id"),

@@ -15,17 +15,15 @@ from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
-from lxml.html import HtmlElement
 
 from clustering.dom.frame.rendering import wanted_files
-from clustering.dom.page import PageTooLarge, parse_page
 from clustering.fetching.client import open_fetcher
 from clustering.models import Asset, Snapshot, SnapshotAssets
 from clustering.services.looks.asset_fetching import PageFiles, SiteFiles
+from clustering.services.pages.stored_trees import read_tree
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs.jobs import JobExists, JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
-from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
 MOST_SNAPSHOTS = 10_000  # of one job
 ROUNDS = 7  # sheets that import sheets that name images
@@ -122,7 +120,7 @@ def _dressed(pks: list[int]) -> set[int]:
 
 def _dress(run: JobRun, files: SiteFiles, snapshot: Snapshot) -> SnapshotAssets:
     """Fetch what one snapshot is drawn with and write down what it has."""
-    tree = _tree_of(snapshot)
+    tree = read_tree(snapshot)
     page = PageFiles(files, snapshot)
     if tree is not None:
         with run.kept_alive():
@@ -143,10 +141,3 @@ def _dress(run: JobRun, files: SiteFiles, snapshot: Snapshot) -> SnapshotAssets:
                 "fetched_at": timezone.now(),
             },
         )[0]
-
-
-def _tree_of(snapshot: Snapshot) -> HtmlElement | None:
-    try:
-        return parse_page(page_store().read(snapshot.body), snapshot.content_type).tree
-    except (BodyMissing, BodyDamaged, PageTooLarge):
-        return None

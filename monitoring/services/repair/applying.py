@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import Max, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from annotation.algorithms.anchors.anchoring import anchor_node
@@ -17,19 +17,21 @@ from annotation.algorithms.anchors.page_texts import read_texts
 from annotation.models import Annotation, Assignment, Attribute, Vertical
 from annotation.services.annotations.annotated_values import AnnotatedValue
 from annotation.services.annotations.annotating import annotate, annotate_page
-from annotation.services.page.stored_pages import tree_of
 from annotation.services.samples import sampling
 from clustering.models import Cluster, Clustering, Page, PageMembership, Snapshot
 from clustering.services.clusters.clusterings import clustering_request
 from clustering.services.pages.pages import Visit, prepare_visits, store_visits
+from clustering.services.pages.stored_trees import read_tree
 from monitoring.algorithms.repair import ProposedPage
 from monitoring.models import Proposal, SiteChange
 from monitoring.services.checks.changes import end_change
 from monitoring.services.checks.fresh_pages import FreshPage
 from monitoring.services.repair.plans import RepairPlan
 from monitoring.services.repair.relearning import RelearntRule
-from rules.models import Rule, RuleSample
+from rules.models import Rule
+from rules.services.learning.sample_pages import SamplePages
 from rules.services.learning.schemas import vertical_of
+from rules.services.learning.versions import figure_of, save_version
 from rules.services.review.publishing import publish_rule
 from vertex.core.models import Site, User
 from vertex.core.services.jobs import jobs
@@ -152,22 +154,21 @@ def _publish_copy(rule: Rule, cluster: Cluster, actor: User | None) -> Rule | No
     published = Rule.objects.published().filter(cluster=cluster).first()
     if published is not None:
         return published
-    with transaction.atomic():
-        copy = _create_version(
-            cluster,
-            rule,
-            actor,
-            f"reused from {rule}",
-            {
-                "definition": rule.definition,
-                "stylesheet": rule.stylesheet,
-                "figures": rule.figures,
-                "validation": rule.validation,
-                "origin": rule.origin,
-                "edited_from": rule.edited_from,
-            },
-        )
-        _create_samples(copy, [], _snapshots_of_cluster(cluster)[:MAX_UNANNOTATED_SAMPLES])
+    copy = Rule(
+        cluster=cluster,
+        vertical=rule.vertical,
+        schema=rule.schema,
+        definition=rule.definition,
+        stylesheet=rule.stylesheet,
+        figures=rule.figures,
+        validation=rule.validation,
+        learner=rule.learner,
+        origin=rule.origin,
+        edited_from=rule.edited_from,
+        comment=f"reused from {rule}",
+    )
+    unannotated = _snapshots_of_cluster(cluster)[:MAX_UNANNOTATED_SAMPLES]
+    _save_draft(copy, before=rule, pages=SamplePages([], unannotated, []), actor=actor)
     try:
         publish_rule(rule=copy, actor=actor)
     except ValidationError:
@@ -179,78 +180,46 @@ def _create_repaired(
     relearnt: RelearntRule, before: Rule, cluster: Cluster, actor: User | None
 ) -> Rule:
     """Create a relearnt rule as a draft, with the pages from which it was learnt."""
-    annotated = [page.url for page in relearnt.annotated]
-    with transaction.atomic():
-        rule = _create_version(
-            cluster,
-            before,
-            actor,
-            "repaired after a site change",
-            {
-                "definition": relearnt.definition.as_json(),
-                "stylesheet": relearnt.stylesheet,
-                "figures": _figures_json(relearnt),
-                "validation": {"pages": relearnt.verdict.n_pages, "repaired": relearnt.measures},
-            },
-        )
-        _create_samples(
-            rule,
-            _snapshots_of_pages(cluster, annotated),
-            _snapshots_of_pages(cluster, relearnt.unannotated),
-        )
+    figures = []
+    for attribute in relearnt.definition.attributes:
+        n_annotated = sum(attribute.attribute in page.values for page in relearnt.annotated)
+        figures.append(figure_of(attribute, n_annotated=n_annotated, missing_on=[]))
+    rule = Rule(
+        cluster=cluster,
+        vertical=before.vertical,
+        schema=before.schema,
+        definition=relearnt.definition.as_json(),
+        stylesheet=relearnt.stylesheet,
+        figures=figures,
+        validation={"pages": relearnt.verdict.n_pages, "repaired": relearnt.measures},
+        learner=before.learner,
+        comment="repaired after a site change",
+    )
+    pages = SamplePages(
+        annotated=_snapshots_of_pages(cluster, [page.url for page in relearnt.annotated]),
+        unannotated=_snapshots_of_pages(cluster, relearnt.unannotated),
+        held_out=[],
+    )
+    _save_draft(rule, before=before, pages=pages, actor=actor)
     return rule
 
 
-def _create_version(
-    cluster: Cluster, before: Rule, actor: User | None, comment: str, columns: dict[str, Any]
-) -> Rule:
-    """Create a further version of a cluster's rule, as a draft; the cluster describes the same vertical."""
-    Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
-    vertical = vertical_of(cluster)
+@transaction.atomic
+def _save_draft(rule: Rule, *, before: Rule, pages: SamplePages, actor: User | None) -> None:
+    """Save a version that follows another one; its cluster describes the same vertical from now on."""
+    save_version(rule, pages=pages, actor=actor)
+    vertical = vertical_of(rule.cluster)
     if vertical is None or vertical.pk != before.vertical_id:
         Assignment.objects.update_or_create(
-            site=cluster.site, cluster=cluster, defaults={"vertical": before.vertical}
+            site=rule.cluster.site, cluster=rule.cluster, defaults={"vertical": before.vertical}
         )
-    last = Rule.objects.filter(cluster=cluster).aggregate(last=Max("version"))["last"] or 0
-    rule = Rule.objects.create(
-        cluster=cluster,
-        version=last + 1,
-        vertical=before.vertical,
-        schema=before.schema,
-        learner=before.learner,
-        comment=comment,
-        made_by=actor,
-        **columns,
-    )
     audit.record(
         actor=actor,
         action="rule.repaired",
         subject=str(rule),
-        site=cluster.site,
-        detail={"from": str(before), "comment": comment},
+        site=rule.cluster.site,
+        detail={"from": str(before), "comment": rule.comment},
     )
-    return rule
-
-
-def _figures_json(relearnt: RelearntRule) -> list[dict[str, Any]]:
-    figures = []
-    for attribute in relearnt.definition.attributes:
-        best = attribute.alternatives[0] if attribute.alternatives else None
-        figures.append(
-            {
-                "attribute": attribute.attribute,
-                "kind": best.kind if best else "none",
-                "xpath": best.xpath if best else "",
-                "precision": best.numbers.precision if best else 0.0,
-                "distance": best.numbers.distance if best else 0,
-                "support": best.numbers.support if best else 0.0,
-                "n_annotated": sum(
-                    attribute.attribute in page.values for page in relearnt.annotated
-                ),
-                "missing_on": [],
-            }
-        )
-    return figures
 
 
 def _snapshots_of_cluster(cluster: Cluster) -> list[Snapshot]:
@@ -272,15 +241,6 @@ def _latest_snapshots(pages: QuerySet[Page]) -> list[Snapshot]:
         page.latest_snapshot for page in with_snapshot.select_related("latest_snapshot__page")
     ]
     return [snapshot for snapshot in snapshots if snapshot is not None]
-
-
-def _create_samples(rule: Rule, annotated: Iterable[Snapshot], others: Iterable[Snapshot]) -> None:
-    uses = ((RuleSample.Use.ANNOTATED, annotated), (RuleSample.Use.UNANNOTATED, others))
-    RuleSample.objects.bulk_create(
-        RuleSample(rule=rule, snapshot=snapshot, use=use)
-        for use, snapshots in uses
-        for snapshot in snapshots
-    )
 
 
 def _annotate(
@@ -308,7 +268,7 @@ def _annotate(
 def _annotate_snapshot(
     snapshot: Snapshot, page: ProposedPage, attributes: Mapping[str, Attribute], actor: User | None
 ) -> None:
-    tree = tree_of(snapshot)
+    tree = read_tree(snapshot)
     if tree is None:
         return
     texts = read_texts(tree)

@@ -4,86 +4,79 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
 from annotation.models import Annotation
-from clustering.algorithms.grouping import RawPage
 from clustering.models import PageMembership, Snapshot
+from clustering.services.pages.stored_trees import read_snapshot
 from rules.algorithms.running.record_lines import Line, line_json, lines_of_extracted
 from rules.bundle.extraction import extract
 from rules.models import JudgedPage, Review, Rule, RuleSample
 from rules.services.learning.sample_pages import refuse_stopped
 from rules.services.learning.schemas import runnable
-from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
-N_JUDGED = 20
-N_TRIED = 30  # pages more than needed, for those whose bytes are gone
+MAX_JUDGED: Final = 20
+N_SPARE: Final = 30  # pages more than needed, for those whose bytes are gone
 
 
 def draw_pages(review: Review) -> None:
-    """Draw the pages of a review and keep what the rule extracts from them.
+    """Draw the pages of a review and save what the rule extracts from them.
 
-    Where the same stylesheet was proposed before, its pages come along with what was said of them.
+    Where the same stylesheet was proposed before, its pages come along with their verdicts.
     """
     before = Review.objects.filter(rule=review.rule_id, stylesheet_hash=review.stylesheet_hash)
     last = before.exclude(pk=review.pk).order_by("-pk").first()
     if last is not None and last.pages.update(review=review):
         return
-    drawn: list[JudgedPage] = []
-    for snapshot in held_out(review.rule, N_JUDGED + N_TRIED):
+    pages: list[JudgedPage] = []
+    for snapshot in held_out(review.rule, MAX_JUDGED + N_SPARE):
         lines = lines_of_snapshot(review.rule, snapshot)
-        if lines is not None:
-            drawn.append(
-                JudgedPage(
-                    review=review,
-                    snapshot=snapshot,
-                    rank=len(drawn) + 1,
-                    records=[line_json(line, nodes=True) for line in lines],
-                )
-            )
-        if len(drawn) == N_JUDGED:
+        if lines is None:
+            continue
+        records = [line_json(line, nodes=True) for line in lines]
+        rank = len(pages) + 1
+        pages.append(JudgedPage(review=review, snapshot=snapshot, rank=rank, records=records))
+        if rank == MAX_JUDGED:
             break
-    JudgedPage.objects.bulk_create(drawn)
+    JudgedPage.objects.bulk_create(pages)
 
 
 def held_out(rule: Rule, n: int) -> list[Snapshot]:
     """Return the latest snapshots of some pages of a rule's cluster that are neither samples nor annotated.
 
-    The hash of their addresses decides, from a point that follows from the rule: the same pages for the same
-    version always, others for the next one.
+    The hash of their addresses decides, from a point that follows from the rule: always the same pages for
+    the same version, others for the next one.
     """
     samples = RuleSample.objects.filter(rule=rule).exclude(use=RuleSample.Use.HELD_OUT)
     members = PageMembership.objects.of_cluster(rule.cluster_id).learnable()
     members = members.exclude(page__in=samples.values("snapshot__page"))
-    members = members.exclude(page__in=Annotation.objects.live().values("page")).order_by(
-        "page__url_hash"
-    )
+    members = members.exclude(page__in=Annotation.objects.live().values("page"))
+    by_hash = members.order_by("page__url_hash")
     start = sha256(f"{rule.cluster_id}:{rule.version}".encode()).digest()[:16]
-    after = members.filter(page__url_hash__gte=start).values_list(
-        "page__latest_snapshot_id", flat=True
-    )
-    before = members.filter(page__url_hash__lt=start).values_list(
-        "page__latest_snapshot_id", flat=True
-    )
-    ids = [*after[:n], *before[:n]][:n]
-    found = Snapshot.objects.select_related("page").in_bulk(ids)
-    return [found[pk] for pk in ids]
+    ids: list[int] = []
+    for part in (
+        by_hash.filter(page__url_hash__gte=start),
+        by_hash.filter(page__url_hash__lt=start),
+    ):
+        ids += part.values_list("page__latest_snapshot_id", flat=True)[:n]
+    ids = ids[:n]
+    snapshot_by_pk = Snapshot.objects.select_related("page").in_bulk(ids)
+    return [snapshot_by_pk[pk] for pk in ids]
 
 
 def lines_of_snapshot(rule: Rule, snapshot: Snapshot) -> list[Line] | None:
     """Return what a rule extracts from a snapshot; None where its bytes are gone. Raises RuleStopped."""
-    try:
-        body = page_store().read(snapshot.body)
-    except (BodyMissing, BodyDamaged):
+    page = read_snapshot(snapshot)
+    if page is None:
         return None
-    ready, url = runnable(rule), snapshot.page.url
-    extracted = extract(RawPage(url, body, snapshot.content_type), ready, nodes=True)
+    runnable_rule = runnable(rule)
+    extracted = extract(page, runnable_rule, nodes=True)
     refuse_stopped(snapshot, extracted)
-    return lines_of_extracted(url, ready, extracted)
+    return lines_of_extracted(page.url, runnable_rule, extracted)
 
 
 def stylesheet_hash(rule: Rule) -> str:
-    """Return what tells whether a rule is still the one that was looked at."""
+    """Return the hash by which a rule is known to be still the one that was inspected."""
     return sha256(rule.stylesheet.encode()).hexdigest()
 
 

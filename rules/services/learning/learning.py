@@ -1,4 +1,4 @@
-"""Learn the rule of each annotated cluster, and say what it does on the samples."""
+"""Learn the rule of each annotated cluster, and report what it does on the samples."""
 
 from __future__ import annotations
 
@@ -8,30 +8,26 @@ from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import models, transaction
-from django.utils import timezone
-from lxml.etree import _Element
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Vertical
-from annotation.services.page.stored_pages import tree_of
 from clustering.models import Cluster, Clustering, Snapshot
 from rules.algorithms.learning.learner import LEARNERS, learn_from
 from rules.algorithms.learning.list_learner import learn_list
-from rules.algorithms.learning.samples import Samples, read_samples
-from rules.algorithms.learning.targets import AnnotatedPage
-from rules.algorithms.rule.rule import AttributeRule, ClusterRule
+from rules.algorithms.learning.samples import Samples
+from rules.algorithms.rule.rule import ClusterRule
 from rules.algorithms.running.records import Extracted, RunnableRule
 from rules.algorithms.running.run_rule import extract_tree
 from rules.algorithms.stylesheet.stylesheet import stylesheet_of
 from rules.models import Rule, RuleSample
 from rules.services.learning.sample_pages import (
-    SamplePages,
-    annotated_page,
+    ClusterSamples,
     extract_snapshot,
+    read_cluster_samples,
     sample_pages_of,
 )
 from rules.services.learning.schemas import runnable, vertical_of
-from rules.services.learning.tree_cache import WALKS, kept_tree
+from rules.services.learning.versions import figure_of, lock_versions, save_version
 from rules.services.review.publishing import publish_rule
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
@@ -79,7 +75,7 @@ def learn_rules(run: JobRun) -> dict[str, Any]:
             f"nothing is annotated in {params['cluster'] or 'any cluster'} of {site.name}; "
             "annotate a page first, or import annotations"
         )
-    refused = []
+    refusals = []
     for n_done, cluster in enumerate(clusters):
         run.renew(n_done=n_done, n_total=len(clusters), message=cluster.title)
         with run.kept_alive():
@@ -90,10 +86,10 @@ def learn_rules(run: JobRun) -> dict[str, Any]:
             try:
                 publish_rule(rule=rule, actor=run.job.created_by, is_forced=params["is_forced"])
             except ValidationError as error:
-                refused += error.messages
+                refusals += error.messages
     run.renew(n_done=len(clusters))
-    if refused:
-        raise jobs.JobFailed(" ".join(refused))
+    if refusals:
+        raise jobs.JobFailed(" ".join(refusals))
     return {"rules": len(clusters), "published": 0 if params["is_draft"] else len(clusters)}
 
 
@@ -106,21 +102,10 @@ class LearntRule(NamedTuple):
     cluster: Cluster
     vertical: Vertical
     attributes: list[AttributeType]
-    pages: SamplePages
-    marked: dict[int, AnnotatedPage]  # by snapshot, those that have a tree
-    trees: list[_Element | None]  # of the samples, in their order
-    samples: Samples
+    samples: ClusterSamples
     rule: ClusterRule
     stylesheet: str
-    extracted: list[Extracted | None]  # on the samples, in their order
-
-    @property
-    def annotated(self) -> list[AnnotatedPage]:
-        return list(self.marked.values())
-
-    @property
-    def runnable(self) -> RunnableRule:
-        return RunnableRule(self.cluster.name, 0, self.stylesheet, self.attributes)
+    extracted: list[Extracted | None]  # on the samples, in their order; None without a tree
 
 
 def learn_rule(*, cluster: Cluster, learner: str = "default", actor: User | None = None) -> Rule:
@@ -129,55 +114,46 @@ def learn_rule(*, cluster: Cluster, learner: str = "default", actor: User | None
     Raises JobFailed where the cluster describes no vertical.
     """
     learnt = learn_samples(cluster, learner)
-    validation = _validation(learnt.runnable, learnt.pages.held_out)
-    with transaction.atomic():
-        Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
-        rule = Rule(cluster=cluster, version=next_version(cluster), learner=learner)
-        _write(rule, learnt, validation, actor)
+    unversioned = RunnableRule(cluster.name, 0, learnt.stylesheet, learnt.attributes)
+    rule = Rule(cluster=cluster, learner=learner)
+    rule.validation = _validation(unversioned, learnt.samples.pages.held_out)
+    _save_learnt(rule, learnt, actor)
     return rule
 
 
-def keep_draft(*, cluster: Cluster, actor: User | None = None) -> tuple[Rule, LearntRule]:
-    """Learn a cluster's rule anew and let the newest version be what was learnt, if it is a draft.
+@transaction.atomic
+def save_draft(*, learnt: LearntRule, actor: User | None = None) -> Rule:
+    """Save what was learnt as the newest version, if that is a learnt draft, else as a further one.
 
-    Else that is a further version. Pages that were no samples are not looked at: `check_held_out` does that.
-    Raises JobFailed where the cluster describes no vertical.
+    Pages that were no samples are not read: `check_held_out` does that.
     """
-    learnt = learn_samples(cluster, is_kept=True)
-    with transaction.atomic():
-        Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
-        newest = Rule.objects.filter(cluster=cluster).order_by("-version").first()
-        is_draft = (
-            newest is not None and newest.state == Rule.State.DRAFT and bool(newest.definition)
-        )
-        rule = (
-            newest if is_draft and newest else Rule(cluster=cluster, version=next_version(cluster))
-        )
-        _write(rule, learnt, {}, actor)
-    return rule, learnt
+    newest = lock_versions(learnt.cluster)
+    if newest is not None and newest.state == Rule.State.DRAFT and newest.definition:
+        rule = newest
+        rule.validation = {}
+    else:
+        rule = Rule(cluster=learnt.cluster)
+    _save_learnt(rule, learnt, actor)
+    return rule
 
 
 def check_held_out(*, rule: Rule) -> None:
     """Measure a draft on pages that were no samples, where that was not done yet."""
     if rule.validation:
         return
-    trial = replace(runnable(rule), trust={})
-    held_out = [
-        sample.snapshot
-        for sample in rule.samples.filter(use=RuleSample.Use.HELD_OUT).select_related(
-            "snapshot__page"
-        )
-    ]
-    rule.validation = _validation(trial, held_out)
+    held_out = rule.samples.filter(use=RuleSample.Use.HELD_OUT).select_related("snapshot__page")
+    untrusted = replace(runnable(rule), trust={})
+    rule.validation = _validation(untrusted, [sample.snapshot for sample in held_out])
     rule.save(update_fields=["validation"])
 
 
 def learn_samples(
-    cluster: Cluster, learner: str = "default", *, is_kept: bool = False
+    cluster: Cluster, learner: str = "default", *, is_cached: bool = False
 ) -> LearntRule:
-    """Learn from a cluster's samples and run what was learnt on them. Raises JobFailed.
+    """Learn from a cluster's samples and run what was learnt on them.
 
-    The pages are kept for the next time where it comes soon.
+    `is_cached` keeps the pages for the next time, where it comes soon. Raises JobFailed where the cluster
+    describes no vertical.
     """
     vertical = vertical_of(cluster)
     if vertical is None:
@@ -185,81 +161,73 @@ def learn_samples(
             f"{cluster.site.name} has no vertical, so nobody knows what to extract from {cluster.name}; "
             "assign one first"
         )
-    pages, attributes = sample_pages_of(cluster), vertical.attribute_types()
-    read = kept_tree if is_kept else tree_of
-    marked = {s.pk: page for s in pages.annotated if (page := annotated_page(s, read)) is not None}
-    others = {snapshot.pk: read(snapshot) for snapshot in pages.unannotated}
-    trees_of_others = [tree for tree in others.values() if tree is not None]
-    samples = read_samples(list(marked.values()), trees_of_others, WALKS if is_kept else None)
-    rule = _learn(samples, attributes, learner)
-    trees = [
-        page.tree if (page := marked.get(s.pk)) is not None else others.get(s.pk)
-        for s in pages.samples
+    attributes = vertical.attribute_types()
+    samples = read_cluster_samples(sample_pages_of(cluster), is_cached=is_cached)
+    rule = _learn(samples.indexed, attributes, learner)
+    stylesheet = stylesheet_of(rule, title=f"{cluster.site.name}: {cluster.title}")
+    unversioned = RunnableRule(cluster.name, 0, stylesheet, attributes)
+    extracted = [
+        None if tree is None else extract_tree(tree, snapshot.page.url, unversioned, nodes=True)
+        for snapshot, tree in zip(samples.pages.samples, samples.trees, strict=True)
     ]
-    learnt = LearntRule(
-        cluster=cluster,
-        vertical=vertical,
-        attributes=attributes,
-        pages=pages,
-        marked=marked,
-        trees=trees,
-        samples=samples,
-        rule=rule,
-        stylesheet=stylesheet_of(rule, title=f"{cluster.site.name}: {cluster.title}"),
-        extracted=[],
-    )
-    ready = learnt.runnable
-    for snapshot, tree in zip(pages.samples, learnt.trees, strict=True):
-        found = None if tree is None else extract_tree(tree, snapshot.page.url, ready, nodes=True)
-        learnt.extracted.append(found)
-    return learnt
+    return LearntRule(cluster, vertical, attributes, samples, rule, stylesheet, extracted)
 
 
-def _write(rule: Rule, learnt: LearntRule, validation: dict[str, Any], actor: User | None) -> None:
-    """Let a version be what was learnt."""
+def _save_learnt(rule: Rule, learnt: LearntRule, actor: User | None) -> None:
+    """Save what was learnt as this version."""
     rule.vertical = learnt.vertical
     rule.schema = [attribute.as_json() for attribute in learnt.attributes]
-    rule.definition, rule.stylesheet = learnt.rule.as_json(), learnt.stylesheet
-    rule.figures, rule.validation = _told(learnt), validation
-    rule.made_at, rule.made_by = timezone.now(), actor
-    rule.save()
-    rule.samples.all().delete()
-    store_samples(rule, learnt.pages)
-    detail = {
-        "cluster": learnt.cluster.name,
-        "version": rule.version,
-        "annotated": len(learnt.annotated),
-    }
-    audit.record(
-        actor=actor,
-        action="rule.learnt",
-        subject=str(rule),
-        site=learnt.cluster.site,
-        detail=detail,
-    )
-
-
-def _told(learnt: LearntRule) -> list[dict[str, Any]]:
-    missing = [
-        (snapshot.page.url, _missing_in(found, learnt.attributes))
-        for snapshot, found in zip(learnt.pages.samples, learnt.extracted, strict=True)
-    ]
-    return [
-        _figures(
-            rule,
-            n_annotated=sum(
-                rule.attribute in {*page.values, *page.absent} for page in learnt.annotated
-            ),
-            missing_on=[url for url, names in missing if rule.attribute in names],
+    rule.definition = learnt.rule.as_json()
+    rule.stylesheet = learnt.stylesheet
+    rule.figures = _figures_of(learnt)
+    with transaction.atomic():
+        save_version(rule, pages=learnt.samples.pages, actor=actor)
+        audit.record(
+            actor=actor,
+            action="rule.learnt",
+            subject=str(rule),
+            site=learnt.cluster.site,
+            detail={
+                "cluster": learnt.cluster.name,
+                "version": rule.version,
+                "annotated": len(learnt.samples.annotated),
+            },
         )
-        for rule in learnt.rule.attributes
+
+
+def _figures_of(learnt: LearntRule) -> list[dict[str, Any]]:
+    """Return what each attribute's rule is and measured, as the command line prints it."""
+    missing = [
+        (snapshot.page.url, _missing_in(extracted, learnt.attributes))
+        for snapshot, extracted in zip(learnt.samples.pages.samples, learnt.extracted, strict=True)
     ]
+    figures = []
+    for rule in learnt.rule.attributes:
+        name = rule.attribute
+        n_annotated = sum(
+            name in page.values or name in page.absent for page in learnt.samples.annotated
+        )
+        missing_on = [url for url, names in missing if name in names]
+        figure = figure_of(rule, n_annotated=n_annotated, missing_on=missing_on)
+        if rule.failures:
+            figure["reason"] = rule.reason or "; ".join(map(str, rule.failures))
+        figures.append(figure)
+    return figures
+
+
+def _missing_in(extracted: Extracted | None, attributes: Sequence[AttributeType]) -> set[str]:
+    """Return the attributes of which no value was found on a page."""
+    missing = {attribute.name for attribute in attributes}
+    for record in extracted.records if extracted else []:
+        missing -= record.values.keys()
+    return missing
 
 
 def _learn(samples: Samples, attributes: Sequence[AttributeType], learner: str) -> ClusterRule:
-    """Learn the rule; fields of records within these, where an editor said where the records are."""
+    """Learn the rule; that of a list where records are annotated."""
     is_list = any(page.records for page in samples.pages)
-    return (learn_list if is_list else learn_from)(samples, attributes, learner=learner)
+    learn = learn_list if is_list else learn_from
+    return learn(samples, attributes, learner=learner)
 
 
 def _present(site: Site) -> models.QuerySet[Cluster]:
@@ -271,46 +239,12 @@ def _annotated(site: Site, name: str) -> list[Cluster]:
     annotated = (
         Annotation.objects.live().filter(page__site=site, attribute__isnull=False).values("page")
     )
-    found = _present(site).filter(
+    clusters = _present(site).filter(
         memberships__clustering__is_current=True, memberships__page__in=annotated
     )
     if name:
-        found = found.filter(name=name)
-    return list(found.distinct().order_by("name"))
-
-
-def next_version(cluster: Cluster) -> int:
-    """Return the number of the version that comes next; the caller holds the cluster's row."""
-    last = Rule.objects.filter(cluster=cluster).aggregate(last=models.Max("version"))["last"]
-    return (last or 0) + 1
-
-
-def _missing_in(found: Extracted | None, attributes: Sequence[AttributeType]) -> set[str]:
-    """Return the attributes of which no value was found on a page."""
-    records = found.records if found else []
-    names = [attribute.name for attribute in attributes]
-    return {name for name in names if not any(name in record.values for record in records)}
-
-
-def _figures(rule: AttributeRule, *, n_annotated: int, missing_on: list[str]) -> dict[str, Any]:
-    """Return what an attribute's rule is and measured, as the command line tells it."""
-    best = rule.alternatives[0] if rule.alternatives else None
-    told: dict[str, Any] = {
-        "attribute": rule.attribute,
-        "kind": best.kind if best else "none",
-        "xpath": best.xpath if best else "",
-        "precision": best.numbers.precision if best else 0.0,
-        "distance": best.numbers.distance if best else 0,
-        "support": best.numbers.support if best else 0.0,
-        "n_annotated": n_annotated,
-        "missing_on": missing_on,
-    }
-    if rule.failures:
-        told["reason"] = rule.reason or "; ".join(
-            f"{failure.step}: {failure.reason}" + (f" ({failure.page})" if failure.page else "")
-            for failure in rule.failures
-        )
-    return told
+        clusters = clusters.filter(name=name)
+    return list(clusters.distinct().order_by("name"))
 
 
 def _validation(rule: RunnableRule, held_out: Iterable[Snapshot]) -> dict[str, Any]:
@@ -324,17 +258,3 @@ def _validation(rule: RunnableRule, held_out: Iterable[Snapshot]) -> dict[str, A
         for name in n_found:
             n_found[name] += any(name in record.values for record in records)
     return {"pages": n_pages, "found": n_found}
-
-
-def store_samples(rule: Rule, pages: SamplePages) -> None:
-    """Keep the pages as they were when the rule was learnt."""
-    uses = (
-        (RuleSample.Use.ANNOTATED, pages.annotated),
-        (RuleSample.Use.UNANNOTATED, pages.unannotated),
-        (RuleSample.Use.HELD_OUT, pages.held_out),
-    )
-    RuleSample.objects.bulk_create(
-        RuleSample(rule=rule, snapshot=snapshot, use=use)
-        for use, snapshots in uses
-        for snapshot in snapshots
-    )

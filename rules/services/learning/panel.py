@@ -1,42 +1,49 @@
 """What the rule so far makes of a cluster's samples: shown after each page that somebody annotated.
 
-A value is what the stylesheet extracts, so it is what a run extracts. What is doubtful, and which page to
-annotate next, `rules.algorithms.learning.stopping` says.
+A value is what the stylesheet extracts, so it is what a run extracts. What is doubtful, and which page
+to annotate next, is decided by `rules.algorithms.learning.stopping`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from lxml.etree import _Element
 
-from annotation.models import Sample, Vertical
+from annotation.models import Sample
 from clustering.models import Cluster, Snapshot
 from rules.algorithms.learning.novelty import richest
-from rules.algorithms.learning.samples import Samples, read_samples
 from rules.algorithms.learning.stopping import (
     Outlook,
     SampleCell,
     SamplePage,
-    SuggestedValues,
     assess,
 )
-from rules.algorithms.learning.targets import AnnotatedPage
 from rules.algorithms.rule.rule import AttributeRule, ClusterRule
 from rules.algorithms.running.explaining import explain_xpath
 from rules.algorithms.running.records import Extracted
 from rules.algorithms.running.run_rule import extract_tree
 from rules.models import Rule
-from rules.services.learning.learning import keep_draft
-from rules.services.learning.sample_pages import annotated_page, said_on, sample_pages_of
+from rules.services.learning.learning import learn_samples, save_draft
+from rules.services.learning.sample_pages import (
+    ClusterSamples,
+    annotated_as_held,
+    read_cluster_samples,
+    sample_pages_of,
+)
 from rules.services.learning.schemas import runnable, vertical_of
-from rules.services.learning.suggestion_cache import kept_hints, make_hints
-from rules.services.learning.tree_cache import WALKS, kept_tree
+from rules.services.learning.suggestion_cache import (
+    SuggestionsByName,
+    cached_suggestions,
+    suggest_for_samples,
+)
 from vertex.core.models import User
 
-MOST_TOLD = 3  # steps that emptied a node set, of one attribute
-MOST_ADDED = 4  # reasons for the next page
+MAX_EXPLAINED_MISSES: Final = 3  # of one attribute
+MAX_REASONS: Final = 4  # for the next page
+MIN_CONFIDENCE: Final = 0.5  # of a suggestion that counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +60,13 @@ class PanelCell:
     """An attribute on a sample."""
 
     page: PanelPage
-    cell: SampleCell
+    assessed: SampleCell
     values: tuple[str, ...]  # as the stylesheet extracts them
     step: str = ""  # why the rule finds nothing there
 
     @property
     def is_wrong(self) -> bool:
-        return self.cell.state == "wrong" or self.cell.is_doubted
+        return self.assessed.state == "wrong" or self.assessed.is_doubted
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +80,23 @@ class PanelRow:
     @property
     def others(self) -> list[PanelCell]:
         """The cells of samples that nobody annotated."""
-        return [one for one in self.cells if not one.page.is_annotated]
+        return [cell for cell in self.cells if not cell.page.is_annotated]
 
     @property
     def n_found(self) -> int:
-        return sum(bool(one.values) for one in self.others)
+        return sum(bool(cell.values) for cell in self.others)
 
     @property
     def n_absent(self) -> int:
-        return sum(not one.values and not one.cell.is_doubted for one in self.others)
+        return sum(not cell.values and not cell.assessed.is_doubted for cell in self.others)
 
     @property
     def wrong(self) -> list[PanelCell]:
-        return [one for one in self.cells if one.is_wrong]
+        return [cell for cell in self.cells if cell.is_wrong]
 
     @property
     def tone(self) -> str:
-        if any(one.cell.state == "wrong" for one in self.cells):
+        if any(cell.assessed.state == "wrong" for cell in self.cells):
             return "bad"
         if self.wrong:
             return "warning"
@@ -111,7 +118,7 @@ class Panel:
     pages: tuple[PanelPage, ...]
     outlook: Outlook
     next_page: PanelPage | None
-    adds: tuple[str, ...]  # what the next page would settle
+    adds: tuple[str, ...]  # what the next page would decide
 
     @property
     def n_annotated(self) -> int:
@@ -127,38 +134,34 @@ class Panel:
 
 
 def learn_panel(*, cluster: Cluster, actor: User | None = None) -> Panel:
-    """Learn the cluster's rule from all that is annotated by now, keep it as the draft, and look at it.
+    """Learn the cluster's rule from all annotations, save it as the draft, and assess it on the samples.
 
     Raises JobFailed where the cluster describes no vertical.
     """
-    rule, learnt = keep_draft(cluster=cluster, actor=actor)
-    hints = kept_hints(learnt.vertical, learnt.pages.samples)
-    read = _Read(
-        learnt.vertical,
-        cluster,
-        learnt.pages.samples,
-        learnt.trees,
-        learnt.marked,
-        learnt.samples,
-        hints,
-    )
+    learnt = learn_samples(cluster, is_cached=True)
+    rule = save_draft(learnt=learnt, actor=actor)
+    suggestions = cached_suggestions(learnt.vertical, learnt.samples.pages.samples)
+    read = _ReadCluster(cluster, learnt.samples, suggestions)
     return read.panel(rule, learnt.rule, learnt.extracted)
 
 
 def panel_of(cluster: Cluster) -> Panel | None:
     """Return what the newest learnt rule of a cluster makes of its samples; None without a vertical."""
-    read = _read_cluster(cluster)
-    if read is None:
+    vertical = vertical_of(cluster)
+    if vertical is None:
         return None
+    samples = read_cluster_samples(sample_pages_of(cluster), is_cached=True)
+    snapshots = samples.pages.samples
+    read = _ReadCluster(cluster, samples, suggest_for_samples(vertical, snapshots))
     learnt = Rule.objects.filter(cluster=cluster).exclude(definition={}).select_related("cluster")
     rule = learnt.order_by("-version").first()
-    if rule is None or not read.marked:
-        names = [attribute.name for attribute in read.vertical.attributes.live()]
-        return read.panel(None, ClusterRule(()), [None] * len(read.snapshots), names)
-    ready = runnable(rule)
+    if rule is None or not samples.annotated:
+        names = [attribute.name for attribute in vertical.attributes.live()]
+        return read.panel(None, ClusterRule(()), [None] * len(snapshots), names)
+    runnable_rule = runnable(rule)
     extracted = [
-        None if tree is None else extract_tree(tree, snapshot.page.url, ready, nodes=True)
-        for snapshot, tree in zip(read.snapshots, read.trees, strict=True)
+        None if tree is None else extract_tree(tree, snapshot.page.url, runnable_rule, nodes=True)
+        for snapshot, tree in zip(snapshots, samples.trees, strict=True)
     ]
     return read.panel(rule, ClusterRule.from_json(rule.definition), extracted)
 
@@ -171,46 +174,22 @@ def next_page(cluster: Cluster) -> Sample | None:
     return Sample.objects.filter(cluster=cluster, snapshot=panel.next_page.snapshot).first()
 
 
-def _read_cluster(cluster: Cluster) -> _Read | None:
-    vertical = vertical_of(cluster)
-    if vertical is None:
-        return None
-    pages = sample_pages_of(cluster)
-    marked = {
-        s.pk: page for s in pages.annotated if (page := annotated_page(s, kept_tree)) is not None
-    }
-    trees: list[_Element | None] = [
-        marked[snapshot.pk].tree if snapshot.pk in marked else kept_tree(snapshot)
-        for snapshot in pages.samples
-    ]
-    others = [
-        tree
-        for s, tree in zip(pages.samples, trees, strict=True)
-        if tree is not None and s.pk not in marked
-    ]
-    samples = read_samples(list(marked.values()), others, WALKS)
-    return _Read(
-        vertical,
-        cluster,
-        pages.samples,
-        trees,
-        marked,
-        samples,
-        make_hints(vertical, pages.samples),
-    )
+@dataclass(frozen=True, slots=True)
+class _ReadSample:
+    """A sample that has a tree, with what the rule extracts from it."""
+
+    page: PanelPage
+    tree: _Element
+    values: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """A cluster's samples as they were read."""
+class _ReadCluster:
+    """A cluster's samples as they were read, with suggestions by snapshot."""
 
-    vertical: Vertical
     cluster: Cluster
-    snapshots: Sequence[Snapshot]
-    trees: Sequence[_Element | None]
-    marked: Mapping[int, AnnotatedPage]
-    samples: Samples
-    hints: Mapping[int, Mapping[str, SuggestedValues]]
+    samples: ClusterSamples
+    suggestions: Mapping[int, SuggestionsByName]
 
     def panel(
         self,
@@ -219,92 +198,109 @@ class _Read:
         extracted: Sequence[Extracted | None],
         names: Sequence[str] = (),
     ) -> Panel:
-        """Return what a rule makes of the samples."""
-        ranks = dict(Sample.objects.filter(cluster=self.cluster).values_list("snapshot", "rank"))
-        read = [n for n, tree in enumerate(self.trees) if tree is not None]
-        pages = [
-            PanelPage(
-                self.snapshots[n],
-                ranks.get(self.snapshots[n].pk),
-                self.snapshots[n].pk in self.marked,
-            )
-            for n in read
-        ]
-        asked = self._asked(read, is_list=bool(learnt.boundary))
+        """Return what a rule makes of the samples; `names` are the attributes where there is no rule."""
+        read = self._read_samples(extracted)
+        is_list = learnt.boundary is not None
+        pages = self._pages_to_assess(read, is_list=is_list)
         outlook = assess(
-            _as_lists(learnt) if learnt.boundary else learnt, self.samples.columns, asked
+            _as_lists(learnt) if is_list else learnt, self.samples.indexed.columns, pages
         )
-        values = [_values_of(extracted[n]) for n in read]
-        rows = tuple(
-            PanelRow(one.attribute, one, self._cells(one, outlook, pages, read, values))
-            for one in learnt.attributes
+        has_annotated = bool(self.samples.annotated)
+        number = outlook.next_page if has_annotated else self._first_page(pages, names)
+        return Panel(
+            cluster=self.cluster,
+            rule=rule,
+            rows=tuple(
+                PanelRow(of_attribute.attribute, of_attribute, _cells(of_attribute, outlook, read))
+                for of_attribute in learnt.attributes
+            ),
+            pages=tuple(sample.page for sample in read),
+            outlook=outlook,
+            next_page=None if number is None else read[number].page,
+            adds=() if number is None else tuple(outlook.added_by(number)[:MAX_REASONS]),
         )
-        number = outlook.next_page if self.marked else self._first(asked, names)
-        after = None if number is None else pages[number]
-        adds = outlook.added_by(number)[:MOST_ADDED] if number is not None else []
-        return Panel(self.cluster, rule, rows, tuple(pages), outlook, after, tuple(adds))
 
-    def _asked(self, read: Sequence[int], *, is_list: bool) -> list[SamplePage]:
-        """Return the samples as `assess` takes them; the index has the annotated ones first.
+    def _read_samples(self, extracted: Sequence[Extracted | None]) -> list[_ReadSample]:
+        """Return the samples that have a tree: those that the index has, in its order."""
+        ranks = dict(Sample.objects.filter(cluster=self.cluster).values_list("snapshot", "rank"))
+        annotated = self.samples.annotated_by_snapshot
+        read = []
+        for snapshot, tree, of_snapshot in zip(
+            self.samples.pages.samples, self.samples.trees, extracted, strict=True
+        ):
+            if tree is not None:
+                page = PanelPage(snapshot, ranks.get(snapshot.pk), snapshot.pk in annotated)
+                read.append(_ReadSample(page, tree, _values_of(of_snapshot)))
+        return read
 
-        What is suggested for a page as a whole says nothing of its records.
-        """
-        bits = iter(self.samples.index.page_bits)
-        by_pk = {pk: next(bits) for pk in self.marked}
-        asked = []
-        for n in read:
-            snapshot = self.snapshots[n]
-            page = self.marked.get(snapshot.pk)
-            its = by_pk[snapshot.pk] if page is not None else next(bits)
-            said = None if page is None else said_on(page)
-            hints = {} if is_list else self.hints.get(snapshot.pk, {})
-            asked.append(SamplePage(snapshot.page.url, its, said, hints, is_list))
-        return asked
+    def _pages_to_assess(self, read: Sequence[_ReadSample], *, is_list: bool) -> list[SamplePage]:
+        pages = []
+        for sample, bits in zip(read, self.samples.indexed.index.page_bits, strict=True):
+            snapshot = sample.page.snapshot
+            annotated = self.samples.annotated_by_snapshot.get(snapshot.pk)
+            pages.append(
+                SamplePage(
+                    url=snapshot.page.url,
+                    bits=bits,
+                    annotated=None if annotated is None else annotated_as_held(annotated),
+                    # What is suggested for a page as a whole is none of its records'.
+                    suggestions={} if is_list else self.suggestions.get(snapshot.pk, {}),
+                    is_list=is_list,
+                )
+            )
+        return pages
 
-    def _cells(
-        self,
-        rule: AttributeRule,
-        outlook: Outlook,
-        pages: Sequence[PanelPage],
-        read: Sequence[int],
-        values: Sequence[Mapping[str, tuple[str, ...]]],
-    ) -> tuple[PanelCell, ...]:
-        cells = []
-        n_told = 0
-        for cell in outlook.of_attribute(rule.attribute):
-            step = ""
-            tree = self.trees[read[cell.page]]
-            if cell.state == "missing" and n_told < MOST_TOLD and tree is not None:
-                step, n_told = explain_miss(rule, tree), n_told + 1
-            its = values[cell.page].get(rule.attribute, ())
-            cells.append(PanelCell(pages[cell.page], cell, its, step))
-        return tuple(cells)
-
-    def _first(self, asked: Sequence[SamplePage], names: Sequence[str]) -> int | None:
+    def _first_page(self, pages: Sequence[SamplePage], names: Sequence[str]) -> int | None:
         """Return the sample to begin with: on which most is suggested, then that shows most."""
-        if not asked:
+        if not pages:
             return None
-        n_seen = [
-            sum(bool(h.values) and h.confidence >= 0.5 for h in page.suggestions.values())
-            for page in asked
+        n_suggested = [
+            sum(
+                bool(suggestion.values) and suggestion.confidence >= MIN_CONFIDENCE
+                for suggestion in page.suggestions.values()
+            )
+            for page in pages
         ]
-        best = [n for n, seen in enumerate(n_seen) if seen == max(n_seen)]
-        return best[richest(self.samples.index, [asked[n].bits for n in best], names)]
+        best = [number for number, n in enumerate(n_suggested) if n == max(n_suggested)]
+        index = self.samples.indexed.index
+        return best[richest(index, [pages[number].bits for number in best], names)]
+
+
+def _cells(
+    rule: AttributeRule, outlook: Outlook, read: Sequence[_ReadSample]
+) -> tuple[PanelCell, ...]:
+    """Return an attribute's cells; only its first misses are explained, which costs most."""
+    cells = []
+    n_explained = 0
+    for assessed in outlook.of_attribute(rule.attribute):
+        sample = read[assessed.page]
+        step = ""
+        if assessed.state == "missing" and n_explained < MAX_EXPLAINED_MISSES:
+            step = explain_miss(rule, sample.tree)
+            n_explained += 1
+        values = sample.values.get(rule.attribute, ())
+        cells.append(PanelCell(sample.page, assessed, values, step))
+    return tuple(cells)
 
 
 def explain_miss(rule: AttributeRule, tree: _Element) -> str:
-    """Say at which step each of an attribute's XPaths comes to nothing on a page."""
-    return "; ".join(explain_xpath(one.path, tree).words for one in rule.alternatives)
+    """Return at which step each of an attribute's XPaths comes to nothing on a page."""
+    return "; ".join(
+        explain_xpath(alternative.path, tree).words for alternative in rule.alternatives
+    )
 
 
 def _as_lists(rule: ClusterRule) -> ClusterRule:
     """Return a rule of records as one whose attributes have several values a page."""
-    return replace(rule, attributes=tuple(replace(one, is_multi=True) for one in rule.attributes))
+    attributes = tuple(replace(attribute, is_multi=True) for attribute in rule.attributes)
+    return replace(rule, attributes=attributes)
 
 
 def _values_of(extracted: Extracted | None) -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    """Return the values of all records of a page."""
+    values_by_name: dict[str, tuple[str, ...]] = {}
     for record in extracted.records if extracted else []:
         for name, value in record.values.items():
-            found[name] = (*found.get(name, ()), *(value if isinstance(value, list) else [value]))
-    return found
+            values = value if isinstance(value, list) else [value]
+            values_by_name[name] = (*values_by_name.get(name, ()), *values)
+    return values_by_name

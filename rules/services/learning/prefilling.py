@@ -10,8 +10,8 @@ from annotation.algorithms.anchors.page_texts import read_texts
 from annotation.algorithms.anchors.picking import NumberedPage
 from annotation.services.page.drawing import draw_mark, draw_record
 from annotation.services.page.page_states import RECORDS
-from annotation.services.page.stored_pages import tree_of
 from clustering.models import Cluster, Snapshot
+from clustering.services.pages.stored_trees import read_tree
 from rules.algorithms.running.records import ExtractedRecord
 from rules.models import Rule
 from rules.services.learning.sample_pages import RuleStopped, extract_snapshot
@@ -29,7 +29,7 @@ def prefill(cluster: Cluster, snapshot: Snapshot) -> dict[str, Any]:
     rule = (
         Rule.objects.filter(cluster=cluster).select_related("cluster").order_by("-version").first()
     )
-    tree = None if rule is None else tree_of(snapshot)
+    tree = None if rule is None else read_tree(snapshot)
     if rule is None or tree is None:
         return {"rule": None, "attributes": {}}
     learnt = {one["attribute"]: one for one in rule.definition.get("attributes", [])}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from django.core.exceptions import ValidationError
 from lxml.etree import _Element
@@ -11,20 +12,20 @@ from lxml.html import HtmlElement
 
 from annotation.algorithms.anchors.anchoring import displayed_text
 from annotation.algorithms.anchors.node_paths import AnchorProblem, raw_text, select_node
-from annotation.algorithms.anchors.page_texts import PageTexts, read_texts
+from annotation.algorithms.anchors.page_texts import read_texts
 from annotation.models import Annotation, Sample
-from annotation.services.page.stored_pages import tree_of
-from clustering.algorithms.grouping import RawPage
 from clustering.models import Cluster, PageMembership, Snapshot
+from clustering.services.pages.stored_trees import read_snapshot, read_tree
 from clustering.values.displayed import displayed
+from rules.algorithms.learning.samples import Samples, read_samples
 from rules.algorithms.learning.targets import AnnotatedPage, MarkedNode
 from rules.algorithms.running.records import Extracted, RunnableRule
 from rules.algorithms.running.run_rule import NO_TREE, STOPPED, TOO_LARGE
 from rules.bundle.extraction import extract
-from vertex.core.storage import BodyDamaged, BodyMissing, page_store
+from rules.services.learning.tree_cache import WALKS, cached_tree
 
-N_SAMPLES = 20
-N_HELD_OUT = 20
+MAX_UNANNOTATED: Final = 20
+MAX_HELD_OUT: Final = 20
 
 
 class SamplePages(NamedTuple):
@@ -44,22 +45,20 @@ def sample_pages_of(cluster: Cluster) -> SamplePages:
 
     Where no samples were drawn, the first pages by the hash of their addresses serve.
     """
-    annotated = list(_snapshots(_annotated_ids(cluster)))
-    pages = {snapshot.page_id for snapshot in annotated}
-    drawn = list(
-        Sample.objects.filter(cluster=cluster)
-        .order_by("rank")
-        .values_list("snapshot_id", flat=True)
-    )
-    others = _whole_members(cluster, N_SAMPLES + N_HELD_OUT + len(pages) + len(drawn))
-    unannotated = [
-        snapshot for snapshot in _snapshots(drawn or others) if snapshot.page_id not in pages
-    ][:N_SAMPLES]
-    pages |= {snapshot.page_id for snapshot in unannotated}
-    held_out = [snapshot for snapshot in _snapshots(others) if snapshot.page_id not in pages][
-        :N_HELD_OUT
-    ]
+    annotated = _snapshots(_annotated_ids(cluster))
+    used_pages = {snapshot.page_id for snapshot in annotated}
+    by_rank = Sample.objects.filter(cluster=cluster).order_by("rank")
+    drawn = list(by_rank.values_list("snapshot_id", flat=True))
+    n_members = MAX_UNANNOTATED + MAX_HELD_OUT + len(used_pages) + len(drawn)
+    members = _learnable_members(cluster, n_members)
+    unannotated = _of_other_pages(_snapshots(drawn or members), used_pages)[:MAX_UNANNOTATED]
+    used_pages |= {snapshot.page_id for snapshot in unannotated}
+    held_out = _of_other_pages(_snapshots(members), used_pages)[:MAX_HELD_OUT]
     return SamplePages(annotated, unannotated, held_out)
+
+
+def _of_other_pages(snapshots: Iterable[Snapshot], pages: Container[int]) -> list[Snapshot]:
+    return [snapshot for snapshot in snapshots if snapshot.page_id not in pages]
 
 
 def _annotated_ids(cluster: Cluster) -> list[int]:
@@ -69,19 +68,56 @@ def _annotated_ids(cluster: Cluster) -> list[int]:
     return list(dict.fromkeys(ids))
 
 
-def _whole_members(cluster: Cluster, n: int) -> list[int]:
-    """Return the latest snapshots of some pages of a cluster: whole, and no errors."""
+def _learnable_members(cluster: Cluster, n: int) -> list[int]:
+    """Return the latest snapshots of some pages of a cluster that can be learnt from."""
     members = PageMembership.objects.of_cluster(cluster).learnable()
-    return list(
-        members.order_by("page__url_hash").values_list("page__latest_snapshot_id", flat=True)[:n]
-    )
+    by_hash = members.order_by("page__url_hash")
+    return list(by_hash.values_list("page__latest_snapshot_id", flat=True)[:n])
 
 
 def _snapshots(ids: Iterable[int]) -> list[Snapshot]:
     """Return snapshots in the order of their ids as given."""
-    wanted = list(ids)
-    found = Snapshot.objects.select_related("page").in_bulk(wanted)
-    return [found[pk] for pk in wanted if pk in found]
+    ordered = list(ids)
+    snapshot_by_pk = Snapshot.objects.select_related("page").in_bulk(ordered)
+    return [snapshot_by_pk[pk] for pk in ordered if pk in snapshot_by_pk]
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSamples:
+    """The samples of a cluster with their trees, and as one index of nodes, the annotated pages first."""
+
+    pages: SamplePages
+    trees: Sequence[_Element | None]  # of all samples, in their order
+    annotated_by_snapshot: Mapping[int, AnnotatedPage]  # those that have a tree
+    indexed: Samples
+
+    @property
+    def annotated(self) -> list[AnnotatedPage]:
+        return list(self.annotated_by_snapshot.values())
+
+
+def read_cluster_samples(pages: SamplePages, *, is_cached: bool) -> ClusterSamples:
+    """Return the samples of a cluster with their trees.
+
+    `is_cached` keeps the trees and their nodes for the next time, where it comes soon.
+    """
+    read = cached_tree if is_cached else read_tree
+    annotated_by_snapshot: dict[int, AnnotatedPage] = {}
+    trees: list[_Element | None] = []
+    unannotated: list[_Element] = []
+    for snapshot in pages.annotated:
+        page = annotated_page(snapshot, read)
+        trees.append(None if page is None else page.tree)
+        if page is not None:
+            annotated_by_snapshot[snapshot.pk] = page
+    for snapshot in pages.unannotated:
+        tree = read(snapshot)
+        trees.append(tree)
+        if tree is not None:
+            unannotated.append(tree)
+    annotated = list(annotated_by_snapshot.values())
+    indexed = read_samples(annotated, unannotated, WALKS if is_cached else None)
+    return ClusterSamples(pages, trees, annotated_by_snapshot, indexed)
 
 
 class RuleStopped(ValidationError):
@@ -95,11 +131,10 @@ def extract_snapshot(
 
     Raises RuleStopped: a rule that does not end on one page is not tried on the next.
     """
-    try:
-        body = page_store().read(snapshot.body)
-    except (BodyMissing, BodyDamaged):
+    page = read_snapshot(snapshot)
+    if page is None:
         return None
-    extracted = extract(RawPage(snapshot.page.url, body, snapshot.content_type), rule, nodes=nodes)
+    extracted = extract(page, rule, nodes=nodes)
     refuse_stopped(snapshot, extracted)
     return None if extracted.reason in {NO_TREE, TOO_LARGE} else extracted
 
@@ -113,9 +148,9 @@ def refuse_stopped(snapshot: Snapshot, extracted: Extracted) -> None:
 
 
 def annotated_page(
-    snapshot: Snapshot, read: Callable[[Snapshot], HtmlElement | None] = tree_of
+    snapshot: Snapshot, read: Callable[[Snapshot], HtmlElement | None] = read_tree
 ) -> AnnotatedPage | None:
-    """Return a page with what its editors said of it; None where it has no tree."""
+    """Return a page with its annotations; None where it has no tree."""
     tree = read(snapshot)
     if tree is None:
         return None
@@ -127,7 +162,7 @@ def annotated_page(
         if row.kind == Annotation.Kind.ABSENT:
             absent.add(name)
         elif row.kind == Annotation.Kind.VALUE:
-            values.setdefault(name, []).append(_marked(row))
+            values.setdefault(name, []).append(_marked_node(row))
     records = [row.record for row in rows.filter(kind=Annotation.Kind.RECORD).order_by("position")]
     problem = snapshot.problem if snapshot.problem == Snapshot.Problem.TRUNCATED else ""
     return AnnotatedPage(
@@ -135,52 +170,41 @@ def annotated_page(
     )
 
 
-def seen_on(page: AnnotatedPage) -> dict[str, tuple[str, ...]]:
-    """Return the values that an editor marked on a page, as a reader sees them; none for what is absent."""
+def annotated_as_seen(page: AnnotatedPage) -> dict[str, tuple[str, ...]]:
+    """Return the annotated values of a page as a reader sees them; none for what is absent."""
     texts = read_texts(page.tree)
-    seen: dict[str, tuple[str, ...]] = dict.fromkeys(page.absent, ())
+    return _annotated_values(
+        page, lambda xpath: displayed_text(texts, select_node(page.tree, xpath))
+    )
+
+
+def annotated_as_held(page: AnnotatedPage) -> dict[str, tuple[str, ...]]:
+    """Return the annotated values of a page as their nodes hold them; none for what is absent."""
+    return _annotated_values(page, lambda xpath: displayed(raw_text(select_node(page.tree, xpath))))
+
+
+def _annotated_values(
+    page: AnnotatedPage, text_at: Callable[[str], str]
+) -> dict[str, tuple[str, ...]]:
+    values_by_name: dict[str, tuple[str, ...]] = dict.fromkeys(page.absent, ())
     for name, marks in page.values.items():
-        values = [
-            mark.text if mark.text is not None else _seen_at(texts, mark.node) for mark in marks
-        ]
-        seen[name] = tuple(value for value in values if value)
-    return seen
+        values = []
+        for mark in marks:
+            try:
+                values.append(mark.text if mark.text is not None else text_at(mark.node))
+            except AnchorProblem:
+                continue
+        values_by_name[name] = tuple(value for value in values if value)
+    return values_by_name
 
 
-def _seen_at(texts: PageTexts, xpath: str) -> str:
-    try:
-        return displayed_text(texts, select_node(texts.tree, xpath))
-    except AnchorProblem:
-        return ""
-
-
-def said_on(page: AnnotatedPage) -> dict[str, tuple[str, ...]]:
-    """Return the values that an editor marked on a page as their nodes hold them; none for what is absent."""
-    said: dict[str, tuple[str, ...]] = dict.fromkeys(page.absent, ())
-    for name, marks in page.values.items():
-        values = [
-            mark.text if mark.text is not None else _shown_at(page.tree, mark.node)
-            for mark in marks
-        ]
-        said[name] = tuple(value for value in values if value)
-    return said
-
-
-def _shown_at(tree: _Element, xpath: str) -> str:
-    try:
-        return displayed(raw_text(select_node(tree, xpath)))
-    except AnchorProblem:
-        return ""
-
-
-def _marked(row: Annotation) -> MarkedNode:
+def _marked_node(row: Annotation) -> MarkedNode:
     """Return the node of a value, and the value itself where it is a part of what the node shows."""
     if row.end_xpath:
         return MarkedNode(_common_element(row.xpath, row.end_xpath), row.text)
     is_part = row.start is not None or row.end is not None
-    before = (
-        row.prefix[-row.start :] if row.start else ""
-    )  # of the node; the prefix may begin before it
+    # The prefix may begin before the node.
+    before = row.prefix[-row.start :] if row.start else ""
     return MarkedNode(row.xpath, row.text if is_part else None, before)
 
 
@@ -191,8 +215,8 @@ def _common_element(first: str, last: str) -> str:
     '/html/body/p[1]'
     """
     steps = []
-    for one, other in zip(first.split("/"), last.split("/"), strict=False):
-        if one != other or one.startswith("text()"):
+    for step, other in zip(first.split("/"), last.split("/"), strict=False):
+        if step != other or step.startswith("text()"):
             break
-        steps.append(one)
+        steps.append(step)
     return "/".join(steps)

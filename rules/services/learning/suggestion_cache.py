@@ -1,59 +1,66 @@
-"""What suggestions say of the samples of a cluster, kept for as long as the vertical stays as it is."""
+"""What is suggested for the samples of a cluster, cached as long as the vertical stays as it is."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final, TypeAlias
 
 from django.core.cache import cache
 
 from annotation.models import Vertical
-from annotation.services.page.stored_pages import tree_of
 from annotation.services.page.suggesting import suggestions_for
 from clustering.models import Snapshot
+from clustering.services.pages.stored_trees import read_tree
 from rules.algorithms.learning.stopping import SuggestedValues
 
-Hints = dict[str, SuggestedValues]
+SuggestionsByName: TypeAlias = dict[str, SuggestedValues]
 
-KEPT_FOR = 7 * 24 * 3600
-PATIENCE = 1.5  # seconds; what is left is made when the panel is asked for again
+RETENTION: Final = timedelta(days=7)
+PANEL_TIMEOUT: Final = timedelta(seconds=1.5)  # what is left is done when the panel is shown again
 
 
-def kept_hints(vertical: Vertical, snapshots: Sequence[Snapshot]) -> dict[int, Hints]:
-    """Return the hints that were made before, by snapshot."""
-    keys = {_key(vertical, snapshot): snapshot.pk for snapshot in snapshots}
-    found = cache.get_many(list(keys))
+def cached_suggestions(
+    vertical: Vertical, snapshots: Sequence[Snapshot]
+) -> dict[int, SuggestionsByName]:
+    """Return the suggestions that were made before, by snapshot."""
+    snapshot_by_key = {_key(vertical, snapshot): snapshot.pk for snapshot in snapshots}
     return {
-        keys[key]: {
+        snapshot_by_key[key]: {
             name: SuggestedValues(tuple(values), confidence)
-            for name, (values, confidence) in told.items()
+            for name, (values, confidence) in entry.items()
         }
-        for key, told in found.items()
+        for key, entry in cache.get_many(list(snapshot_by_key)).items()
     }
 
 
-def make_hints(vertical: Vertical, snapshots: Sequence[Snapshot]) -> dict[int, Hints]:
-    """Return the hints of the snapshots; of those that are missing as many are made as time allows."""
-    known = kept_hints(vertical, snapshots)
+def suggest_for_samples(
+    vertical: Vertical, snapshots: Sequence[Snapshot]
+) -> dict[int, SuggestionsByName]:
+    """Return the suggestions by snapshot; of those not yet cached, as many as time allows."""
+    by_snapshot = cached_suggestions(vertical, snapshots)
     attributes = list(vertical.attributes.live())
-    until = time.monotonic() + PATIENCE
+    until = time.monotonic() + PANEL_TIMEOUT.total_seconds()
     for snapshot in snapshots:
-        if snapshot.pk in known:
+        if snapshot.pk in by_snapshot:
             continue
         if time.monotonic() > until:
             break
-        tree = tree_of(snapshot)
-        found: Hints = {}
+        tree = read_tree(snapshot)
+        by_name: SuggestionsByName = {}
         if tree is not None:
-            for one in suggestions_for(snapshot=snapshot, tree=tree, attributes=attributes):
-                found.setdefault(
-                    one.attribute,
-                    SuggestedValues(tuple(mark.text for mark in one.marks), one.confidence),
-                )
-        known[snapshot.pk] = found
-        told = {name: (list(hint.values), hint.confidence) for name, hint in found.items()}
-        cache.set(_key(vertical, snapshot), told, KEPT_FOR)
-    return known
+            for suggestion in suggestions_for(snapshot=snapshot, tree=tree, attributes=attributes):
+                texts = tuple(mark.text for mark in suggestion.marks)
+                suggested = SuggestedValues(texts, suggestion.confidence)
+                by_name.setdefault(suggestion.attribute, suggested)
+        by_snapshot[snapshot.pk] = by_name
+        entry = {
+            name: (list(suggested.values), suggested.confidence)
+            for name, suggested in by_name.items()
+        }
+        cache.set(_key(vertical, snapshot), entry, RETENTION.total_seconds())
+    return by_snapshot
 
 
 def _key(vertical: Vertical, snapshot: Snapshot) -> str:

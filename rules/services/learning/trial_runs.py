@@ -16,8 +16,8 @@ from lxml.etree import _Element
 
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Vertical
-from clustering.algorithms.grouping import RawPage
 from clustering.models import Cluster, Snapshot
+from clustering.services.pages.stored_trees import read_snapshot
 from rules.algorithms.by_hand.hand_edits import (
     HandWritten,
     empty_stylesheet,
@@ -43,12 +43,11 @@ from rules.bundle.xpath_checks import check_xpaths
 from rules.models import Rule
 from rules.services.learning.sample_pages import (
     SamplePages,
+    annotated_as_seen,
     annotated_page,
     sample_pages_of,
-    seen_on,
 )
 from rules.services.learning.schemas import vertical_of
-from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
 MOST_SECONDS = 20.0  # for all samples; people wait
 NOT_RUN = "not_run"
@@ -231,7 +230,7 @@ def _run(rule: RunnableRule, samples: SamplePages, until: float, limited: Limite
     is_over = False
     for snapshot in samples.samples:
         page = annotated_page(snapshot) if snapshot.pk in annotated else None
-        said = seen_on(page) if page else None
+        said = annotated_as_seen(page) if page else None
         is_over = is_over or time.monotonic() > until
         if is_over:
             runs.append(Run(snapshot, said, None, NOT_RUN, "there was no time left for it"))
@@ -247,12 +246,8 @@ def _run(rule: RunnableRule, samples: SamplePages, until: float, limited: Limite
 
 
 def _extracted(snapshot: Snapshot, rule: RunnableRule, runs: LimitedRuns) -> Extracted | None:
-    try:
-        body = page_store().read(snapshot.body)
-    except (BodyMissing, BodyDamaged):
-        return None
-    url = snapshot.page.url
-    return extract_in_child(RawPage(url, body, snapshot.content_type), rule, nodes=True, runs=runs)
+    page = read_snapshot(snapshot)
+    return None if page is None else extract_in_child(page, rule, nodes=True, runs=runs)
 
 
 def _why_none_ran(runs: Sequence[Run]) -> str:

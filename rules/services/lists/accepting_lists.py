@@ -20,7 +20,6 @@ from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Annotation, Attribute, Vertical
 from annotation.services.annotations.annotated_values import AnnotatedValue
 from annotation.services.annotations.annotating import annotate_page
-from annotation.services.page.stored_pages import tree_of
 from annotation.services.verticals.verticals import (
     VerticalPlan,
     assign_vertical,
@@ -29,6 +28,7 @@ from annotation.services.verticals.verticals import (
 )
 from clustering.models import Cluster, Snapshot
 from clustering.services.lists.list_tables import ListTable
+from clustering.services.pages.stored_trees import read_tree
 from rules.algorithms.running.run_rule import extract_tree
 from rules.models import Rule
 from rules.services.learning.learning import learn_rule
@@ -130,7 +130,7 @@ def compare(
     rule: Rule, snapshot: Snapshot, table: ListTable, columns: Iterable[ChosenColumn]
 ) -> tuple[int, int]:
     """Return how many records a rule finds on the page, and how many cells are not as the table has them."""
-    tree = tree_of(snapshot)
+    tree = read_tree(snapshot)
     found = [] if tree is None else extract_tree(tree, snapshot.page.url, runnable(rule)).records
     name_by_column = {one.column: one.name for one in columns}
     wanted = [
@@ -192,7 +192,7 @@ def _annotate(
     columns: Sequence[ChosenColumn],
 ) -> tuple[int, int]:
     """Write down the records and their values; return how many values there are, how many have no anchor."""
-    tree = tree_of(snapshot)
+    tree = read_tree(snapshot)
     if tree is None:
         raise JobFailed("the bytes of the page are gone; paste its address again")
     attributes = {attribute.name: attribute for attribute in vertical.attributes.live()}

@@ -11,14 +11,13 @@ from typing import Final
 import orjson
 from django.core.exceptions import ValidationError
 
-from clustering.algorithms.grouping import RawPage
+from clustering.services.pages.stored_trees import read_snapshot
 from rules.bundle.bundle import Bundle, Fixture, fixture_lines, write_bundle
 from rules.bundle.scrapy_export import page_text, spider_text
 from rules.models import GoldenRecord
 from rules.services.records.published_rules import PublishedRules, published_rules
 from vertex.core.models import Site, User
 from vertex.core.services.people import audit
-from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
 FORMATS: Final = ("xslt", "json", "scrapy")
 N_FIXTURES = 3  # pages of each cluster
@@ -64,16 +63,12 @@ def export_rules(
 
 def fixtures_of(published: PublishedRules) -> Iterator[Fixture]:
     """Yield some pages of each rule as they were when it was published, with what the rules find on them."""
-    store = page_store()
     for rule in published.rule_by_cluster.values():
-        golden = GoldenRecord.objects.filter(rule=rule).select_related("snapshot", "page")
-        for kept in golden.order_by("pk")[:N_FIXTURES]:
-            try:
-                body = store.read(kept.snapshot.body)
-            except (BodyMissing, BodyDamaged):
-                continue
-            page = RawPage(kept.page.url, body, kept.snapshot.content_type)
-            yield Fixture(page, fixture_lines(page, published.rules))
+        golden_records = GoldenRecord.objects.filter(rule=rule).select_related("snapshot__page")
+        for golden in golden_records.order_by("pk")[:N_FIXTURES]:
+            page = read_snapshot(golden.snapshot)
+            if page is not None:
+                yield Fixture(page, fixture_lines(page, published.rules))
 
 
 def _write_definitions(folder: Path, learnt: dict[str, object]) -> None:

@@ -12,8 +12,8 @@ from rules.algorithms.by_hand.hand_edits import same_templates
 from rules.algorithms.by_hand.sandbox import read_stylesheet
 from rules.algorithms.by_hand.scoring import AttributeScore
 from rules.models import Rule
-from rules.services.learning.learning import next_version, store_samples
 from rules.services.learning.trial_runs import HandEdit, Trial, root_of, try_edit
+from rules.services.learning.versions import lock_versions, save_version
 from rules.services.review.reviewing import MAX_COMMENT_CHARS
 from vertex.core.models import User
 from vertex.core.services.people import audit
@@ -65,13 +65,11 @@ def keep_version(
             {"stylesheet": f"It is the same as {edit.base}; nothing was changed."}
         )
     with transaction.atomic():
-        Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
-        last = Rule.objects.filter(cluster=cluster).order_by("-version").first()
+        last = lock_versions(cluster)
         if newest is not None and last is not None and last.version > newest:
             raise NewerVersion(last)
-        rule = Rule.objects.create(
+        rule = Rule(
             cluster=cluster,
-            version=next_version(cluster),
             vertical=trial.vertical,
             schema=[attribute.as_json() for attribute in trial.attributes],
             stylesheet=trial.stylesheet,
@@ -80,9 +78,8 @@ def keep_version(
             origin=Rule.Origin.IMPORTED if edit.is_import else Rule.Origin.EDITED,
             edited_from=edit.base.version if edit.base else None,
             comment=why,
-            made_by=actor,
         )
-        store_samples(rule, trial.samples)
+        save_version(rule, pages=trial.samples, actor=actor)
         detail = {"from": rule.edited_from, "why": why}
         audit.record(
             actor=actor,

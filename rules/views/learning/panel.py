@@ -9,9 +9,9 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods
 
-from annotation.services.page.stored_pages import tree_of
 from annotation.services.samples.next_samples import keep_next_sample
 from clustering.models import Cluster, Snapshot
+from clustering.services.pages.stored_trees import read_tree
 from clustering.views.clusters.cluster_rows import cluster_of
 from rules.algorithms.running.explaining import explain_xpath
 from rules.models import Rule
@@ -33,16 +33,15 @@ from vertex.core.views.access import needs_role, user_of
 @needs_role(Role.EDITOR)
 @require_http_methods(["GET", "POST"])
 def rule_panel(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
-    """Show what the newest rule makes of the samples; asked by POST, learn it anew first."""
+    """Show what the newest rule makes of the samples; a POST learns it anew first."""
     cluster = cluster_of(get_object_or_404(Site, name=name), cluster_name)
     problem = ""
     panel = None
     try:
-        panel = (
-            learn_panel(cluster=cluster, actor=user_of(request))
-            if request.method == "POST"
-            else panel_of(cluster)
-        )
+        if request.method == "POST":
+            panel = learn_panel(cluster=cluster, actor=user_of(request))
+        else:
+            panel = panel_of(cluster)
     except JobFailed as error:
         problem = str(error)
     if panel is not None:
@@ -54,7 +53,7 @@ def rule_panel(request: HttpRequest, name: str, cluster_name: str) -> HttpRespon
         "problem": problem,
         "rows": [_row(cluster, row) for row in panel.rows] if panel else [],
         "next_href": _href(cluster, panel.next_page) if panel and panel.next_page else "",
-        **_acts(panel, user_of(request)),
+        **_permissions(panel, user_of(request)),
     }
     return render(request, "rules/learning/panel.html", context)
 
@@ -62,7 +61,7 @@ def rule_panel(request: HttpRequest, name: str, cluster_name: str) -> HttpRespon
 @needs_role(Role.EDITOR)
 @require_GET
 def rule_prefill(_request: HttpRequest, name: str, cluster_name: str, pk: int) -> JsonResponse:
-    """Tell what the newest rule finds on a snapshot."""
+    """Return what the newest rule finds on a snapshot."""
     cluster = cluster_of(get_object_or_404(Site, name=name), cluster_name)
     snapshot = get_object_or_404(
         Snapshot.objects.select_related("page"), pk=pk, page__site=cluster.site
@@ -81,21 +80,21 @@ def rule_steps(
     snapshot = get_object_or_404(
         Snapshot.objects.select_related("page"), pk=pk, page__site__name=name
     )
-    wanted = request.GET.get("attribute", "")
-    learnt: dict[str, Any] = next(
-        (one for one in rule.definition.get("attributes", []) if one["attribute"] == wanted), {}
-    )
-    tree = tree_of(snapshot)
-    ways = (
-        []
-        if tree is None
-        else [explain_xpath(way["xpath"], tree) for way in learnt.get("alternatives", [])]
-    )
+    attribute_name = request.GET.get("attribute", "")
+    tree = read_tree(snapshot)
+    explanations = []
+    if tree is not None:
+        explanations = [
+            explain_xpath(alternative["xpath"], tree)
+            for attribute in rule.definition.get("attributes", [])
+            if attribute["attribute"] == attribute_name
+            for alternative in attribute.get("alternatives", [])
+        ]
     context = {
         "rule": rule,
         "snapshot": snapshot,
-        "attribute": wanted,
-        "ways": ways,
+        "attribute": attribute_name,
+        "explanations": explanations,
         "has_tree": tree is not None,
     }
     return render(request, "rules/learning/panel_steps.html", context)
@@ -105,13 +104,13 @@ def _row(cluster: Cluster, row: PanelRow) -> dict[str, Any]:
     """Return an attribute with the addresses of its cells."""
     return {
         "row": row,
-        "wrong": [_cell(cluster, row.name, one) for one in row.wrong],
-        "right": [_cell(cluster, row.name, one) for one in row.others if not one.is_wrong],
+        "wrong": [_cell(cluster, row.name, cell) for cell in row.wrong],
+        "right": [_cell(cluster, row.name, cell) for cell in row.others if not cell.is_wrong],
     }
 
 
 def _cell(cluster: Cluster, attribute: str, cell: PanelCell) -> dict[str, Any]:
-    return {"one": cell, "href": f"{_href(cluster, cell.page)}?attribute={attribute}"}
+    return {"cell": cell, "href": f"{_href(cluster, cell.page)}?attribute={attribute}"}
 
 
 def _href(cluster: Cluster, page: PanelPage) -> str:
@@ -122,14 +121,11 @@ def _href(cluster: Cluster, page: PanelPage) -> str:
     return reverse("annotate_page", args=[site, page.snapshot.page_id])
 
 
-def _acts(panel: Panel | None, user: User) -> dict[str, Any]:
+def _permissions(panel: Panel | None, user: User) -> dict[str, Any]:
     """Return what the viewer may do with the rule that is shown."""
-    if (
-        panel is None
-        or panel.rule is None
-        or panel.rule.state != Rule.State.DRAFT
-        or not panel.n_annotated
-    ):
+    if panel is None or panel.rule is None or not panel.n_annotated:
+        return {"can_propose": False}
+    if panel.rule.state != Rule.State.DRAFT:
         return {"can_propose": False}
     refusal = why_not(panel.rule, user)
     return {"can_propose": True, "can_publish": not refusal, "why_not": refusal}

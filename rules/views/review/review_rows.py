@@ -16,7 +16,7 @@ from rules.algorithms.review.impact import CHANGED, GAINED, LOST, RECORDS, SAME
 from rules.algorithms.review.validity import MIN_RECALL, Validity
 from rules.algorithms.running.text_places import nodes_showing
 from rules.models import Impact, JudgedPage, Review, Rule
-from rules.services.learning.held_out import N_JUDGED
+from rules.services.learning.held_out import MAX_JUDGED
 from rules.services.review.judging import validity_so_far
 
 N_KEYS = 9  # attributes that have a key of their own
@@ -110,7 +110,7 @@ def figures_of(validity: Validity) -> dict[str, Any]:
     return {
         "validity": validity,
         "needed_recall": MIN_RECALL,
-        "n_wanted": N_JUDGED,
+        "n_wanted": MAX_JUDGED,
         "scores": [
             AttributeScore(
                 name, one.right, one.wrong, one.missed, one.precision, one.recall, one.is_valid

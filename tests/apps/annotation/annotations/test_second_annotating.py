@@ -22,9 +22,9 @@ from annotation.services.annotations.second_annotating import (
     pages_to_annotate_again,
     resolve,
 )
-from annotation.services.page.stored_pages import tree_of
 from annotation.services.verticals.policies import change_policy, policy_of
 from clustering.models import Page
+from clustering.services.pages.stored_trees import read_tree
 from tests.apps.annotation.cast import attribute, cluster_of, product_page, said, shop
 from vertex.core.models import AuditEntry, Role, Site, User
 from vertex.core.services.people import people
@@ -38,7 +38,7 @@ def person(name: str, role: Role = Role.EDITOR) -> User:
 
 def anchor(page: Page, xpath: str, text: str = "") -> Anchor:
     assert page.latest_snapshot is not None
-    tree = tree_of(page.latest_snapshot)
+    tree = read_tree(page.latest_snapshot)
     assert tree is not None
     return anchor_node(read_texts(tree), xpath, text)
 

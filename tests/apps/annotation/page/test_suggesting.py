@@ -6,9 +6,9 @@ import pytest
 
 from annotation.algorithms.suggestions.suggestion import Suggestion
 from annotation.models import Annotation, Attribute
-from annotation.services.page.stored_pages import tree_of
 from annotation.services.page.suggesting import suggestions_for
 from clustering.models import Page
+from clustering.services.pages.stored_trees import read_tree
 from tests.apps.rules.shop_cast import annotate_product, shop
 from vertex.core.models import Site
 
@@ -25,7 +25,7 @@ def suggested(site: Site, n: int) -> dict[str, Suggestion]:
         site=site, url__endswith=f"/p/{n}"
     )
     assert page.latest_snapshot is not None
-    tree = tree_of(page.latest_snapshot)
+    tree = read_tree(page.latest_snapshot)
     assert tree is not None
     best: dict[str, Suggestion] = {}
     for one in suggestions_for(

@@ -113,9 +113,9 @@ class TestPanel:
         )
         panel = panel_of(cluster)
         assert panel is not None
-        wrong = [one for row in panel.rows for one in row.wrong if one.cell.state == "wrong"]
-        assert ["price"] == [one.cell.attribute for one in wrong]
-        assert "Rope 2 is good" in wrong[0].cell.why
+        wrong = [one for row in panel.rows for one in row.wrong if one.assessed.state == "wrong"]
+        assert ["price"] == [one.assessed.attribute for one in wrong]
+        assert "Rope 2 is good" in wrong[0].assessed.why
 
     def test_a_cluster_without_a_vertical_has_none(self, site: Site) -> None:
         cluster = products_of(site)
@@ -182,10 +182,10 @@ class TestViews:
         place = ["shop", page.pk, page.latest_snapshot.pk]
         told = edda.get(reverse("rule_prefill", args=["shop", cluster.name, place[-1]])).json()
         records = told["attributes"][""]
-        said = [{"attribute": "", "marks": records["marks"], "revision": 0}]
+        accepted = [{"attribute": "", "marks": records["marks"], "revision": 0}]
         edda.post(
             reverse("gesture", args=place),
-            {"gesture": "accept", "said": said},
+            {"gesture": "accept", "annotations": accepted},
             content_type="application/json",
         )
 

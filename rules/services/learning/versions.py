@@ -1,0 +1,57 @@
+"""Save a version of a cluster's rule with the pages that it was learnt from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from clustering.models import Cluster
+from rules.algorithms.rule.rule import AttributeRule
+from rules.models import Rule, RuleSample
+from rules.services.learning.sample_pages import SamplePages
+from vertex.core.models import User
+
+
+def lock_versions(cluster: Cluster) -> Rule | None:
+    """Return the newest version of a cluster's rule; nobody adds one until the transaction ends."""
+    Cluster.objects.select_for_update(no_key=True).get(pk=cluster.pk)
+    return Rule.objects.filter(cluster=cluster).order_by("-version").first()
+
+
+@transaction.atomic
+def save_version(rule: Rule, *, pages: SamplePages, actor: User | None) -> None:
+    """Save a version as its author made it now, with its pages; a new one gets the next number."""
+    newest = lock_versions(rule.cluster)
+    if not rule.pk:
+        rule.version = newest.version + 1 if newest is not None else 1
+    else:
+        rule.samples.all().delete()
+    rule.made_at, rule.made_by = timezone.now(), actor
+    rule.save()
+    uses = (
+        (RuleSample.Use.ANNOTATED, pages.annotated),
+        (RuleSample.Use.UNANNOTATED, pages.unannotated),
+        (RuleSample.Use.HELD_OUT, pages.held_out),
+    )
+    RuleSample.objects.bulk_create(
+        RuleSample(rule=rule, snapshot=snapshot, use=use)
+        for use, snapshots in uses
+        for snapshot in snapshots
+    )
+
+
+def figure_of(rule: AttributeRule, *, n_annotated: int, missing_on: list[str]) -> dict[str, Any]:
+    """Return what a version's figures hold of an attribute's rule: what it is and measured."""
+    best = rule.alternatives[0] if rule.alternatives else None
+    return {
+        "attribute": rule.attribute,
+        "kind": best.kind if best else "none",
+        "xpath": best.xpath if best else "",
+        "precision": best.numbers.precision if best else 0.0,
+        "distance": best.numbers.distance if best else 0,
+        "support": best.numbers.support if best else 0.0,
+        "n_annotated": n_annotated,
+        "missing_on": missing_on,
+    }
