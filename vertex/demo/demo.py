@@ -296,7 +296,7 @@ def print_results(console: Console) -> None:
     table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0))
     table.add_column("site")
     for column in ("pages", "queries", "clusters", "samples", "annotations", "records"):
-        table.add_column(column, justify="right")
+        table.add_column(column, justify="right", min_width=len(column))
     table.add_column("rule", overflow="fold")
     for name in sites.NAMES:
         site = Site.objects.get(name=name)

@@ -133,6 +133,11 @@ class User(AbstractUser):
         return self.is_superuser or self.memberships.filter(role__in=role.and_higher()).exists()
 
 
+def reach_of_role(site: Site | None) -> str:
+    """Return where a role counts, in words: at one site or, without one, everywhere."""
+    return f"at {site.name}" if site else "for all sites"
+
+
 class Membership(models.Model):
     """A role of a user, at one site or everywhere."""
 
@@ -149,6 +154,10 @@ class Membership(models.Model):
                 fields=["user"], condition=Q(site__isnull=True), name="one_role_everywhere"
             ),
         ]
+
+    @property
+    def reach(self) -> str:
+        return reach_of_role(self.site)
 
 
 class TokenQuerySet(models.QuerySet["Token"]):

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from vertex.core.management.output import WorkCommand
 from vertex.core.models import Role, Site, User
+from vertex.core.models.people import reach_of_role
 from vertex.core.services.people import people
 from vertex.core.services.people.tokens import AccountClosed
 
@@ -58,7 +59,7 @@ class Command(WorkCommand):
             must_change_password=password is None,
             actor=None,
         )
-        self.notice(f"created {user.username}, {role.label.lower()} {_place(site)}")
+        self.notice(f"created {user.username}, {role.label.lower()} {reach_of_role(site)}")
         if password is None:
             self.notice("the password, shown only now and to be changed at the first log-in, is:")
             self.stdout.write(made)
@@ -69,7 +70,7 @@ class Command(WorkCommand):
         if password is not None:
             people.set_password(user=user, password=password, actor=None)
         kept = "with a new password" if password is not None else "with the password as before"
-        self.notice(f"{user.username} is {role.label.lower()} {_place(site)}, {kept}")
+        self.notice(f"{user.username} is {role.label.lower()} {reach_of_role(site)}, {kept}")
 
     def _read_password(self) -> str:
         """Read one line; a weak password is taken on the operator's authority, and told."""
@@ -81,7 +82,3 @@ class Command(WorkCommand):
         except people.WeakPassword as error:
             self.notice(f"the password is taken, but it is weak: {error}")
         return password
-
-
-def _place(site: Site | None) -> str:
-    return f"at {site.name}" if site else "for all sites"

@@ -20,6 +20,7 @@ from vertex.core.forms.people import (
     SuperuserForm,
 )
 from vertex.core.models import AuditEntry, Membership, Role, Site, User
+from vertex.core.models.people import reach_of_role
 from vertex.core.services.people import people as accounts
 from vertex.core.services.people.people import LastAdministrator, NameTaken
 from vertex.core.services.people.tokens import AccountClosed
@@ -96,7 +97,7 @@ def give_role(request: HttpRequest, username: str) -> HttpResponse:
     except (AccountClosed, LastAdministrator) as error:
         messages.error(request, str(error))
     else:
-        tell(request, f"{found.username} is {role.label.lower()} {_place(site)}.")
+        tell(request, f"{found.username} is {role.label.lower()} {reach_of_role(site)}.")
     return redirect("person", found.username)
 
 
@@ -112,7 +113,7 @@ def take_role(request: HttpRequest, username: str) -> HttpResponse:
     else:
         tell(
             request,
-            f"{found.username} is no longer {held.role} {_place(held.site)}.",
+            f"{found.username} is no longer {held.role} {held.reach}.",
             undo_url=reverse("give_role", args=[found.username]),
             undo_fields=[("role", held.role), ("site", held.site.name if held.site else "")],
         )
@@ -270,10 +271,6 @@ def _members(site: Site) -> dict[str, object]:
 
 def _site_names() -> list[str]:
     return list(Site.objects.values_list("name", flat=True)[:N_SITE_NAMES])
-
-
-def _place(site: Site | None) -> str:
-    return f"at {site.name}" if site else "for all sites"
 
 
 def _number(request: HttpRequest, name: str) -> int:
