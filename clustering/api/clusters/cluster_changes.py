@@ -120,7 +120,7 @@ class NewVerdict(Body):
     pages = _ids(help_text="Ids of the pages that were looked at.")
     strangers = _ids(required=False, help_text="Those of them that are of another type.")
     comment = serializers.CharField(
-        max_length=cluster_reviews.COMMENT_LENGTH, required=False, allow_blank=True
+        max_length=cluster_reviews.MAX_COMMENT_CHARS, required=False, allow_blank=True
     )
 
 

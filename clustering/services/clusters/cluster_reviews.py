@@ -1,10 +1,10 @@
-"""Let people look at some pages of a cluster and say whether they are one type; that makes a truth file."""
+"""Review clusters: show some pages, store a person's verdict, and make a truth file of the verdicts."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -12,6 +12,7 @@ from django.db.models import F
 
 from clustering.algorithms.cohesion import centre_of, distance_to
 from clustering.algorithms.observation import observe_pages
+from clustering.algorithms.path_sets import Hashes
 from clustering.models import Cluster, ClusterFigures, ClusterReview, PageMembership
 from clustering.models.clusterings import MembershipQuerySet
 from clustering.services.clusters.cluster_figures import spread
@@ -22,9 +23,9 @@ from vertex.core.services.people import audit
 from vertex.core.texts import storable
 
 N_SHOWN = 10
-N_LOOKED_AT = 50  # of those that were moved, and as many of the others
-MOST_SHOWN = 1_000  # pages that a verdict may be about
-COMMENT_LENGTH = 5_000
+MAX_MEASURED = 50  # pages that were moved, and as many of the others
+MAX_PAGES = 1_000  # that a verdict may be about
+MAX_COMMENT_CHARS = 5_000
 
 
 class ReviewPages(NamedTuple):
@@ -37,21 +38,20 @@ class ReviewPages(NamedTuple):
 def pages_to_review(cluster: Cluster, seed: int = 0) -> ReviewPages:
     """Return pages of a cluster in the current clustering: some at random, and the strangest.
 
-    Those at random are always the same for a seed. A distance is told from the centre of the cluster that
-    the algorithm found; where people changed the cluster, some pages are read and measured against its
-    present one.
+    Those at random are always the same for a seed. Stored distances are from the centre of the cluster
+    that the algorithm found; where people changed the cluster, some pages are read and measured against
+    its present centre.
     """
     memberships = PageMembership.objects.of_cluster(cluster)
     pks = list(memberships.order_by("page").values_list("pk", flat=True))
-    chosen = random.Random(seed).sample(pks, min(N_SHOWN, len(pks)))  # noqa: S311 - chance, no secret
-    if memberships.moved_by_hand().exists() or _left(cluster).exists():
-        strangest = _strangest_now(cluster, memberships)
+    chance = random.Random(seed)  # noqa: S311 - chance, no secret
+    random_pks = chance.sample(pks, min(N_SHOWN, len(pks)))
+    if memberships.moved_by_hand().exists() or _moved_away(cluster).exists():
+        strangest = _strangest_measured(cluster, memberships)
     else:
-        strangest = list(
-            memberships.order_by(F("distance").desc(nulls_last=True), "page")[:N_SHOWN]
-        )
-        strangest = _with_pages([one.pk for one in strangest])
-    return ReviewPages(_with_pages(chosen), strangest)
+        farthest = memberships.order_by(F("distance").desc(nulls_last=True), "page")
+        strangest = _with_pages(list(farthest.values_list("pk", flat=True)[:N_SHOWN]))
+    return ReviewPages(_with_pages(random_pks), strangest)
 
 
 def store_review(
@@ -63,7 +63,7 @@ def store_review(
     comment: str,
     actor: User | None,
 ) -> ClusterReview:
-    """Keep what a person says of a cluster after looking at some of its pages.
+    """Store a person's verdict on a cluster, with the pages that were shown.
 
     Raises ValidationError for a verdict that there is not, for pages that are not in the cluster and for
     strangers that were not shown.
@@ -72,25 +72,25 @@ def store_review(
         raise ValidationError(
             f"{verdict!r} is no verdict; use one of {', '.join(ClusterReview.Verdict.values)}"
         )
-    shown, marked = sorted(set(pages)), sorted(set(strangers))
-    _check_shown(shown, marked)
+    shown_pages, odd_pages = sorted(set(pages)), sorted(set(strangers))
+    _check_pages(shown_pages, odd_pages)
     with transaction.atomic():
         clustering = locked_clustering(cluster.site)
         inside = PageMembership.objects.filter(
-            clustering=clustering, cluster=cluster, page__in=shown
+            clustering=clustering, cluster=cluster, page__in=shown_pages
         )
-        outside = sorted(set(shown) - set(inside.values_list("page", flat=True)))
+        outside = sorted(set(shown_pages) - set(inside.values_list("page", flat=True)))
         if outside:
             raise ValidationError(
                 f"not in {cluster} any more: {', '.join(map(str, outside))}; look again"
             )
-        given = ClusterReview.objects.create(
+        review = ClusterReview.objects.create(
             cluster=cluster,
             clustering=clustering,
             verdict=verdict,
-            pages=shown,
-            strangers=marked,
-            comment=storable(comment, COMMENT_LENGTH),
+            pages=shown_pages,
+            strangers=odd_pages,
+            comment=storable(comment, MAX_COMMENT_CHARS),
             given_by=actor,
         )
         audit.record(
@@ -98,72 +98,78 @@ def store_review(
             action="cluster.judged",
             subject=cluster,
             site=cluster.site,
-            detail={"verdict": verdict, "pages": len(shown), "strangers": len(marked)},
+            detail={"verdict": verdict, "pages": len(shown_pages), "strangers": len(odd_pages)},
         )
-    return given
+    return review
 
 
 def truth_lines(site: Site) -> Iterator[dict[str, str]]:
     """Yield the address and the type of each page whose cluster people found to be one type.
 
-    The last verdict on a cluster counts, and the last one that showed a page says whether it is a stranger,
-    which is left out. The type is the cluster's name.
+    The last review of a cluster counts, and the last one that showed a page decides whether it is a
+    stranger, which is left out. The type is the cluster's name.
     """
-    for cluster in (
-        Cluster.objects.filter(site=site, reviews__isnull=False).distinct().order_by("name")
-    ):
-        verdicts = list(ClusterReview.objects.filter(cluster=cluster).order_by("id"))
-        if verdicts[-1].verdict != ClusterReview.Verdict.ONE_TYPE:
+    reviewed = Cluster.objects.filter(site=site, reviews__isnull=False).distinct()
+    for cluster in reviewed.order_by("name"):
+        reviews = list(ClusterReview.objects.filter(cluster=cluster).order_by("id"))
+        if reviews[-1].verdict != ClusterReview.Verdict.ONE_TYPE:
             continue
         strangers: set[int] = set()
-        for verdict in verdicts:
-            strangers = (strangers - set(verdict.pages)) | set(verdict.strangers)
-        rows = PageMembership.objects.of_cluster(cluster).order_by("page")
-        for page, url in rows.values_list("page", "page__url").iterator(chunk_size=5_000):
+        for review in reviews:
+            strangers -= set(review.pages)
+            strangers |= set(review.strangers)
+        members = PageMembership.objects.of_cluster(cluster).order_by("page")
+        for page, url in members.values_list("page", "page__url").iterator(chunk_size=5_000):
             if page not in strangers:
                 yield {"url": url, "type": cluster.name}
 
 
-def _check_shown(shown: Sequence[int], marked: Sequence[int]) -> None:
+def _check_pages(shown: Sequence[int], odd: Sequence[int]) -> None:
     if not shown:
         raise ValidationError("a verdict needs at least one page that was looked at")
-    if len(shown) > MOST_SHOWN:
-        raise ValidationError(
-            f"a verdict is about at most {MOST_SHOWN:,} pages, not {len(shown):,}"
-        )
-    if not set(marked) <= set(shown):
+    if len(shown) > MAX_PAGES:
+        raise ValidationError(f"a verdict is about at most {MAX_PAGES:,} pages, not {len(shown):,}")
+    if not set(odd) <= set(shown):
         raise ValidationError("strangers must be among the pages that were looked at")
 
 
-def _left(cluster: Cluster) -> MembershipQuerySet:
+def _moved_away(cluster: Cluster) -> MembershipQuerySet:
     """Return the pages that the algorithm found in a cluster and people took out of it."""
     return PageMembership.objects.current().filter(found=cluster).exclude(cluster=cluster)
 
 
-def _strangest_now(cluster: Cluster, memberships: MembershipQuerySet) -> list[PageMembership]:
-    """Return the strangest of some pages by the distances that they have now."""
+def _strangest_measured(cluster: Cluster, memberships: MembershipQuerySet) -> list[PageMembership]:
+    """Return the strangest of some pages, by their distances from the cluster's present centre."""
     moved = memberships.moved_by_hand().order_by("page").values_list("page", flat=True)
     others = memberships.filter(found=cluster).order_by(F("distance").desc(nulls_last=True), "page")
-    some = [*spread(list(moved), N_LOOKED_AT), *others.values_list("page", flat=True)[:N_LOOKED_AT]]
-    extent = ClusterFigures.objects.filter(clustering__is_current=True, cluster=cluster).first()
-    typical = _paths(cluster, extent.examples if extent else [])
-    centre = centre_of(list(typical.values()))
-    distances = {page: distance_to(centre, paths) for page, paths in _paths(cluster, some).items()}
-    strangest = sorted(distances, key=lambda page: (-distances[page], page))[:N_SHOWN]
+    measured = [
+        *spread(list(moved), MAX_MEASURED),
+        *others.values_list("page", flat=True)[:MAX_MEASURED],
+    ]
+    figures = ClusterFigures.objects.current().filter(cluster=cluster).first()
+    examples = _paths_by_page(cluster, figures.examples if figures else [])
+    centre = centre_of(list(examples.values()))
+    distance_by_page = {
+        page: distance_to(centre, paths)
+        for page, paths in _paths_by_page(cluster, measured).items()
+    }
+    strangest = sorted(distance_by_page, key=lambda page: (-distance_by_page[page], page))
+    strangest = strangest[:N_SHOWN]
     pk_by_page = dict(memberships.filter(page__in=strangest).values_list("page", "pk"))
     found = _with_pages([pk_by_page[page] for page in strangest])
-    for one in found:
-        one.distance = round(distances[one.page_id], 4)
+    for membership in found:
+        membership.distance = round(distance_by_page[membership.page_id], 4)
     return found
 
 
-def _paths(cluster: Cluster, pages: Sequence[int]) -> dict[int, Any]:
+def _paths_by_page(cluster: Cluster, pages: Sequence[int]) -> dict[int, Hashes]:
     stored = stored_pages(cluster.site, pages)
-    seen = observe_pages("shingles", list(read_pages(stored)))
-    return {page.pk: one.paths for page, one in zip(stored, seen, strict=True)}
+    observed = observe_pages("shingles", list(read_pages(stored)))
+    return {page.pk: seen.paths for page, seen in zip(stored, observed, strict=True)}
 
 
 def _with_pages(pks: Sequence[int]) -> list[PageMembership]:
     """Return memberships with their pages, in the order given."""
-    found = PageMembership.objects.select_related("page", "page__latest_snapshot").in_bulk(pks)
-    return [found[pk] for pk in pks if pk in found]
+    with_pages = PageMembership.objects.select_related("page", "page__latest_snapshot")
+    membership_by_pk = with_pages.in_bulk(pks)
+    return [membership_by_pk[pk] for pk in pks if pk in membership_by_pk]

@@ -24,9 +24,9 @@ from clustering.services.pages.stored_pages import StoredPage, read_pages
 
 Observe = Callable[[list[RawPage]], list[ObservedPage]]
 
-AT_ONCE = 50  # pages
+PAGES_PER_BATCH = 50
 COMMAND = [sys.executable, "-m", "clustering.services.clusters.observer_child"]
-FEW = 300  # pages that are observed before a process has started
+MAX_PAGES_IN_PROCESS = 300  # are observed before a process has started
 
 
 class ObserverEnded(Exception):
@@ -46,8 +46,10 @@ def observe_stored(
     Never more than a few batches are in memory. Raises ObserverEnded.
     """
     n = n_processes if n_processes is not None else len(os.sched_getaffinity(0))
-    batches = [pages[start : start + AT_ONCE] for start in range(0, len(pages), AT_ONCE)]
-    if n < 2 or (n_processes is None and len(pages) <= FEW):
+    batches = [
+        pages[start : start + PAGES_PER_BATCH] for start in range(0, len(pages), PAGES_PER_BATCH)
+    ]
+    if n < 2 or (n_processes is None and len(pages) <= MAX_PAGES_IN_PROCESS):
         for batch in batches:
             yield list(zip(batch, observe_pages(algorithm, list(read_pages(batch))), strict=True))
         return
@@ -66,7 +68,7 @@ def observe_stored(
 
 @contextmanager
 def _observers(algorithm: str, n: int) -> Iterator[Observe]:
-    """Start so many processes, and give a function that lets a free one observe pages."""
+    """Start so many processes, and yield a function by which a free one observes pages."""
     free: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
     with ExitStack() as stack:
         for _ in range(n):
@@ -75,7 +77,7 @@ def _observers(algorithm: str, n: int) -> Iterator[Observe]:
         def observe(pages: list[RawPage]) -> list[ObservedPage]:
             process = free.get()
             try:
-                return _ask(process, algorithm, pages)
+                return _observe_in(process, algorithm, pages)
             finally:
                 free.put(process)
 
@@ -97,7 +99,7 @@ def _observer() -> Iterator[subprocess.Popen[bytes]]:
         process.communicate()
 
 
-def _ask(
+def _observe_in(
     process: subprocess.Popen[bytes], algorithm: str, pages: list[RawPage]
 ) -> list[ObservedPage]:
     requests, answers = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
