@@ -1,4 +1,4 @@
-"""Tell a page that is there from errors, walls and empty answers that look like pages.
+"""Recognise errors, walls and empty answers that look like pages.
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-B, names
             "frames not fetched correctly" among the false positives and has no class for them.

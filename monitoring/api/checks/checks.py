@@ -150,7 +150,7 @@ class CoverageQuery(Query):
 
 
 class CoverageAnswer(serializers.Serializer[Any]):
-    """What came of a site's pages, day by day."""
+    """What became of a site's pages, day by day."""
 
     days = serializers.ListField(child=serializers.DictField())
     drops = serializers.ListField(child=serializers.CharField(), help_text="What fell of late.")
@@ -203,7 +203,7 @@ class SiteChecks(AtSite):
         tags=TAGS,
     )
     def post(self, request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
-        """Let a job check a site's bellwethers now."""
+        """Start a job that checks a site's bellwethers now."""
         return row_of_job(enqueue(checking.check_request(site=subject), actor=caller_of(request)))
 
 
@@ -261,7 +261,7 @@ class DismissSiteChange(SiteChangeAddress):
         tags=TAGS,
     )
     def post(self, request: Request, *, subject: SiteChange, **_: object) -> dict[str, Any]:
-        """Say that a cluster did not change; what was held back passes with the next extraction."""
+        """End a change that was none; what was held back passes with the next extraction."""
         changes.dismiss_change(change=subject, actor=caller_of(request))
         return SiteChangeRow.read(SiteChange.objects.filter(pk=subject.pk))[0]
 
@@ -281,13 +281,13 @@ class SiteCoverage(AtSite):
         """Show how many of a site's pages gave records, day by day, and what fell."""
         today = datetime.now(UTC).date()
         days = coverage_by_day(subject, since=today - timedelta(days=query["days"]))
-        told = [
+        day_rows = [
             {
-                "day": one.day,
-                "n_pages": one.n_pages,
-                "n_served": one.n_served,
-                "n_records": one.n_records,
+                "day": counts.day,
+                "n_pages": counts.n_pages,
+                "n_served": counts.n_served,
+                "n_records": counts.n_records,
             }
-            for one in days
+            for counts in days
         ]
-        return {"days": told, "drops": [text for _, text in drops_of(subject, today)]}
+        return {"days": day_rows, "drops": [text for _, text in drops_of(subject, today)]}

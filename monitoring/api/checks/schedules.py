@@ -165,7 +165,7 @@ class SiteSchedule(AtSite):
     def put(
         self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Say when a site is checked from now on."""
+        """Save when a site is checked and what follows a site change."""
         schedules.save_schedule(site=subject, actor=caller_of(request), **body)
         return ScheduleRow.read(Schedule.objects.filter(site=subject))[0]
 
@@ -226,7 +226,7 @@ class SiteThresholdsView(AtSite):
         tags=TAGS,
     )
     def delete(self, request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
-        """Let the usual thresholds hold again."""
+        """Reset a site's thresholds to the defaults."""
         thresholds.reset_thresholds(site=subject, actor=caller_of(request))
         return _thresholds(subject)
 
@@ -245,16 +245,16 @@ class ThresholdsHindsight(AtSite):
     ) -> dict[str, Any]:
         """Show what thresholds would have done with the last 200 checks; those not given are the site's."""
         chosen = Thresholds(**(asdict(thresholds.thresholds_of(subject)) | query))
-        found = thresholds.judge_history(subject, chosen)
+        what_if = thresholds.judge_history(subject, chosen)
         others = [
-            {"check": one.number, "no_longer": list(one.no_longer), "newly": list(one.newly)}
-            for one in found.others
+            {"check": other.number, "no_longer": list(other.no_longer), "newly": list(other.newly)}
+            for other in what_if.others
         ]
         return {
-            "text": str(found),
-            "n_checks": found.n_checks,
-            "n_changed_then": found.n_changed_then,
-            "n_changed_now": found.n_changed_now,
+            "text": str(what_if),
+            "n_checks": what_if.n_checks,
+            "n_changed_then": what_if.n_changed_then,
+            "n_changed_now": what_if.n_changed_now,
             "others": others,
         }
 

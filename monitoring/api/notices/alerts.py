@@ -108,7 +108,7 @@ class AcknowledgeAlert(AlertAddress):
         tags=TAGS,
     )
     def post(self, request: Request, *, subject: Alert, **_: object) -> dict[str, Any]:
-        """Say that you look after an alert; the first one counts."""
+        """Take up an alert; the first person counts."""
         alerts.acknowledge(alert=subject, actor=caller_of(request))
         return _row_of(subject)
 
@@ -135,7 +135,7 @@ class ReleaseAlert(AlertAddress):
         "release_alert", scope=WRITE, needs=(Role.OPERATOR, "there"), answers=AlertRow, tags=TAGS
     )
     def post(self, request: Request, *, subject: Alert, **_: object) -> dict[str, Any]:
-        """Let an alert be over; values that were held back for it pass with the next extraction."""
+        """End an alert; values that were held back for it pass with the next extraction."""
         alerts.release(alert=subject, actor=caller_of(request))
         return _row_of(subject)
 

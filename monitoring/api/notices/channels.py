@@ -98,7 +98,7 @@ class Channels(ApiView):
         tags=TAGS,
     )
     def post(self, request: Request, *, body: dict[str, Any], **_: object) -> dict[str, Any]:
-        """Let notices of all sites go somewhere from now on."""
+        """Create a channel for the notices of all sites."""
         return _answer_of(channels.add_channel(site=None, actor=caller_of(request), **body))
 
 
@@ -115,7 +115,7 @@ class SiteChannels(AtSite):
     def post(
         self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Let notices of a site go somewhere from now on; the answer alone holds a webhook's secret."""
+        """Create a channel for the notices of a site; the answer alone holds a webhook's secret."""
         return _answer_of(channels.add_channel(site=subject, actor=caller_of(request), **body))
 
 
@@ -141,7 +141,7 @@ class ChannelView(ChannelAddress):
         tags=TAGS,
     )
     def delete(self, request: Request, *, subject: Channel, **_: object) -> Response:
-        """Let no notices go there any more; its log goes with it."""
+        """Delete a channel with the log of its notices."""
         channels.remove_channel(channel=subject, actor=caller_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 

@@ -27,19 +27,24 @@ class ProposalRow(RowSerializer):
     class Meta:
         model = Proposal
         fields: tuple[str, ...] = (
-            *(
-                "id",
-                "site",
-                "name",
-                "from_cluster",
-                "decision",
-                "state",
-                "why",
-                "url_share",
-                "n_urls",
-            ),
-            *("field_test", "attributes", "rule", "made_at", "accepted_at", "accepted_by"),
-            *("rejected_at", "rejected_by", "comment"),
+            "id",
+            "site",
+            "name",
+            "from_cluster",
+            "decision",
+            "state",
+            "why",
+            "url_share",
+            "n_urls",
+            "field_test",
+            "attributes",
+            "rule",
+            "made_at",
+            "accepted_at",
+            "accepted_by",
+            "rejected_at",
+            "rejected_by",
+            "comment",
         )
 
     site = serializers.CharField(source="site.name")
@@ -71,7 +76,7 @@ class ProposalsQuery(ListQuery):
 
 
 class Rejection(Body):
-    """Why a proposal is put aside."""
+    """Why a proposal is rejected."""
 
     comment = serializers.CharField(max_length=500, required=False, allow_blank=True, default="")
 
@@ -120,7 +125,7 @@ class AcceptProposal(ProposalAddress):
         tags=TAGS,
     )
     def post(self, request: Request, *, subject: Proposal, **_: object) -> dict[str, Any]:
-        """Let a job bring a proposal into force; nothing is published against the field test."""
+        """Start a job that publishes a proposal; nothing is published against the field test."""
         return row_of_job(proposals.accept_proposal(proposal=subject, actor=caller_of(request)))
 
 
@@ -136,7 +141,7 @@ class RejectProposal(ProposalAddress):
     def post(
         self, request: Request, *, subject: Proposal, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Put a proposal aside."""
+        """Reject a proposal."""
         proposals.reject_proposal(proposal=subject, actor=caller_of(request), **body)
         return ProposalRow.read(Proposal.objects.filter(pk=subject.pk))[0]
 
@@ -152,5 +157,5 @@ class SiteHealing(AtSite):
         tags=TAGS,
     )
     def post(self, request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
-        """Let a job look which rules still serve a site's pages, and propose others for the rest."""
+        """Start a job that finds which rules still serve a site's pages, and proposes others for the rest."""
         return row_of_job(enqueue(repairing.repair_request(site=subject), actor=caller_of(request)))

@@ -1,4 +1,4 @@
-"""A check: what the tests say of each page; and the wish for one now."""
+"""A check with the tests of each page, and a check that is asked for now."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FILTERS = {"": "All"} | {str(value): label for value, label in CheckedPage.Outco
 class CheckedCluster(NamedTuple):
     """A cluster of a check with its pages."""
 
-    told: Mapping[str, Any]
+    verdict: Mapping[str, Any]
     title: str
     pages: Sequence[CheckedPage]
     change: int | None
@@ -61,7 +61,7 @@ def check(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 @needs_role(Role.OPERATOR)
 @require_POST
 def check_site(request: HttpRequest, name: str) -> HttpResponse:
-    """Let a job check the site now."""
+    """Start a check of the site now."""
     site = get_object_or_404(Site, name=name)
     try:
         job = enqueue(check_request(site=site), actor=user_of(request))
@@ -82,13 +82,16 @@ def _clusters(shown: Check, pages: Sequence[CheckedPage]) -> list[CheckedCluster
         by_name.setdefault(page.cluster.name, []).append(page)
     titles = {page.cluster.name: page.cluster.title for page in pages}
     changes = dict(shown.changes.values_list("cluster__name", "pk"))
-    told = sorted(shown.clusters, key=lambda one: (not one.get("is_broken"), one["cluster"]))
-    return [
-        CheckedCluster(
-            one,
-            titles.get(one["cluster"], one["cluster"]),
-            by_name.get(one["cluster"], []),
-            changes.get(one["cluster"]),
+    clusters = []
+    for verdict in shown.clusters:
+        name = verdict["cluster"]
+        clusters.append(
+            CheckedCluster(
+                verdict=verdict,
+                title=titles.get(name, name),
+                pages=by_name.get(name, []),
+                change=changes.get(name),
+            )
         )
-        for one in told
-    ]
+    clusters.sort(key=lambda row: (not row.verdict.get("is_broken"), row.verdict["cluster"]))
+    return clusters

@@ -19,7 +19,7 @@ SPANS = {"30": "30 days", "90": "90 days", "365": "a year"}
 def history(request: HttpRequest) -> HttpResponse:
     user, days = user_of(request), chosen(request, "days", SPANS, "30")
     reuse = history_rows.figure_5(user)
-    points = " ".join(f"{one.x + 14},{one.sum_y + 10}" for one in reuse)
+    points = " ".join(f"{row.x + 14},{row.sum_y + 10}" for row in reuse)
     context = {
         "spans": SPANS,
         "days": days,
@@ -28,7 +28,7 @@ def history(request: HttpRequest) -> HttpResponse:
         "reuse": reuse,
         "points": points,
         "width": max(320, 80 + 44 * len(reuse)),
-        "n_reused": sum(one.n_reused for one in reuse),
-        "n_rules": sum(one.n_rules for one in reuse),
+        "n_reused": sum(row.n_reused for row in reuse),
+        "n_rules": sum(row.n_rules for row in reuse),
     }
     return render(request, "monitoring/checks/history.html", context)

@@ -30,24 +30,21 @@ FILTERS = {
 @needs_role(Role.VIEWER)
 @require_GET
 def site_changes(request: HttpRequest) -> HttpResponse:
-    """List the site changes, the newest first; of one day where the address says so."""
-    found = SiteChange.objects.visible_to(user_of(request)).select_related(
-        "site", "cluster", "ended_by"
-    )
-    shown, query, day = (
-        chosen(request, "show", FILTERS),
-        words(request),
-        _day(request.GET.get("day", "")),
-    )
+    """List the site changes, the newest first; those of one day where the address names it."""
+    changes = SiteChange.objects.visible_to(user_of(request))
+    changes = changes.select_related("site", "cluster", "ended_by")
+    shown = chosen(request, "show", FILTERS)
+    query = words(request)
+    day = _parse_day(request.GET.get("day", ""))
     if shown:
-        found = found.open() if shown == "open" else found.filter(end=shown)
+        changes = changes.open() if shown == "open" else changes.filter(end=shown)
     if query:
-        found = found.filter(site__in=Site.objects.matching(query))
+        changes = changes.filter(site__in=Site.objects.matching(query))
     if day:
         start = timezone.make_aware(datetime.combine(day, datetime.min.time()))
-        found = found.filter(found_at__gte=start, found_at__lt=start + timedelta(days=1))
+        changes = changes.filter(found_at__gte=start, found_at__lt=start + timedelta(days=1))
     context = {
-        "page": list_part(request, found, order=["-id"]),
+        "page": list_part(request, changes, order=["-id"]),
         "filters": FILTERS,
         "shown": shown,
         "query": query,
@@ -71,7 +68,6 @@ def context_of(request: HttpRequest, change: SiteChange) -> dict[str, object]:
     proposal, example = shown["proposal"], shown["example"]
     members = PageMembership.objects.of_cluster(change.cluster_id).count()
     values = example.values if example else []
-    said = {row.said for row in values}
     return {
         "site": site,
         "change": change,
@@ -86,15 +82,15 @@ def context_of(request: HttpRequest, change: SiteChange) -> dict[str, object]:
         "can_operate": user.has_role(Role.OPERATOR, site),
         "current": next((row.name for row in values if row.xpath and not row.said), ""),
         "n_wrong": sum(row.said in {"elsewhere", "gone"} for row in values),
-        "has_said": bool(said - {""}),
+        "has_said": any(row.said for row in values),
         "is_confirmed": bool(proposal) and is_confirmed(proposal),
         **shown,
-        **site_rows.work_of(site, [site_rows.REPAIR]),
+        **site_rows.work_of(site, [site_rows.REPAIR_TASK]),
     }
 
 
-def _day(told: str) -> date | None:
+def _parse_day(text: str) -> date | None:
     try:
-        return date.fromisoformat(told)
+        return date.fromisoformat(text)
     except ValueError:
         return None

@@ -1,4 +1,4 @@
-"""What the pages of a site show: its clusters and bellwethers over time, and where its checks stand."""
+"""Gather what the pages of a site show: its clusters and bellwethers over time, its checks at work."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rules.models import Rule
 from vertex.core.models import Job, Site
 
 CHECKS_IN_GRID = 16
-REPAIR = "monitoring.heal_site"
-TASKS = ("monitoring.run_checks", REPAIR)
+REPAIR_TASK = "monitoring.heal_site"
+TASKS = ("monitoring.run_checks", REPAIR_TASK)
 
 
 class GridRow(NamedTuple):
@@ -36,18 +36,19 @@ def grid_checks(site: Site) -> list[Check]:
 
 def cluster_grid(site: Site, checks: Sequence[Check]) -> list[GridRow]:
     """Return each watched cluster over some checks, from what the checks keep of it."""
-    by_check = {check.pk: {told["cluster"]: told for told in check.clusters} for check in checks}
-    titles = dict(
-        Rule.objects.published().of_site(site).values_list("cluster__name", "cluster__title")
-    )
-    names = sorted(titles.keys() | {name for told in by_check.values() for name in told})
+    by_check = {
+        check.pk: {verdict["cluster"]: verdict for verdict in check.clusters} for check in checks
+    }
+    rules = Rule.objects.published().of_site(site)
+    titles = dict(rules.values_list("cluster__name", "cluster__title"))
+    names = sorted(titles.keys() | {name for verdicts in by_check.values() for name in verdicts})
     return [
         GridRow(
-            name,
-            titles.get(name, name),
-            "",
-            None,
-            [_cluster_cell(check.pk, by_check[check.pk].get(name)) for check in checks],
+            name=name,
+            title=titles.get(name, name),
+            url="",
+            page=None,
+            cells=[_cluster_cell(check.pk, by_check[check.pk].get(name)) for check in checks],
         )
         for name in names
     ]
@@ -59,14 +60,17 @@ def page_grid(site: Site, cluster: str, checks: Sequence[Check]) -> list[GridRow
         check_run__in=checks, cluster__site=site, cluster__name=cluster
     )
     cells: dict[tuple[int, str], dict[int, CheckCell]] = {}
-    columns = ("page", "page__url", "check_run", "outcome", "why", "shingle_test", "field_test")
-    for page, url, check, outcome, why, shingle, field in rows.order_by("page__url").values_list(
-        *columns
-    ):
-        cells.setdefault((page, url), {})[check] = _page_cell(check, outcome, why, shingle, field)
+    for row in rows.select_related("page").order_by("page__url"):
+        cells.setdefault((row.page_id, row.page.url), {})[row.check_run_id] = _page_cell(row)
     return [
-        GridRow("", "", url, page, [known.get(check.pk, NOT_THERE) for check in checks])
-        for (page, url), known in cells.items()
+        GridRow(
+            name="",
+            title="",
+            url=url,
+            page=page_id,
+            cells=[cell_by_check.get(check.pk, NOT_THERE) for check in checks],
+        )
+        for (page_id, url), cell_by_check in cells.items()
     ]
 
 
@@ -74,52 +78,47 @@ def work_of(site: Site, tasks: Sequence[str] = TASKS) -> dict[str, Any]:
     """Return the check or repair that is at work, and the last one if it failed."""
     jobs = Job.objects.filter(site=site, task__in=tasks).order_by("-pk")
     latest = list(jobs[:6])
-    job = next((one for one in latest if one.state == Job.State.RUNNING), None)
-    job = job or next((one for one in latest if not one.is_finished), None)
-    last = next((one for one in latest if one.is_finished), None)
-    is_failed = last is not None and last.state == Job.State.FAILED and job is None
-    return {"job": job, "last_failed": last if is_failed else None, "is_live": job is not None}
+    running = [job for job in latest if job.state == Job.State.RUNNING]
+    unfinished = [job for job in latest if not job.is_finished]
+    finished = [job for job in latest if job.is_finished]
+    current = next(iter([*running, *unfinished]), None)
+    last_failed = None
+    if current is None and finished and finished[0].state == Job.State.FAILED:
+        last_failed = finished[0]
+    return {"job": current, "last_failed": last_failed, "is_live": current is not None}
 
 
 def site_checks(site: Site) -> dict[str, Any]:
-    """Return what a site's way through the pipeline tells of its checks."""
+    """Return what a site's way through the pipeline shows of its checks."""
     last = Check.objects.latest_of(site)
     change = SiteChange.objects.filter(site=site).order_by("-id").first()
     return {"last_check": last, "last_change": change}
 
 
-def _cluster_cell(check: int, told: Mapping[str, Any] | None) -> CheckCell:
-    if told is None:
+def _cluster_cell(check: int, verdict: Mapping[str, Any] | None) -> CheckCell:
+    if verdict is None:
         return NOT_THERE
-    n, of = told.get("n_reachable", 0), told.get("n_pages", 0)
-    shingle, field = told.get("shingle_share", 0), told.get("field_share", 0)
+    n, of = verdict.get("n_reachable", 0), verdict.get("n_pages", 0)
+    shingle, field = verdict.get("shingle_share", 0), verdict.get("field_share", 0)
     shares = f"{shingle:.0%} fail the shingle test, {field:.0%} the field test"
-    if told.get("is_broken"):
+    if verdict.get("is_broken"):
         return CheckCell(check, "bad", "C", f"changed: of {n} bellwethers {shares}")
     if of and n * 2 <= of:
         return CheckCell(check, "warning", "U", f"{n} of {of} bellwethers answer")
-    if told.get("warnings") or told.get("is_changed_for_the_paper"):
+    if verdict.get("warnings") or verdict.get("is_changed_for_the_paper"):
         return CheckCell(check, "warning", "W", f"warning: of {n} bellwethers {shares}")
     return CheckCell(check, "good", "✓", f"as it was on {n} of {of} bellwethers")
 
 
-def _page_cell(
-    check: int,
-    outcome: str,
-    why: str,
-    shingle: bool | None,  # noqa: FBT001 - the columns of a row
-    field: bool | None,  # noqa: FBT001
-) -> CheckCell:
-    if outcome == CheckedPage.Outcome.UNREACHABLE:
-        return CheckCell(
-            check, "warning", "U", f"not reached: {why.replace('_', ' ') or 'no answer'}"
-        )
-    if outcome == CheckedPage.Outcome.OK:
+def _page_cell(page: CheckedPage) -> CheckCell:
+    check = page.check_run_id
+    if page.outcome == CheckedPage.Outcome.UNREACHABLE:
+        why = page.why.replace("_", " ") or "no answer"
+        return CheckCell(check, "warning", "U", f"not reached: {why}")
+    if page.outcome == CheckedPage.Outcome.OK:
         return CheckCell(check, "good", "✓", "as it was")
-    if field is False and shingle is False:
+    if page.field_test is not False:
+        return CheckCell(check, "warning", "S", "shingle test fails")
+    if page.shingle_test is False:
         return CheckCell(check, "bad", "B", "shingle and field test fail")
-    return (
-        CheckCell(check, "bad", "F", "field test fails")
-        if field is False
-        else CheckCell(check, "warning", "S", "shingle test fails")
-    )
+    return CheckCell(check, "bad", "F", "field test fails")

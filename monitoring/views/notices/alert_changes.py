@@ -1,4 +1,4 @@
-"""What people do with alerts: take them up, put them off, let them be over."""
+"""What people do with alerts: take up, snooze, release."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
 
 HOURS = {"1": 1, "24": 24, "168": 168}
-USUAL_HOURS = 24
+DEFAULT_HOURS = 24
 
 
 @needs_role(Role.OPERATOR)
@@ -33,14 +33,14 @@ def acknowledge_alert(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 @needs_role(Role.OPERATOR)
 @require_POST
 def snooze_alert(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    hours = HOURS.get(request.POST.get("hours", ""), USUAL_HOURS)
+    hours = HOURS.get(request.POST.get("hours", ""), DEFAULT_HOURS)
     until = timezone.now() + timedelta(hours=hours)
     try:
         alerts.snooze(alert=_alert(name, pk), until=until, actor=user_of(request))
     except ValidationError as error:
         return _answer(request, " ".join(error.messages), is_refused=True)
-    told = timezone.localtime(until).strftime("%-d %b, %H:%M")
-    return _answer(request, f"The alert of {name} keeps quiet until {told}.")
+    until_text = timezone.localtime(until).strftime("%-d %b, %H:%M")
+    return _answer(request, f"The alert of {name} keeps quiet until {until_text}.")
 
 
 @needs_role(Role.OPERATOR)
@@ -61,10 +61,11 @@ def _answer(request: HttpRequest, text: str, *, is_refused: bool = False) -> Htt
     """Draw the alerts anew where only they were asked for, otherwise go back to the page."""
     if request.headers.get("HX-Request") == "true":
         user = user_of(request)
-        found = overview_rows.open_alerts(Site.objects.visible_to(user))
-        if site := request.POST.get("site"):
-            found = [alert for alert in found if alert.site.name == site]
-        groups = overview_rows.alert_groups(found, user, timezone.now())
+        shown = overview_rows.open_alerts(Site.objects.visible_to(user))
+        site = request.POST.get("site")
+        if site:
+            shown = [alert for alert in shown if alert.site.name == site]
+        groups = overview_rows.alert_groups(shown, user, timezone.now())
         context = {"groups": groups, "said": text, "is_refused": is_refused, "only": site}
         return render(request, "monitoring/notices/alerts.html", context)
     if is_refused:

@@ -25,7 +25,7 @@ from vertex.core.views.toasts import tell
 @needs_role(Role.OPERATOR)
 @require_POST
 def run_repair(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    """Let a job look what can be reused and found again, from where the change was found."""
+    """Start a repair from the source in which the change was found."""
     change = _change(name, pk)
     source = change.found_by.source if change.found_by else ""
     try:
@@ -35,7 +35,7 @@ def run_repair(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     except JobExists as error:
         messages.info(request, str(error))
     except (ValidationError, UnreadableFile) as error:
-        messages.error(request, _told(error))
+        messages.error(request, _error_text(error))
     else:
         tell(
             request, "The repair waits for a worker.", undo_url=reverse("cancel_job", args=[job.pk])
@@ -46,7 +46,7 @@ def run_repair(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 @needs_role(Role.REVIEWER)
 @require_POST
 def decide_value(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    """Write down what the person says of one value; the last one confirmed brings the rule into force."""
+    """Store the person's decision on a value; the last one confirmed publishes the rule."""
     proposal = _proposal(name, pk)
     attribute = request.POST.get("attribute", "")
     decision = request.POST.get("said", "")
@@ -55,7 +55,7 @@ def decide_value(request: HttpRequest, name: str, pk: int) -> HttpResponse:
             proposal=proposal, attribute=attribute, decision=decision, actor=user_of(request)
         )
     except (JobExists, ValidationError) as error:
-        return _answer(request, proposal, _told(error))
+        return _answer(request, proposal, _error_text(error))
     return _answer(request, proposal)
 
 
@@ -67,14 +67,14 @@ def accept_proposal(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     try:
         proposals.accept_proposal(proposal=proposal, actor=user_of(request))
     except (JobExists, ValidationError) as error:
-        return _answer(request, proposal, _told(error))
+        return _answer(request, proposal, _error_text(error))
     return _answer(request, proposal)
 
 
 @needs_role(Role.REVIEWER)
 @require_POST
 def annotate_instead(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    """Put the proposal aside and annotate the pages as they are now."""
+    """Reject the proposal and annotate the pages as they are now."""
     proposal = _proposal(name, pk)
     change = _change_of(proposal)
     if change is None:
@@ -90,7 +90,7 @@ def annotate_instead(request: HttpRequest, name: str, pk: int) -> HttpResponse:
             actor=user_of(request),
         )
     except ValidationError as error:
-        messages.error(request, _told(error))
+        messages.error(request, _error_text(error))
         return redirect("site_change", name=name, pk=change.pk)
     tell(
         request,
@@ -102,12 +102,12 @@ def annotate_instead(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 @needs_role(Role.OPERATOR)
 @require_POST
 def dismiss_change(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    """Take the person's word that nothing changed."""
+    """End the change because nothing changed."""
     change = _change(name, pk)
     try:
         changes.dismiss_change(change=change, actor=user_of(request))
     except ValidationError as error:
-        messages.error(request, _told(error))
+        messages.error(request, _error_text(error))
     else:
         tell(request, f"{change.cluster.title} counts as unchanged; its values are stored again.")
     return redirect("site_change", name=name, pk=pk)
@@ -143,5 +143,5 @@ def _answer(request: HttpRequest, proposal: Proposal, refused: str = "") -> Http
     return redirect("site_change", name=proposal.site.name, pk=change.pk)
 
 
-def _told(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return " ".join(error.messages) if isinstance(error, ValidationError) else str(error)
