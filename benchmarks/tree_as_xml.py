@@ -1,7 +1,8 @@
 """Write a page's tree as XML, so that other XSLT processors run a stylesheet on the same nodes.
 
-What XML cannot hold goes: declarations of namespaces, which would put all elements into one, attributes whose
-names are none, two hyphens in a comment, control characters. Elements and texts stay where they are.
+What XML cannot hold goes: declarations of namespaces, which would put all elements into one,
+attributes whose names are none, two hyphens in a comment, control characters. Elements and texts
+stay where they are.
 """
 
 from __future__ import annotations

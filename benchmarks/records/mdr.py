@@ -1,14 +1,16 @@
 """Find records by comparing runs of adjacent siblings, as MDR does.
 
-Paper:      Liu, Grossman and Zhai, "Mining Data Records in Web Pages" (KDD 2003), compared with in Shen and
-            Karger, "U-REST" (WWW 2007), section 3.
-Notation:   A generalized node is a run of K adjacent siblings; a data region is a stretch of generalized
-            nodes of one length of which each is like the next. Tag strings -> `tag_string`.
-Readings:   Two generalized nodes are alike where the edit distance of their tag strings, by their mean
-            length, is at most 0.3. The region that covers most children wins, the shortest nodes among
-            equals. Of a page's regions the one with most text is returned, without those inside it.
-Departures: MDR-like: tag strings end after 60 tags, and K is at most 5 (10 in the paper), so that a page
-            takes seconds at most. A parent with more than 1,000 children is read up to there.
+Paper:      Liu, Grossman and Zhai, "Mining Data Records in Web Pages" (KDD 2003), compared with in
+            Shen and Karger, "U-REST" (WWW 2007), section 3.
+Notation:   A generalized node is a run of K adjacent siblings; a data region is a stretch of
+            generalized nodes of one length of which each is like the next. Tag strings ->
+            `tag_string`.
+Readings:   Two generalized nodes are alike where the edit distance of their tag strings, by their
+            mean length, is at most 0.3. The region that covers most children wins, the shortest
+            nodes among equals. Of a page's regions the one with most text is returned, without
+            those inside it.
+Departures: MDR-like: tag strings end after 60 tags, and K is at most 5 (10 in the paper), so that a
+            page takes seconds at most. A parent with more than 1,000 children is read up to there.
 Cost:       For each parent, its children times K times K alignments.
 """
 

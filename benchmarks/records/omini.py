@@ -1,13 +1,13 @@
 """Find records by the tag that separates them, as Omini does.
 
-Paper:      Buttler, Liu and Pu, "A Fully Automated Object Extraction System for the World Wide Web" (ICDCS
-            2001), compared with in Shen and Karger, "U-REST" (WWW 2007), section 3.
-Notation:   The object-rich subtree is the element whose children are the records; the separator is the tag
-            with which each of them begins.
-Readings:   The object-rich subtree is the element with the greatest product of fan-out, text and tags under
-            it. The separator is the tag with the best sum of ranks by five rules: a list of usual
-            separators, the count among the children, the spread of the text between two of them, the pairs
-            with the next sibling, and the count over the whole subtree.
+Paper:      Buttler, Liu and Pu, "A Fully Automated Object Extraction System for the World Wide Web"
+            (ICDCS 2001), compared with in Shen and Karger, "U-REST" (WWW 2007), section 3.
+Notation:   The object-rich subtree is the element whose children are the records; the separator is
+            the tag with which each of them begins.
+Readings:   The object-rich subtree is the element with the greatest product of fan-out, text and
+            tags under it. The separator is the tag with the best sum of ranks by five rules: a list
+            of usual separators, the count among the children, the spread of the text between two of
+            them, the pairs with the next sibling, and the count over the whole subtree.
 Departures: Omini-like: the rules are rebuilt from their description, with ranks in place of their
             probabilities.
 Cost:       One look at each element.

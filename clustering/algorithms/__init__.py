@@ -1,6 +1,7 @@
 """Group a site's pages by template; pure.
 
-Start at `clusterers`, the table of all algorithms; each takes observations and returns a `Grouping`.
+Start at `clusterers`, the table of all algorithms; each takes observations and returns a
+`Grouping`.
 
 clusterers      the table; a further algorithm is a module and a line there
 grouping        what an algorithm takes and returns
@@ -14,7 +15,7 @@ measures        how well a clustering agrees with the truth
 page_map        pages placed on a map of two dimensions
 layered_layout  a graph placed in layers, from above to below
 
-Rooms: `published` (a paper a module), `automatic` (the default), `records` and `tables` (the lists on a
-page), `titles` (names for clusters). The apps import `CLUSTERERS`, `Grouping`, `RawPage`, `observe_page`,
-`find_records` and the titles.
+The rooms: `published` (a paper a module), `automatic` (the default), `records` and `tables` (the
+lists on a page), `titles` (names for clusters). The apps import `CLUSTERERS`, `Grouping`,
+`RawPage`, `observe_page`, `find_records` and the titles.
 """

@@ -36,7 +36,7 @@ CLUSTERERS: dict[str, Clusterer] = {
 
 
 def sentence_of(name: str) -> str:
-    """Return what an algorithm does in a sentence: the first one of its card, or a variant's own."""
+    """Return what an algorithm does: the first sentence of its card, or a variant's own."""
     clusterer = CLUSTERERS[name]
     if clusterer.sentence:
         return clusterer.sentence

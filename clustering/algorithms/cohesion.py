@@ -1,12 +1,13 @@
-"""Measure how alike the pages of a cluster are: its centre, each page's distance from it, its cohesion.
+"""Measure how alike the pages of a cluster are: centre, each page's distance, cohesion.
 
 Paper:      None; the likeness is the weighted Jaccard measure of a page's tag paths and a profile.
-Notation:   P, a page's tag paths -> a set of hashes; c, the centre -> `Centre`, for each path the share of
-            the pages that have it; cohesion, the mean likeness of the pages to their centre.
+Notation:   P, a page's tag paths -> a set of hashes; c, the centre -> `Centre`, for each path the
+            share of the pages that have it; cohesion, the mean likeness of the pages to their
+            centre.
 Readings:   A page without paths is alike only to a centre without paths. A centre of one page has
             distance 0 to it.
-Departures: A centre keeps its MAX_PATHS commonest paths, so that hostile pages cost no more than honest
-            ones.
+Departures: A centre keeps its MAX_PATHS commonest paths, so that hostile pages cost no more than
+            honest ones.
 Cost:       Linear in the paths of the pages.
 """
 
@@ -46,7 +47,7 @@ def centre_of(path_sets: Sequence[Hashes]) -> Centre:
 
 
 def distance_to(centre: Centre, paths: Hashes) -> float:
-    """Return how far a page is from a centre: 0 where they are the same, 1 where they share nothing."""
+    """Return how far a page is from a centre: 0 where both are equal, 1 for nothing shared."""
     if not len(centre.paths):
         return 1.0 if len(paths) else 0.0
     index = np.searchsorted(centre.paths, paths)

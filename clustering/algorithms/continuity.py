@@ -1,12 +1,12 @@
 """Find the clusters of before again in a new grouping of a site's pages.
 
 Paper:      None.
-Notation:   An old cluster and a new group are alike by the pages they share: J = shared / in either,
-            counted on the pages that both groupings know.
-Readings:   A group may continue a cluster where what they share is more than half of the cluster's pages or
-            of the group's. Pairs are matched from the most alike on, each cluster and each group once: of
-            two parts of a split cluster the larger continues it, and two clusters that became one continue
-            as the larger.
+Notation:   An old cluster and a new group are alike by the pages they share: J = shared / in
+            either, counted on the pages that both groupings know.
+Readings:   A group may continue a cluster where what they share is more than half of the cluster's
+            pages or of the group's. Pairs are matched from the most alike on, each cluster and each
+            group once: of two parts of a split cluster the larger continues it, and two clusters
+            that became one continue as the larger.
 Cost:       Linear in the pages, but for sorting the pairs that share any.
 """
 

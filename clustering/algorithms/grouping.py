@@ -1,9 +1,10 @@
 """What every algorithm that groups pages takes and returns.
 
-An algorithm works in two steps. `observe` reduces one page to what the algorithm needs of it, so that a
-site of any size passes page by page and no tree stays in memory. `cluster_pages` groups the pages from
-their observations and from what the site offers beside them: its links, its search log. The Grouping that
-it returns carries a model of plain JSON values, with which `assign` finds the group of a later page.
+An algorithm works in two steps. `observe` reduces one page to what the algorithm needs of it, so
+that a site of any size passes page by page and no tree stays in memory. `cluster_pages` groups the
+pages from their observations and from what the site offers beside them: its links, its search log.
+The Grouping that it returns carries a model of plain JSON values, with which `assign` finds the
+group of a later page.
 """
 
 from __future__ import annotations

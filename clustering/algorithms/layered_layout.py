@@ -1,7 +1,7 @@
 """Place the nodes of a directed graph in layers, so that its main way leads from above to below.
 
-Paper:      None; layers by breadth-first search, each ordered by the position of what a node is reached
-            from, as in Sugiyama's method.
+Paper:      None; layers by breadth-first search, each ordered by the position of what a node is
+            reached from, as in Sugiyama's method.
 Notation:   A trunk edge is the one by which a node is first reached; all others are side edges.
 Readings:   What the start does not reach stands in a layer of its own, the last. A layer of more
             than MAX_COLUMNS nodes continues in a further row.
@@ -63,7 +63,7 @@ def _targets(nodes: Sequence[str], edges: Iterable[tuple[str, str]]) -> dict[str
 def _layers(
     nodes: Sequence[str], targets: Mapping[str, Sequence[str]]
 ) -> tuple[dict[str, str], list[list[str]]]:
-    """Return by which node each is first reached, and the nodes by their distance from the start."""
+    """Return by which node each is first reached, and the nodes by distance from the start."""
     depth_by_node = {nodes[0]: 0}
     parent_by_node = {}
     waiting = deque(nodes[:1])

@@ -1,17 +1,18 @@
 """Compare a clustering of pages with the types that the pages truly have.
 
-Paper:      Adjusted Rand from Chakrabarti and Mehta, "The Paths More Taken" (WWW 2010), section 5; F*,
-            entropy and purity from Crescenzi, Merialdo, Missier, "Clustering Web pages based on their
-            structure" (DKE 2005), section 4.1; schema similarity Q from its section 4.3.
-Notation:   C_i, a true class -> `type`; Ĉ_j, a computed cluster -> `cluster`; P, R, F, H as in the paper;
-            a, b, c, d: pairs together in both, in the first only, in the second only, in none.
-Readings:   P = |C ∩ Ĉ| / |Ĉ| and R = |C ∩ Ĉ| / |C| by their set definitions (the forms over the confusion
-            matrix are exchanged); H sums |Ĉ| / N x H(Ĉ) with one sign, natural logarithm; purity takes
-            the largest type of a cluster. Q works on link schemas averaged over pages, not on sets of
-            pages.
+Paper:      Adjusted Rand from Chakrabarti and Mehta, "The Paths More Taken" (WWW 2010), section 5;
+            F*, entropy and purity from Crescenzi, Merialdo, Missier, "Clustering Web pages based on
+            their structure" (DKE 2005), section 4.1; schema similarity Q from its section 4.3.
+Notation:   C_i, a true class -> `type`; Ĉ_j, a computed cluster -> `cluster`; P, R, F, H as in the
+            paper; a, b, c, d: pairs together in both, in the first only, in the second only, in
+            none.
+Readings:   P = |C ∩ Ĉ| / |Ĉ| and R = |C ∩ Ĉ| / |C| by their set definitions (the forms over the
+            confusion matrix are exchanged); H sums |Ĉ| / N x H(Ĉ) with one sign, natural logarithm;
+            purity takes the largest type of a cluster. Q works on link schemas averaged over pages,
+            not on sets of pages.
 Departures: A page in no cluster counts as a cluster of its own, but not in the number of clusters:
-            leaving pages out must not pay. Where all pages are in one group in both, adjusted Rand is 1
-            (0/0 otherwise).
+            leaving pages out must not pay. Where all pages are in one group in both, adjusted Rand
+            is 1 (0/0 otherwise).
 Cost:       Linear in pages plus the cells of the confusion matrix that are not empty.
 """
 
@@ -90,14 +91,14 @@ def confusion(types: Sequence[Hashable], clusters: Sequence[Hashable]) -> Confus
 
 
 def adjusted_rand(table: Confusion) -> float:
-    """Return 2(ad - bc) / ((b+a)(b+d) + (c+a)(c+d)): 1 for equal groupings, 0 expected by chance."""
+    """Return 2(ad - bc) / ((b+a)(b+d) + (c+a)(c+d)): 1 for equal groupings, 0 by chance."""
     a, b, c, d = pair_counts(table)
     denominator = (b + a) * (b + d) + (c + a) * (c + d)
     return 2 * (a * d - b * c) / denominator if denominator else 1.0
 
 
 def pair_counts(table: Confusion) -> tuple[int, int, int, int]:
-    """Return the pairs of pages together in both, in the truth only, in the clusters only, in none."""
+    """Return the pairs of pages together in both, in the truth, in the clusters, in none."""
     together_in_both = _pairs(table.e.values())
     in_truth_only = _pairs(table.n_by_type.values()) - together_in_both
     in_clusters_only = _pairs(table.n_by_cluster.values()) - together_in_both

@@ -1,7 +1,8 @@
 """Reduce a page to all that a clustering needs of it, in one look at its bytes.
 
-Notation:   The observation is what the algorithm itself asks for; the rest serves every clustering: the
-            signature, the tag paths for centres, distances and the map, the texts that name a cluster.
+Notation:   The observation is what the algorithm itself asks for; the rest serves every clustering:
+            the signature, the tag paths for centres, distances and the map, the texts that name a
+            cluster.
 Cost:       One parse and two walks a page, besides what the algorithm does.
 """
 

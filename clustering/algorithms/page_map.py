@@ -1,12 +1,13 @@
-"""Place pages on a map of two dimensions, so that clusters are heaps and outliers stand beside them.
+"""Place pages on a map, so that clusters are heaps and outliers stand beside them.
 
-Paper:      None; classical scaling, which is the singular value decomposition of centred rows, on path sets.
-Notation:   A, the incidence of pages and paths, each path weighed by its rarity, each row of length 1; B,
-            the centred products of its rows.
-Readings:   A path that one page alone has makes it like none, so it weighs nothing. Both axes have one
-            scale, that of the longer one. A page without paths lies where nothing is in common with any
-            other. The sign of an axis is chosen so that the page farthest from the middle lies at its upper
-            end.
+Paper:      None; classical scaling, which is the singular value decomposition of centred rows, on
+            path sets.
+Notation:   A, the incidence of pages and paths, each path weighed by its rarity, each row of length
+            1; B, the centred products of its rows.
+Readings:   A path that one page alone has makes it like none, so it weighs nothing. Both axes have
+            one scale, that of the longer one. A page without paths lies where nothing is in common
+            with any other. The sign of an axis is chosen so that the page farthest from the middle
+            lies at its upper end.
 Departures: At most MAX_PAGES pages, which the caller chooses: their products are a square.
 Cost:       Quadratic in the pages; half a second for 1,500.
 """
@@ -80,7 +81,7 @@ def _weighed(path_sets: Sequence[Hashes]) -> csr_array:
 
 
 def _scaled(axis: NDArray[np.float64], extent: float) -> list[float]:
-    """Return the positions on an axis from 0 to 1, the farthest from the middle at the upper end."""
+    """Return positions on an axis from 0 to 1, the farthest from the middle at the upper end."""
     if extent < MIN_EXTENT:
         return [0.5] * len(axis)
     if -axis.min() > axis.max():

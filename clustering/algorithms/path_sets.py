@@ -1,15 +1,18 @@
 """Represent pages as sets of hashed features, compare the sets, join what is alike.
 
-Paper:      Buttler, "A Short Survey of Document Structure Similarity Algorithms" (2004), for path shingles;
-            Grigalis and Čenys, "Using XPaths of Inbound Links to Cluster Template-Generated Web Pages"
-            (2014), sections 3.2 and 3.3, for the distances and for merging by union-find.
-Notation:   P_1, P_2, two pages as sets -> arrays of distinct hashes, ascending; |P_1 ∩ P_2| -> `common`.
-Readings:   Sets whose similarity is greater than the threshold belong together, and so does what is joined
-            to either (transitive closure). A set without elements is like no other. Min-hashing takes the k
-            elements whose hashes under a seed are least.
-Departures: Hashes of paths have 52 bits, so that they are exact numbers in JSON wherever it is read.
-Cost:       `join_similar` compares all pairs; `join_similar_fast` compares a set with those that have no
-            component yet, by one sparse product: quadratic only where few sets are alike.
+Paper:      Buttler, "A Short Survey of Document Structure Similarity Algorithms" (2004), for path
+            shingles; Grigalis and Čenys, "Using XPaths of Inbound Links to Cluster
+            Template-Generated Web Pages" (2014), sections 3.2 and 3.3, for the distances and for
+            merging by union-find.
+Notation:   P_1, P_2, two pages as sets -> arrays of distinct hashes, ascending; |P_1 ∩ P_2| ->
+            `common`.
+Readings:   Sets whose similarity is greater than the threshold belong together, and so does what is
+            joined to either (transitive closure). A set without elements is like no other.
+            Min-hashing takes the k elements whose hashes under a seed are least.
+Departures: Hashes of paths have 52 bits, so that they are exact numbers in JSON wherever it is
+            read.
+Cost:       `join_similar` compares all pairs; `join_similar_fast` compares a set with those that
+            have no component yet, by one sparse product: quadratic only where few sets are alike.
 """
 
 from __future__ import annotations
@@ -30,7 +33,8 @@ from clustering.algorithms.hashing import mix
 from clustering.dom.paths import walk_tag_paths
 
 Hashes: TypeAlias = "NDArray[np.uint64]"
-# Similarities of one set of `size` elements with others, from what they have in common and their sizes.
+# Similarities of one set of `size` elements with others, from what they have in common and their
+# sizes.
 Similarity: TypeAlias = (
     "Callable[[NDArray[np.float64], int, NDArray[np.float64]], NDArray[np.float64]]"
 )
@@ -69,7 +73,7 @@ def similarity_of(a: Hashes, b: Hashes, similarity: Similarity) -> float:
 
 
 def join_similar(sets: Sequence[Hashes], similarity: Similarity, threshold: float) -> list[int]:
-    """Return the component of each set by union-find over all pairs: the number of its first member."""
+    """Return the component of each set by union-find: the number of its first member."""
     parent = list(range(len(sets)))
 
     def find(i: int) -> int:
@@ -102,7 +106,7 @@ def join_similar_fast(
 
 
 def _components(sets: Sequence[Hashes], similarity: Similarity, threshold: float) -> list[int]:
-    """Return the number of the first member of each set's component; no set is empty, no two are equal."""
+    """Return each set's component by its first member; no set is empty, no two are equal."""
     component = [-1] * len(sets)
     incidence = _incidence(sets)
     sizes = np.array([len(s) for s in sets], dtype=np.float64)
@@ -175,7 +179,7 @@ def min_hash(elements: Hashes, k: int, seed: int) -> tuple[int, ...]:
 
 
 def name_components(sets: Sequence[Hashes], component: Sequence[int]) -> list[str | None]:
-    """Name each set's component by its least member, None for an empty set; any order gives one result."""
+    """Name each set's component by its least member, None for an empty set."""
     digests = [xxhash.xxh64_hexdigest(s.tobytes()) for s in sets]
     least: dict[int, str] = {}
     for c, digest in zip(component, digests, strict=True):
@@ -201,7 +205,7 @@ def examples_of(sets: Sequence[Hashes], names: Sequence[str | None]) -> Model:
 def nearest_example(
     examples: Model, s: Hashes, similarity: Similarity, threshold: float
 ) -> str | None:
-    """Return the group with the example most like a set, None where none is more alike than allowed."""
+    """Return the group with the example most like a set, None where none is like it."""
     best: tuple[float, str] | None = None
     for name, group in examples.items():
         for example in group:

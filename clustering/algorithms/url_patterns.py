@@ -1,20 +1,23 @@
-"""Find what the addresses of a site have in common: the pattern of each page, and that of a cluster.
+"""Find what addresses have in common: the pattern of each page, and that of a cluster.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-A: a
-            cluster is described by the most specific `(.*)` pattern that matches all its URLs.
-Notation:   The pattern of a page is its address with `#` for numbers and `*` for what is peculiar to it; a
-            word stays where enough pages share it behind the same beginning. The pattern of a cluster has
-            `(.*)` for what differs.
-Readings:   The paper bounds the literal characters and the wild cards of a pattern and names no numbers.
-            Ours: at most MAX_WILD_CARDS, and between two of them at least one letter or number or one of
-            `/ ? & =`; what has more or less is joined at its weakest literal piece until it has not.
-            "Most specific" is the longest common subsequence of pieces (words, numbers, signs), found
-            address by address.
-Departures: A key of the query without which the same pages are addressed too, such as the number of a
-            list's page, is left out of a page's pattern. A cluster of more than MAX_URLS addresses finds
-            its pattern on about as many; what does not match the others is dropped then.
-Cost:       `address_patterns` is linear in the characters of the addresses; `pattern_of` is quadratic in the
-            pieces of one address and linear in the addresses.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            IV-A: a cluster is described by the most specific `(.*)` pattern that matches all its
+            URLs.
+Notation:   The pattern of a page is its address with `#` for numbers and `*` for what is peculiar
+            to it; a word stays where enough pages share it behind the same beginning. The pattern
+            of a cluster has `(.*)` for what differs.
+Readings:   The paper bounds the literal characters and the wild cards of a pattern and names no
+            numbers.
+            Ours: at most MAX_WILD_CARDS, and between two of them at least one letter or number or
+            one of `/ ? & =`; what has more or less is joined at its weakest literal piece until it
+            has not. "Most specific" is the longest common subsequence of pieces (words, numbers,
+            signs), found address by address.
+Departures: A key of the query without which the same pages are addressed too, such as the number of
+            a list's page, is left out of a page's pattern. A cluster of more than MAX_URLS
+            addresses finds its pattern on about as many; what does not match the others is dropped
+            then.
+Cost:       `address_patterns` is linear in the characters of the addresses; `pattern_of` is
+            quadratic in the pieces of one address and linear in the addresses.
 """
 
 from __future__ import annotations
@@ -99,7 +102,7 @@ def _mask_numbers(word: str) -> str:
 
 
 def _is_shared(word: str, n: int, n_siblings: int, min_pages: float) -> bool:
-    """Return whether a word that n of so many siblings have belongs to the pattern of their type."""
+    """Return whether a word that n of so many siblings have belongs to their pattern."""
     value = word.rpartition("=")[2]
     if not value.strip("#"):  # nothing but a number
         return True
@@ -111,7 +114,7 @@ def _is_shared(word: str, n: int, n_siblings: int, min_pages: float) -> bool:
 
 
 def _wild_card_for(word: str) -> str:
-    """Return what stands for a peculiar word: the key of a field and the extension of a file stay."""
+    """Return what stands for a peculiar word: a field's key and a file's extension stay."""
     key, equals, _ = word.partition("=")
     if equals:
         return f"{key}=*"
@@ -120,7 +123,7 @@ def _wild_card_for(word: str) -> str:
 
 
 def pattern_among(url: str, patterns: Collection[str], prefixes: Collection[str]) -> str | None:
-    """Return which pattern of a site's pages a later address has; `prefixes` are those of the patterns.
+    """Return which of a site's patterns a later address has; `prefixes` are theirs.
 
     >>> patterns = {"a/p/*", "a/*"}
     >>> pattern_among("http://a/p/yew", patterns, prefixes_of(patterns))
@@ -163,7 +166,7 @@ def beginnings(pattern: str) -> list[str]:
 
 
 def _extend_known(pattern: str, word: str, separator: str, prefixes: Collection[str]) -> str:
-    """Extend a pattern by a word of a later address, or by a wild card where no pattern has the word."""
+    """Extend a pattern by a later address's word, or a wild card where no pattern has it."""
     masked = _mask_numbers(word)
     longer = pattern + separator + masked
     return longer if longer in prefixes else pattern + separator + _wild_card_for(masked)

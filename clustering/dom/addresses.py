@@ -1,8 +1,8 @@
 """Read, normalise and compare the addresses of pages; the one URL parser of the product.
 
 A normalised address is an absolute http or https URL without fragment, user name, default port, dot
-segments and session id; its host is in lower case and in ASCII, its percent-encoding in upper case and
-only where it is needed. The order of the query stays as it is: it may mean something.
+segments and session id; its host is in lower case and in ASCII, its percent-encoding in upper case
+and only where it is needed. The order of the query stays as it is: it may mean something.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ MAX_LENGTH = 2048
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 _PARTS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?://([^/?]*)([^?]*)(?:\?(.*))?)?", re.DOTALL)
-# What is already normal: a plain host name, no port, nothing encoded, no dot segment, no session id.
+# What is already normal: a plain host name, no port, nothing encoded, no dot segment, no session
+# id.
 _NORMAL = re.compile(
     r"https?://(?:[a-z0-9-]{1,62}\.){1,3}[a-z]{2,62}"
     r"(?:/(?!\.)[A-Za-z0-9_~!$&*+,=:@.-]*)+(?:\?[A-Za-z0-9_~!$&()*+,;=:@/.-]+)?"
@@ -34,7 +35,8 @@ _END_OF_ORIGIN = re.compile(r"[/?#]")
 _DOT_SEGMENT = re.compile(r"/\.\.?(?:/|$)")
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
-# Session ids: names that mean nothing else, and names that mean a session only with a long random value.
+# Session ids: names that mean nothing else, and names that mean a session only with a long random
+# value.
 _SESSION_NAME = re.compile(
     r"jsessionid|phpsessid|aspsessionid[a-z]{8}|asp\.net_sessionid|cfid|cftoken|oscsid|zenid",
     re.IGNORECASE,
@@ -84,7 +86,8 @@ class Address(NamedTuple):
 def normalise_url(url: str, encoding: str = "utf-8") -> str:
     """Return the normalised form of an absolute address.
 
-    `encoding` is that of the page where the address stands: browsers send a query in it. Raises BadAddress.
+    `encoding` is that of the page where the address stands: browsers send a query in it. Raises
+    BadAddress.
 
     >>> normalise_url("HTTP://Example.org:80/a/../b;jsessionid=1F?q=%e9#top")
     'http://example.org/b?q=%E9'
@@ -147,7 +150,7 @@ def origin_of(url: str) -> str:
 
 
 def netloc_of(host: str) -> str:
-    """Return a host as somebody entered it, with its port if any, in normal form. Raises BadAddress."""
+    """Return a host that somebody entered, with its port, normalised. Raises BadAddress."""
     host = host.strip()
     address = parse_url(f"http://{host}")
     if address.path != "/" or address.query or host.endswith(("/", "?", "#")):
@@ -158,7 +161,8 @@ def netloc_of(host: str) -> str:
 def belongs_to_site(url: str, root_url: str, extra_hosts: Iterable[str] = ()) -> bool:
     """Return whether an address stands on the site's own host or on one of its further hosts.
 
-    A host and its twin with `www.` are the same. A further host without a port counts at every port.
+    A host and its twin with `www.` are the same. A further host without a port counts at every
+    port.
     """
     netloc = _plain_netloc(url)
     if netloc == _plain_netloc(root_url):
@@ -253,7 +257,7 @@ def _normalise_query(query: str, encoding: str) -> str:
 
 
 def _shorten(escape: re.Match[str]) -> str:
-    """Return the character itself where encoding it changes nothing, else the code in upper case."""
+    """Return the character itself where it needs no encoding, else the code in upper case."""
     code = int(escape[1], 16)
     return chr(code) if code in _UNRESERVED else escape[0].upper()
 

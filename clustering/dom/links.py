@@ -33,8 +33,9 @@ class FoundLink(NamedTuple):
 def find_links(tree: HtmlElement, base_url: str, encoding: str = "utf-8") -> list[FoundLink]:
     """Return the links to http and https addresses in document order, at most 2,000.
 
-    `base_url` is where the page was fetched from; its own `<base href>` counts. `encoding` is the page's, in
-    which its queries are sent. Links within the page (`#…`) and addresses that are none are left out.
+    `base_url` is where the page was fetched from; its own `<base href>` counts. `encoding` is the
+    page's, in which its queries are sent. Links within the page (`#…`) and addresses that are none
+    are left out.
     """
     base = find_base(tree, base_url)
     addressed = list(islice(_addressed_elements(tree, base, encoding), MAX_LINKS))
@@ -82,7 +83,7 @@ def _addressed_elements(
 
 
 def _base_by_first_character(base: str) -> dict[str, str]:
-    """Return as little of the base as an address needs, so that pages share the answers of `_resolve`."""
+    """Return as little of the base as an address needs, so that pages share answers."""
     document = base.partition("#")[0]
     return {"/": join_url(document, "/"), "": document, "?": document, ANY: join_url(document, ".")}
 

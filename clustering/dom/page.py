@@ -1,7 +1,7 @@
 """Turn the bytes of a page into a tree; the only place of the product where HTML is parsed.
 
-The parser always gets UTF-8 bytes: the encoding is decided here, as browsers do, and a page in another one
-is decoded first, so that a byte that fits no character never ends the tree.
+The parser always gets UTF-8 bytes: the encoding is decided here, as browsers do, and a page in
+another one is decoded first, so that a byte that fits no character never ends the tree.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _CHARSET = re.compile(r"charset\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s;\"'/>]+))"
 _XML_DECLARATION = re.compile(
     rb"\s*<\?xml\s[^>]{0,200}?encoding\s*=\s*[\"']([A-Za-z0-9._:-]+)[\"']"
 )
-# A comment, a meta tag with its attributes, any other tag: in this order, so that nothing within a comment
-# is taken for a tag.
+# A comment, a meta tag with its attributes, any other tag: in this order, so that nothing within a
+# comment is taken for a tag.
 _TAG = re.compile(
     rb"<!--.*?(?:-->|\Z)|<(meta)[\s/]((?:[^>\"']|\"[^\"]*\"|'[^']*')*)|</?[a-z](?:[^>\"']|\"[^\"]*\"|'[^']*')*",
     re.IGNORECASE | re.DOTALL,
@@ -49,8 +49,9 @@ _ERRORS = "clustering.undecodable"
 # A meta tag could be read as ASCII, so the page cannot be UTF-16.
 _MEANT_BY_META = {"utf-16le": "utf-8", "utf-16be": "utf-8", "x-user-defined": "windows-1252"}
 
-# A tag of more than 1,000 attributes is longer than 1,500 bytes. Either no `>` comes in so many bytes, or
-# the first that comes stands within a value. Both are rare; where they are found, the tag is read properly.
+# A tag of more than 1,000 attributes is longer than 1,500 bytes. Either no `>` comes in so many
+# bytes, or the first that comes stands within a value. Both are rare; where they are found, the tag
+# is read properly.
 _LONG_TAG = re.compile(rb"<[a-zA-Z][^>]{1500,}+")
 _VALUE_WITH_END = re.compile(rb"=[\t\n\f\r ]*+(?:\"[^\">]*+>|'[^'>]*+>)")
 _TAG_START = re.compile(rb"<[a-zA-Z]")
@@ -61,7 +62,8 @@ _ATTRIBUTES = re.compile(
     rb"<[a-zA-Z][^\t\n\f\r />]*+(?:%b(?:[\t\n\f\r ]*+=[\t\n\f\r ]*+%b)?+){0,%d}+(%b)?"
     % (_NAME, _VALUE, MAX_ATTRIBUTES, _NAME)
 )
-# One class for all elements: lxml.html chooses among several by a call of Python code for each of them.
+# One class for all elements: lxml.html chooses among several by a call of Python code for each of
+# them.
 _ELEMENTS = etree.ElementDefaultClassLookup(
     element=HtmlElement, comment=HtmlComment, pi=HtmlProcessingInstruction
 )
@@ -119,7 +121,7 @@ def parse_page(body: bytes, content_type: str = "") -> ParsedPage:
 
 
 def decide_encoding(body: bytes, content_type: str = "") -> str:
-    """Return the encoding by byte order mark, HTTP, meta, UTF-8 if it decodes, else windows-1252."""
+    """Return the encoding by byte order mark, HTTP, meta, UTF-8, else windows-1252."""
     for mark, name in _BOMS:
         if body.startswith(mark):
             return name
@@ -127,7 +129,7 @@ def decide_encoding(body: bytes, content_type: str = "") -> str:
 
 
 def has_too_many_attributes(text: bytes) -> bool:
-    """Return whether a tag has more than 1,000 attributes: the parser's time grows with their square.
+    """Return whether a tag has more than 1,000 attributes, whose square is the parser's time.
 
     The time is linear, and short for nearly all pages: only what could be such a tag is read.
     """
@@ -157,7 +159,7 @@ def _suspicious_starts(text: bytes) -> Iterator[int]:
 
 
 def _is_refused_by_counter(text: bytes) -> bool:
-    """Return whether the parser itself, without building a tree, meets a tag of too many attributes."""
+    """Return whether the parser, without building a tree, meets a tag of too many attributes."""
     parser = etree.HTMLParser(encoding="utf-8", target=_AttributeCounter())  # type: ignore[arg-type]  # the stubs ask for more than lxml
     try:
         etree.fromstring(text, parser)
@@ -219,7 +221,7 @@ def _guess(body: bytes) -> str:
 
 
 def _as_utf8(body: bytes, encoding: str) -> bytes:
-    """Return the page as UTF-8 without its byte order mark; what fits no character becomes U+FFFD."""
+    """Return the page as UTF-8 without byte order mark, with U+FFFD for what fits no character."""
     if encoding == "utf-8":
         body = body.removeprefix(codecs.BOM_UTF8)
         try:
@@ -239,7 +241,7 @@ def _codec(encoding: str) -> codecs.CodecInfo:
 
 
 def _replace_undecodable(error: UnicodeError) -> tuple[str, int]:
-    """Replace what fits no character; bytes that a table leaves out are C1 controls, as in browsers."""
+    """Replace what fits no character; bytes that a table leaves out are C1 controls."""
     if not isinstance(error, UnicodeDecodeError):
         raise error
     wrong = error.object[error.start : error.end]

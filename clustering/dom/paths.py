@@ -1,7 +1,7 @@
 """Find where elements stand in a tree: paths with positions and paths of tags alone.
 
-A path is the one that lxml's `getpath` gives, with one exception: where a tag is no name that XPath could
-read (`o:p`, `p,q`), the step is `*[n]`, so that every path selects its element.
+A path is the one that lxml's `getpath` gives, with one exception: where a tag is no name that XPath
+could read (`o:p`, `p,q`), the step is `*[n]`, so that every path selects its element.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def without_positions(path: str) -> str:
 def _children_with_paths(
     element: _Element, path: str, wanted: Collection[_Element] | None = None
 ) -> list[tuple[_Element, str]]:
-    """Return the children, or the wanted ones of them, with their paths, where `path` is the parent's."""
+    """Return the children, or those wanted, with their paths; `path` is the parent's."""
     count_by_tag: dict[str, int] = {}
     steps = []
     number = 0
@@ -86,7 +86,7 @@ def _children_with_paths(
 
 
 def _step(tag: str, number: int, nth: int, count: int) -> str:
-    """Return the step to the `number`th child, which is the `nth` of `count` children of its tag."""
+    """Return the step to the `number`th child, the `nth` of `count` children of its tag."""
     if not _is_name(tag):
         return f"*[{number}]"
     return tag if count == 1 else f"{tag}[{nth}]"

@@ -1,6 +1,7 @@
-"""All that is fetched, and all that is posted to addresses that people gave: guarded, bounded, polite.
+"""All that is fetched, and posted to addresses that people gave: guarded, bounded, polite.
 
-Start at `client`, whose `Fetcher` makes every request; `browser` has the one that runs a page's scripts.
+Start at `client`, whose `Fetcher` makes every request; `browser` has the one that runs a page's
+scripts.
 
 client       one request with its redirects
 guard        which addresses may be connected to

@@ -1,4 +1,4 @@
-"""Fetch one URL: guarded, bounded in time and size, following redirects one checked step at a time."""
+"""Fetch one URL: guarded, bounded in time and size, checking each step of a redirect."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def _takes_all(_status: int, _content_type: str) -> bool:
 
 @dataclass(slots=True)
 class Fetcher:
-    """Connections to any number of hosts, kept open between requests. Neither cookies nor credentials."""
+    """Connections to any hosts, kept open between requests, without cookies and credentials."""
 
     user_agent: str
     guard: Guard = field(default_factory=Guard)
@@ -148,8 +148,9 @@ class Fetcher:
     ) -> Fetched:
         """Return the answer of a URL, or raise what is a FetchRefused.
 
-        With `max_redirects=0` a redirect is an answer like any other. A body longer than `max_bytes` raises
-        TooLarge, unless `is_cut`. `takes(status, content_type)` decides whether the body is read at all.
+        With `max_redirects=0` a redirect is an answer like any other. A body longer than
+        `max_bytes` raises TooLarge, unless `is_cut`. `takes(status, content_type)` decides whether
+        the body is read at all.
         """
         retrying = Retrying(
             stop=stop_after_attempt(tries),
@@ -241,7 +242,7 @@ class _Request:
     takes: Callable[[int, str], bool]
 
     def without_headers(self) -> _Request:
-        """Return the request for another origin, which must not see what was meant for the first."""
+        """Return the request for another origin, without what was meant for the first."""
         return replace(self, headers={}, content=b"")
 
 

@@ -24,7 +24,7 @@ class DeadlinePassed(FetchRefused):
 
 @dataclass(slots=True)
 class Deadline:
-    """A moment after which nothing is waited for any more, and an event that calls the work off before."""
+    """The end of all waiting, and an event that calls the work off before it."""
 
     seconds: float
     stop: threading.Event | None = None

@@ -39,7 +39,7 @@ class TooLarge(FetchRefused):
 def decode(
     chunks: Iterable[bytes], content_encoding: str, max_bytes: int, *, is_cut: bool = False
 ) -> bytes:
-    """Return the decoded body, or raise TooLarge as soon as it, or a layer of it, exceeds the bound.
+    """Return the decoded body; raise TooLarge as soon as it or a layer of it is too large.
 
     With `is_cut` the start of a longer body is returned instead.
 
@@ -102,7 +102,7 @@ def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _inflate(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Undo deflate, with the wrapping that the standard asks for or without it, as some servers send it."""
+    """Undo deflate, with the standard's wrapping or without it, as some servers send it."""
     stream = None
     head = b""
     for chunk in chunks:
@@ -151,7 +151,7 @@ def _unbrotli(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _unzstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """Undo zstd, frame after frame, a few bytes at a time: the library knows no bound of its own."""
+    """Undo zstd, frame after frame, a few bytes at a time: the library knows no bound."""
     context = zstandard.ZstdDecompressor(max_window_size=ZSTD_WINDOW)
     frame = context.decompressobj()
     try:

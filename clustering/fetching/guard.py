@@ -1,7 +1,7 @@
 """Decide which addresses may be connected to, and connect to no other.
 
-A name is resolved once, every answer is checked against the table below, and the connection goes to a checked
-answer: what a second look-up would return does not matter.
+A name is resolved once, every answer is checked against the table below, and the connection goes to
+a checked answer: what a second look-up would return does not matter.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ REFUSED_NETWORKS: Final[dict[str, str]] = {
     "255.255.255.255/32": "broadcast",
     # Public by its number, but answered by the host of a virtual machine.
     "168.63.129.16/32": "cloud platform",
-    # IPv6: first what carries an IPv4 address inside, then the registry, then all that nobody was given.
+    # IPv6: first what carries an IPv4 address inside, then the registry, then all that nobody was
+    # given.
     "::/96": "unspecified, loopback or IPv4-compatible",
     "::ffff:0:0/96": "IPv4-mapped",
     "::ffff:0:0:0/96": "IPv4-translated",
@@ -76,7 +77,8 @@ TABLE: Final[tuple[tuple[Network, str], ...]] = tuple(
     (ipaddress.ip_network(network), kind) for network, kind in REFUSED_NETWORKS.items()
 )
 
-# Ports on which something other than HTTP listens for lines of text: the list of the Fetch standard.
+# Ports on which something other than HTTP listens for lines of text: the list of the Fetch
+# standard.
 _PORTS: Final = (
     "1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 "
     "115 117 119 123 135 137 139 143 161 179 389 427 465 512 513 514 515 526 530 531 532 540 548 "
@@ -142,7 +144,7 @@ class Guard:
     resolve: Callable[[str, int], list[str]] = field(default=resolve_name)
 
     def connect(self, host: str, port: int, deadline: Deadline) -> socket.socket:
-        """Resolve a host, check every answer and connect to the first that accepts. Raises a FetchRefused."""
+        """Resolve a host, check every answer, connect to the first that accepts."""
         addresses = self.checked_addresses(host, port, deadline)
         problem = ""
         for address in addresses[:MAX_ADDRESSES_TRIED]:
@@ -169,7 +171,8 @@ class Guard:
             is_literal = host.strip("[]") == str(address)
             name = str(address) if is_literal else f"{host} ({address})"
             raise AddressRefused(
-                f"{name} is {kind}, not a public address; VERTEX_ALLOWED_NETWORKS can allow its network"
+                f"{name} is {kind}, not a public address; "
+                "VERTEX_ALLOWED_NETWORKS can allow its network"
             )
 
     def _look_up(self, host: str, port: int, deadline: Deadline) -> list[str]:

@@ -1,21 +1,24 @@
 """Reduce a page to its attributed paths, the terms below each of them and its pagelets.
 
-Paper:      Chakrabarti and Mehta, "The Paths More Taken: Matching DOM Trees to Search Logs for Accurate
-            Webpage Clustering" (WWW 2010), section 3 and Table 4; pagelets from Bar-Yossef and Rajagopalan,
-            "Template Detection via Data Mining and its Applications" (WWW 2002).
-Notation:   x, a path -> its 64-bit hash in `paths`; C(x, p), the bag of terms in the content of x on p ->
-            the `spans` of x over the page's `terms`; k, the links that make a child too rich for a pagelet
-            -> MIN_RICH; mark, an id or class with its value, if it could be found in the page's bytes.
-Readings:   A path is written as in Table 4: tags from the root, each with its id and its class. Content is
-            that of the whole subtree; several instances are united (they never lie within one another, so
-            their bags add up). A term is a run of letters and digits, case-folded, without accents; of
-            Chinese, Japanese and Korean each character is one. `head`, scripts, styles and comments are
-            left out: a reader does not see them, and the path of `title`, present everywhere and full of
-            query terms, would be the one key path of every site. A pagelet is an element none of whose
-            children has 3 links or more and none of whose ancestors is a pagelet.
-Departures: An id or class longer than 100 characters or with both kinds of quotation mark is left out of a
-            path. At most 20,000 paths and 200,000 terms of a page are kept.
-Cost:       One walk, linear in the page; neighbouring instances of a path share a span, so lists are short.
+Paper:      Chakrabarti and Mehta, "The Paths More Taken: Matching DOM Trees to Search Logs for
+            Accurate Webpage Clustering" (WWW 2010), section 3 and Table 4; pagelets from Bar-Yossef
+            and Rajagopalan, "Template Detection via Data Mining and its Applications" (WWW 2002).
+Notation:   x, a path -> its 64-bit hash in `paths`; C(x, p), the bag of terms in the content of x
+            on p -> the `spans` of x over the page's `terms`; k, the links that make a child too
+            rich for a pagelet -> MIN_RICH; mark, an id or class with its value, if it could be
+            found in the page's bytes.
+Readings:   A path is written as in Table 4: tags from the root, each with its id and its class.
+            Content is that of the whole subtree; several instances are united (they never lie
+            within one another, so their bags add up). A term is a run of letters and digits,
+            case-folded, without accents; of Chinese, Japanese and Korean each character is one.
+            `head`, scripts, styles and comments are left out: a reader does not see them, and the
+            path of `title`, present everywhere and full of query terms, would be the one key path
+            of every site. A pagelet is an element none of whose children has 3 links or more and
+            none of whose ancestors is a pagelet.
+Departures: An id or class longer than 100 characters or with both kinds of quotation mark is left
+            out of a path. At most 20,000 paths and 200,000 terms of a page are kept.
+Cost:       One walk, linear in the page; neighbouring instances of a path share a span, so lists
+            are short.
 """
 
 from __future__ import annotations
@@ -167,7 +170,7 @@ def _quoted(value: str) -> str:
 
 
 def marks_in(path: str) -> list[tuple[str, str]]:
-    """Return the ids and classes of a written path that can be looked for in bytes, last step first.
+    """Return the ids and classes of a path that can be looked for in bytes, last step first.
 
     >>> marks_in("/html/body[@id='b']/h1[@class='big title']")
     [('class', 'big title'), ('id', 'b')]

@@ -1,15 +1,16 @@
 """Group pages that have most of their leaf paths in common.
 
-Paper:      Joshi, Agrawal, Krishnapuram, Negi, "A Bag of Paths Model for Measuring Structural Similarity in
-            Web Documents" (KDD 2003), as measured by Grigalis and Čenys, "Using XPaths of Inbound Links to
-            Cluster Template-Generated Web Pages" (2014), section 3.2, equation 3, and section 4.3.
+Paper:      Joshi, Agrawal, Krishnapuram, Negi, "A Bag of Paths Model for Measuring Structural
+            Similarity in Web Documents" (KDD 2003), as measured by Grigalis and Čenys, "Using
+            XPaths of Inbound Links to Cluster Template-Generated Web Pages" (2014), section 3.2,
+            equation 3, and section 4.3.
 Notation:   xp(P), the paths of a page -> hashes in an array; CPD, the distance of two pages ->
             `common_paths_distance`.
-Readings:   A path is the tags from the root to an element without child elements, without positions; a page
-            has each once (the text says bag, the equation set). Pages are grouped by transitive closure of
-            similarity 1 - CPD > 0.8, the way in which that paper merges.
-Departures: More than 10,000 pages are refused. A later page joins the group that has the page most like it
-            among five examples, if they are similar.
+Readings:   A path is the tags from the root to an element without child elements, without
+            positions; a page has each once (the text says bag, the equation set). Pages are grouped
+            by transitive closure of similarity 1 - CPD > 0.8, the way in which that paper merges.
+Departures: More than 10,000 pages are refused. A later page joins the group that has the page most
+            like it among five examples, if they are similar.
 Cost:       Quadratic in the distinct path sets where they differ; near linear where groups are few.
 """
 
@@ -51,14 +52,17 @@ def cluster_pages(
     """Group pages by transitive closure of their similarity. Raises TooManyPages above 10,000."""
     if len(observations) > MAX_PAGES:
         raise TooManyPages(
-            f"common_paths compares pages in pairs: {len(observations):,} pages, at most {MAX_PAGES:,}; "
-            "take a smaller sample"
+            f"common_paths compares pages in pairs: {len(observations):,} pages, "
+            f"at most {MAX_PAGES:,}; take a smaller sample"
         )
     component = join_similar_fast(observations, share_of_larger, threshold)
     names = name_components(observations, component)
     return grouping_of(
         names,
-        why=f"Pages with more than {threshold:.0%} of their leaf paths in common, directly or in a chain.",
+        why=(
+            f"Pages with more than {threshold:.0%} of their leaf paths in common, "
+            "directly or in a chain."
+        ),
         model={"threshold": threshold, "examples": examples_of(observations, names)},
     )
 

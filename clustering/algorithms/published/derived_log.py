@@ -1,10 +1,12 @@
 """Make a search log from the words with which a site's pages link to each other.
 
-Paper:      none; Chakrabarti and Mehta, "The Paths More Taken" (WWW 2010) has the log of a search engine.
-Readings:   An anchor's text stands for a query, the pages that bear it for clicks: both name the page in a
-            few words of other people. A log made so is called a derived log wherever it is used.
-Departures: Left out are links of a page to itself, texts without a term, and texts that lead to more than
-            5 pages (`next`, `details`, `2`): they name none of them.
+Paper:      none; Chakrabarti and Mehta, "The Paths More Taken" (WWW 2010) has the log of a search
+            engine.
+Readings:   An anchor's text stands for a query, the pages that bear it for clicks: both name the
+            page in a few words of other people. A log made so is called a derived log wherever it
+            is used.
+Departures: Left out are links of a page to itself, texts without a term, and texts that lead to
+            more than 5 pages (`next`, `details`, `2`): they name none of them.
 Cost:       Linear in the links.
 """
 
@@ -20,7 +22,7 @@ MAX_TARGETS = 5  # pages that a text leads to
 
 
 def derive_clicks(links: Iterable[SiteLink]) -> list[Click]:
-    """Return a click for each text and page it leads to, counting the pages that link so, by URL and text.
+    """Return a click for each text and page it leads to, counting the pages that link so.
 
     >>> links = [SiteLink("/", "/a[1]", "/p", "Rope"), SiteLink("/q", "/a[1]", "/p", "rope!")]
     >>> derive_clicks(links)

@@ -1,19 +1,23 @@
-"""Follow link collections and update the model with the pages that come: the steps of Compute-Model.
+"""Follow link collections and update the model: the steps of Compute-Model.
 
-Paper:      Crescenzi, Merialdo, Missier, "Clustering Web pages based on their structure" (Data & Knowledge
-            Engineering 54, 2005), Figure 5 (Compute-Model), lines 5 to 23.
-Notation:   M, the model -> a list of classes; Q, the queue -> `queue`; lc, a link collection -> `Collection`;
-            w, the pages fetched for one; S, the candidate classes; n, dt -> constants.
-Readings:   The pages of a heterogeneous collection feed the queue and wait to be encoded. The links of a
-            class at one path are one collection. It is followed again for n more while its pages open
-            classes. n is two, the fewest that can show whether a collection is homogeneous.
-Departures: The paper does not say which n links of a collection to follow: those whose URLs look like the
-            fewest others that were fetched, evenly spread. A link that was passed over in one collection
-            is not followed from another, so a menu that stands on all pages is followed once. At a path that
-            was followed before, links whose URLs look like n others are not followed; at a new path one of
-            them is. n pages of a large collection say little about the rest: when the queue is empty, more
-            links are followed in proportion to how many look alike (`worth_more`), until nothing is lacking.
-Cost:       Linear in the visited pages times the classes, and in their links whenever the queue is empty.
+Paper:      Crescenzi, Merialdo, Missier, "Clustering Web pages based on their structure" (Data &
+            Knowledge Engineering 54, 2005), Figure 5 (Compute-Model), lines 5 to 23.
+Notation:   M, the model -> a list of classes; Q, the queue -> `queue`; lc, a link collection ->
+            `Collection`; w, the pages fetched for one; S, the candidate classes; n, dt ->
+            constants.
+Readings:   The pages of a heterogeneous collection feed the queue and wait to be encoded. The links
+            of a class at one path are one collection. It is followed again for n more while its
+            pages open classes. n is two, the fewest that can show whether a collection is
+            homogeneous.
+Departures: The paper does not say which n links of a collection to follow: those whose URLs look
+            like the fewest others that were fetched, evenly spread. A link that was passed over in
+            one collection is not followed from another, so a menu that stands on all pages is
+            followed once. At a path that was followed before, links whose URLs look like n others
+            are not followed; at a new path one of them is. n pages of a large collection say little
+            about the rest: when the queue is empty, more links are followed in proportion to how
+            many look alike (`worth_more`), until nothing is lacking.
+Cost:       Linear in the visited pages times the classes, and in their links whenever the queue is
+            empty.
 """
 
 from __future__ import annotations

@@ -1,23 +1,25 @@
-"""Rank the paths of a site by how well searchers' words match them, and pick the best independent ones.
+"""Rank a site's paths by how well searchers' words match them, and pick the best independent ones.
 
-Paper:      Chakrabarti and Mehta, "The Paths More Taken: Matching DOM Trees to Search Logs for Accurate
-            Webpage Clustering" (WWW 2010), sections 3.2 and 3.3: equations 1 and 2, Borda's method, H, F,
-            Greedy MWIS.
-Notation:   C(x, p), Q(p), M(x, p), the bags of terms of a path's content, of the queries, of both -> C, Q, M;
-            EP(x), ER(x), expected precision and recall -> `Scores`; RP, RR, RF, the rankings; theta, the
-            weight of positions in RR -> RECALL_WEIGHT; H(x1, x2), similarity of occurrence; F(x1, x2), of
-            content; tau_occ -> OCCURRENCE_THRESHOLD; beta, the base of the weights -> WEIGHT_BASE.
-Readings:   EP(x) = P(x)^a P(Q not empty | x) x the mean of |M| / |C| over the queried pages with x, ER
-            likewise with |M| / |Q|; a = 1 is the formula as printed, a > 1 the bias towards frequent paths
-            that section 3.3 asks for. All are bags; a query counts once for a page however often it was
-            clicked. A path without content has precision 0. Paths of equal score share a position in RP and
-            RR (the first of theirs); RF is strict: equal sums go by precision, recall, then the path nearer
-            to the root, then its hash. A path that no query matches is no key path. F is the mean over the
-            pages on which both paths match something: elsewhere it is 0/0.
-Departures: Clicks may count (off): the means are then weighted by the clicks of each page. Occurrence is
-            compared among the first 200 paths at most; the paper needs 100.
-Cost:       `score_paths`: terms asked for on a page x its spans, over the queried pages. Dependence: pages x
-            100 x 100 in one matrix product. `greedy_mwis`: nodes x edges.
+Paper:      Chakrabarti and Mehta, "The Paths More Taken: Matching DOM Trees to Search Logs for
+            Accurate Webpage Clustering" (WWW 2010), sections 3.2 and 3.3: equations 1 and 2,
+            Borda's method, H, F, Greedy MWIS.
+Notation:   C(x, p), Q(p), M(x, p), the bags of terms of a path's content, of the queries, of both
+            -> C, Q, M; EP(x), ER(x), expected precision and recall -> `Scores`; RP, RR, RF, the
+            rankings; theta, the weight of positions in RR -> RECALL_WEIGHT; H(x1, x2), similarity
+            of occurrence; F(x1, x2), of content; tau_occ -> OCCURRENCE_THRESHOLD; beta, the base of
+            the weights -> WEIGHT_BASE.
+Readings:   EP(x) = P(x)^a P(Q not empty | x) x the mean of |M| / |C| over the queried pages with x,
+            ER likewise with |M| / |Q|; a = 1 is the formula as printed, a > 1 the bias towards
+            frequent paths that section 3.3 asks for. All are bags; a query counts once for a page
+            however often it was clicked. A path without content has precision 0. Paths of equal
+            score share a position in RP and RR (the first of theirs); RF is strict: equal sums go
+            by precision, recall, then the path nearer to the root, then its hash. A path that no
+            query matches is no key path. F is the mean over the pages on which both paths match
+            something: elsewhere it is 0/0.
+Departures: Clicks may count (off): the means are then weighted by the clicks of each page.
+            Occurrence is compared among the first 200 paths at most; the paper needs 100.
+Cost:       `score_paths`: terms asked for on a page x its spans, over the queried pages.
+            Dependence: pages x 100 x 100 in one matrix product. `greedy_mwis`: nodes x edges.
 """
 
 from __future__ import annotations
@@ -210,14 +212,14 @@ def matches_of(
 def borda(
     scores: Scores, depths: NDArray[np.int64], recall_weight: float = RECALL_WEIGHT
 ) -> list[int]:
-    """Return RF: the matching paths by the sum of their positions in RP and, scaled, in RR, best first."""
+    """Return RF: the matching paths by the sum of their positions in RP and, scaled, in RR."""
     total = positions(scores.precision) + recall_weight * positions(scores.recall)
     order = np.lexsort((np.arange(len(total)), depths, -scores.recall, -scores.precision, total))
     return [x for x in order.tolist() if scores.recall[x] > 0]
 
 
 def positions(score: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return each score's position from 1, the highest first; equal scores share the first of theirs.
+    """Return each score's position from 1, the highest first; equal scores share theirs.
 
     >>> positions(np.array([0.5, 0.9, 0.5, 0.1])).tolist()
     [2.0, 1.0, 2.0, 4.0]
@@ -272,6 +274,6 @@ def rank_weights(n: int, beta: float = WEIGHT_BASE) -> list[float]:
 
 
 def pick_independent(dependent: NDArray[np.bool_], beta: float = WEIGHT_BASE) -> list[int]:
-    """Return the ranks, from 0, of the best independent paths; `dependent` has a row for each rank."""
+    """Return the ranks from 0 of the best independent paths; `dependent` is by rank."""
     edges = {(i, j) for i, j in np.argwhere(np.triu(dependent, 1)).tolist()}
     return greedy_mwis(rank_weights(len(dependent), beta), edges)

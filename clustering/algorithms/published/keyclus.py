@@ -1,21 +1,21 @@
 """Group pages by the paths that searchers' words point to.
 
-Paper:      Chakrabarti and Mehta, "The Paths More Taken: Matching DOM Trees to Search Logs for Accurate
-            Webpage Clustering" (WWW 2010), sections 3, 3.1 and 3.4. Paths stand in `attributed_paths`,
-            sections 3.2 and 3.3 in `key_paths`, tabs in `tabs`, template removal in `template_removal`, the
-            recognition of pages in their bytes in `unique_attributes`, the log made from links in
-            `derived_log`.
+Paper:      Chakrabarti and Mehta, "The Paths More Taken: Matching DOM Trees to Search Logs for
+            Accurate Webpage Clustering" (WWW 2010), sections 3, 3.1 and 3.4. Paths stand in
+            `attributed_paths`, sections 3.2 and 3.3 in `key_paths`, tabs in `tabs`, template
+            removal in `template_removal`, the recognition of pages in their bytes in
+            `unique_attributes`, the log made from links in `derived_log`.
 Notation:   S, the ranked key paths -> `KeyPath`; W, the paths of a page; k, the size of a shingle;
-            tau_occ -> `occurrence_threshold`; beta -> `weight_base`; theta -> `recall_weight`; RF -> `top`;
-            Q(p), what was searched for p -> `queries`.
-Readings:   Two shingles are the same where they hold the same paths in the same order: key paths by rank,
-            then others by their hash under the seed. Pages without any path are in no group. A page of a
-            known shingle whose open tab was never seen belongs to no group either.
-Departures: Without a log, and where no search leads to one of the pages, there is EvidenceMissing: path
-            shingles are an algorithm of their own here. Off unless asked for: dependence by content
-            (`content_threshold`), clicks as weights (`weighs_clicks`).
-Cost:       Linear in the pages' paths, but for a sort of their hashes; `key_paths` has the cost of the
-            ranking.
+            tau_occ -> `occurrence_threshold`; beta -> `weight_base`; theta -> `recall_weight`; RF
+            -> `top`; Q(p), what was searched for p -> `queries`.
+Readings:   Two shingles are the same where they hold the same paths in the same order: key paths by
+            rank, then others by their hash under the seed. Pages without any path are in no group.
+            A page of a known shingle whose open tab was never seen belongs to no group either.
+Departures: Without a log, and where no search leads to one of the pages, there is EvidenceMissing:
+            path shingles are an algorithm of their own here. Off unless asked for: dependence by
+            content (`content_threshold`), clicks as weights (`weighs_clicks`).
+Cost:       Linear in the pages' paths, but for a sort of their hashes; `key_paths` has the cost of
+            the ranking.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def name_page(page: PathPage, profile: Profile) -> str | None:
 
 
 def two_step_shingle(page: PathPage, profile: Profile) -> tuple[int, ...]:
-    """Return the k top-ranked key paths of a page, filled up with the min-hashes of its other paths."""
+    """Return the k top-ranked key paths of a page, filled up with min-hashes of other paths."""
     W = page.paths
     # First the top-ranked key paths present in W.
     key_paths = [x for x in W.tolist() if x in profile.rank]
@@ -212,8 +212,9 @@ def _why(
     log = "a derived log (the words of links)" if evidence.has_derived_clicks else "the search log"
     n_covered = int(present[:, : len(S)].any(axis=1).sum())
     return (
-        f"{len(S)} key paths and {len(tabs)} tab paths found with {log}, which asks for {n_queried:,} of "
-        f"{len(present):,} pages; {n_covered:,} pages have a key path."
+        f"{len(S)} key paths and {len(tabs)} tab paths found with {log}, "
+        f"which asks for {n_queried:,} of {len(present):,} pages; "
+        f"{n_covered:,} pages have a key path."
     )
 
 
@@ -243,7 +244,7 @@ def _model(
     profile: Profile,
     present: NDArray[np.bool_],
 ) -> Model:
-    """Return what `assign` and `name_in_bytes` need; `present` has a column for each path of S and tab."""
+    """Return what `assign` and `name_in_bytes` need; `present` has a column a path and tab."""
     paths = [*profile.rank, *profile.tabs]
     written = [
         _written(path, pages[int(column.argmax())])
@@ -284,7 +285,7 @@ def observe(page: RawPage) -> PathPage:
 
 
 def assign(model: Model, page: PathPage, _url: str) -> str | None:
-    """Return the group of a later page by its paths, None where its shingle or its open tab is new."""
+    """Return the group of a later page, None where its shingle or its open tab is new."""
     rank = {int(x["hash"], 16): rank for rank, x in enumerate(model["key_paths"])}
     tabs = [int(tab["hash"], 16) for tab in model["tabs"]]
     name = name_page(page, Profile(rank, tabs, model["k"], model["seed"]))
@@ -298,7 +299,7 @@ def assign_bytes(model: Model, page: RawPage) -> str | None:
 
 
 def name_in_bytes(model: Model, body: bytes) -> str | None:
-    """Return the group that a page's first key path gives it, None where the bytes do not decide."""
+    """Return the group by a page's first key path, None where the bytes do not decide."""
     if model["k"] != 1:
         return None
     if any(_has_path(tab, body) is not False for tab in model["tabs"]):

@@ -1,13 +1,14 @@
 """Choose which links of a site model to follow next.
 
-Paper:      Crescenzi, Merialdo, Missier, "Clustering Web pages based on their structure" (Data & Knowledge
-            Engineering 54, 2005), section 3.3: densest-first and sparsest-first.
+Paper:      Crescenzi, Merialdo, Missier, "Clustering Web pages based on their structure" (Data &
+            Knowledge Engineering 54, 2005), section 3.3: densest-first and sparsest-first.
 Notation:   Q, the queue -> `LinkQueue`; lc, a link collection -> `Collection`.
-Readings:   The density of a collection is its share of the class's outgoing links; collections of classes
-            with one page come first in both strategies. The queue is past its peak where it has fallen below
-            half of its greatest length.
-Departures: The paper does not say which n links of a collection to follow: `spread` chooses them evenly.
-            Nor what follows an empty queue: `worth_more` finds collections of which few links were followed.
+Readings:   The density of a collection is its share of the class's outgoing links; collections of
+            classes with one page come first in both strategies. The queue is past its peak where it
+            has fallen below half of its greatest length.
+Departures: The paper does not say which n links of a collection to follow: `spread` chooses them
+            evenly. Nor what follows an empty queue: `worth_more` finds collections of which few
+            links were followed.
 Cost:       A heap, re-ranked lazily: a collection whose rank changed goes back.
 """
 
@@ -44,7 +45,7 @@ class Collection:
 
 @dataclass
 class LinkQueue:
-    """The priority queue of link collections; a priority that fell since is seen when its turn comes."""
+    """The priority queue of link collections; a rank that fell is seen when its turn comes."""
 
     strategy: Strategy
     heap: list[tuple[tuple[bool, float, int], Collection]] = field(default_factory=list)
@@ -73,7 +74,7 @@ class LinkQueue:
         return None
 
     def rank(self, lc: Collection, number: int) -> tuple[bool, float, int]:
-        """Return the sort key: collections of singleton classes first, then by density, then first come."""
+        """Return the sort key: singleton classes first, then by density, then first come."""
         density = len(lc.owner.urls_by_path[lc.path]) / lc.owner.n_links
         return (
             len(lc.owner.pages) > 1,
@@ -104,8 +105,8 @@ def spread(urls: Sequence[str], n: int) -> list[str]:
 def shape_of(url: str) -> str:
     """Return what URLs of one kind mostly have in common: folders, extension, names of the query.
 
-    A folder that looks like a title or a number becomes `*`. A file with a query is the program that makes
-    the pages: its name stays. So does a word at the root, where anything stands.
+    A folder that looks like a title or a number becomes `*`. A file with a query is the program
+    that makes the pages: its name stays. So does a word at the root, where anything stands.
 
     >>> shape_of("https://a.example/shop/tent-4/item-12.html?id=3&page=2")
     'https://a.example/shop/*/item-0.html?id&page'
@@ -138,9 +139,10 @@ def worth_more(
 ) -> list[list[str]]:
     """Return links to follow, those of one shape together, where few were for how many there are.
 
-    `paths_by_url` has the paths at which each known link stands. `n_extra_by_path` counts the links that were
-    returned before, and is kept up to date: no path gives more than it is worth. A shape that no more than n
-    links have says little; such links are only returned where few of their collection were fetched.
+    `paths_by_url` has the paths at which each known link stands. `n_extra_by_path` counts the links
+    that were returned before, and is kept up to date: no path gives more than it is worth. A shape
+    that no more than n links have says little; such links are only returned where few of their
+    collection were fetched.
     """
     # Shapes and paths are counted together: no shape is a path.
     n_known, n_fetched = Counter[str](), Counter[str]()
@@ -176,7 +178,7 @@ def worth_more(
 
 
 def n_worth(n_links: int) -> int:
-    """Return how many of so many links that look alike are worth following: a tenth, at most the root.
+    """Return how many of n links that look alike to follow: a tenth, at most the root.
 
     >>> n_worth(2), n_worth(50), n_worth(200), n_worth(10_000)
     (1, 5, 15, 100)

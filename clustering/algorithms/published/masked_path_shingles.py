@@ -1,11 +1,12 @@
 """Group pages whose path shingles share their commonest elements.
 
-Paper:      Chakrabarti and Mehta, "The Paths More Taken" (WWW 2010), section 5, the m/k variant of path
-            shingles.
-Notation:   k, the size of a shingle -> `SHINGLE_SIZE`; m, the elements that pages must share -> `N_SHARED`.
-Readings:   A cluster is an m-element subset of shingles. A page whose shingle contains several goes to the
-            one that most pages contain, of equally common ones to the least. A page of fewer than k paths
-            has all of them as its shingle, and with at most m of them only one subset.
+Paper:      Chakrabarti and Mehta, "The Paths More Taken" (WWW 2010), section 5, the m/k variant of
+            path shingles.
+Notation:   k, the size of a shingle -> `SHINGLE_SIZE`; m, the elements that pages must share ->
+            `N_SHARED`.
+Readings:   A cluster is an m-element subset of shingles. A page whose shingle contains several goes
+            to the one that most pages contain, of equally common ones to the least. A page of fewer
+            than k paths has all of them as its shingle, and with at most m of them only one subset.
 Departures: none.
 Cost:       28 subsets of each distinct shingle at 6/8; linear in pages.
 """
@@ -65,7 +66,7 @@ def subsets_of(shingle: tuple[int, ...], m: int) -> list[tuple[int, ...]]:
 
 
 def assign(model: Model, W: Hashes, _url: str) -> str | None:
-    """Return the largest group whose paths a later page's shingle contains, None where there is none."""
+    """Return the largest group whose paths a later page's shingle contains, else None."""
     sizes = model["groups"]
     shingle = min_hash(W, model["k"], model["seed"])
     names = [name_of(subset) for subset in subsets_of(shingle, model["m"])]

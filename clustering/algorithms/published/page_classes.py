@@ -1,18 +1,20 @@
-"""Describe pages by the links they hold, and group them into the classes that are cheapest to encode.
+"""Describe pages by their links, and group them into the classes that are cheapest to encode.
 
-Paper:      Crescenzi, Merialdo, Missier, "Clustering Web pages based on their structure" (Data & Knowledge
-            Engineering 54, 2005), sections 2, 3.1 and 3.2, and the functions that Figure 5 calls.
-Notation:   p, a page as its link collections -> `PageLinks`; pt, a root-to-link path; page schema -> its
-            `schema`; C, a page class -> `PageClass`; M, the model -> a list of classes; w, the pages fetched
-            for a collection; G_i, pages of equal schema -> `ClassCandidate`; dt, c_u, c_p, c_i, c_miss ->
-            constants.
-Readings:   A schema of three paths costs 3 c_p (the paper's example prints 1). Each path of the class costs
-            c_i in a page that is encoded with it, and c_miss where the page lacks it. M_merge is compared
-            with M_new; at equal cost there is a new class, but for pages without links, which are one class;
-            the first candidate opens one. A collapsed group has the union of the schemas. A collection is
-            heterogeneous where at least two groups are left and they hold less than two pages on average.
-Departures: Steps carry the attributes that make layout; digits in them count as one digit, since ids are
-            numbered.
+Paper:      Crescenzi, Merialdo, Missier, "Clustering Web pages based on their structure" (Data &
+            Knowledge Engineering 54, 2005), sections 2, 3.1 and 3.2, and the functions that Figure
+            5 calls.
+Notation:   p, a page as its link collections -> `PageLinks`; pt, a root-to-link path; page schema
+            -> its `schema`; C, a page class -> `PageClass`; M, the model -> a list of classes; w,
+            the pages fetched for a collection; G_i, pages of equal schema -> `ClassCandidate`; dt,
+            c_u, c_p, c_i, c_miss -> constants.
+Readings:   A schema of three paths costs 3 c_p (the paper's example prints 1). Each path of the
+            class costs c_i in a page that is encoded with it, and c_miss where the page lacks it.
+            M_merge is compared with M_new; at equal cost there is a new class, but for pages
+            without links, which are one class; the first candidate opens one. A collapsed group has
+            the union of the schemas. A collection is heterogeneous where at least two groups are
+            left and they hold less than two pages on average.
+Departures: Steps carry the attributes that make layout; digits in them count as one digit, since
+            ids are numbered.
 Cost:       Reading a page is linear in its elements; a candidate is compared with each class.
 """
 
@@ -105,7 +107,7 @@ class ClassCandidate:
 
 
 def select_candidates(w: Sequence[PageLinks], dt: float = DT) -> list[ClassCandidate]:
-    """Group pages of equal schema and collapse small groups into large ones of nearly the same schema."""
+    """Group pages by schema, and collapse small groups into large ones of nearly the same."""
     # Let H = (G_1, …, G_k) be the pages in w grouped by schema and ordered by cardinality.
     pages: dict[frozenset[str], list[PageLinks]] = {}
     for page in w:
@@ -129,12 +131,12 @@ def dist(G_i: AbstractSet[str], G_j: AbstractSet[str]) -> float:
 
 
 def is_heterogeneous(S: Sequence[ClassCandidate]) -> bool:
-    """Return whether a collection led to many small groups of pages rather than to a few large ones."""
+    """Return whether a collection led to many small groups rather than to a few large ones."""
     return len(S) > 1 and sum(len(C.pages) for C in S) < 2 * len(S)
 
 
 def update_model(M: list[PageClass], C: ClassCandidate) -> PageClass:
-    """Merge a candidate with the class that makes the model cheapest, or open a new one; return the class.
+    """Merge a candidate with the class that makes the model cheapest, or open a new one.
 
     The costs of the classes that stay as they are do not matter, and neither do the URLs.
     """

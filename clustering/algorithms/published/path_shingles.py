@@ -1,12 +1,13 @@
 """Group pages that have the same few paths of least hash.
 
-Paper:      Buttler, "A Short Survey of Document Structure Similarity Algorithms" (2004), as the baseline of
-            Chakrabarti and Mehta, "The Paths More Taken" (WWW 2010), sections 3.1 and 5.
+Paper:      Buttler, "A Short Survey of Document Structure Similarity Algorithms" (2004), as the
+            baseline of Chakrabarti and Mehta, "The Paths More Taken" (WWW 2010), sections 3.1 and
+            5.
 Notation:   W, the paths of a page; k, the size of a shingle -> `SHINGLE_SIZE`.
-Readings:   Path shingles are KeyClus without key paths, so a path is that of KeyClus: the tags from the root
-            to any element, each with its id and its class, once a page. A shingle is in the order of the
-            hashes. A page of fewer than k paths has all of them as its shingle; without paths it is in no
-            group.
+Readings:   Path shingles are KeyClus without key paths, so a path is that of KeyClus: the tags from
+            the root to any element, each with its id and its class, once a page. A shingle is in
+            the order of the hashes. A page of fewer than k paths has all of them as its shingle;
+            without paths it is in no group.
 Departures: none.
 Cost:       One walk a page; linear.
 """
@@ -59,7 +60,7 @@ def name_of(shingle: Sequence[int]) -> str | None:
 
 
 def attributed_path_set(tree: HtmlElement | None) -> Hashes:
-    """Return the paths of a page with ids and classes, hashed, ascending; at most 20,000 of them."""
+    """Return a page's paths with ids and classes as ascending hashes, at most 20,000."""
     paths: dict[int, None] = {}
     stack = [] if tree is None else [(tree, 0)]
     while stack and len(paths) < MAX_PATHS:

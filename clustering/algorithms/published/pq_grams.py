@@ -1,19 +1,21 @@
 """Group pages by the small subtrees that they consist of.
 
-Paper:      Augsten, Böhlen, Gamper, "Approximate Matching of Hierarchical Data Using pq-Grams" (VLDB 2005);
-            grouped by threshold as in Grigalis and Čenys, "Using XPaths of Inbound Links to Cluster
-            Template-Generated Web Pages" (2014), equation 2 and section 4.3, and by shingles as in
-            Chakrabarti and Mehta, "The Paths More Taken" (WWW 2010), section 5.
-Notation:   p, q -> `P`, `Q`; P^{p,q}(T), the pq-grams of a tree -> `Profile`; pqGDist -> `pq_gram_distance`;
-            k, the size of a shingle.
-Readings:   The tree has p - 1 null nodes above its root, q - 1 on either side of the children of each node,
-            q below each leaf; labels are tags. The distance is taken on bags, 1 - 2 |P1 ∩ P2| / (|P1| +
-            |P2|): as printed, with the union, equal trees would score -1. Grouped by threshold are pages
-            whose similarity, 1 - distance, is greater than 0.8, by transitive closure. A shingle takes the
-            k distinct pq-grams of least hash, so the counts do not matter to it.
-Departures: More than 5,000 pages are refused for grouping by threshold. Of a page the first 20,000 elements
-            are looked at.
-Cost:       One walk a page. Threshold: quadratic in the distinct bags where they differ. Shingles: linear.
+Paper:      Augsten, Böhlen, Gamper, "Approximate Matching of Hierarchical Data Using pq-Grams"
+            (VLDB 2005); grouped by threshold as in Grigalis and Čenys, "Using XPaths of Inbound
+            Links to Cluster Template-Generated Web Pages" (2014), equation 2 and section 4.3, and
+            by shingles as in Chakrabarti and Mehta, "The Paths More Taken" (WWW 2010), section 5.
+Notation:   p, q -> `P`, `Q`; P^{p,q}(T), the pq-grams of a tree -> `Profile`; pqGDist ->
+            `pq_gram_distance`; k, the size of a shingle.
+Readings:   The tree has p - 1 null nodes above its root, q - 1 on either side of the children of
+            each node, q below each leaf; labels are tags. The distance is taken on bags, 1 - 2 |P1
+            ∩ P2| / (|P1| + |P2|): as printed, with the union, equal trees would score -1. Grouped
+            by threshold are pages whose similarity, 1 - distance, is greater than 0.8, by
+            transitive closure. A shingle takes the k distinct pq-grams of least hash, so the counts
+            do not matter to it.
+Departures: More than 5,000 pages are refused for grouping by threshold. Of a page the first 20,000
+            elements are looked at.
+Cost:       One walk a page. Threshold: quadratic in the distinct bags where they differ. Shingles:
+            linear.
 """
 
 from __future__ import annotations
@@ -87,8 +89,8 @@ def cluster_by_threshold(
     """Group pages by transitive closure of their similarity. Raises TooManyPages above 5,000."""
     if len(observations) > MAX_PAGES:
         raise TooManyPages(
-            f"pq_grams compares pages in pairs: {len(observations):,} pages, at most {MAX_PAGES:,}; "
-            "take a smaller sample, or group by shingles"
+            f"pq_grams compares pages in pairs: {len(observations):,} pages, "
+            f"at most {MAX_PAGES:,}; take a smaller sample, or group by shingles"
         )
     sets = [profile.as_set() for profile in observations]
     names = name_components(sets, join_similar_fast(sets, share_of_both, threshold))
@@ -166,7 +168,7 @@ def observe(page: RawPage) -> Profile:
 
 
 def assign(model: Model, profile: Profile, _url: str) -> str | None:
-    """Return the group of a later page, None where no example is similar or where its shingle is new."""
+    """Return the group of a later page, None where it is like no example or shingle."""
     if "examples" in model:
         return nearest_example(
             model["examples"], profile.as_set(), share_of_both, model["threshold"]

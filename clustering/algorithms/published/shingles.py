@@ -1,24 +1,24 @@
 """Group pages whose tag sequences are alike, by masked 8-byte signatures.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section III-A,
-            Algorithm 1.
-Notation:   P, the sampled pages; l, the shingle's length -> LENGTH; S, a page's shingles; v, its shingle
-            vector -> `vector`, eight bytes packed in a 64-bit number, the first in the highest byte; v',
-            a masked vector -> `Masked(value, wild)`; H, the table of counts; C_v, the cluster of a masked
-            vector.
-Readings:   The minimum is taken over 64-bit hashes and its low byte is kept (b-bit minwise hashing): over
-            8-bit hashes nearly every page of a thousand shingles has the minimum 0. In the second pass
-            the size of the 8/8 cluster is subtracted, as the text and Example 3.1 have it, and the sizes
-            are counted before any subtraction. Vectors go in the order of (count, vector); between masks
-            of equal count the one with the fewest wild cards wins, then the one whose wild cards stand at
-            the highest bytes. Tags are start tags in the order of the bytes; a page of fewer than ten
-            tags is one shingle.
-Departures: Groups are pruned below 20 pages, as in the paper, for samples of 2,000 pages and more; below,
-            at 1 % of the sample, but never under 2 pages: the paper's value would leave small sites
-            without clusters.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            III-A, Algorithm 1.
+Notation:   P, the sampled pages; l, the shingle's length -> LENGTH; S, a page's shingles; v, its
+            shingle vector -> `vector`, eight bytes packed in a 64-bit number, the first in the
+            highest byte; v', a masked vector -> `Masked(value, wild)`; H, the table of counts; C_v,
+            the cluster of a masked vector.
+Readings:   The minimum is taken over 64-bit hashes and its low byte is kept (b-bit minwise
+            hashing): over 8-bit hashes nearly every page of a thousand shingles has the minimum 0.
+            In the second pass the size of the 8/8 cluster is subtracted, as the text and Example
+            3.1 have it, and the sizes are counted before any subtraction. Vectors go in the order
+            of (count, vector); between masks of equal count the one with the fewest wild cards
+            wins, then the one whose wild cards stand at the highest bytes. Tags are start tags in
+            the order of the bytes; a page of fewer than ten tags is one shingle.
+Departures: Groups are pruned below 20 pages, as in the paper, for samples of 2,000 pages and more;
+            below, at 1 % of the sample, but never under 2 pages: the paper's value would leave
+            small sites without clusters.
 Cost:       `cluster_vectors` is the paper's procedure on a dictionary, 37 masks a page;
-            `cluster_vectors_fast` does the same on distinct vectors in arrays. Both are linear in pages,
-            but for the sort.
+            `cluster_vectors_fast` does the same on distinct vectors in arrays. Both are linear in
+            pages, but for the sort.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ WILD = _wild_masks()
 def cluster_vectors(
     vectors: Sequence[int], pruned_below: int
 ) -> tuple[list[Masked | None], dict[Masked, int]]:
-    """Run Algorithm 1, Cluster_Pages: return the masked vector of each page and the counts of those left."""
+    """Run Algorithm 1, Cluster_Pages: return each page's masked vector, and the counts."""
     # First pass: count the pages that each masked vector covers.
     H: Counter[Masked] = Counter(v_ for v in vectors for v_ in masked_vectors(v))
     # Second pass: let each vector count for one masked vector only.
@@ -124,7 +124,7 @@ def masked_vectors(v: int) -> list[Masked]:
 
 
 def covering(v: int, H: dict[Masked, int]) -> Masked | None:
-    """Return the masked vector with the largest count that covers a vector, None where none does."""
+    """Return the masked vector of largest count that covers a vector, None where none does."""
     best = max(masked_vectors(v), key=lambda v_: H.get(v_, 0))
     return best if best in H else None
 
@@ -197,9 +197,10 @@ def _readable(body: bytes, content_type: str) -> bytes:
 
 
 def scan_tags(body: bytes) -> list[bytes]:
-    """Return the start tags in the order of the bytes, in lower case; comments and scripts are skipped.
+    """Return the start tags in their order, in lower case, but for comments and scripts.
 
-    It defines the signatures, in learning and in running: a parser finds other tags on broken pages.
+    It defines the signatures, in learning and in running: a parser finds other tags on broken
+    pages.
     """
     return [(raw or tag).lower() for raw, tag in _TAG.findall(body) if raw or tag]
 
@@ -228,7 +229,8 @@ def scan_codes(body: bytes) -> NDArray[np.uint64]:
 def _plain_names(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Cut each word of eight bytes where a tag name ends, and bring its letters to lower case.
 
-    In a byte without a mark, `(byte - 1) & ~byte` has no highest bit; above the lowest mark it may lie.
+    In a byte without a mark, `(byte - 1) & ~byte` has no highest bit; above the lowest mark it may
+    lie.
     """
     marks = (words - _EACH * np.uint64(0x21)) & ~words  # white space and control characters
     for character in b"/><":
@@ -274,7 +276,7 @@ def _end_of_comment(body: bytes, start: int) -> int:
 
 
 def _end_of_raw(body: bytes, start: int, ends: list[int]) -> int:
-    """Return where the content of a script or its like ends: the first of `ends` after its own tag."""
+    """Return where a script's content ends: the first of `ends` after its own tag."""
     tag_end = body.find(b">", start)
     if tag_end < 0:
         return len(body)
@@ -334,7 +336,10 @@ def cluster_pages(
     names = set(labels)
     return grouping_of(
         labels,
-        why=f"Pages whose tag sequences agree in 6 of 8 signature bytes; at least {threshold} pages a group.",
+        why=(
+            "Pages whose tag sequences agree in 6 of 8 signature bytes; "
+            f"at least {threshold} pages a group."
+        ),
         whys={
             name: f"signature {name}, counted {count:.0f} times"
             for name, count in importance.items()

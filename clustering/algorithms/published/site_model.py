@@ -1,17 +1,20 @@
-"""Explore a small part of a site and describe it as a graph of page classes with the links between them.
+"""Explore a small part of a site and describe it as a graph of page classes and their links.
 
-Paper:      Crescenzi, Merialdo, Missier, "Clustering Web pages based on their structure" (Data & Knowledge
-            Engineering 54, 2005), sections 2 and 3, Figure 5 (Compute-Model).
-Notation:   p, a page as its link collections -> `PageLinks`; pt, a root-to-link path; page schema -> its
-            `schema`; C, a page class -> `PageClass`; M, the model -> a list of classes; Q, the queue ->
-            `LinkQueue`; lc, a link collection -> `Collection`; w, the pages fetched for one; G_i, pages of
-            equal schema -> `ClassCandidate`; n, dt, c_u, c_p, c_i, c_miss -> constants.
-Readings:   The pages of a heterogeneous collection feed the queue and are encoded when the queue is empty, so
-            that the model covers all visited pages. The queue is past its peak where it has fallen below half
-            of its greatest length. What classes cost is read in `page_classes`.
-Departures: Which links are followed is said in `exploration`. Stored pages that no link reaches are one more
-            collection.
-Cost:       Linear in the visited pages times the classes. Classifying a page compares it with each class.
+Paper:      Crescenzi, Merialdo, Missier, "Clustering Web pages based on their structure" (Data &
+            Knowledge Engineering 54, 2005), sections 2 and 3, Figure 5 (Compute-Model).
+Notation:   p, a page as its link collections -> `PageLinks`; pt, a root-to-link path; page schema
+            -> its `schema`; C, a page class -> `PageClass`; M, the model -> a list of classes; Q,
+            the queue -> `LinkQueue`; lc, a link collection -> `Collection`; w, the pages fetched
+            for one; G_i, pages of equal schema -> `ClassCandidate`; n, dt, c_u, c_p, c_i, c_miss ->
+            constants.
+Readings:   The pages of a heterogeneous collection feed the queue and are encoded when the queue is
+            empty, so that the model covers all visited pages. The queue is past its peak where it
+            has fallen below half of its greatest length. What classes cost is read in
+            `page_classes`.
+Departures: Which links are followed is said in `exploration`. Stored pages that no link reaches are
+            one more collection.
+Cost:       Linear in the visited pages times the classes. Classifying a page compares it with each
+            class.
 """
 
 from __future__ import annotations
@@ -108,8 +111,8 @@ def compute_model(
 ) -> Generator[Progress, None, SiteModel]:
     """Run Compute-Model from some pages of a site; return the model.
 
-    `fetch` returns a page, None where there is none. `is_inside` returns whether a link belongs to the site:
-    one of the roots' origins, unless it is given.
+    `fetch` returns a page, None where there is none. `is_inside` returns whether a link belongs to
+    the site: one of the roots' origins, unless it is given.
     """
     origins = {origin_of(url) for url in root_urls}
 
@@ -210,7 +213,7 @@ def cluster_pages(
     strategy: Strategy = "densest_first",
     stop: Stop = "empty",
 ) -> Grouping:
-    """Explore stored pages from where their crawl began, and classify those that were not visited."""
+    """Explore stored pages from where their crawl began, and classify the others."""
     page_by_url = {
         url: PageLinks(url, collections)
         for url, collections in zip(urls, observations, strict=True)
@@ -243,7 +246,7 @@ def cluster_pages(
 def classify_all(
     urls: Sequence[str], page_by_url: Mapping[str, PageLinks], model: SiteModel
 ) -> list[str | None]:
-    """Return the class of each page: where the exploration put it, else the one that encodes it best."""
+    """Return each page's class: the one found in the exploration, else the cheapest one."""
     class_by_url = model.class_by_url()
     schemas = {str(C.number): frozenset(C.schema) for C in model.classes}
     label_by_schema: dict[frozenset[str], str | None] = {}

@@ -1,17 +1,19 @@
 """Separate the content that a site's templates repeat from what is a page's own.
 
-Paper:      Bar-Yossef and Rajagopalan, "Template Detection via Data Mining and its Applications" (WWW
-            2002), the local form; named in section 3.4 of Chakrabarti and Mehta, "The Paths More Taken"
-            (WWW 2010). The definition of a pagelet is also in Crescenzi, Merialdo, Missier (DKE 2005),
-            section 5.
-Notation:   pagelet -> a span of a page's terms, made in `attributed_paths`; template, a set of pagelets with
-            equal shingles on several pages -> `repeated_pagelets`.
-Readings:   Removing an instance means that its terms count neither as content nor as matches; the path itself
-            stays. A pagelet counts once a page. Pages with the same content throughout are one page.
-Departures: A pagelet's shingle is the hash of its terms in their order and of the addresses of its links. A
-            menu leads to the same places everywhere and is a template; the tabs of a product bear the same
-            words everywhere but lead to the product's own pages, and stay. A template is on at least 1 % of
-            the pages and on 3, not on 2: a product's name is on its reviews too.
+Paper:      Bar-Yossef and Rajagopalan, "Template Detection via Data Mining and its Applications"
+            (WWW 2002), the local form; named in section 3.4 of Chakrabarti and Mehta, "The Paths
+            More Taken" (WWW 2010). The definition of a pagelet is also in Crescenzi, Merialdo,
+            Missier (DKE 2005), section 5.
+Notation:   pagelet -> a span of a page's terms, made in `attributed_paths`; template, a set of
+            pagelets with equal shingles on several pages -> `repeated_pagelets`.
+Readings:   Removing an instance means that its terms count neither as content nor as matches; the
+            path itself stays. A pagelet counts once a page. Pages with the same content throughout
+            are one page.
+Departures: A pagelet's shingle is the hash of its terms in their order and of the addresses of its
+            links. A menu leads to the same places everywhere and is a template; the tabs of a
+            product bear the same words everywhere but lead to the product's own pages, and stay. A
+            template is on at least 1 % of the pages and on 3, not on 2: a product's name is on its
+            reviews too.
 Cost:       Linear in the pagelets, but for a sort of their hashes.
 """
 

@@ -1,12 +1,12 @@
 """Count the nodes that two ordered, labelled trees have in common.
 
-Paper:      Shen and Karger, "U-REST" (WWW 2007), section 2, features 1 and 2 of phi; the distance is that
-            of Zhang and Shasha (1989).
-Notation:   A tree is its labels in postorder and, for each node, its leftmost leaf, as Zhang and Shasha
-            have it.
-Readings:   The score is the count of matching nodes of the best alignment, a similarity. Inserting and
-            deleting cost 1, and a node is never given another label, so that matches = (|A| + |B| -
-            distance) / 2.
+Paper:      Shen and Karger, "U-REST" (WWW 2007), section 2, features 1 and 2 of phi; the distance
+            is that of Zhang and Shasha (1989).
+Notation:   A tree is its labels in postorder and, for each node, its leftmost leaf, as Zhang and
+            Shasha have it.
+Readings:   The score is the count of matching nodes of the best alignment, a similarity. Inserting
+            and deleting cost 1, and a node is never given another label, so that matches = (|A| +
+            |B| - distance) / 2.
 Cost:       |A| |B| times the smaller of depth and leaves of both.
 """
 
@@ -35,7 +35,7 @@ class OrderedTree:
 
 
 def tree_of(page: PageModel, element: int, max_nodes: int = 10**9) -> OrderedTree:
-    """Return the tree of tags of an element, of its first nodes where there are more than `max_nodes`."""
+    """Return the tree of tags of an element, or of its first `max_nodes` nodes."""
     end = min(page.ends[element], element + max_nodes)
     labels: list[str] = []
     leftmost: list[int] = []

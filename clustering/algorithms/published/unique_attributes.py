@@ -1,13 +1,13 @@
 """Recognise a page by an id or class in its bytes, without building its tree.
 
-Paper:      Chakrabarti and Mehta, "The Paths More Taken: Matching DOM Trees to Search Logs for Accurate
-            Webpage Clustering" (WWW 2010), section 4.2: a few paths decide, and some are known by a unique
-            id or class.
-Notation:   mark, an id or class with its value; of a path: one that is on a page exactly when the path is,
-            on all pages seen.
+Paper:      Chakrabarti and Mehta, "The Paths More Taken: Matching DOM Trees to Search Logs for
+            Accurate Webpage Clustering" (WWW 2010), section 4.2: a few paths decide, and some are
+            known by a unique id or class.
+Notation:   mark, an id or class with its value; of a path: one that is on a page exactly when the
+            path is, on all pages seen.
 Readings:   A mark is taken from the path's own steps, the last one first.
-Departures: Where the bytes leave a doubt (`find_mark` returns None), the caller builds the tree. A value
-            that is written with character references is not found.
+Departures: Where the bytes leave a doubt (`find_mark` returns None), the caller builds the tree. A
+            value that is written with character references is not found.
 Cost:       `find_mark`: a search for the value's first word, and a look around each occurrence.
             `unique_marks`: a sort of the marks of all pages; collecting them costs 0.1 ms a page.
 """
@@ -36,7 +36,8 @@ def unique_marks(
 ) -> list[Mark | None]:
     """Return the mark of each path, None where it has none.
 
-    `written` has the paths as they are written, `present` a row for each page and a column for each path.
+    `written` has the paths as they are written, `present` a row for each page and a column for each
+    path.
     """
     marks = np.concatenate([np.empty(0, dtype=np.uint64), *(page.marks for page in pages)])
     page_of_mark = np.repeat(np.arange(len(pages)), [len(page.marks) for page in pages])

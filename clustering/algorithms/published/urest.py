@@ -1,18 +1,21 @@
 """Find records by clustering the subtrees of a page and ranking the clusters, as the paper has it.
 
-Paper:      Shen and Karger, "U-REST: An Unsupervised Record Extraction System" (WWW 2007), section 2.
-Notation:   phi(T_i, T_j) -> `Phi.margin`; psi(C) -> `Psi.margin`; T -> an element's number in the page
-            model.
-Readings:   phi's features are similarities within [0, 1]: matching nodes of the best alignment by the nodes
-            of the larger tree; the same of the tag paths to the root; the share of the (root, child, next
-            child) triplets that both have. Clusters are merged by average linkage of phi's margin while it
-            is positive. Contiguity is the share of the text between the first record and the last that is
-            in records, content coverage the share of the page's, variation the mean number of distinct tags
-            by elements under each record. A cluster has at least two subtrees with text.
-Departures: Equal trees on equal paths are one point of several trees. phi is asked only of trees with equal
-            root tags, of which the smaller has at least a third of the larger one's nodes, and of at most
-            the 100 points that show most; of a tree it sees the first 40 nodes. Siblings that make one
-            record together are not put together: the paper names them and does not say how.
+Paper:      Shen and Karger, "U-REST: An Unsupervised Record Extraction System" (WWW 2007), section
+            2.
+Notation:   phi(T_i, T_j) -> `Phi.margin`; psi(C) -> `Psi.margin`; T -> an element's number in the
+            page model.
+Readings:   phi's features are similarities within [0, 1]: matching nodes of the best alignment by
+            the nodes of the larger tree; the same of the tag paths to the root; the share of the
+            (root, child, next child) triplets that both have. Clusters are merged by average
+            linkage of phi's margin while it is positive. Contiguity is the share of the text
+            between the first record and the last that is in records, content coverage the share of
+            the page's, variation the mean number of distinct tags by elements under each record. A
+            cluster has at least two subtrees with text.
+Departures: Equal trees on equal paths are one point of several trees. phi is asked only of trees
+            with equal root tags, of which the smaller has at least a third of the larger one's
+            nodes, and of at most the 100 points that show most; of a tree it sees the first 40
+            nodes. Siblings that make one record together are not put together: the paper names them
+            and does not say how.
 Cost:       At most 100 points, so at most 5,000 alignments.
 """
 
@@ -68,7 +71,7 @@ class Point:
 
 
 def extract_records(tree: _Element) -> list[_Element]:
-    """Return the roots of the subtrees that are the records of a page, none where nothing repeats."""
+    """Return the roots of a page's records, none where nothing repeats."""
     page = model_page(tree)
     phi, psi = load_weights()
     clusters = cluster_subtrees(decompose(page), phi)
@@ -79,7 +82,7 @@ def extract_records(tree: _Element) -> list[_Element]:
 
 
 def decompose(page: PageModel) -> list[Point]:
-    """Return the subtrees of a page but for its root and leaves without content, equal ones together."""
+    """Return a page's subtrees, equal ones together, without its root and empty leaves."""
     paths: list[tuple[str, ...]] = []
     equal: dict[tuple[int, tuple[str, ...]], list[int]] = {}  # by structure and path
     for element, parent in enumerate(page.parents):
@@ -114,7 +117,7 @@ def triplets(page: PageModel, element: int) -> Counter[tuple[str, str, str]]:
 
 
 def phi_features(a: Point, b: Point) -> tuple[float, float, float]:
-    """Return tree edit distance, tree context and tri-gram model of a pair, each as a similarity."""
+    """Return tree edit distance, tree context and tri-gram model as similarities of a pair."""
     in_both = (a.triplets & b.triplets).total()
     in_either = (a.triplets | b.triplets).total()
     return (
@@ -185,7 +188,7 @@ def psi_features(page: PageModel, cluster: list[int]) -> tuple[float, float, flo
 
 
 def largest_coverage(page: PageModel, clusters: list[list[int]]) -> list[int]:
-    """Return the cluster that covers most of the page's content, the paper's baseline; else nothing."""
+    """Return the cluster that covers most of the page, the paper's baseline; else nothing."""
     return max(clusters, key=lambda cluster: psi_features(page, cluster)[1], default=[])
 
 

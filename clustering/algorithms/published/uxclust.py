@@ -1,20 +1,22 @@
-"""Group pages by where the first link to them stands, then merge the groups whose samples are alike.
+"""Group pages by where the first link to them stands, then merge groups that look alike.
 
-Paper:      Grigalis and Čenys, "Using XPaths of Inbound Links to Cluster Template-Generated Web Pages"
-            (Computer Science and Information Systems, 2014), section 3.3.
-Notation:   (URL, XPath, DocID) -> `SiteLink`; unrefined cluster -> `GroupOfXPath`; CUT-OFF -> `cut_off_for`;
-            fingerprint -> `fingerprint_of`.
-Readings:   Links come in the order of a breadth-first crawl; the first that leads to a page decides, as in
-            `/html/body/ul/li[2]/a`. The page where the crawl begins is known before any link, so no link
-            counts for it, nor does a link of a page to itself. A path is the tags from the root to an
-            element without child elements. Fingerprints are merged where their Jaccard similarity is
-            greater than 0.8, by transitive closure (equation 3 divides by the larger set; the text says
-            Jaccard). Samples are those of least hash of the URL, so that two runs agree. Pages reached by a
-            redirect stay in their group, but are neither counted nor sampled.
-Departures: The paper drops groups of fewer than 100 pages, on sites of 76,503 pages on average. The cut-off
-            is that share of a site here: at most 100, and 1 (nothing is dropped) below 1,530 pages. Variant:
-            XPaths without their positions.
-Cost:       Linear in links; five pages of each group are parsed. Merging is quadratic in the groups only.
+Paper:      Grigalis and Čenys, "Using XPaths of Inbound Links to Cluster Template-Generated Web
+            Pages" (Computer Science and Information Systems, 2014), section 3.3.
+Notation:   (URL, XPath, DocID) -> `SiteLink`; unrefined cluster -> `GroupOfXPath`; CUT-OFF ->
+            `cut_off_for`; fingerprint -> `fingerprint_of`.
+Readings:   Links come in the order of a breadth-first crawl; the first that leads to a page
+            decides, as in `/html/body/ul/li[2]/a`. The page where the crawl begins is known before
+            any link, so no link counts for it, nor does a link of a page to itself. A path is the
+            tags from the root to an element without child elements. Fingerprints are merged where
+            their Jaccard similarity is greater than 0.8, by transitive closure (equation 3 divides
+            by the larger set; the text says Jaccard). Samples are those of least hash of the URL,
+            so that two runs agree. Pages reached by a redirect stay in their group, but are neither
+            counted nor sampled.
+Departures: The paper drops groups of fewer than 100 pages, on sites of 76,503 pages on average. The
+            cut-off is that share of a site here: at most 100, and 1 (nothing is dropped) below
+            1,530 pages. Variant: XPaths without their positions.
+Cost:       Linear in links; five pages of each group are parsed. Merging is quadratic in the groups
+            only.
 """
 
 from __future__ import annotations
@@ -73,7 +75,7 @@ def cluster_pages(
     occurrence_threshold: float = OCCURRENCE_THRESHOLD,
     similarity_threshold: float = SIMILARITY_THRESHOLD,
 ) -> Grouping:
-    """Group pages by their first inbound links. Raises EvidenceMissing without links or stored pages."""
+    """Group pages by their first inbound links. Raises EvidenceMissing."""
     if not evidence.links:
         raise EvidenceMissing(
             "uxclust needs the links between the pages; crawl the site, or import more of it"
@@ -167,7 +169,7 @@ def merge_groups(
     fingerprints: Sequence[Hashes],
     threshold: float = SIMILARITY_THRESHOLD,
 ) -> list[int]:
-    """Return for each group the first one that it is merged with, by union-find over the fingerprints."""
+    """Return for each group the first one that it is merged with, by its fingerprint."""
     if len(groups) != len(fingerprints):
         raise ValueError(f"{len(groups)} groups, but {len(fingerprints)} fingerprints")
     return join_similar_fast(fingerprints, jaccard, threshold)
@@ -227,7 +229,7 @@ def _why(xpaths: Sequence[str]) -> str:
 
 
 def assign(model: Model, xpath: str | None, _url: str) -> str | None:
-    """Return the group of a later page from the XPath of its first inbound link, None where that is new."""
+    """Return the group by the XPath of the first link to a later page, None for a new one."""
     if xpath is None:
         return None
     written = xpath if model["has_positions"] else without_positions(xpath)

@@ -1,9 +1,10 @@
 """Draw the outline of a page: boxes where headings, texts, pictures, tables and lists stand.
 
-The drawing is made of numbers alone. Nothing that a page says, neither its words nor its attributes, gets
-into it, so that it is safe to show whatever the page holds. It is not the layout of a browser: blocks stand
-one below the other, text takes the room of its characters, and what a style sheet puts side by side is not
-known. Pages of one template look alike in it, pages of another do not.
+The drawing is made of numbers alone. Nothing that a page says, neither its words nor its
+attributes, gets into it, so that it is safe to show whatever the page holds. It is not the layout
+of a browser: blocks stand one below the other, text takes the room of its characters, and what a
+style sheet puts side by side is not known. Pages of one template look alike in it, pages of another
+do not.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ CELLS = {"li", "div", "article", "a", "section", "figure"}  # what a grid may be
 INDENTED = {"ul", "ol", "dl", "table", "aside", "blockquote"}
 FRAMES = {"header", "nav", "footer"}  # what all pages of a site have around them
 FRAME_WORDS = ("cookie", "consent", "menu", "navbar", "breadcrumb", "footer")
-_INLINE = """a abbr b bdi bdo br cite code data dfn em font i kbd label mark q s samp small span strong sub
-    sup time tt u var wbr"""
+_INLINE = """a abbr b bdi bdo br cite code data dfn em font i kbd label mark q s samp small span strong
+    sub sup time tt u var wbr"""
 INLINE = frozenset(_INLINE.split())
 FILLS = {
     "heading": "#3c3d47",
@@ -81,7 +82,7 @@ class Piece(NamedTuple):
 
 
 def draw_outline(body: bytes, content_type: str = "") -> str:
-    """Return an SVG of fixed size that shows what a page is made of; a blank sheet where it has nothing.
+    """Return an SVG that shows what a page is made of, a blank sheet where it has nothing.
 
     Raises PageTooLarge.
     """
@@ -230,7 +231,7 @@ def _is_frame(element: _Element, tag: str) -> bool:
 
 
 def _n_grid_cells(element: _Element) -> int:
-    """Return how many children hold a picture and are of the tag of the first: the cells of a grid."""
+    """Return how many children are cells of a grid: of the first one's tag, with a picture."""
     if len(element) < MIN_CELLS:
         return 0
     tag = element[0].tag

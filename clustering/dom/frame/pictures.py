@@ -1,7 +1,7 @@
 """What kind of image or font some bytes are, and drawings that only draw.
 
-The bytes decide, not what a server calls them. An SVG is written anew by the allow-lists of the rendering: it
-may refer to itself and to nothing else.
+The bytes decide, not what a server calls them. An SVG is written anew by the allow-lists of the
+rendering: it may refer to itself and to nothing else.
 """
 
 from __future__ import annotations

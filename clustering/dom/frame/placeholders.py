@@ -64,7 +64,7 @@ def _pixels(written: str | None) -> int | None:
 
 
 def box_size(element: _Element) -> str:
-    """Return the size of what is not shown, for the base sheet; the page's own rules come before it."""
+    """Return the size of what is not shown, for the base sheet; the page's rules win."""
     declarations = ""
     for side in ("width", "height"):
         size = str(element.get(side, "")).strip()

@@ -1,16 +1,16 @@
-"""Write a stored page so that a browser shows it and does nothing else: safe, and every element numbered.
+"""Write a stored page so that a browser only shows it: safe, every element numbered.
 
-The tree is written as XHTML, which browsers read without repairing it: each element keeps its place and
-carries its number, its place among all elements of the tree in document order, from 0. What acts, loads or
-leads elsewhere is left out by allow-lists; an element that may not stand there becomes an inert one with the
-same number. The only elements without a number are a `tbody` around rows that stand directly in a table, as
-browsers add it, and what the frame itself needs.
+The tree is written as XHTML, which browsers read without repairing it: each element keeps its place
+and carries its number, its place among all elements of the tree in document order, from 0. What
+acts, loads or leads elsewhere is left out by allow-lists; an element that may not stand there
+becomes an inert one with the same number. The only elements without a number are a `tbody` around
+rows that stand directly in a table, as browsers add it, and what the frame itself needs.
 
-Text nodes keep their places too: the n-th text of an element, counted from 0 over its text and the tails of
-its children, comments and processing instructions included, is the n-th text node of the rendered element.
-A comment is written as an empty one, so that texts on both sides of it stay two. White space is kept; what
-XML cannot hold is replaced character by character, so that offsets stay. Scripts, styles and what stands for
-a loaded file have no text.
+Text nodes keep their places too: the n-th text of an element, counted from 0 over its text and the
+tails of its children, comments and processing instructions included, is the n-th text node of the
+rendered element. A comment is written as an empty one, so that texts on both sides of it stay two.
+White space is kept; what XML cannot hold is replaced character by character, so that offsets stay.
+Scripts, styles and what stands for a loaded file have no text.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ from clustering.dom.frame.stylesheets import (
 from clustering.dom.frame.xml_text import attributes, escaped, is_local
 from clustering.dom.links import find_base
 
-# Not INVISIBLE_TAGS: a `noscript` is written with its text, which the style sheet of the frame hides.
+# Not INVISIBLE_TAGS: a `noscript` is written with its text, which the style sheet of the frame
+# hides.
 TEXTLESS: Final = frozenset({"script", "style", "template"})
 MAX_VALUE: Final = 2_000  # characters of an attribute that is shown as it is
 MAX_LONG_VALUE: Final = 100_000  # of a drawing's path or a style
@@ -92,7 +93,7 @@ def number_of(tree: _Element, element: _Element) -> int:
 def wanted_files(
     tree: _Element, *, base_url: str, sheet_of: Callable[[str], str | None]
 ) -> dict[str, str]:
-    """Return the kind of each file that the page is drawn with, by its address, in the order of their use.
+    """Return the kinds of the files that a page is drawn with, by address, in order of use.
 
     `sheet_of` returns the style sheets that are known: what they name is wanted too.
     """
@@ -298,7 +299,7 @@ class _Writer:
         return None if url is None else self.files.address_of(url, "image")
 
     def sheet(self, element: _Element) -> str:
-        """Return the style sheet that an element holds or leads to, with its files in their places."""
+        """Return the style sheet that an element holds or leads to, with its files placed."""
         if element.tag == "link":
             url = self.resolve(_sheet_address(element))
             marked = (self.files.sheet_of(url) if url else None) or ""

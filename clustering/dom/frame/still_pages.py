@@ -1,7 +1,7 @@
-"""Make a page still: what is left can be drawn, but runs nothing, asks for nothing and leads nowhere.
+"""Make a page still: it can be drawn, but runs nothing, asks for nothing and leads nowhere.
 
-A browser draws a picture of it with scripts and network off; that nothing of the page acts is ensured twice
-on purpose.
+A browser draws a picture of it with scripts and network off; that nothing of the page acts is
+ensured twice on purpose.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from lxml.etree import _Element
 
 from clustering.dom.page import parse_page
 
-_DROPPED = """script iframe frame frameset object embed applet link base meta portal template noscript audio
-    video source track svg math fencedframe"""
-_KEPT_ATTRIBUTES = """class id style width height align valign colspan rowspan border bgcolor cellpadding
-    cellspacing dir lang type value hidden size"""
+_DROPPED = """script iframe frame frameset object embed applet link base meta portal template
+    noscript audio video source track svg math fencedframe"""
+_KEPT_ATTRIBUTES = """class id style width height align valign colspan rowspan border bgcolor
+    cellpadding cellspacing dir lang type value hidden size"""
 DROPPED = _DROPPED.split()
 KEPT_ATTRIBUTES = frozenset(_KEPT_ATTRIBUTES.split())
 MAX_ELEMENTS = 50_000
@@ -25,7 +25,8 @@ SHEET = (
     "html{background:#fff;color:#222;font:16px/1.45 sans-serif}body{margin:24px}"
     "img{background:#dfe1ea;color:transparent;min-width:48px;min-height:48px;overflow:hidden;"
     "max-width:190px!important;max-height:140px!important}"
-    "header li,nav li,footer li,header ol,nav ol,header ul,nav ul{display:inline;margin:0 6px 0 0;padding:0}"
+    "header li,nav li,footer li,header ol,nav ol,header ul,nav ul"
+    "{display:inline;margin:0 6px 0 0;padding:0}"
     "header,nav,footer{color:#666;font-size:12px;max-height:44px;overflow:hidden}"
     "h1{font-size:34px;margin:14px 0}"
     "[class*=cookie],[id*=cookie],[class*=consent],[id*=consent]{display:none}"
@@ -59,7 +60,7 @@ def make_still(body: bytes, content_type: str = "") -> str:
 
 
 def still_rendering(rendering: bytes) -> str:
-    """Return what `render_page` wrote, with the files that stand in it, as HTML that asks for nothing."""
+    """Return what `render_page` wrote, its files included, as HTML that asks for nothing."""
     policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:"
     doctype = "<!DOCTYPE html>"
     html = rendering.decode().removeprefix(doctype)

@@ -1,9 +1,10 @@
-"""Clean style sheets of stored pages: what they name is marked, and nothing in them reaches out by itself.
+"""Clean style sheets of stored pages: nothing in them reaches out, what they name is marked.
 
 A cleaned sheet names each file by a mark, `url("image:https://…")`, `url("font:https://…")` or
-`@import url("sheet:https://…")`, which leads nowhere. `place_files` replaces the marks by what was stored,
-or by something blank. Type selectors are written as the rendering names its elements, and what would ask for
-the reader's choice of dark or light is decided: a page looks the same to everybody.
+`@import url("sheet:https://…")`, which leads nowhere. `place_files` replaces the marks by what was
+stored, or by something blank. Type selectors are written as the rendering names its elements, and
+what would ask for the reader's choice of dark or light is decided: a page looks the same to
+everybody.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ def steady_media(condition: str) -> str:
 def place_files(
     text: str, address_of: Callable[[str, str], str | None], sheet_of: Callable[[str], str | None]
 ) -> str:
-    """Return a cleaned sheet with the stored files in place of its marks, imported sheets inlined."""
+    """Return a cleaned sheet with stored files in place of its marks, imports inlined."""
     return _placed(text, address_of, sheet_of, 0)
 
 
@@ -290,7 +291,7 @@ def _is_refused(statement: list[_Token]) -> bool:
 
 
 def _selector(statement: list[_Token]) -> Iterator[str]:
-    """Write type selectors as the rendering names its elements; classes, names and attributes stay."""
+    """Write type selectors as the rendering names its elements; all else stays."""
     before, n_brackets = "", 0
     for token in statement:
         n_brackets += (token.text == "[") - (token.text == "]")

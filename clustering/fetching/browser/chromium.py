@@ -1,4 +1,4 @@
-"""A headless Chromium of one's own: started for one page, spoken to through a pipe, killed afterwards."""
+"""A headless Chromium, started for one page, spoken to through a pipe, killed afterwards."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from typing import Any, Final, Self
 from clustering.fetching.deadlines import Deadline
 from clustering.fetching.refusals import FetchRefused
 
-# The browser reads requests from its descriptor 3 and answers on 4; no port is open to anybody. It may use
-# two minutes of processor time and write files of 200 MB.
+# The browser reads requests from its descriptor 3 and answers on 4; no port is open to anybody. It
+# may use two minutes of processor time and write files of 200 MB.
 START: Final = (
     'ulimit -t 120; ulimit -f 400000; exec "$0" "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1'
 )

@@ -1,7 +1,8 @@
 """Draw small pictures of stored pages with a real browser that reaches nothing.
 
-All its traffic goes to a proxy that nobody listens to, no name is looked up, every request of a page is
-refused, scripts are off, and the page that it gets was made still before. One browser serves a batch.
+All its traffic goes to a proxy that nobody listens to, no name is looked up, every request of a
+page is refused, scripts are off, and the page that it gets was made still before. One browser
+serves a batch.
 """
 
 from __future__ import annotations

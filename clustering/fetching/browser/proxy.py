@@ -1,4 +1,4 @@
-"""A proxy on loopback, the only way out of a rendering browser; it connects where the guard lets it."""
+"""A proxy on loopback, the only way out of a rendering browser, held by the guard."""
 
 from __future__ import annotations
 

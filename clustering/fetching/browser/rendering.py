@@ -1,7 +1,7 @@
 """Fetch a page with a real browser: what its scripts have made of it is the page.
 
-The browser asks for the page itself and for whatever the page needs, all through the guarded proxy. Redirects
-are not followed but returned, as the fetcher does.
+The browser asks for the page itself and for whatever the page needs, all through the guarded proxy.
+Redirects are not followed but returned, as the fetcher does.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Renderer:
     def render(
         self, url: str, *, takes: Callable[[int, str], bool], seconds: float = PAGE_SECONDS
     ) -> Fetched:
-        """Return the page as it stands after its scripts have run; other answers as the fetcher does.
+        """Return the page after its scripts have run; other answers as the fetcher does.
 
         Raises a FetchRefused.
         """
@@ -126,7 +126,7 @@ class _Visit:
                 self._react(event)
 
     def _await_rest(self) -> None:
-        """Wait until the page has loaded and its scripts ask for nothing more, or have had their time."""
+        """Wait until the page has loaded and its scripts are done, or have had their time."""
         settled_at = self.browser.deadline.ends_at
         while monotonic() < settled_at:
             event = self.browser.next_event(min(0.25, max(0.01, settled_at - monotonic())))
@@ -159,7 +159,7 @@ class _Visit:
             raise BrowserFailed("the page made the browser crash")
 
     def _decide(self, paused: dict[str, Any]) -> None:
-        """Continue requests of frames; of the page itself read the headers, and let it lead nowhere else."""
+        """Continue requests of frames; read the page's headers, and let it lead nowhere else."""
         number = paused["requestId"]
         is_page = paused["frameId"] == self.frame
         is_answer = "responseStatusCode" in paused or "responseErrorReason" in paused

@@ -199,7 +199,7 @@ class CrawlWriter:
         )
 
     def _settle(self, prepared: PreparedBatch, stored: Mapping[str, StoredVisit]) -> None:
-        """Remove every visited page from the frontier, also one with a visit that claims to be later."""
+        """Remove visited pages from the frontier, also one with a visit that claims to be later."""
         for state, has_failed in ((Page.State.STORED, False), (Page.State.FAILED, True)):
             pks = [
                 page.pk
@@ -210,7 +210,7 @@ class CrawlWriter:
             Page.objects.filter(pk__in=pks, state=Page.State.DUE).update(state=state)
 
     def _worth_following(self, stored: Iterable[StoredVisit]) -> set[int]:
-        """Return the pages whose links to follow: not those of many that all have the same bytes."""
+        """Return the pages whose links to follow: not those of many with the same bytes."""
         visit_by_page = {visit.page_id: visit for visit in stored if visit.page_id is not None}
         rows = Page.objects.filter(pk__in=visit_by_page).values_list("pk", "latest_snapshot__body")
         body_by_page = {pk: body or "" for pk, body in rows}

@@ -1,8 +1,8 @@
 """A crawl at work: one thread alone uses the database and parses, others wait for the hosts.
 
-Each host has a queue of its own, so that one that hangs holds up only itself. Responses are stored in
-the order in which their pages were asked for: whatever interrupts a crawl, it visits the same pages in
-the same order.
+Each host has a queue of its own, so that one that hangs holds up only itself. Responses are stored
+in the order in which their pages were asked for: whatever interrupts a crawl, it visits the same
+pages in the same order.
 """
 
 from __future__ import annotations
@@ -159,7 +159,8 @@ class Crawler:
             self.writer.refuse(
                 f"{queue.host.name}/robots.txt",
                 "crawl_delay",
-                f"asks for {queue.robots.crawl_delay:g} seconds a request; {MAX_CRAWL_DELAY:g} are kept",
+                f"asks for {queue.robots.crawl_delay:g} seconds a request; "
+                f"{MAX_CRAWL_DELAY:g} are kept",
             )
 
     # Asking
@@ -306,7 +307,7 @@ class Crawler:
     # Going on and ending
 
     def beat(self) -> None:
-        """Renew the leases of the job and of the hosts. Raises HostLost, and what cancels the job."""
+        """Renew the leases of job and hosts. Raises HostLost, and what cancels the job."""
         now = monotonic()
         if now - self.beaten_at >= BEAT_SECONDS:
             self.beaten_at = now
@@ -341,7 +342,7 @@ class Crawler:
         return not self.waits_for and all(queue.is_idle for queue in self.queues.values())
 
     def end(self) -> dict[str, Any]:
-        """Return the job's result: pages by state, and how many are left. Raises JobFailed without any."""
+        """Return the job's result: pages by state, and those left. Raises JobFailed without any."""
         job = self.run.job
         n_by_state = dict(
             Page.objects.filter(crawl=job).values_list("state").annotate(n=Count("pk"))

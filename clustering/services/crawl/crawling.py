@@ -1,7 +1,8 @@
 """Crawl a site: politely, one host apart from the other, and so that an interruption loses nothing.
 
-The pages still to visit are rows, and each batch of answers is one transaction that also renews the job's
-lease. A crawl that was cut off therefore goes on from its last batch, and ends with the same pages.
+The pages still to visit are rows, and each batch of answers is one transaction that also renews the
+job's lease. A crawl that was cut off therefore goes on from its last batch, and ends with the same
+pages.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from vertex.core.services.jobs.requests import JobKind, JobRequest
 
 
 class Strategy(models.TextChoices):
-    """The order in which pages are visited: all of them, or the few that show what classes there are."""
+    """The order of visits: all pages, or the few that show what classes there are."""
 
     BREADTH_FIRST = "breadth_first", "Breadth first"
     DENSEST_FIRST = "densest_first", "Densest first"
@@ -80,8 +81,8 @@ def interrupted_crawl(
 ) -> Job | None:
     """Return the site's last crawl if it is unfinished or broke off, and was to do the same.
 
-    An unfinished one may have been to visit another number of pages. One that somebody cancelled on purpose
-    is over. Raises ValidationError.
+    An unfinished one may have been to visit another number of pages. One that somebody cancelled on
+    purpose is over. Raises ValidationError.
     """
     params = _checked_params(site, entry, max_pages, delay, strategy)
     last = Job.objects.filter(key=_key(site)).order_by("-pk").first()
@@ -103,8 +104,8 @@ def crawl(
 ) -> dict[str, Any]:
     """Visit the pages of a job's site and report a line for each.
 
-    A limit given here replaces that of an earlier, interrupted run. Raises JobFailed where no page could be
-    stored.
+    A limit given here replaces that of an earlier, interrupted run. Raises JobFailed where no page
+    could be stored.
     """
     job, site = run.job, run.site
     if max_pages is not None:

@@ -1,7 +1,8 @@
 """Explore a live site: visit only the pages that its model asks for, with a crawl's own manners.
 
-The exploration decides from what the visited pages hold, and each visit is stored before the next is decided.
-One that was cut off therefore reads what it has visited from the store, decides the same again, and goes on.
+The exploration decides from what the visited pages hold, and each visit is stored before the next
+is decided. One that was cut off therefore reads what it has visited from the store, decides the
+same again, and goes on.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def explore_site(crawler: Crawler) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class Visitor:
-    """Fetch the pages that the model asks for, or read them where this crawl has stored them already."""
+    """Fetch the pages that the model asks for, or read those that the crawl has stored."""
 
     crawler: Crawler
     # How each page was linked to first.
@@ -107,7 +108,8 @@ class Visitor:
 
 
 def _message(progress: Progress) -> str:
-    return f"{len(progress.classes)} classes so far, {progress.n_waiting} collections of links to look into"
+    n_classes, n_waiting = len(progress.classes), progress.n_waiting
+    return f"{n_classes} classes so far, {n_waiting} collections of links to look into"
 
 
 def _figures(model: SiteModel, n_fetched: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The pages that a crawl still has to visit: rows, so that it continues where it was interrupted."""
+"""The pages that a crawl still has to visit: rows, which survive an interruption."""
 
 from __future__ import annotations
 

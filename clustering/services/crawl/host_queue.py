@@ -56,7 +56,7 @@ class HostQueue:
 
     @property
     def delay(self) -> float:
-        """Return the seconds between two requests: the site's own, or more if robots.txt asks for it."""
+        """Return the seconds between requests: the site's own, or more if robots.txt asks so."""
         asked = self.robots.crawl_delay if self.robots else 0.0
         return max(self.base_delay, min(asked, MAX_CRAWL_DELAY))
 
@@ -97,7 +97,7 @@ class HostQueue:
         self.refill()
 
     def next_page(self, frontier: Frontier) -> DuePage | None:
-        """Return the page to request now, None where there is none or the host must be left alone."""
+        """Return the page to request now, None without one or while the host needs a pause."""
         n_at_once = 1 if self.delay else MAX_CONNECTIONS
         if self.awaits_robots or not self.may_be_asked:
             return None
@@ -119,7 +119,7 @@ class HostQueue:
         return RobotsDisallow(f"{self.host.name}/robots.txt disallows it")
 
     def learn_from(self, task: FetchTask) -> timedelta | None:
-        """Record from an answer whether the host is in trouble; return the pause that it asked for."""
+        """Record whether an answer shows trouble; return the pause that the host asked for."""
         self.next_at = max(self.next_at, task.ready_at + self.delay)
         answer = task.answer if isinstance(task.answer, Fetched) else None
         is_busy = answer is not None and answer.status in BUSY
@@ -188,7 +188,7 @@ class HostQueue:
         self._may_have_due = bool(self._loaded)
 
     def _is_too_early(self, page: DuePage) -> bool:
-        """Return whether nearer pages are not stored yet: they may lead to pages that come before."""
+        """Return whether nearer pages are unstored: they may lead to pages that come before."""
         return bool(self.tasks and self.tasks[0].page and page.depth > self.tasks[0].page.depth)
 
 

@@ -1,4 +1,4 @@
-"""Share the hosts among crawls: one at a time fetches from a host, with the pauses that it asked for."""
+"""Share the hosts among crawls: one at a time fetches from a host, as politely as it asks."""
 
 from __future__ import annotations
 

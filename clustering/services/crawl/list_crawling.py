@@ -1,7 +1,7 @@
 """Crawl one list: the pages on which it continues, and the page about each of its records.
 
-What is to be visited next is decided from the stored pages, so that a crawl that was cut off reads what it
-has visited, decides the same again, and continues.
+What is to be visited next is decided from the stored pages, so that a crawl that was cut off reads
+what it has visited, decides the same again, and continues.
 """
 
 from __future__ import annotations
