@@ -13,7 +13,7 @@ from rules.algorithms.by_hand.hand_edits import MAX_XPATHS
 from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, MAX_XPATH
 from rules.api.learning.rules import RuleRow
 from rules.models import Rule
-from rules.services.learning.trial_runs import HandEdit, told, try_edit
+from rules.services.learning.trial_runs import HandEdit, trial_json, try_edit
 from rules.services.review.hand_versions import NewerVersion, keep_version
 from rules.services.review.reviewing import MAX_COMMENT_CHARS
 from vertex.core.api.endpoints import AtSite, endpoint
@@ -122,7 +122,7 @@ class RuleChecks(AtSite):
     ) -> dict[str, Any]:
         """Check a stylesheet or XPaths and score them on the cluster's samples; nothing is stored."""
         cluster, edit = _edit_of(subject, body)
-        return told(try_edit(cluster, edit))
+        return trial_json(try_edit(cluster, edit))
 
 
 class RuleDrafts(AtSite):

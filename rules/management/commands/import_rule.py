@@ -8,7 +8,7 @@ from django.core.management.base import CommandError, CommandParser
 
 from clustering.models import Cluster
 from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET
-from rules.services.learning.trial_runs import HandEdit, told, try_edit
+from rules.services.learning.trial_runs import HandEdit, trial_json, try_edit
 from rules.services.review.hand_versions import keep_version
 from vertex.core.management.output import WorkCommand, open_input
 from vertex.core.models import Site
@@ -42,7 +42,7 @@ class Command(WorkCommand):
             rule = keep_version(cluster=cluster, edit=edit, why=options["why"], trial=trial)
             name = f"kept as {rule}, a draft"
         with self.open_output(options["output"]) as lines:
-            for line in told(trial)["attributes"]:
+            for line in trial_json(trial)["attributes"]:
                 lines.write({"cluster": cluster.name, **line})
         self.notice(
             f"{site.name}: {name}; {trial.n_run} of {len(trial.runs)} samples in {trial.seconds:.2f} s"

@@ -12,7 +12,7 @@ from clustering.models import Cluster, ClusterFigures, PageMembership
 from rules.models import Rule
 from vertex.core.models import Site
 
-USUAL_PAGES = 2.0  # of a cluster, before anything was measured
+DEFAULT_PAGES = 2.0  # of a cluster, before anything was measured
 
 
 class FieldCost(NamedTuple):
@@ -52,7 +52,7 @@ class ClusterCost(NamedTuple):
 
     @property
     def accepted_share(self) -> float | None:
-        """Return how many suggestions were taken as they were."""
+        """The share of suggestions that were accepted as they were."""
         n_shown = self.n_accepted + self.n_corrected
         return self.n_accepted / n_shown if n_shown else None
 
@@ -74,23 +74,23 @@ class Economics(NamedTuple):
 
     @property
     def n_pages(self) -> int:
-        return sum(one.n_pages for one in self.clusters)
+        return sum(cost.n_pages for cost in self.clusters)
 
     @property
     def seconds(self) -> float:
-        return sum(one.seconds for one in self.clusters)
+        return sum(cost.seconds for cost in self.clusters)
 
     @property
     def n_actions(self) -> int:
-        return sum(one.n_keys + one.n_clicks for one in self.clusters)
+        return sum(cost.n_keys + cost.n_clicks for cost in self.clusters)
 
     @property
     def n_accepted(self) -> int:
-        return sum(one.n_accepted for one in self.clusters)
+        return sum(cost.n_accepted for cost in self.clusters)
 
     @property
     def n_suggested(self) -> int:
-        return sum(one.n_accepted + one.n_corrected for one in self.clusters)
+        return sum(cost.n_accepted + cost.n_corrected for cost in self.clusters)
 
 
 def economics_of(site: Site) -> Economics:
@@ -102,43 +102,29 @@ def economics_of(site: Site) -> Economics:
         figures.cluster
         for figures in cluster_figures.select_related("cluster").order_by("-n_pages")
     ]
-    ruled = set(Rule.objects.published().of_site(site).values_list("cluster", flat=True))
-    annotated = _annotated_pages(site)
-    fields = _fields(site)
-    whole = _sums(site)
-    costs = [
-        _cost(
-            cluster,
-            whole.get(cluster.pk),
-            annotated.get(cluster.pk, 0),
-            fields.get(cluster.pk, []),
-            ruled,
+    with_rule = set(Rule.objects.published().of_site(site).values_list("cluster", flat=True))
+    n_annotated_by_cluster = _annotated_pages(site)
+    fields_by_cluster = _fields(site)
+    sums_by_cluster = _sums(site)
+    costs = []
+    for cluster in clusters:
+        sums = sums_by_cluster.get(cluster.pk, {})
+        n_annotated = n_annotated_by_cluster.get(cluster.pk, 0)
+        costs.append(
+            ClusterCost(
+                cluster=cluster,
+                n_pages=max(n_annotated, sums.get("n_pages") or 0),
+                n_people=sums.get("n_people") or 0,
+                seconds=sums.get("total_seconds") or 0.0,
+                n_keys=sums.get("keys") or 0,
+                n_clicks=sums.get("clicks") or 0,
+                n_accepted=sums.get("accepted") or 0,
+                n_corrected=sums.get("corrected") or 0,
+                has_rule=cluster.pk in with_rule,
+                fields=fields_by_cluster.get(cluster.pk, []),
+            )
         )
-        for cluster in clusters
-    ]
     return Economics([cost for cost in costs if cost.n_pages], _forecast(costs))
-
-
-def _cost(
-    cluster: Cluster,
-    sums: Mapping[str, Any] | None,
-    n_annotated: int,
-    fields: list[FieldCost],
-    ruled: set[int],
-) -> ClusterCost:
-    got = sums or {}
-    return ClusterCost(
-        cluster=cluster,
-        n_pages=max(n_annotated, int(got.get("n_pages") or 0)),
-        n_people=int(got.get("n_people") or 0),
-        seconds=got.get("total_seconds") or 0.0,
-        n_keys=int(got.get("keys") or 0),
-        n_clicks=int(got.get("clicks") or 0),
-        n_accepted=int(got.get("accepted") or 0),
-        n_corrected=int(got.get("corrected") or 0),
-        has_rule=cluster.pk in ruled,
-        fields=fields,
-    )
 
 
 def _efforts(site: Site) -> QuerySet[Effort]:
@@ -169,13 +155,16 @@ def _fields(site: Site) -> dict[int, list[FieldCost]]:
         keys=Sum("n_keys"),
         clicks=Sum("n_clicks"),
     )
-    found: dict[int, list[FieldCost]] = {}
+    by_cluster: dict[int, list[FieldCost]] = {}
     for row in summed.order_by("cluster", "-total"):
         cost = FieldCost(
-            row["attribute__name"], row["n_pages"], row["total"], row["keys"] + row["clicks"]
+            name=row["attribute__name"],
+            n_pages=row["n_pages"],
+            seconds=row["total"],
+            n_actions=row["keys"] + row["clicks"],
         )
-        found.setdefault(row["cluster"], []).append(cost)
-    return found
+        by_cluster.setdefault(row["cluster"], []).append(cost)
+    return by_cluster
 
 
 def _annotated_pages(site: Site) -> dict[int, int]:
@@ -191,10 +180,15 @@ def _annotated_pages(site: Site) -> dict[int, int]:
 def _forecast(costs: Sequence[ClusterCost]) -> Forecast:
     """Return what the clusters without a rule will take, at the pace of those that have one."""
     done = [cost for cost in costs if cost.n_pages and cost.has_rule]
-    pace = [cost for cost in costs if cost.seconds]
-    pages_each = sum(cost.n_pages for cost in done) / len(done) if done else USUAL_PAGES
-    left = [cost for cost in costs if not cost.has_rule]
-    pages = sum(max(0.0, pages_each - cost.n_pages) for cost in left)
-    n_paced = sum(cost.n_pages for cost in pace)
-    seconds = sum(cost.seconds for cost in pace) / n_paced * pages if n_paced else None
-    return Forecast(len(left), pages, seconds, pages_each)
+    pages_a_cluster = DEFAULT_PAGES
+    if done:
+        pages_a_cluster = sum(cost.n_pages for cost in done) / len(done)
+    remaining = [cost for cost in costs if not cost.has_rule]
+    pages = sum(max(0.0, pages_a_cluster - cost.n_pages) for cost in remaining)
+
+    timed = [cost for cost in costs if cost.seconds]
+    n_timed_pages = sum(cost.n_pages for cost in timed)
+    seconds = None
+    if n_timed_pages:
+        seconds = sum(cost.seconds for cost in timed) / n_timed_pages * pages
+    return Forecast(len(remaining), pages, seconds, pages_a_cluster)

@@ -17,14 +17,15 @@ from rules.models import Rule
 from rules.services.learning.sample_pages import RuleStopped, extract_snapshot
 from rules.services.learning.schemas import runnable
 
-SURE_RECORDS = 0.9  # how far the boundary of a rule is trusted
-SURE_ABSENT = 0.6  # how far it is trusted that a page lacks what the rule does not find
+BOUNDARY_CONFIDENCE = 0.9
+ABSENCE_CONFIDENCE = 0.6  # that a page lacks what the rule does not find
 
 
 def prefill(cluster: Cluster, snapshot: Snapshot) -> dict[str, Any]:
     """Return the values that the newest rule finds on a page, with where they are drawn.
 
-    An attribute for which it has a rule and finds nothing is told as absent; one without a rule is left out.
+    An attribute for which it has a rule and finds nothing is returned as absent; one without a rule is left
+    out.
     """
     rule = (
         Rule.objects.filter(cluster=cluster).select_related("cluster").order_by("-version").first()
@@ -32,28 +33,35 @@ def prefill(cluster: Cluster, snapshot: Snapshot) -> dict[str, Any]:
     tree = None if rule is None else read_tree(snapshot)
     if rule is None or tree is None:
         return {"rule": None, "attributes": {}}
-    learnt = {one["attribute"]: one for one in rule.definition.get("attributes", [])}
+    learnt = {entry["attribute"]: entry for entry in rule.definition.get("attributes", [])}
     try:
         extracted = extract_snapshot(snapshot, runnable(rule), nodes=True)
     except RuleStopped:
         return {"rule": None, "attributes": {}}
     records = extracted.records if extracted else []
     page = NumberedPage(read_texts(tree))
-    told = {}
+    suggested = {}
     for attribute in rule.attributes:
         name = attribute.name
-        found = _found(page, name, records)
-        if found["marks"]:
-            told[name] = found
+        values = _suggested_values(page, name, records)
+        if values["marks"]:
+            suggested[name] = values
         elif learnt.get(name, {}).get("alternatives") and len(records) == 1:
             why = f"version {rule.version} of the rule finds nothing here"
-            told[name] = {"marks": [], "confidence": SURE_ABSENT, "why": why, "absent": True}
+            suggested[name] = {
+                "marks": [],
+                "confidence": ABSENCE_CONFIDENCE,
+                "why": why,
+                "absent": True,
+            }
     if rule.definition.get("boundary") and records:
-        told[RECORDS] = _records(page, records)
-    return {"rule": str(rule), "attributes": told}
+        suggested[RECORDS] = _suggested_records(page, records)
+    return {"rule": str(rule), "attributes": suggested}
 
 
-def _found(page: NumberedPage, name: str, records: Sequence[ExtractedRecord]) -> dict[str, Any]:
+def _suggested_values(
+    page: NumberedPage, name: str, records: Sequence[ExtractedRecord]
+) -> dict[str, Any]:
     """Return an attribute's values as marks."""
     marks = []
     confidence = 1.0
@@ -76,7 +84,7 @@ def _listed(value: str | list[str]) -> list[str]:
 
 def _mark(page: NumberedPage, value: str, xpath: str) -> dict[str, Any]:
     """Return a value as a mark, drawn where it stands."""
-    told: dict[str, Any] = {
+    mark: dict[str, Any] = {
         "xpath": xpath,
         "end_xpath": "",
         "start": None,
@@ -85,20 +93,22 @@ def _mark(page: NumberedPage, value: str, xpath: str) -> dict[str, Any]:
     }
     anchor, drawing = draw_mark(page, ProposedNode(xpath, value, "", None, None))
     if anchor is None:
-        return told
-    return (
-        told
-        | {"xpath": anchor.xpath, "start": anchor.start, "end": anchor.end, "text": anchor.quote}
-        | drawing
-    )
+        return mark
+    mark |= {
+        "xpath": anchor.xpath,
+        "start": anchor.start,
+        "end": anchor.end,
+        "text": anchor.quote,
+    }
+    return mark | drawing
 
 
-def _records(page: NumberedPage, records: Sequence[ExtractedRecord]) -> dict[str, Any]:
+def _suggested_records(page: NumberedPage, records: Sequence[ExtractedRecord]) -> dict[str, Any]:
     """Return the records of a list as the rule's boundary divides them."""
     marks = [draw_record(page, record.record_nodes) for record in records if record.record_nodes]
     return {
         "marks": marks,
-        "confidence": SURE_RECORDS,
+        "confidence": BOUNDARY_CONFIDENCE,
         "why": "the boundary of the rule",
         "absent": False,
     }

@@ -49,7 +49,7 @@ from rules.services.learning.sample_pages import (
 )
 from rules.services.learning.schemas import vertical_of
 
-MOST_SECONDS = 20.0  # for all samples; people wait
+MAX_SECONDS = 20.0  # for all samples; people wait
 NOT_RUN = "not_run"
 
 
@@ -101,7 +101,7 @@ class Trial:
 
     @property
     def n_annotated(self) -> int:
-        return sum(run.said is not None for run in self.runs)
+        return sum(run.annotated is not None for run in self.runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Run:
     """What came of one sample."""
 
     snapshot: Snapshot
-    said: Mapping[str, Values] | None
+    annotated: Mapping[str, Values] | None  # None where nobody annotated the sample
     found: Mapping[str, Values] | None = None
     reason: str = ""
     why: str = ""
@@ -133,8 +133,8 @@ def try_edit(cluster: Cluster, edit: HandEdit, *, runs: LimitedRuns | None = Non
     rule = RunnableRule(cluster.name, 0, text, attributes, is_by_hand=True)
     started = time.monotonic()
     with nullcontext(runs) if runs else borrowed_runs() as limited:
-        tried = _run(rule, samples, started + MOST_SECONDS, limited)
-    pages = [ScoredPage(run.said, run.found) for run in tried]
+        tried = _run(rule, samples, started + MAX_SECONDS, limited)
+    pages = [ScoredPage(run.annotated, run.found) for run in tried]
     return Trial(
         cluster=cluster,
         vertical=vertical,
@@ -156,46 +156,49 @@ def compose(
     """Return the stylesheet that an edit makes, and the XPaths that it changes. Raises StylesheetRefused."""
     if edit.stylesheet is not None:
         return stylesheet_text(edit.stylesheet), {}
-    before = xpaths_of(edit.base, attributes)
+    written_before = xpaths_of(edit.base, attributes)
     is_multi = {attribute.name: attribute.is_multi for attribute in attributes}
-    unknown = [name for name in edit.xpaths if name not in before]
+    unknown = [name for name in edit.xpaths if name not in written_before]
     if unknown:
-        known = ", ".join(before)
+        known = ", ".join(written_before)
         raise StylesheetRefused(f"{unknown[0]} is no attribute of the vertical; it has: {known}")
     base = start_of(cluster, edit.base, attributes)
-    within = within_record(read_stylesheet(base.encode()), list(before))
-    written = {}
+    within = within_record(read_stylesheet(base.encode()), list(written_before))
+    changed = {}
     for name, xpaths in edit.xpaths.items():
+        before = written_before[name]
         lines = tuple(line.strip() for line in xpaths if line.strip())
-        was = before[name]
-        is_whole = name in edit.whole and any(not one.is_whole for one in was.selections)
-        if lines != was.xpaths or is_whole:
-            selections = () if name in edit.whole else was.selections
-            written[name] = HandWritten(name, lines, is_multi[name], selections)
-            check_xpaths(written[name], is_within_record=name in within)
-    return (
-        with_xpaths(base, list(written.values()), check=check_xpaths) if written else base
-    ), written
+        selections = () if name in edit.whole else before.selections
+        was_part = any(not selection.is_whole for selection in before.selections)
+        becomes_whole = name in edit.whole and was_part
+        if lines != before.xpaths or becomes_whole:
+            changed[name] = HandWritten(name, lines, is_multi[name], selections)
+            check_xpaths(changed[name], is_within_record=name in within)
+    if not changed:
+        return base, {}
+    return with_xpaths(base, list(changed.values()), check=check_xpaths), changed
 
 
 def xpaths_of(rule: Rule | None, attributes: Sequence[AttributeType]) -> dict[str, HandWritten]:
     """Return the XPaths by which a version finds each attribute of a vertical, as far as they are known."""
-    figures = {one["attribute"]: one for one in rule.figures} if rule else {}
-    learnt = (
-        {one["attribute"]: one for one in rule.definition.get("attributes", [])} if rule else {}
-    )
-    names = [attribute.name for attribute in attributes]
-    root = root_of(rule) if rule else None
-    within = set() if root is None else within_record(root, names)
-    found = {}
+    figures: dict[str, Any] = {}
+    learnt: dict[str, Any] = {}
+    within: set[str] = set()  # attributes whose XPaths are relative to a record
+    if rule is not None:
+        figures = {figure["attribute"]: figure for figure in rule.figures}
+        learnt = {entry["attribute"]: entry for entry in rule.definition.get("attributes", [])}
+        root = root_of(rule)
+        if root is not None:
+            within = within_record(root, [attribute.name for attribute in attributes])
+    written = {}
     for attribute in attributes:
         name = attribute.name
         ways = ways_of(figures.get(name, {}), learnt.get(name, {}))
         dot = "." if name in within else ""  # a learnt XPath is printed as of the whole page
         xpaths = [f"{dot}{xpath}" if xpath.startswith("/") else xpath for xpath, _ in ways]
         selections = [selection for _, selection in ways]
-        found[name] = HandWritten(name, tuple(xpaths), attribute.is_multi, tuple(selections))
-    return found
+        written[name] = HandWritten(name, tuple(xpaths), attribute.is_multi, tuple(selections))
+    return written
 
 
 def start_of(cluster: Cluster, base: Rule | None, attributes: Sequence[AttributeType]) -> str:
@@ -213,34 +216,37 @@ def root_of(rule: Rule) -> _Element | None:
 
 
 def tells_where(rule: Rule) -> bool:
-    """Say whether a version tells where its values stand, as all that are learnt do."""
-    root = root_of(rule) if rule.is_by_hand else None
-    return not rule.is_by_hand or (root is not None and tells_places(root))
+    """Return whether a version tells where its values stand, as all that are learnt do."""
+    if not rule.is_by_hand:
+        return True
+    root = root_of(rule)
+    return root is not None and tells_places(root)
 
 
 def _text_of(edit: HandEdit) -> str:
-    given = edit.stylesheet
-    return given.decode("utf-8", "replace") if isinstance(given, bytes) else given or ""
+    text = edit.stylesheet
+    return text.decode("utf-8", "replace") if isinstance(text, bytes) else text or ""
 
 
 def _run(rule: RunnableRule, samples: SamplePages, until: float, limited: LimitedRuns) -> list[Run]:
-    """Run a rule on the samples, one by one, as long as there is time."""
+    """Run a rule on the samples, one by one, as long as there is time and it ends."""
     runs: list[Run] = []
-    annotated = {snapshot.pk for snapshot in samples.annotated}
+    with_annotations = {snapshot.pk for snapshot in samples.annotated}
     is_over = False
     for snapshot in samples.samples:
-        page = annotated_page(snapshot) if snapshot.pk in annotated else None
-        said = annotated_as_seen(page) if page else None
+        page = annotated_page(snapshot) if snapshot.pk in with_annotations else None
+        annotated = annotated_as_seen(page) if page else None
         is_over = is_over or time.monotonic() > until
         if is_over:
-            runs.append(Run(snapshot, said, None, NOT_RUN, "there was no time left for it"))
+            why = "there was no time left for it"
+            runs.append(Run(snapshot, annotated, reason=NOT_RUN, why=why))
             continue
         extracted = _extracted(snapshot, rule, limited)
         if extracted is None:
-            runs.append(Run(snapshot, said, None, "gone", "its bytes are gone"))
+            runs.append(Run(snapshot, annotated, reason="gone", why="its bytes are gone"))
             continue
         found = None if extracted.reason else values_found(extracted)
-        runs.append(Run(snapshot, said, found, extracted.reason, extracted.detail))
+        runs.append(Run(snapshot, annotated, found, extracted.reason, extracted.detail))
         is_over = extracted.reason in {STOPPED, STYLESHEET_FAILED}
     return runs
 
@@ -251,12 +257,13 @@ def _extracted(snapshot: Snapshot, rule: RunnableRule, runs: LimitedRuns) -> Ext
 
 
 def _why_none_ran(runs: Sequence[Run]) -> str:
-    """Say why a stylesheet cannot run at all; blank where it ran, was stopped, or there is no page."""
-    failed = next((run for run in runs if run.reason == STYLESHEET_FAILED), None)
-    return failed.why if failed and not any(run.found is not None for run in runs) else ""
+    """Return why a stylesheet cannot run at all; blank where it ran, was stopped, or there is no page."""
+    if any(run.found is not None for run in runs):
+        return ""
+    return next((run.why for run in runs if run.reason == STYLESHEET_FAILED), "")
 
 
-def told(trial: Trial) -> dict[str, Any]:
+def trial_json(trial: Trial) -> dict[str, Any]:
     """Return what a trial came to as plain values, for programs."""
     stopped = trial.stopped
     return {
@@ -266,12 +273,19 @@ def told(trial: Trial) -> dict[str, Any]:
         "run": trial.n_run,
         "seconds": round(trial.seconds, 3),
         "tells_places": trial.has_places,
-        "attributes": [_told_score(trial, score) for score in trial.scores],
+        "attributes": [_score_json(trial, score) for score in trial.scores],
     }
 
 
-def _told_score(trial: Trial, score: AttributeScore) -> dict[str, Any]:
-    first = score.examples[0] if score.examples else None
+def _score_json(trial: Trial, score: AttributeScore) -> dict[str, Any]:
+    first_wrong = None
+    if score.examples:
+        example = score.examples[0]
+        first_wrong = {
+            "url": trial.runs[example.page].snapshot.page.url,
+            "expected": list(example.expected),
+            "got": list(example.extracted),
+        }
     return {
         "attribute": score.name,
         "right": score.n_right,
@@ -281,10 +295,5 @@ def _told_score(trial: Trial, score: AttributeScore) -> dict[str, Any]:
         "absent": score.n_absent,
         "found": score.n_found,
         "others": score.n_others,
-        "first_wrong": first
-        and {
-            "url": trial.runs[first.page].snapshot.page.url,
-            "expected": list(first.expected),
-            "got": list(first.extracted),
-        },
+        "first_wrong": first_wrong,
     }

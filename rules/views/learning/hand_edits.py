@@ -15,7 +15,6 @@ from annotation.algorithms.attribute_types import AttributeType
 from annotation.models import Sample
 from clustering.models import Cluster
 from clustering.views.clusters.cluster_rows import cluster_of
-from rules.algorithms.by_hand.hand_edits import HandWritten
 from rules.algorithms.by_hand.sandbox import MAX_STYLESHEET, StylesheetRefused
 from rules.algorithms.by_hand.scoring import AttributeScore
 from rules.models import Rule
@@ -34,8 +33,8 @@ from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.toasts import tell
 
 XPATHS, STYLESHEET = "xpaths", "stylesheet"
-FEWEST_ROWS, MOST_ROWS = 1, 6  # of a field for XPaths
-LONGEST_NUMBER = 9
+MAX_FIELD_ROWS = 6  # of a field for XPaths
+MAX_VERSION_DIGITS = 9
 
 
 class XPathField(NamedTuple):
@@ -48,7 +47,7 @@ class XPathField(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        return min(MOST_ROWS, max(FEWEST_ROWS, self.text.count("\n") + 1))
+        return min(MAX_FIELD_ROWS, self.text.count("\n") + 1)
 
 
 class ScoreRow(NamedTuple):
@@ -64,10 +63,10 @@ class ScoreRow(NamedTuple):
 @needs_role(Role.EDITOR)
 @require_http_methods(["GET", "POST"])
 def edit_rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
-    """Show a version's XPaths or stylesheet to be changed; keep what was changed as the next version."""
+    """Show a version's XPaths or stylesheet to be changed; save what was changed as the next version."""
     cluster = cluster_of(get_object_or_404(Site, name=name), cluster_name)
     if request.method != "POST":
-        base = _asked(cluster, request.GET.get("version", "")) or _shown_first(cluster)
+        base = _version(cluster, request.GET.get("version", "")) or _default_base(cluster)
         form = STYLESHEET if request.GET.get("as") == STYLESHEET else XPATHS
         return _page(request, cluster, HandEdit(base), form)
     edit, form = _edit_of(request, cluster), _form_of(request)
@@ -81,10 +80,11 @@ def edit_rule(request: HttpRequest, name: str, cluster_name: str) -> HttpRespons
             newest=_number(request.POST.get("newest", "")),
             actor=user_of(request),
         )
-    except (NewerVersion, ValidationError) as error:
-        told = [str(error)] if isinstance(error, NewerVersion) else error.messages
-        newer = error.version if isinstance(error, NewerVersion) else None
-        return _page(request, cluster, edit, form, problems=told, newer=newer)
+    except NewerVersion as error:
+        problems = [str(error)]
+        return _page(request, cluster, edit, form, problems=problems, newer=error.version)
+    except ValidationError as error:
+        return _page(request, cluster, edit, form, problems=error.messages)
     tell(
         request,
         f"Version {rule.version} of {cluster.title} is a draft. Review it, then publish it.",
@@ -156,18 +156,15 @@ def _as_stylesheet(request: HttpRequest, cluster: Cluster, edit: HandEdit) -> Ht
 
 
 def _fields(edit: HandEdit, attributes: Sequence[AttributeType]) -> list[XPathField]:
-    return [
-        _field(attribute, was, edit)
-        for attribute, was in zip(
-            attributes, xpaths_of(edit.base, attributes).values(), strict=True
-        )
-    ]
-
-
-def _field(attribute: AttributeType, was: HandWritten, edit: HandEdit) -> XPathField:
-    lines = edit.xpaths.get(attribute.name, was.xpaths)
-    parts = [one.as_json() for one in was.selections if not one.is_whole]
-    return XPathField(attribute, "\n".join(lines), parts, attribute.name in edit.whole)
+    written_before = xpaths_of(edit.base, attributes)
+    fields = []
+    for attribute in attributes:
+        before = written_before[attribute.name]
+        lines = edit.xpaths.get(attribute.name, before.xpaths)
+        parts = [selection.as_json() for selection in before.selections if not selection.is_whole]
+        is_whole = attribute.name in edit.whole
+        fields.append(XPathField(attribute, "\n".join(lines), parts, is_whole))
+    return fields
 
 
 def _edit_of(request: HttpRequest, cluster: Cluster) -> HandEdit:
@@ -175,7 +172,7 @@ def _edit_of(request: HttpRequest, cluster: Cluster) -> HandEdit:
     file = request.FILES.get("file")
     if file is not None:
         return HandEdit(None, file.read(MAX_STYLESHEET + 1))
-    base = _asked(cluster, request.POST.get("base", ""))
+    base = _version(cluster, request.POST.get("base", ""))
     if _form_of(request) == STYLESHEET:
         is_import = request.POST.get("imported") == "yes"
         return HandEdit(None if is_import else base, request.POST.get("stylesheet", ""))
@@ -194,25 +191,26 @@ def _form_of(request: HttpRequest) -> str:
     return STYLESHEET if request.POST.get("form") == STYLESHEET else XPATHS
 
 
-def _shown_first(cluster: Cluster) -> Rule | None:
+def _default_base(cluster: Cluster) -> Rule | None:
+    """Return the version that is changed by default: the published one, or else the newest."""
     rules = Rule.objects.filter(cluster=cluster).order_by("-version")
     return rules.filter(state=Rule.State.PUBLISHED).first() or rules.first()
 
 
-def _asked(cluster: Cluster, asked: str) -> Rule | None:
-    """Return the version that is asked for; None where none is."""
-    number = _number(asked)
+def _version(cluster: Cluster, text: str) -> Rule | None:
+    """Return the version with a number; None where there is no number. Raises Http404."""
+    number = _number(text)
     if number is None:
         return None
-    found = Rule.objects.filter(cluster=cluster, version=number).select_related("cluster").first()
-    if found is None:
+    rule = Rule.objects.filter(cluster=cluster, version=number).select_related("cluster").first()
+    if rule is None:
         raise Http404(f"{cluster.name} has no version {number} of its rule.")
-    return found
+    return rule
 
 
-def _number(asked: str) -> int | None:
-    is_number = asked.isascii() and asked.isdecimal() and len(asked) <= LONGEST_NUMBER
-    return int(asked) if is_number else None
+def _number(text: str) -> int | None:
+    is_number = text.isascii() and text.isdecimal() and len(text) <= MAX_VERSION_DIGITS
+    return int(text) if is_number else None
 
 
 def _shown_text(trial: Trial) -> str:

@@ -27,7 +27,7 @@ from vertex.core.views.toasts import tell
 @needs_role(Role.EDITOR)
 @require_POST
 def learn_rules(request: HttpRequest, name: str) -> HttpResponse:
-    """Let a job learn the rule of a cluster as a draft, or the rules of all annotated ones."""
+    """Start learning the rule of a cluster as a draft, or the rules of all annotated ones."""
     site = get_object_or_404(Site, name=name)
     cluster = request.POST.get("cluster", "").replace("\0", "")
     return _started(
@@ -42,7 +42,7 @@ def learn_rules(request: HttpRequest, name: str) -> HttpResponse:
 @needs_role(Role.OPERATOR)
 @require_POST
 def extract_records(request: HttpRequest, name: str) -> HttpResponse:
-    """Let a job run the published rules on the pages where something is new."""
+    """Start running the published rules on the pages where something is new."""
     site = get_object_or_404(Site, name=name)
     return _started(
         request,
@@ -54,10 +54,11 @@ def extract_records(request: HttpRequest, name: str) -> HttpResponse:
 @needs_role(Role.OPERATOR)
 @require_POST
 def export_records(request: HttpRequest, name: str) -> HttpResponse:
-    """Let a job write the site's records into a file."""
+    """Start writing the site's records into a file."""
     site = get_object_or_404(Site, name=name)
-    asked = request.POST.get("format", "")
-    form = asked if asked in file_formats.Format.values else file_formats.JSON_LINES
+    form = request.POST.get("format", "")
+    if form not in file_formats.Format.values:
+        form = file_formats.JSON_LINES
     return _started(
         request,
         site,
@@ -70,11 +71,11 @@ def export_records(request: HttpRequest, name: str) -> HttpResponse:
 @needs_role(Role.REVIEWER)
 @require_POST
 def publish_rule(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
-    """Let a version serve its cluster; where constant values would change, a reason is asked for."""
-    wanted = _rule_of(name, cluster_name, version)
+    """Publish a version; where constant values would change, a reason is asked for."""
+    rule = _rule_of(name, cluster_name, version)
     try:
         reviewing.publish_reviewed(
-            rule=wanted,
+            rule=rule,
             actor=user_of(request),
             is_forced=request.POST.get("force") == "yes",
             reason=request.POST.get("reason", ""),
@@ -85,27 +86,27 @@ def publish_rule(request: HttpRequest, name: str, cluster_name: str, version: in
             f"{reverse('review_rule', args=[name, cluster_name, version])}?force=1#decide"
         )
     undo = reverse("roll_back_rule", args=[name, cluster_name, version])
-    is_first = rule_before(wanted) is None
-    told = f"Version {version} serves {wanted.cluster.title} now."
-    tell(request, told, undo_url="" if is_first else undo)
-    return redirect(_next(request) or _address(wanted))
+    is_first = rule_before(rule) is None
+    message = f"Version {version} serves {rule.cluster.title} now."
+    tell(request, message, undo_url="" if is_first else undo)
+    return redirect(_next(request) or _address(rule))
 
 
 @needs_role(Role.EDITOR)
 @require_POST
 def propose_rule(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
-    """Ask for a draft to be published."""
-    wanted = _rule_of(name, cluster_name, version)
+    """Propose a draft for publishing."""
+    rule = _rule_of(name, cluster_name, version)
     review = reverse("review_rule", args=[name, cluster_name, version])
     try:
         reviewing.propose_rule(
-            rule=wanted, comment=request.POST.get("comment", ""), actor=user_of(request)
+            rule=rule, comment=request.POST.get("comment", ""), actor=user_of(request)
         )
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
         return redirect(_next(request) or review)
     undo = reverse("send_back_rule", args=[name, cluster_name, version])
-    tell(request, f"Version {version} of {wanted.cluster.title} is proposed.", undo_url=undo)
+    tell(request, f"Version {version} of {rule.cluster.title} is proposed.", undo_url=undo)
     return redirect(_next(request) or review)
 
 
@@ -115,15 +116,15 @@ def send_back_rule(
     request: HttpRequest, name: str, cluster_name: str, version: int
 ) -> HttpResponse:
     """Make a proposed version a draft again: a reviewer with a reason, or its author."""
-    wanted = _rule_of(name, cluster_name, version)
+    rule = _rule_of(name, cluster_name, version)
     try:
         reviewing.send_back(
-            rule=wanted, reason=request.POST.get("reason", ""), actor=user_of(request)
+            rule=rule, reason=request.POST.get("reason", ""), actor=user_of(request)
         )
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
         return redirect(f"{reverse('review_rule', args=[name, cluster_name, version])}#decide")
-    tell(request, f"Version {version} of {wanted.cluster.title} is a draft again.")
+    tell(request, f"Version {version} of {rule.cluster.title} is a draft again.")
     return redirect("review")
 
 
@@ -132,7 +133,7 @@ def send_back_rule(
 def roll_back_rule(
     request: HttpRequest, name: str, cluster_name: str, version: int
 ) -> HttpResponse:
-    """Let the version serve again that served before."""
+    """Publish the version again that served before."""
     rule = _rule_of(name, cluster_name, version)
     try:
         before = roll_back(rule=rule, actor=user_of(request))
@@ -140,14 +141,14 @@ def roll_back_rule(
         messages.error(request, " ".join(error.messages))
         return redirect(_address(rule))
     undo = reverse("publish_rule", args=[name, cluster_name, version])
-    told = f"Version {before.version} serves {rule.cluster.title} again."
-    again = [("force", "yes"), ("reason", "The roll back was undone.")]
-    tell(request, told, undo_url=undo, undo_fields=again)
+    message = f"Version {before.version} serves {rule.cluster.title} again."
+    undo_fields = [("force", "yes"), ("reason", "The roll back was undone.")]
+    tell(request, message, undo_url=undo, undo_fields=undo_fields)
     return redirect(_address(before))
 
 
 def _started(request: HttpRequest, site: Site, start: Callable[[], Job]) -> HttpResponse:
-    """Start a job and tell so on the page where the button was pressed."""
+    """Start a job and report it on the page where the button was pressed."""
     try:
         job = start()
     except JobExists as error:

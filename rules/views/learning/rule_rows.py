@@ -1,10 +1,11 @@
-"""What the pages of rules show of them: a row a cluster, a card an attribute, the lines of a change."""
+"""Rows for the pages of rules: one a cluster, a card an attribute, the lines of a change."""
 
 from __future__ import annotations
 
 import difflib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Q
@@ -14,14 +15,14 @@ from clustering.models import Cluster, ClusterFigures
 from rules.models import Extraction, Record, Rule
 from vertex.core.models import Job, Site
 
-WORK = ("rules.learn_rules", "rules.extract_records", "rules.export_records")
+RULE_TASKS = ("rules.learn_rules", "rules.extract_records", "rules.export_records")
 KIND_WORDS = {
     "xpath": ("good", "XPath"),
     "positional": ("good", "Position"),
     "naive_bayes": ("warning", "Naive Bayes"),
     "none": ("bad", "No rule"),
 }
-MOST_LINES = 2_000  # of a change of stylesheets
+MAX_DIFF_LINES = 2_000  # of a change of stylesheets
 
 
 class RuleLine(NamedTuple):
@@ -59,9 +60,9 @@ class AttributeCard(NamedTuple):
 
     @property
     def share_found(self) -> float | None:
-        return (
-            self.n_found / self.n_checked if self.n_checked and self.n_found is not None else None
-        )
+        if self.n_found is None or not self.n_checked:
+            return None
+        return self.n_found / self.n_checked
 
 
 class ChangedLine(NamedTuple):
@@ -119,17 +120,19 @@ def _line(
 
 
 def kinds_of(rule: Rule) -> list[tuple[str, str, int]]:
-    """Return by which kinds of rule a rule finds how many of its attributes."""
-    counted = Counter(figure.get("kind", "none") for figure in rule.figures)
+    """Return the kinds of XPaths that a rule has, each with the number of its attributes."""
+    n_by_kind = Counter(figure.get("kind", "none") for figure in rule.figures)
     return [
-        (tone, word, counted[kind]) for kind, (tone, word) in KIND_WORDS.items() if counted[kind]
+        (tone, word, n_by_kind[kind])
+        for kind, (tone, word) in KIND_WORDS.items()
+        if n_by_kind[kind]
     ]
 
 
 def attribute_cards(rule: Rule) -> list[AttributeCard]:
     """Return what a rule knows of each attribute of its vertical."""
     figures = {figure["attribute"]: figure for figure in rule.figures}
-    learnt = {one["attribute"]: one for one in rule.definition.get("attributes", [])}
+    learnt = {entry["attribute"]: entry for entry in rule.definition.get("attributes", [])}
     return [
         _card(attribute, figures.get(attribute.name, {}), learnt.get(attribute.name, {}), rule)
         for attribute in rule.attributes
@@ -159,22 +162,25 @@ def _card(
 
 
 def changed_lines(before: str, after: str) -> list[ChangedLine]:
-    """Return the lines in which two stylesheets differ, with three lines around each place."""
-    told = list(difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm=""))[2:]
-    return [
-        ChangedLine("@", "") if line.startswith("@@") else ChangedLine(line[:1].strip(), line[1:])
-        for line in told[:MOST_LINES]
-    ]
+    """Return the lines in which two stylesheets differ, each with three lines around it."""
+    diff = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="")
+    changed = []
+    for line in islice(diff, 2, 2 + MAX_DIFF_LINES):  # without the two lines of a header
+        if line.startswith("@@"):
+            changed.append(ChangedLine("@", ""))
+        else:
+            changed.append(ChangedLine(line[:1].strip(), line[1:]))
+    return changed
 
 
 def work_on_rules(site: Site) -> Job | None:
     """Return the unfinished job that learns, runs or exports at a site."""
-    return Job.objects.unfinished().filter(site=site, task__in=WORK).order_by("pk").first()
+    return Job.objects.unfinished().filter(site=site, task__in=RULE_TASKS).order_by("pk").first()
 
 
 def last_failure(site: Site) -> Job | None:
     """Return the newest job of that kind if it failed."""
-    last = Job.objects.finished().filter(site=site, task__in=WORK).order_by("-pk").first()
+    last = Job.objects.finished().filter(site=site, task__in=RULE_TASKS).order_by("-pk").first()
     return last if last and last.state == Job.State.FAILED else None
 
 
@@ -182,7 +188,7 @@ def clusters_with_rules(site: Site, query: str) -> Any:
     """Return the clusters that have pages now or a rule, whose title or name has the words."""
     present = Cluster.objects.present().filter(site=site).values("pk")
     ruled = Rule.objects.of_site(site).values("cluster")
-    found = Cluster.objects.filter(Q(pk__in=present) | Q(pk__in=ruled), site=site)
+    clusters = Cluster.objects.filter(Q(pk__in=present) | Q(pk__in=ruled), site=site)
     for word in query.split():
-        found = found.filter(Q(title__icontains=word) | Q(name__icontains=word))
-    return found
+        clusters = clusters.filter(Q(title__icontains=word) | Q(name__icontains=word))
+    return clusters

@@ -27,8 +27,8 @@ from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import list_part, words
 
-VERSIONS_SHOWN = 50
-LONGEST_NUMBER = 9
+MAX_VERSIONS = 50
+MAX_VERSION_DIGITS = 9
 
 
 @needs_role(Role.VIEWER)
@@ -59,7 +59,7 @@ def rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
     context = allowed(request, site) | {"cluster": of_cluster, "vertical": vertical_of(of_cluster)}
     if not versions.exists():
         return render(request, "rules/learning/rule.html", context)
-    shown = _asked_version(request, of_cluster)
+    shown = _requested_version(request, of_cluster)
     other = _version(of_cluster, request.GET.get("compare", ""))
     context |= {
         "rule": shown,
@@ -67,9 +67,7 @@ def rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
         "cards": attribute_cards(shown),
         "samples": shown.samples.select_related("snapshot__page").order_by("pk"),
         "golden": GoldenRecord.objects.filter(rule=shown).count(),
-        "versions": versions.defer("definition", "stylesheet").order_by("-version")[
-            :VERSIONS_SHOWN
-        ],
+        "versions": versions.defer("definition", "stylesheet").order_by("-version")[:MAX_VERSIONS],
         "before": rule_before(shown) if shown.state == Rule.State.PUBLISHED else None,
         "other": other,
         "changed": changed_lines(other.stylesheet, shown.stylesheet) if other else [],
@@ -82,20 +80,20 @@ def rule(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
 @needs_role(Role.VIEWER)
 @require_GET
 def stylesheet(_request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
-    """Hand out the stylesheet of a version as a file."""
-    wanted = get_object_or_404(
+    """Return the stylesheet of a version as a file."""
+    rule = get_object_or_404(
         Rule, cluster__site__name=name, cluster__name=cluster_name, version=version
     )
     file = f'attachment; filename="{cluster_name}-{version}.xsl"'
     return HttpResponse(
-        wanted.stylesheet,
+        rule.stylesheet,
         content_type="application/xml; charset=utf-8",
         headers={"Content-Disposition": file},
     )
 
 
 def allowed(request: HttpRequest, site: Site) -> dict[str, Any]:
-    """Return what every page of rules and records knows: the site, its work, what the viewer may do."""
+    """Return the context of every page of rules and records: the site, its job, the viewer's permissions."""
     user, job = user_of(request), work_on_rules(site)
     return {
         "site": site,
@@ -108,14 +106,14 @@ def allowed(request: HttpRequest, site: Site) -> dict[str, Any]:
     }
 
 
-def _asked_version(request: HttpRequest, cluster: Cluster) -> Rule:
-    """Return the version that is asked for; by default the published one, or else the newest."""
-    asked = request.GET.get("version", "")
-    if asked:
-        found = _version(cluster, asked)
-        if found is None:
-            raise Http404(f"{cluster.name} has no version {asked[:20]} of its rule.")
-        return found
+def _requested_version(request: HttpRequest, cluster: Cluster) -> Rule:
+    """Return the requested version; by default the published one, or else the newest. Raises Http404."""
+    number = request.GET.get("version", "")
+    if number:
+        requested = _version(cluster, number)
+        if requested is None:
+            raise Http404(f"{cluster.name} has no version {number[:20]} of its rule.")
+        return requested
     rules = Rule.objects.filter(cluster=cluster).order_by("-version")
     shown = rules.filter(state=Rule.State.PUBLISHED).first() or rules.first()
     if shown is None:
@@ -123,6 +121,6 @@ def _asked_version(request: HttpRequest, cluster: Cluster) -> Rule:
     return shown
 
 
-def _version(cluster: Cluster, asked: str) -> Rule | None:
-    is_number = asked.isascii() and asked.isdecimal() and len(asked) <= LONGEST_NUMBER
-    return Rule.objects.filter(cluster=cluster, version=int(asked)).first() if is_number else None
+def _version(cluster: Cluster, number: str) -> Rule | None:
+    is_number = number.isascii() and number.isdecimal() and len(number) <= MAX_VERSION_DIGITS
+    return Rule.objects.filter(cluster=cluster, version=int(number)).first() if is_number else None
