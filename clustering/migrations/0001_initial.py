@@ -528,7 +528,7 @@ class Migration(migrations.Migration):
                     "snapshot",
                     models.OneToOneField(
                         on_delete=django.db.models.deletion.CASCADE,
-                        related_name="look",
+                        related_name="page_assets",
                         to="clustering.snapshot",
                     ),
                 ),

@@ -41,11 +41,16 @@ class Asset(models.Model):
 
 
 class SnapshotAssets(models.Model):
-    """The assets of a snapshot, as they were when somebody wanted to see it."""
+    """The assets that a snapshot is drawn with, as they were when somebody wanted to see it."""
 
-    snapshot = models.OneToOneField(Snapshot, on_delete=models.CASCADE, related_name="look")
+    snapshot = models.OneToOneField(Snapshot, on_delete=models.CASCADE, related_name="page_assets")
     assets = models.JSONField(default=list)  # ids
     n_missing = models.PositiveIntegerField(default=0)  # asked for, and nothing usable came
     n_left_out = models.PositiveIntegerField(default=0)  # beyond the limits of a page
     n_bytes = models.PositiveBigIntegerField(default=0)
     fetched_at = models.DateTimeField()
+
+    @property
+    def has_files(self) -> bool:
+        """Whether any asset came."""
+        return len(self.assets) > self.n_missing

@@ -1,4 +1,4 @@
-"""Get the files of a site's pages: from an archive, from an earlier fetch, or by the guarded fetcher."""
+"""Get the files of a site's pages: from an archive, an earlier fetch, or the guarded fetcher."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Final
+from http import HTTPStatus
+from typing import Final, NamedTuple
 
 import webencodings
 from django.conf import settings
@@ -24,17 +25,16 @@ from vertex.core.models import Site
 from vertex.core.storage import page_store
 from vertex.core.texts import storable
 
-SAME_TIME: Final = timedelta(days=3)  # between a page and a file that belongs to it
-TRIED_AGAIN_AFTER: Final = timedelta(hours=1)  # what did not come
-MAX_BYTES: Final = 5 * 1024 * 1024  # of one file
-MAX_SHEET: Final = 2 * 1024 * 1024
-SECONDS: Final = 15.0  # for one file
-AT_ONCE: Final = 4  # requests
-LONGEST_PAUSE: Final = (
-    0.25  # seconds between two requests: what one page needs is asked for in one go
-)
-OK: Final = 200
-ORDER: Final = {"sheet": 0, "font": 1, "image": 2}  # what a page needs most comes first
+MAX_AGE_DIFFERENCE: Final = timedelta(days=3)  # of a page and a file that belongs to it
+RETRY_AFTER: Final = timedelta(hours=1)  # what did not come
+MAX_FILE_BYTES: Final = 5 * 1024 * 1024
+MAX_SHEET_BYTES: Final = 2 * 1024 * 1024
+MAX_SECONDS: Final = 15.0  # for one file
+REQUESTS_AT_ONCE: Final = 4
+FILES_PER_BATCH: Final = 4 * REQUESTS_AT_ONCE
+# Seconds between two requests: what one page needs is fetched in one go.
+MAX_PAUSE: Final = 0.25
+ORDER_BY_KIND: Final = {"sheet": 0, "font": 1, "image": 2}  # what a page needs most comes first
 ACCEPTS: Final = {
     "sheet": "text/css,*/*;q=0.1",
     "image": "image/avif,image/webp,image/svg+xml,image/*,*/*;q=0.5",
@@ -47,60 +47,67 @@ class NoSuchFile(Exception):
     """What came is not what a page can be drawn with; the message says why."""
 
 
+class _File(NamedTuple):
+    """What came of an address."""
+
+    body: bytes = b""
+    content_type: str = ""
+    problem: str = ""  # why there is no body
+
+
 @dataclass(slots=True)
 class SiteFiles:
-    """The files of a site while a job fetches; each address is asked for once."""
+    """The files of a site while a job fetches; each address is fetched once."""
 
     site: Site
     fetcher: Fetcher
     is_anew: bool = False
-    _asked: dict[str, Asset] = field(default_factory=dict)
+    _fetched: dict[str, Asset] = field(default_factory=dict)
     _robots: dict[str, Robots | None] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _next_at: float = 0.0
 
     def find(self, kind_by_url: dict[str, str], at: datetime) -> dict[str, Asset]:
         """Return the assets of these addresses that are there, of about the time of a page."""
-        found = {url: self._asked[url] for url in kind_by_url if url in self._asked}
-        hashes = {url_hash(url): url for url in kind_by_url if url not in found}
-        rows = Asset.objects.filter(site=self.site, url_hash__in=list(hashes))
-        for asset in sorted(rows, key=lambda row: abs(row.fetched_at - at), reverse=True):
+        asset_by_url = {url: self._fetched[url] for url in kind_by_url if url in self._fetched}
+        url_by_hash = {url_hash(url): url for url in kind_by_url if url not in asset_by_url}
+        stored = Asset.objects.filter(site=self.site, url_hash__in=list(url_by_hash))
+        # The closest in time comes last, and stays.
+        for asset in sorted(stored, key=lambda row: abs(row.fetched_at - at), reverse=True):
             if self._is_usable(asset, at):
-                found[hashes[bytes(asset.url_hash)]] = asset
-        return found
+                asset_by_url[url_by_hash[bytes(asset.url_hash)]] = asset
+        return asset_by_url
 
     def _is_usable(self, asset: Asset, at: datetime) -> bool:
         if asset.is_from_archive:
             return True
+        if self.is_anew:
+            return False
         if not asset.body:
-            return not self.is_anew and asset.fetched_at > timezone.now() - TRIED_AGAIN_AFTER
-        return not self.is_anew and abs(asset.fetched_at - at) < SAME_TIME
+            return asset.fetched_at > timezone.now() - RETRY_AFTER
+        return abs(asset.fetched_at - at) < MAX_AGE_DIFFERENCE
 
     def fetch(self, kind_by_url: dict[str, str]) -> dict[str, Asset]:
-        """Ask for files, some at once, keep what came and return a row for each."""
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            came = list(pool.map(self._ask, kind_by_url, kind_by_url.values()))
-        bodies = page_store().put_many([body for body, _, _ in came if body])
-        names = iter(bodies)
-        rows = {
-            url: keep_asset(
+        """Fetch files, some at once, store what came and return a row for each."""
+        with ThreadPoolExecutor(REQUESTS_AT_ONCE) as pool:
+            files = list(pool.map(self._fetch_file, kind_by_url, kind_by_url.values()))
+        names = iter(page_store().put_many([file.body for file in files if file.body]))
+        asset_by_url: dict[str, Asset] = {}
+        for (url, kind), file in zip(kind_by_url.items(), files, strict=True):
+            asset_by_url[url] = store_asset(
                 site=self.site,
                 url=url,
                 kind=kind,
-                body=next(names) if body else "",
-                n_bytes=len(body),
-                content_type=content_type,
-                problem=problem,
+                body=next(names) if file.body else "",
+                n_bytes=len(file.body),
+                content_type=file.content_type,
+                problem=file.problem,
                 at=timezone.now(),
             )
-            for (url, kind), (body, content_type, problem) in zip(
-                kind_by_url.items(), came, strict=True
-            )
-        }
-        self._asked |= rows
-        return rows
+        self._fetched |= asset_by_url
+        return asset_by_url
 
-    def _ask(self, url: str, kind: str) -> tuple[bytes, str, str]:
+    def _fetch_file(self, url: str, kind: str) -> _File:
         """Return the cleaned body and its type, or why there is none."""
         try:
             self._check_robots(url)
@@ -108,13 +115,14 @@ class SiteFiles:
             answer = self.fetcher.fetch(
                 url,
                 headers={"Accept": ACCEPTS[kind]},
-                max_bytes=MAX_SHEET if kind == "sheet" else MAX_BYTES,
-                seconds=SECONDS,
-                takes=lambda status, _type: status == OK,
+                max_bytes=MAX_SHEET_BYTES if kind == "sheet" else MAX_FILE_BYTES,
+                seconds=MAX_SECONDS,
+                takes=lambda status, _type: status == HTTPStatus.OK,
             )
-            return (*cleaned(answer, kind), "")
+            body, content_type = cleaned(answer, kind)
         except (FetchRefused, NoSuchFile) as error:
-            return b"", "", storable(str(error), 300)
+            return _File(problem=storable(str(error), 300))
+        return _File(body, content_type)
 
     def _check_robots(self, url: str) -> None:
         if not self.site.obey_robots:
@@ -140,9 +148,8 @@ class SiteFiles:
         with self._lock:
             now = time.monotonic()
             wait = max(0.0, self._next_at - now)
-            self._next_at = (
-                max(now, self._next_at) + min(self.site.crawl_delay, LONGEST_PAUSE) / AT_ONCE
-            )
+            pause = min(self.site.crawl_delay, MAX_PAUSE) / REQUESTS_AT_ONCE
+            self._next_at = max(now, self._next_at) + pause
         time.sleep(wait)
 
 
@@ -157,26 +164,29 @@ class PageFiles:
     n_bytes: int = 0
 
     def fetch(self, kind_by_url: dict[str, str]) -> bool:
-        """Get the files that are new, the most needed first, and say whether there were any."""
+        """Fetch the files that are new, the most needed first; return whether there were any."""
         new = {
             url: kind
             for url, kind in kind_by_url.items()
-            if not {url} & (self.assets.keys() | self.left_out)
+            if url not in self.assets and url not in self.left_out
         }
-        there = self.site.find(new, self.snapshot.fetched_at)
-        in_order = sorted(new, key=lambda url: ORDER[new[url]])
-        for start in range(0, len(in_order), 4 * AT_ONCE):
-            batch = [url for url in in_order[start : start + 4 * AT_ONCE] if self._has_room(url)]
-            missing = {url: new[url] for url in batch if url not in there}
-            came = self.site.fetch(missing) if missing else {}
+        stored = self.site.find(new, self.snapshot.fetched_at)
+        in_order = sorted(new, key=lambda url: ORDER_BY_KIND[new[url]])
+        for start in range(0, len(in_order), FILES_PER_BATCH):
+            batch = [
+                url for url in in_order[start : start + FILES_PER_BATCH] if self._has_room(url)
+            ]
+            missing = {url: new[url] for url in batch if url not in stored}
+            fetched = self.site.fetch(missing) if missing else {}
             for url in batch:
-                self._add(url, there.get(url) or came[url])
+                self._add(url, stored.get(url) or fetched[url])
         return bool(new)
 
     def sheet_of(self, url: str) -> str | None:
         return sheet_text(self.assets.get(url))
 
     def _has_room(self, url: str) -> bool:
+        """Return whether the page may have one more file; record one that is left out."""
         has_room = (
             len(self.assets) < settings.ASSETS_PER_PAGE
             and self.n_bytes < settings.ASSET_MB_PER_PAGE << 20
@@ -186,16 +196,15 @@ class PageFiles:
         return has_room
 
     def _add(self, url: str, asset: Asset) -> None:
-        if len(self.assets) >= settings.ASSETS_PER_PAGE or (
-            asset.n_bytes + self.n_bytes > settings.ASSET_MB_PER_PAGE << 20
-        ):
+        is_full = len(self.assets) >= settings.ASSETS_PER_PAGE
+        if is_full or asset.n_bytes + self.n_bytes > settings.ASSET_MB_PER_PAGE << 20:
             self.left_out.add(url)
             return
         self.assets[url] = asset
         self.n_bytes += asset.n_bytes
 
 
-def keep_asset(
+def store_asset(
     *,
     site: Site,
     url: str,
@@ -207,7 +216,7 @@ def keep_asset(
     at: datetime,
     is_from_archive: bool = False,
 ) -> Asset:
-    """Write down what came of an address; the same bytes are one row."""
+    """Store what came of an address; the same bytes are one row."""
     asset, is_new = Asset.objects.get_or_create(
         site=site,
         url_hash=url_hash(url),
@@ -236,8 +245,8 @@ def sheet_text(asset: Asset | None) -> str | None:
 
 
 def cleaned(answer: Fetched, kind: str) -> tuple[bytes, str]:
-    """Return what is kept of an answer, and its content type. Raises NoSuchFile."""
-    if answer.status != OK:
+    """Return the cleaned body of an answer, and its content type. Raises NoSuchFile."""
+    if answer.status != HTTPStatus.OK:
         raise NoSuchFile(f"the host answers {answer.status}")
     return cleaned_file(answer.body, answer.content_type, kind, answer.final_url)
 
@@ -248,12 +257,12 @@ def cleaned_file(body: bytes, content_type: str, kind: str, url: str) -> tuple[b
         raise NoSuchFile("it is empty")
     if kind == "sheet":
         return _cleaned_sheet(body, content_type, url), "text/css; charset=utf-8"
-    found = image_type(body) if kind == "image" else font_type(body)
-    if found == SVG_TYPE:
+    file_type = image_type(body) if kind == "image" else font_type(body)
+    if file_type == SVG_TYPE:
         body = clean_svg(body)
-    if not found or not body:
+    if not file_type or not body:
         raise NoSuchFile(f"it is no {kind} that is shown ({content_type[:80] or 'of no type'})")
-    return body, found
+    return body, file_type
 
 
 def _cleaned_sheet(body: bytes, content_type: str, url: str) -> bytes:
@@ -263,9 +272,9 @@ def _cleaned_sheet(body: bytes, content_type: str, url: str) -> bytes:
     encoding = webencodings.lookup(label) if label else None
     text = webencodings.decode(body, encoding or webencodings.lookup("utf-8"), errors="replace")[0]
 
-    def resolve(written: str) -> str | None:
+    def resolve(address: str) -> str | None:
         try:
-            return normalise_url(join_url(url, written))
+            return normalise_url(join_url(url, address))
         except BadAddress:
             return None
 

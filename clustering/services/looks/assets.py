@@ -2,8 +2,8 @@
 
 A job does it, for pages that somebody looks at: samples, bellwethers, both sides of a site change, pages
 that an editor opens. The crawl never waits for it. What comes is cleaned before it is kept, in the page
-store; what does not come is a row that says why. A snapshot's look names the assets that it was given and
-never changes by itself, so that a page goes on looking as on the day that it was seen.
+store; what does not come is a row that says why. `SnapshotAssets` names the assets that a snapshot was
+given and never changes by itself, so that a page goes on looking as on the day that it was seen.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs.jobs import JobExists, JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 
-MOST_SNAPSHOTS = 10_000  # of one job
-ROUNDS = 7  # sheets that import sheets that name images
+MAX_SNAPSHOTS = 10_000  # of one job
+ROWS_PER_STATEMENT = 500
+MAX_ROUNDS = 7  # sheets that import sheets that name images
 
 
 def start_fetching_assets(
@@ -39,17 +40,14 @@ def start_fetching_assets(
     """
     wanted = list(snapshots)
     if not again:
-        have = set(
-            SnapshotAssets.objects.filter(snapshot__in=wanted).values_list("snapshot", flat=True)
-        )
-        wanted = [snapshot for snapshot in wanted if snapshot.pk not in have]
+        done = _with_assets([snapshot.pk for snapshot in wanted])
+        wanted = [snapshot for snapshot in wanted if snapshot.pk not in done]
     if not wanted:
         return None
-    sites = {snapshot.page.site_id: snapshot.page.site for snapshot in wanted}
-    if len(sites) > 1:
+    site = wanted[0].page.site
+    if any(snapshot.page.site_id != site.pk for snapshot in wanted):
         raise ValueError("the snapshots are of several sites")
-    pks = sorted({snapshot.pk for snapshot in wanted})[:MOST_SNAPSHOTS]
-    site = next(iter(sites.values()))
+    pks = sorted({snapshot.pk for snapshot in wanted})[:MAX_SNAPSHOTS]
     request = JobRequest(
         kind=FETCH_ASSETS,
         title=_title(site, pks, wanted[0]),
@@ -65,26 +63,28 @@ def start_fetching_assets(
 
 def unfinished_job(snapshot: Snapshot) -> Job | None:
     """Return the job that is to fetch this snapshot's assets, None where there is none."""
-    waiting = Job.objects.unfinished().filter(task=FETCH_ASSETS.task, site=snapshot.page.site_id)
-    return next(
-        (job for job in waiting.order_by("pk") if snapshot.pk in job.params["snapshots"]), None
-    )
+    jobs = Job.objects.unfinished().filter(task=FETCH_ASSETS.task, site=snapshot.page.site_id)
+    for job in jobs.order_by("pk"):
+        if snapshot.pk in job.params["snapshots"]:
+            return job
+    return None
 
 
 def fetch_assets(run: JobRun) -> dict[str, Any]:
-    """Give each of the job's snapshots its look; those that have one are done."""
+    """Fetch the assets of each of the job's snapshots; those that have theirs are done."""
     site, pks = run.site, run.job.params["snapshots"]
     n_missing = 0
-    done = set() if run.job.params.get("again") else _dressed(pks)
+    is_again = bool(run.job.params.get("again"))
+    done = set() if is_again else _with_assets(pks)
     with open_fetcher() as fetcher:
-        files = SiteFiles(site, fetcher, is_anew=bool(run.job.params.get("again")))
+        files = SiteFiles(site, fetcher, is_anew=is_again)
         for n_done, pk in enumerate(pks):
             run.renew(n_done=n_done, n_total=len(pks))
             snapshot = (
                 Snapshot.objects.filter(pk=pk, page__site=site).select_related("page").first()
             )
             if snapshot is not None and pk not in done:
-                n_missing += _dress(run, files, snapshot).n_missing
+                n_missing += _fetch_assets_of(run, files, snapshot).n_missing
     run.renew(n_done=len(pks), n_total=len(pks), message="")
     return {"snapshots": len(pks), "missing": n_missing}
 
@@ -93,45 +93,44 @@ FETCH_ASSETS = JobKind("clustering.fetch_assets", Job.Queue.KEEP, fetch_assets)
 
 
 def sweep_assets(run: JobRun, *, before: datetime) -> int:
-    """Delete assets that no look names any more; those of archives cannot come again and stay."""
+    """Delete assets that no snapshot has any more; those of archives cannot come again and stay."""
     n_deleted = 0
     for site in Asset.objects.order_by("site").values_list("site", flat=True).distinct():
         run.renew(message="Assets that no page is drawn with")
         with transaction.atomic():
-            looks = SnapshotAssets.objects.filter(snapshot__page__site=site).values_list(
-                "assets", flat=True
-            )
-            named = {pk for assets in looks for pk in assets}
+            rows = SnapshotAssets.objects.filter(snapshot__page__site=site)
+            used = {pk for assets in rows.values_list("assets", flat=True) for pk in assets}
             old = Asset.objects.filter(site=site, is_from_archive=False, fetched_at__lt=before)
-            unnamed = [pk for pk in old.values_list("pk", flat=True) if pk not in named]
-            for start in range(0, len(unnamed), 500):
-                n_deleted += Asset.objects.filter(pk__in=unnamed[start : start + 500]).delete()[0]
+            unused = [pk for pk in old.values_list("pk", flat=True) if pk not in used]
+            for start in range(0, len(unused), ROWS_PER_STATEMENT):
+                batch = unused[start : start + ROWS_PER_STATEMENT]
+                n_deleted += Asset.objects.filter(pk__in=batch).delete()[0]
     return n_deleted
 
 
 def _title(site: Site, pks: list[int], first: Snapshot) -> str:
-    what = first.page.url if len(pks) == 1 else f"{len(pks):,} pages of {site.name}"
-    return f"Fetch the looks of {what}"
+    subject = first.page.url if len(pks) == 1 else f"{len(pks):,} pages of {site.name}"
+    return f"Fetch the looks of {subject}"
 
 
-def _dressed(pks: list[int]) -> set[int]:
+def _with_assets(pks: list[int]) -> set[int]:
+    """Return those of some snapshots whose assets were fetched."""
     return set(SnapshotAssets.objects.filter(snapshot__in=pks).values_list("snapshot", flat=True))
 
 
-def _dress(run: JobRun, files: SiteFiles, snapshot: Snapshot) -> SnapshotAssets:
-    """Fetch what one snapshot is drawn with and write down what it has."""
+def _fetch_assets_of(run: JobRun, files: SiteFiles, snapshot: Snapshot) -> SnapshotAssets:
+    """Fetch what one snapshot is drawn with and store which assets it has."""
     tree = read_tree(snapshot)
     page = PageFiles(files, snapshot)
     if tree is not None:
         with run.kept_alive():
-            for _ in range(ROUNDS):
-                if not page.fetch(
-                    wanted_files(tree, base_url=snapshot.final_url, sheet_of=page.sheet_of)
-                ):
+            for _ in range(MAX_ROUNDS):
+                wanted = wanted_files(tree, base_url=snapshot.final_url, sheet_of=page.sheet_of)
+                if not page.fetch(wanted):
                     break
     with transaction.atomic():
         run.renew(message=snapshot.final_url[:200])
-        return SnapshotAssets.objects.update_or_create(
+        snapshot_assets, _ = SnapshotAssets.objects.update_or_create(
             snapshot=snapshot,
             defaults={
                 "assets": [asset.pk for asset in page.assets.values()],
@@ -140,4 +139,5 @@ def _dress(run: JobRun, files: SiteFiles, snapshot: Snapshot) -> SnapshotAssets:
                 "n_bytes": page.n_bytes,
                 "fetched_at": timezone.now(),
             },
-        )[0]
+        )
+        return snapshot_assets

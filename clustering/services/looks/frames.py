@@ -24,8 +24,8 @@ from clustering.services.looks.assets import unfinished_job
 from vertex.core.models import Job, Role, User
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
-TOKEN_LASTS: Final = timedelta(hours=12)
-SIGNED_FOR: Final = timedelta(hours=1)  # at least; at most twice as long
+MAX_TOKEN_AGE: Final = timedelta(hours=12)
+MIN_SIGNATURE_AGE: Final = timedelta(hours=1)  # signatures last at least that, at most twice
 _SIGNER: Final = "clustering.frame"
 
 
@@ -37,11 +37,11 @@ class FrameView(NamedTuple):
 
 
 class FrameLine(NamedTuple):
-    """What is said below a frame: what it is drawn with."""
+    """The line below a frame: what it is drawn with."""
 
     site: str
     snapshot: int
-    look: SnapshotAssets | None
+    assets: SnapshotAssets | None
     has_files: bool  # whether anything came
     job: Job | None  # that is to fetch the assets
     may_fetch: bool
@@ -60,21 +60,26 @@ def make_token(snapshot: Snapshot) -> str:
 
 
 def is_token_of(snapshot: Snapshot, token: str) -> bool:
-    """Say whether a token was made for this snapshot, not long ago."""
+    """Return whether a token was made for this snapshot, not long ago."""
     try:
-        told = TimestampSigner(salt=_SIGNER).unsign(token, max_age=TOKEN_LASTS)
+        value = TimestampSigner(salt=_SIGNER).unsign(token, max_age=MAX_TOKEN_AGE)
     except BadSignature:
         return False
-    return told.partition(".")[0] == str(snapshot.pk)
+    return value.partition(".")[0] == str(snapshot.pk)
 
 
 def line_of(snapshot: Snapshot, user: User) -> FrameLine:
-    """Return what is said below the frame of a snapshot."""
+    """Return the line below the frame of a snapshot."""
     site = snapshot.page.site
-    look = SnapshotAssets.objects.filter(snapshot=snapshot).first()
-    has_files = look is not None and len(look.assets) > look.n_missing
-    may_fetch = user.has_role(Role.EDITOR, site)
-    return FrameLine(site.name, snapshot.pk, look, has_files, unfinished_job(snapshot), may_fetch)
+    assets = SnapshotAssets.objects.filter(snapshot=snapshot).first()
+    return FrameLine(
+        site=site.name,
+        snapshot=snapshot.pk,
+        assets=assets,
+        has_files=assets is not None and assets.has_files,
+        job=unfinished_job(snapshot),
+        may_fetch=user.has_role(Role.EDITOR, site),
+    )
 
 
 def show_page(snapshot: Snapshot, *, script: FrameScript | None, now: datetime) -> FrameView:
@@ -93,9 +98,10 @@ def show_page(snapshot: Snapshot, *, script: FrameScript | None, now: datetime) 
 
 def files_of(snapshot: Snapshot, *, now: datetime) -> Files:
     """Return what was stored of the files that a snapshot names."""
-    look = SnapshotAssets.objects.filter(snapshot=snapshot).first()
-    rows = Asset.objects.filter(pk__in=look.assets) if look is not None else []
-    asset_by_url = {asset.url: asset for asset in rows if asset.body}
+    snapshot_assets = SnapshotAssets.objects.filter(snapshot=snapshot).first()
+    pks = snapshot_assets.assets if snapshot_assets is not None else []
+    stored = Asset.objects.filter(pk__in=pks)
+    asset_by_url = {asset.url: asset for asset in stored if asset.body}
 
     def address_of(url: str, kind: str) -> str | None:
         asset = asset_by_url.get(url)
@@ -114,7 +120,7 @@ def files_of(snapshot: Snapshot, *, now: datetime) -> Files:
 
 def asset_address(snapshot: int, body: str, *, now: datetime) -> str:
     """Return where the frame gets an asset; the same for an hour, so that browsers keep it."""
-    period = int(SIGNED_FOR.total_seconds())
+    period = int(MIN_SIGNATURE_AGE.total_seconds())
     expires = (int(now.timestamp()) // period + 2) * period
     return reverse(
         "frame_asset", args=[snapshot, expires, signature(snapshot, body, expires), body]
@@ -127,7 +133,7 @@ def signature(snapshot: int, body: str, expires: int) -> str:
 
 
 def is_signed(snapshot: int, body: str, expires: int, signed: str, *, now: datetime) -> bool:
-    """Say whether an asset may be handed out to whoever shows this."""
+    """Return whether an asset may be handed out to whoever shows this."""
     return expires > now.timestamp() and constant_time_compare(
         signed, signature(snapshot, body, expires)
     )

@@ -1,4 +1,4 @@
-"""Keep small pictures of the pages that show what a cluster is: drawn by a browser, else as an outline.
+"""Draw small pictures of the pages that show what a cluster is, by a browser, else as outlines.
 
 A picture is a file named by the hash of the page's bytes, so that it never grows old and no row knows of it.
 """
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
@@ -33,14 +33,14 @@ from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store, refuse_full_disk
 
 KINDS = {"png": "image/png", "svg": "image/svg+xml"}
-MOST_INLINED = 1_000_000  # bytes of images and fonts in the page that is drawn
-A_CLUSTER = 5  # examples of each cluster that get a picture
-MOST = 600  # pictures of a site; the others are drawn as outlines when somebody looks at them
-FAILURES_IN_A_ROW = 3  # of the browser, then it is left alone
-NAME = re.compile(r"[0-9a-f]{64}")
+MAX_INLINED_BYTES = 1_000_000  # of images and fonts in the page that is drawn
+PICTURES_PER_CLUSTER = 5
+MAX_PICTURES = 600  # of a site; the others are drawn as outlines when somebody looks at them
+MAX_FAILURES_IN_A_ROW = 3  # of the browser, which is left alone then
+BODY_NAME = re.compile(r"[0-9a-f]{64}")
 OWN_FILE = re.compile(r"\.?([0-9a-f]{64})\.(?:png|svg|[0-9a-f]{8}\.(part))")
-KEPT_UNFINISHED = timedelta(days=1)  # files that a worker left half-written
-SWEPT_AT_ONCE = 1_000
+UNFINISHED_RETENTION = timedelta(days=1)  # of files that a worker left half-written
+FILES_PER_SWEEP = 1_000
 
 
 class Thumbnail(NamedTuple):
@@ -61,7 +61,7 @@ def thumbnails_request(*, site: Site) -> JobRequest:
 
 
 def with_thumbnails(work: Work) -> Work:
-    """Return work that changes the current clusters of a site and then lets a job draw their pictures."""
+    """Return work that changes the current clusters of a site, then starts a job for their pictures."""
 
     def work_and_request(run: JobRun) -> dict[str, Any] | None:
         result = work(run)
@@ -113,13 +113,14 @@ def sweep_thumbnails(*, now: datetime) -> int:
     """Remove the pictures of bodies that no snapshot names, and half-written ones; return how many."""
     n_swept = 0
     files = (settings.VAR_DIR / "thumbnails").glob("??/*")
-    while batch := list(islice(files, SWEPT_AT_ONCE)):
-        own = [(path, found) for path in batch if (found := OWN_FILE.fullmatch(path.name))]
-        bodies = {found[1] for _, found in own}
-        named = set(Snapshot.objects.filter(body__in=bodies).values_list("body", flat=True))
-        for path, found in own:
-            is_of_no_use = _is_left_behind(path, now) if found[2] else found[1] not in named
-            if is_of_no_use:
+    while batch := list(islice(files, FILES_PER_SWEEP)):
+        matches = [(path, OWN_FILE.fullmatch(path.name)) for path in batch]
+        own = [(path, match[1], match[2]) for path, match in matches if match]
+        bodies = {body for _, body, _ in own}
+        used = set(Snapshot.objects.filter(body__in=bodies).values_list("body", flat=True))
+        for path, body, is_unfinished in own:
+            is_useless = _is_left_behind(path, now) if is_unfinished else body not in used
+            if is_useless:
                 path.unlink(missing_ok=True)
                 n_swept += 1
     return n_swept
@@ -128,31 +129,29 @@ def sweep_thumbnails(*, now: datetime) -> int:
 def examples_of(
     cluster_figures: Iterable[ClusterFigures], at_most: int = 1
 ) -> dict[int, list[Page]]:
-    """Return the pages that show each figures's cluster, by the figures's id, the most typical first."""
-    wanted = {
-        figures.pk: [pk for pk in figures.examples if isinstance(pk, int)]
+    """Return the pages that show what each cluster is, by the id of its figures, most typical first."""
+    pks_by_figures = {
+        figures.pk: [pk for pk in figures.examples if isinstance(pk, int)][:at_most]
         for figures in cluster_figures
     }
-    first = {pk: pages[:at_most] for pk, pages in wanted.items()}
-    found = Page.objects.filter(latest_snapshot__isnull=False).select_related("latest_snapshot")
-    page_by_pk = found.in_bulk([page for pages in first.values() for page in pages])
+    stored = Page.objects.filter(latest_snapshot__isnull=False).select_related("latest_snapshot")
+    page_by_pk = stored.in_bulk([pk for pks in pks_by_figures.values() for pk in pks])
     return {
-        pk: [page_by_pk[page] for page in pages if page in page_by_pk]
-        for pk, pages in first.items()
+        figures: [page_by_pk[pk] for pk in pks if pk in page_by_pk]
+        for figures, pks in pks_by_figures.items()
     }
 
 
 def _example_snapshots(site: Site) -> list[Snapshot]:
     """Return what is to be drawn: the first examples of all clusters, then the second ones."""
-    cluster_figures = list(
-        ClusterFigures.objects.filter(clustering__site=site, clustering__is_current=True)
-    )
-    pages = examples_of(cluster_figures, A_CLUSTER).values()
-    by_rank = [shown[rank] for rank in range(A_CLUSTER) for shown in pages if rank < len(shown)]
-    by_body = {
-        page.latest_snapshot.body: page.latest_snapshot for page in by_rank if page.latest_snapshot
-    }
-    return list(by_body.values())[:MOST]
+    cluster_figures = ClusterFigures.objects.current().filter(clustering__site=site)
+    examples = examples_of(list(cluster_figures), PICTURES_PER_CLUSTER).values()
+    snapshot_by_body: dict[str, Snapshot] = {}
+    for pages_of_rank in zip_longest(*examples):
+        for page in pages_of_rank:
+            if page is not None and page.latest_snapshot:
+                snapshot_by_body[page.latest_snapshot.body] = page.latest_snapshot
+    return list(snapshot_by_body.values())[:MAX_PICTURES]
 
 
 @dataclass(slots=True)
@@ -172,7 +171,7 @@ class _Drawer:
         self._contexts.close()
 
     def picture(self, html: str) -> bytes | None:
-        """Return a PNG; None where the browser cannot draw the page. After a failure it is started anew."""
+        """Return a PNG, None where the browser fails; after a failure it is started anew."""
         if self._camera is None or not html:
             return None
         try:
@@ -181,7 +180,7 @@ class _Drawer:
             self._n_failed += 1
             self._contexts.close()
             self._camera = None
-            if self._n_failed < FAILURES_IN_A_ROW:
+            if self._n_failed < MAX_FAILURES_IN_A_ROW:
                 self.__enter__()
             return None
         self._n_failed = 0
@@ -189,24 +188,28 @@ class _Drawer:
 
 
 def _draw(drawer: _Drawer, snapshot: Snapshot) -> str:
-    """Draw a page and keep the file; return its kind, `none` where there is nothing to draw."""
+    """Draw a page and save the file; return its kind, `none` where there is nothing to draw."""
     try:
         body = page_store().read(snapshot.body)
         picture = drawer.picture(_still(snapshot, body))
     except (BodyMissing, BodyDamaged, PageTooLarge):
         return "none"
     if picture is not None:
-        _keep(snapshot.body, "png", picture)
+        _save(snapshot.body, "png", picture)
         return "png"
-    _keep(snapshot.body, "svg", draw_outline(body, snapshot.content_type).encode())
+    _save(snapshot.body, "svg", draw_outline(body, snapshot.content_type).encode())
     return "svg"
 
 
 def _undrawn(snapshots: list[Snapshot]) -> list[Snapshot]:
     """Return those without a picture, and those whose files were fetched after it was drawn."""
-    looks = SnapshotAssets.objects.filter(snapshot__in=[one.pk for one in snapshots])
-    fetched_at = {look.snapshot_id: look.fetched_at for look in looks if _has_files(look)}
-    return [one for one in snapshots if _is_undrawn(one, fetched_at.get(one.pk))]
+    fetched_at: dict[int, datetime] = {}
+    for assets in SnapshotAssets.objects.filter(snapshot__in=snapshots):
+        if assets.has_files:
+            fetched_at[assets.snapshot_id] = assets.fetched_at
+    return [
+        snapshot for snapshot in snapshots if _is_undrawn(snapshot, fetched_at.get(snapshot.pk))
+    ]
 
 
 def _is_undrawn(snapshot: Snapshot, fetched_at: datetime | None) -> bool:
@@ -224,32 +227,25 @@ def _still(snapshot: Snapshot, body: bytes) -> str:
 
     Raises PageTooLarge, BodyMissing, BodyDamaged.
     """
-    look = SnapshotAssets.objects.filter(snapshot=snapshot).first()
-    tree = (
-        parse_page(body, snapshot.content_type).tree
-        if look is not None and _has_files(look)
-        else None
-    )
-    if look is None or tree is None:
+    assets = SnapshotAssets.objects.filter(snapshot=snapshot).first()
+    if assets is None or not assets.has_files:
         return make_still(body, snapshot.content_type)
-    files = _Inlined({asset.url: asset for asset in Asset.objects.filter(pk__in=look.assets)})
-    shown = render_page(
-        tree, base_url=snapshot.final_url, files=Files(files.address_of, files.sheet_of)
+    tree = parse_page(body, snapshot.content_type).tree
+    if tree is None:
+        return make_still(body, snapshot.content_type)
+    inlined = _InlinedFiles(
+        {asset.url: asset for asset in Asset.objects.filter(pk__in=assets.assets)}
     )
-    return still_rendering(shown)
-
-
-def _has_files(look: SnapshotAssets) -> bool:
-    """Say whether anything came of what a page is drawn with."""
-    return len(look.assets) > look.n_missing
+    files = Files(inlined.address_of, inlined.sheet_of)
+    return still_rendering(render_page(tree, base_url=snapshot.final_url, files=files))
 
 
 @dataclass(slots=True)
-class _Inlined:
+class _InlinedFiles:
     """The files of a page, to be written into it, as many as a picture needs."""
 
     asset_by_url: dict[str, Asset]
-    n_left: int = MOST_INLINED
+    n_left: int = MAX_INLINED_BYTES
 
     def address_of(self, url: str, kind: str) -> str | None:
         asset = self.asset_by_url.get(url)
@@ -272,8 +268,8 @@ def _outline(snapshot: Snapshot) -> str | None:
         return None
 
 
-def _keep(body: str, kind: str, picture: bytes) -> None:
-    """Write a picture under its name; whoever reads meanwhile sees none or the whole. Raises DiskFull."""
+def _save(body: str, kind: str, picture: bytes) -> None:
+    """Write a picture in one step, so that no reader sees half of it. Raises DiskFull."""
     folder = _folder(body)
     refuse_full_disk(folder)
     part = folder / f".{body}.{secrets.token_hex(4)}.part"
@@ -283,7 +279,7 @@ def _keep(body: str, kind: str, picture: bytes) -> None:
 
 def _file_of(body: str, kind: str) -> Path | None:
     """Return the file of a picture, None where there is none or the name is no hash."""
-    if not NAME.fullmatch(body):
+    if not BODY_NAME.fullmatch(body):
         return None
     path = _folder(body) / f"{body}.{kind}"
     return path if path.is_file() else None
@@ -291,7 +287,7 @@ def _file_of(body: str, kind: str) -> Path | None:
 
 def _is_left_behind(part: Path, now: datetime) -> bool:
     with suppress(FileNotFoundError):
-        return datetime.fromtimestamp(part.stat().st_mtime, UTC) < now - KEPT_UNFINISHED
+        return datetime.fromtimestamp(part.stat().st_mtime, UTC) < now - UNFINISHED_RETENTION
     return False
 
 

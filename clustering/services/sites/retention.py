@@ -76,7 +76,7 @@ def drop_old_snapshots(run: JobRun, site: Site) -> Iterator[int]:
 def is_referred_to() -> Q:
     """Match snapshots to which a row of any app refers: a sample, an annotation, a golden record.
 
-    A snapshot's look does not keep it: it goes with it.
+    A snapshot's assets do not keep it: they go with it.
     """
     held = Q()
     for relation in Snapshot._meta.get_fields(include_hidden=True):

@@ -110,7 +110,7 @@ def page_table(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "images": images,
         "is_live": job is not None or images is not None,
         "has_images": table is not None and any(one.kind == "image" for one in table.columns),
-        "look": SnapshotAssets.objects.filter(snapshot=snapshot).first(),
+        "assets": SnapshotAssets.objects.filter(snapshot=snapshot).first(),
         "last_crawl": pasted_lists.last_whole_crawl(page),
         "can_edit": user.has_role(Role.EDITOR, page.site),
         "can_operate": user.has_role(Role.OPERATOR, page.site),

@@ -97,7 +97,7 @@ class TestFetching:
             "gone.png": "the host answers 404",
         } == look_of(snapshot)
         assert {"snapshots": 1, "missing": 1} == job.result
-        assert (1, 0) == (snapshot.look.n_missing, snapshot.look.n_left_out)
+        assert (1, 0) == (snapshot.page_assets.n_missing, snapshot.page_assets.n_left_out)
 
     def test_the_same_file_is_one_for_all_pages(self, site: Site, host: FakeHost) -> None:
         fetch(stored(site, "p"), stored(site, "q"))
@@ -132,7 +132,7 @@ class TestFetching:
 
         assert 3 == len(look_of(snapshot))
         assert "a.css" in look_of(snapshot)
-        assert snapshot.look.n_left_out >= 2
+        assert snapshot.page_assets.n_left_out >= 2
 
     def test_large_files_count_by_their_bytes(
         self, site: Site, settings: Settings, host: FakeHost
@@ -144,7 +144,7 @@ class TestFetching:
         fetch(snapshot)
 
         assert "gone.png" not in look_of(snapshot)
-        assert 1 == snapshot.look.n_left_out
+        assert 1 == snapshot.page_assets.n_left_out
 
     def test_what_robots_txt_forbids_is_not_asked_for(self, site: Site, host: FakeHost) -> None:
         host.routes["/robots.txt"] = answer(b"User-agent: *\nDisallow: /i.png", "text/plain")
@@ -270,7 +270,7 @@ class TestArchives:
             one.url.rpartition("/")[2] for one in Asset.objects.filter(is_from_archive=True)
         }
         assert {"/b.css", "/f.woff2", "/gone.png", "/svg"} == set(host.paths)
-        assert 1 == snapshot.look.n_missing
+        assert 1 == snapshot.page_assets.n_missing
 
     def test_a_web_archive_brings_the_files_of_its_pages(
         self, site: Site, host: FakeHost, tmp_path: Path
@@ -288,7 +288,7 @@ class TestArchives:
 
         assert [] == host.paths
         assert (0, 1) == (
-            snapshot.look.n_missing,
+            snapshot.page_assets.n_missing,
             Asset.objects.filter(is_from_archive=True).count(),
         )
 
