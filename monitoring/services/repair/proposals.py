@@ -164,10 +164,10 @@ def decide_value(
             detail={"attribute": attribute, "said": decision},
         )
     proposal.refresh_from_db()
-    return accept_proposal(proposal=proposal, actor=actor) if is_confirmed(proposal) else None
+    return accept_proposal(proposal=proposal, actor=actor) if _is_confirmed(proposal) else None
 
 
-def is_confirmed(proposal: Proposal) -> bool:
+def _is_confirmed(proposal: Proposal) -> bool:
     """Return whether a person confirmed every value of a proposal."""
     decisions = [figures.get("said") for figures in proposal.attributes.values()]
     return bool(decisions) and all(decision == CONFIRMED for decision in decisions)

@@ -188,7 +188,10 @@ def _learn(
         task.proposed,
         others,
         trial.verdict,
-        {one.name: measure(one, pairs_of_pages(one, trial.versions)) for one in trial.ruled},
+        {
+            attribute.name: measure(attribute, pairs_of_pages(attribute, trial.versions))
+            for attribute in trial.attributes
+        },
         _spurious(trial.versions, task.proposed),
     )
 
@@ -203,13 +206,12 @@ class _TrialRun:
         old: Iterable[OldPage],
         fresh: Mapping[str, FreshPage],
     ) -> None:
-        attributes = rule.attributes
         with_rule = {one.attribute for one in definition.attributes if one.alternatives}
-        self.ruled = [one for one in attributes if one.name in with_rule]
+        self.attributes = [one for one in rule.attributes if one.name in with_rule]
         self.stylesheet = stylesheet_of(definition, title=rule.cluster.title)
-        runnable = RunnableRule(rule.cluster.name, 0, self.stylesheet, attributes)
+        runnable = RunnableRule(rule.cluster.name, 0, self.stylesheet, rule.attributes)
         self.versions = compare_versions(runnable, old, fresh)
-        tested = [one for one in attributes if one.name in with_rule or one.is_mandatory]
+        tested = [one for one in rule.attributes if one.name in with_rule or one.is_mandatory]
         self.verdict = field_test_of_rule(self.versions, tested)
 
 
@@ -377,7 +379,10 @@ def relearn_list(
         proposed,
         others,
         _fail_where_records_are_lost(trial.verdict, trial.versions, pages),
-        {one.name: measure(one, pairs_of_lists(one, trial.versions)) for one in trial.ruled},
+        {
+            attribute.name: measure(attribute, pairs_of_lists(attribute, trial.versions))
+            for attribute in trial.attributes
+        },
     )
 
 

@@ -1,4 +1,4 @@
-"""What the page of a site change shows: the old and the new page, the values on both, the repair."""
+"""Gather what the page of a site change shows: both pages, the values on both, the repair."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rules.algorithms.running.record_lines import Line
 from rules.models import GoldenRecord, Rule
 from rules.views.review.review_rows import marks_at
 
-MOST_PAGES = 40
+MAX_PAGES = 40
 DECIDABLE = (Proposal.Decision.PROPOSED, Proposal.Decision.REUSED)
 
 
@@ -23,17 +23,17 @@ class ValueRow(NamedTuple):
     """An attribute on the old page and on the new one."""
 
     name: str
-    was: Any
-    was_at: str
-    now: Any  # what the rule in force gives
+    old: Any
+    old_path: str
+    extracted: Any  # what the rule in force gives now
     kind: str  # how it failed; blank: it did not
     found: str
-    found_at: str
+    found_path: str
     score: float | None
     xpath: str  # of the new rule
     precision: float | None
-    said: str
-    said_word: str
+    decision: str
+    decision_label: str
 
 
 class Example(NamedTuple):
@@ -50,9 +50,10 @@ def example_of(change: SiteChange, wanted: str) -> dict[str, Any]:
     """Return the page that is compared and the others; the first is one that a repair learnt from."""
     proposal = proposal_of(change)
     pages = _pages(change, proposal)
-    checked = next(
-        (one for one in pages if str(one.page_id) == wanted), pages[0] if pages else None
-    )
+    checked = pages[0] if pages else None
+    for page in pages:
+        if str(page.page_id) == wanted:
+            checked = page
     return {
         "proposal": proposal,
         "pages": pages,
@@ -68,9 +69,8 @@ def proposal_of(change: SiteChange) -> Proposal | None:
     """
     mine = Proposal.objects.filter(from_cluster=change.cluster_id, made_at__gte=change.found_at)
     mine = mine.select_related("site", "job", "rule", "accepted_by", "rejected_by").order_by("-id")
-    return min(mine.waiting(), key=partial(_order, change), default=None) or (
-        mine.exclude(state=Proposal.State.REPLACED).first()
-    )
+    best = min(mine.waiting(), key=partial(_order, change), default=None)
+    return best or mine.exclude(state=Proposal.State.REPLACED).first()
 
 
 def _order(change: SiteChange, proposal: Proposal) -> tuple[bool, bool, int, int]:
@@ -79,7 +79,7 @@ def _order(change: SiteChange, proposal: Proposal) -> tuple[bool, bool, int, int
 
 
 def new_snapshots(change: SiteChange) -> list[Snapshot]:
-    """Return the pages of a change as they are now, as far as they were kept."""
+    """Return the pages of a change as they are now, as far as they were saved."""
     rows = CheckedPage.objects.filter(cluster=change.cluster_id, snapshot__isnull=False)
     rows = rows.filter(check_run__gte=change.found_by_id or 0).select_related(
         "snapshot__page__site"
@@ -91,15 +91,14 @@ def new_snapshots(change: SiteChange) -> list[Snapshot]:
 def _pages(change: SiteChange, proposal: Proposal | None) -> list[CheckedPage]:
     learnt = set(proposal.evidence) if proposal else set()
     rows = CheckedPage.objects.filter(check_run=change.found_by_id, cluster=change.cluster_id)
-    pages = [
-        one
-        for one in rows.select_related("page", "snapshot__page__site")
-        if one.outcome == "changed"
-    ]
-    pages.sort(
-        key=lambda one: (not (one.page.url in learnt and one.failed), not one.failed, one.pk)
-    )
-    return pages[:MOST_PAGES]
+    rows = rows.filter(outcome=CheckedPage.Outcome.CHANGED)
+
+    def order(page: CheckedPage) -> tuple[bool, bool, int]:
+        has_failed = bool(page.failed)
+        return not (page.page.url in learnt and has_failed), not has_failed, page.pk
+
+    pages = rows.select_related("page", "snapshot__page__site")
+    return sorted(pages, key=order)[:MAX_PAGES]
 
 
 def _example(change: SiteChange, checked: CheckedPage, proposal: Proposal | None) -> Example:
@@ -126,31 +125,31 @@ def _fetched(checked: CheckedPage, proposal: Proposal | None) -> Snapshot | None
 
 
 def _values(line: Line | None, checked: CheckedPage, proposal: Proposal | None) -> list[ValueRow]:
-    was = line.values if line else {}
+    old_values = line.values if line else {}
     nodes = line.nodes if line else {}
-    failed = {one["attribute"]: one for one in checked.failed}
+    failures = {failure["attribute"]: failure for failure in checked.failed}
     proposed = proposal.attributes if proposal and proposal.decision in DECIDABLE else {}
     evidence = proposal.evidence.get(checked.page.url, {}) if proposal else {}
-    names = list(dict.fromkeys([*failed, *was, *proposed]))
     rows = []
-    for name in names:
-        lost = failed.get(name, {})
+    for name in dict.fromkeys([*failures, *old_values, *proposed]):
+        failure = failures.get(name, {})
         found: Mapping[str, Any] = next(iter(evidence.get(name, [])), {})
-        told = proposed.get(name, {})
+        figures = proposed.get(name, {})
+        decision = figures.get("said", "")
         rows.append(
             ValueRow(
                 name=name,
-                was=was.get(name, lost.get("was")),
-                was_at=_first(nodes.get(name)),
-                now=lost.get("now"),
-                kind=lost.get("kind", ""),
+                old=old_values.get(name, failure.get("was")),
+                old_path=_first(nodes.get(name)),
+                extracted=failure.get("now"),
+                kind=failure.get("kind", ""),
                 found=found.get("text", ""),
-                found_at=found.get("xpath", ""),
+                found_path=found.get("xpath", ""),
                 score=found.get("score"),
-                xpath=told.get("xpath", ""),
-                precision=told.get("precision"),
-                said=told.get("said", ""),
-                said_word=DECISION_LABELS.get(told.get("said", ""), ""),
+                xpath=figures.get("xpath", ""),
+                precision=figures.get("precision"),
+                decision=decision,
+                decision_label=DECISION_LABELS.get(decision, ""),
             )
         )
     return rows
@@ -160,11 +159,11 @@ def _marks(
     old: Snapshot | None, new: Snapshot | None, values: Sequence[ValueRow]
 ) -> dict[str, Any]:
     """Return where the values stand on both pages, as the frames draw them."""
-    was = [(row.name, row.was_at) for row in values if row.was_at]
-    found = [(row.name, row.found_at) for row in values if row.found_at]
+    old_paths = [(row.name, row.old_path) for row in values if row.old_path]
+    found_paths = [(row.name, row.found_path) for row in values if row.found_path]
     return {
-        "old": marks_at(old, was, "lost") if old else [],
-        "new": marks_at(new, found, "found") if new else [],
+        "old": marks_at(old, old_paths, "lost") if old else [],
+        "new": marks_at(new, found_paths, "found") if new else [],
     }
 
 

@@ -10,8 +10,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from clustering.models import PageMembership
-from monitoring.models import Alert, SiteChange
-from monitoring.services.repair.proposals import is_confirmed
+from monitoring.models import SiteChange
 from monitoring.views.checks import change_rows, site_rows
 from rules.models import Record
 from vertex.core.models import Role, Site
@@ -66,24 +65,24 @@ def context_of(request: HttpRequest, change: SiteChange) -> dict[str, object]:
     site, user = change.site, user_of(request)
     shown = change_rows.example_of(change, request.GET.get("page", ""))
     proposal, example = shown["proposal"], shown["example"]
-    members = PageMembership.objects.of_cluster(change.cluster_id).count()
     values = example.values if example else []
+    can_decide = (
+        proposal is not None
+        and proposal.state == proposal.State.WAITING
+        and proposal.decision == proposal.Decision.PROPOSED
+        and change.ended_at is None
+        and user.has_role(Role.REVIEWER, site)
+    )
     return {
         "site": site,
         "change": change,
         "evidence": change.evidence,
-        "n_members": members,
+        "n_members": PageMembership.objects.of_cluster(change.cluster_id).count(),
         "n_records": Record.objects.there().filter(cluster=change.cluster_id).count(),
-        "alert": Alert.objects.open().filter(site=site, kind=Alert.Kind.SITE_CHANGED).first(),
-        "can_decide": bool(proposal and proposal.state == proposal.State.WAITING)
-        and change.ended_at is None
-        and proposal.decision == proposal.Decision.PROPOSED
-        and user.has_role(Role.REVIEWER, site),
+        "can_decide": can_decide,
         "can_operate": user.has_role(Role.OPERATOR, site),
-        "current": next((row.name for row in values if row.xpath and not row.said), ""),
-        "n_wrong": sum(row.said in {"elsewhere", "gone"} for row in values),
-        "has_said": any(row.said for row in values),
-        "is_confirmed": bool(proposal) and is_confirmed(proposal),
+        "current": next((row.name for row in values if row.xpath and not row.decision), ""),
+        "n_wrong": sum(row.decision in {"elsewhere", "gone"} for row in values),
         **shown,
         **site_rows.work_of(site, [site_rows.REPAIR_TASK]),
     }
