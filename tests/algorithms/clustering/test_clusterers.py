@@ -68,11 +68,11 @@ class TestEach:
     def test_no_page_is_in_two_groups_and_none_is_lost(self, clusterer: Clusterer) -> None:
         pages = shop()
         grouping = grouped(clusterer, pages, evidence_of(pages))
-        places = [place for group in grouping.groups for place in group.members] + list(
+        assigned = [page for group in grouping.groups for page in group.members] + list(
             grouping.unassigned
         )
 
-        assert list(range(len(pages))) == sorted(places)
+        assert list(range(len(pages))) == sorted(assigned)
 
     def test_the_model_is_json(self, clusterer: Clusterer) -> None:
         pages = shop()

@@ -11,7 +11,7 @@ def test_layers_go_down_from_the_start() -> None:
     )
 
     assert {"home": 0, "list": 1, "detail": 2} == {
-        node: place.row for node, place in layout.position_by_node.items()
+        node: position.row for node, position in layout.position_by_node.items()
     }
 
 
@@ -27,9 +27,9 @@ def test_no_two_nodes_stand_at_one_place() -> None:
     nodes = [f"n{n}" for n in range(40)]
     edges = [(nodes[n // 3], node) for n, node in enumerate(nodes) if n]
 
-    places = list(place_in_layers(nodes, edges).position_by_node.values())
+    positions = list(place_in_layers(nodes, edges).position_by_node.values())
 
-    assert len(nodes) == len(set(places))
+    assert len(nodes) == len(set(positions))
 
 
 def test_a_wide_layer_goes_on_in_a_further_row() -> None:
@@ -44,18 +44,18 @@ def test_what_the_start_does_not_reach_stands_last() -> None:
     layout = place_in_layers(["home", "lonely", "list"], [("home", "list")])
 
     assert {"home": 0, "list": 1, "lonely": 2} == {
-        node: place.row for node, place in layout.position_by_node.items()
+        node: position.row for node, position in layout.position_by_node.items()
     }
 
 
 def test_children_stand_in_the_order_of_their_parents() -> None:
     edges = [("home", "left"), ("home", "right"), ("right", "of-right"), ("left", "of-left")]
 
-    places = place_in_layers(
+    positions = place_in_layers(
         ["home", "left", "right", "of-right", "of-left"], edges
     ).position_by_node
 
-    assert places["of-left"].column < places["of-right"].column
+    assert positions["of-left"].column < positions["of-right"].column
 
 
 def test_edges_of_unknown_nodes_and_loops_are_left_out() -> None:

@@ -34,7 +34,7 @@ GROUPINGS = st.integers(1, 30).flatmap(
 def pages(groups: str) -> dict[str, str | None]:
     """Name pages a, b, c … with the group that stands at their place; a dot is none."""
     return {
-        chr(ord("a") + place): None if group == "." else group for place, group in enumerate(groups)
+        chr(ord("a") + index): None if group == "." else group for index, group in enumerate(groups)
     }
 
 
@@ -90,18 +90,18 @@ class TestPaper:
 
 @given(GROUPINGS)
 def test_agrees_with_scikit_learn(groupings: tuple[list[int], list[int]]) -> None:
-    truth, found = groupings
-    names = [str(place) for place in range(len(truth))]
+    truth, computed = groupings
+    names = [str(index) for index in range(len(truth))]
     measures = compare(
-        {name: str(group) for name, group in zip(names, found, strict=True)},
+        {name: str(group) for name, group in zip(names, computed, strict=True)},
         {name: str(group) for name, group in zip(names, truth, strict=True)},
     )
-    d2, c2, b2, a2 = pair_confusion_matrix(truth, found).ravel()
+    d2, c2, b2, a2 = pair_confusion_matrix(truth, computed).ravel()
 
-    assert measures.adjusted_rand == pytest.approx(adjusted_rand_score(truth, found))
-    assert measures.homogeneity == pytest.approx(homogeneity_score(truth, found), abs=1e-9)
-    assert measures.completeness == pytest.approx(completeness_score(truth, found), abs=1e-9)
-    assert pair_counts(confusion(truth, found)) == (a2 // 2, b2 // 2, c2 // 2, d2 // 2)
+    assert measures.adjusted_rand == pytest.approx(adjusted_rand_score(truth, computed))
+    assert measures.homogeneity == pytest.approx(homogeneity_score(truth, computed), abs=1e-9)
+    assert measures.completeness == pytest.approx(completeness_score(truth, computed), abs=1e-9)
+    assert pair_counts(confusion(truth, computed)) == (a2 // 2, b2 // 2, c2 // 2, d2 // 2)
 
 
 def test_a_page_in_no_cluster_counts_alone_but_is_no_cluster() -> None:

@@ -21,18 +21,18 @@ TWO_TYPES = [paths(*range(20), 100 + n) for n in range(8)] + [
 
 
 def test_pages_of_one_type_lie_together() -> None:
-    places = place_on_map(TWO_TYPES)
-    within = max(distance(places[0], places[n]) for n in range(8))
-    between = min(distance(places[n], places[8 + n]) for n in range(8))
+    positions = place_on_map(TWO_TYPES)
+    within = max(distance(positions[0], positions[n]) for n in range(8))
+    between = min(distance(positions[n], positions[8 + n]) for n in range(8))
 
     assert within < between / 2
 
 
 def test_an_outlier_stands_apart() -> None:
-    places = place_on_map([*TWO_TYPES, paths(*range(500, 540))])
-    apart = min(distance(places[-1], place) for place in places[:-1])
+    positions = place_on_map([*TWO_TYPES, paths(*range(500, 540))])
+    apart = min(distance(positions[-1], position) for position in positions[:-1])
 
-    assert apart > max(distance(places[0], places[n]) for n in range(8))
+    assert apart > max(distance(positions[0], positions[n]) for n in range(8))
 
 
 def test_places_are_between_0_and_1() -> None:
@@ -45,11 +45,11 @@ def test_the_same_pages_lie_at_the_same_places() -> None:
 
 def test_many_pages_are_laid_out_as_few_are() -> None:
     many = [paths(*range(20 * (n % 3), 20 * (n % 3) + 20), 1000 + n // 3) for n in range(360)]
-    places = place_on_map(many)
+    positions = place_on_map(many)
 
     assert (
-        max(distance(places[0], places[n]) for n in range(0, 360, 3))
-        < distance(places[0], places[1]) / 2
+        max(distance(positions[0], positions[n]) for n in range(0, 360, 3))
+        < distance(positions[0], positions[1]) / 2
     )
 
 

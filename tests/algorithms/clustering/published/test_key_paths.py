@@ -182,13 +182,13 @@ def test_arrays_give_what_the_formulas_give(
     table = number_paths(observed)
     scores = score_paths(observed, table, queries, a=a)
     contents = [
-        {x: Counter(page.content(place).tolist()) for place, x in enumerate(page.paths.tolist())}
+        {x: Counter(page.content(index).tolist()) for index, x in enumerate(page.paths.tolist())}
         for page in observed
     ]
 
     for x, (EP, ER) in expected_scores(contents, queries, a).items():
-        place = table.hashes.tolist().index(x)
-        assert pytest.approx((EP, ER)) == (scores.precision[place], scores.recall[place])
+        index = table.hashes.tolist().index(x)
+        assert pytest.approx((EP, ER)) == (scores.precision[index], scores.recall[index])
 
 
 def test_terms_of_templates_count_neither_as_content_nor_as_matches() -> None:

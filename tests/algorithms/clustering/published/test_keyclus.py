@@ -205,10 +205,10 @@ def test_each_group_says_which_path_its_pages_have() -> None:
 def test_the_order_of_pages_does_not_matter(parameters: dict[str, Any]) -> None:
     order = random.Random(5).sample(range(len(SHOP)), len(SHOP))
     here = clustered(SHOP, **parameters)
-    there = clustered([SHOP[place] for place in order], LOG[::-1], **parameters)
+    there = clustered([SHOP[index] for index in order], LOG[::-1], **parameters)
 
     labels = here.labels(len(SHOP))
-    assert [labels[place] for place in order] == there.labels(len(SHOP))
+    assert [labels[index] for index in order] == there.labels(len(SHOP))
     assert (here.why, here.model) == (there.why, there.model)
 
 

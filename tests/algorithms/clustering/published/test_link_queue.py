@@ -119,10 +119,10 @@ def test_addresses_of_different_kinds_do_not(one: str, other: str) -> None:
 def test_a_large_collection_of_which_little_was_seen_is_worth_more() -> None:
     urls = [f"{HOME}p/item-{n}" for n in range(100)]
     known = {url: {"list"} for url in urls}
-    (chosen,) = worth_more(known, set(urls[:2]), Counter(), 2)
+    (links,) = worth_more(known, set(urls[:2]), Counter(), 2)
 
-    assert n_worth(100) - 2 == len(chosen)
-    assert not set(urls[:2]) & set(chosen)
+    assert n_worth(100) - 2 == len(links)
+    assert not set(urls[:2]) & set(links)
 
 
 def test_a_collection_that_was_seen_enough_is_worth_no_more() -> None:
@@ -133,8 +133,8 @@ def test_a_collection_that_was_seen_enough_is_worth_no_more() -> None:
 
 def test_a_path_gives_no_more_than_it_is_worth_however_its_links_look() -> None:
     known = {f"{HOME}{chr(97 + n)}/x": {"menu"} for n in range(20)}
-    supported = Counter[str]()
-    chosen = [url for urls in worth_more(known, set(), supported, 2) for url in urls]
+    n_extra_by_path = Counter[str]()
+    links = [url for urls in worth_more(known, set(), n_extra_by_path, 2) for url in urls]
 
-    assert 2 == n_worth(20) == len(chosen) == supported["menu"]
-    assert [] == worth_more(known, set(chosen), supported, 2)
+    assert 2 == n_worth(20) == len(links) == n_extra_by_path["menu"]
+    assert [] == worth_more(known, set(links), n_extra_by_path, 2)

@@ -38,10 +38,10 @@ class TestPaper:
     def test_a_subset_counts_once_a_page(self) -> None:
         # Pair 3, 4 is in four pages, pair 1, 2 in three.
         shingles = [(1, 2, 3), (1, 2, 5), (1, 2, 6), (2, 3, 4), (2, 3, 4), (3, 4, 5), (3, 4, 5)]
-        chosen = choose_subsets(shingles, 2)
+        subset_by_shingle = choose_subsets(shingles, 2)
 
-        assert chosen[1, 2, 5] == (1, 2)
-        assert chosen[3, 4, 5] == chosen[2, 3, 4] == (3, 4)
+        assert subset_by_shingle[1, 2, 5] == (1, 2)
+        assert subset_by_shingle[3, 4, 5] == subset_by_shingle[2, 3, 4] == (3, 4)
 
     def test_equally_common_subsets_are_taken_by_their_least(self) -> None:
         assert choose_subsets([(3, 1, 2)], 2)[3, 1, 2] == (1, 2)

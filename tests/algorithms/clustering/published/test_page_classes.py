@@ -150,11 +150,11 @@ def test_the_fast_update_decides_as_the_whole_models_do(members: list[str], new:
     for number, paths in enumerate(members):
         update_model(M, candidate(with_schema(str(number), paths)))
     C = candidate(with_schema("new", new))
-    place, cost = mdl_of_best_update(M, C)
-    chosen = update_model(M, C)
+    index, cost = mdl_of_best_update(M, C)
+    owner = update_model(M, C)
 
     assert cost == pytest.approx(mdl([(C_.schema, C_.pages) for C_ in M]))
-    assert chosen is M[-1 if place is None else place]
+    assert owner is M[-1 if index is None else index]
 
 
 def test_numbered_ids_are_one_path() -> None:

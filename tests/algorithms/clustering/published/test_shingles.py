@@ -50,11 +50,11 @@ class TestPaper:
         # Printed as v2 and v3, its story speaks of them by each other's names: order v1, v3, v2.
         counts = {mask: sum(mask.covers(v) for v in (V1, V2, V3)) for mask in (MV1, MV2, MV3)}
         assert set(counts.values()) == {2}
-        for v, chosen in [(V1, MV1), (V3, MV3), (V2, MV1)]:
+        for v, best in [(V1, MV1), (V3, MV3), (V2, MV1)]:
             covering = [mask for mask in counts if mask.covers(v)]
-            assert counts[chosen] == max(counts[mask] for mask in covering)
+            assert counts[best] == max(counts[mask] for mask in covering)
             for mask in covering:
-                counts[mask] -= mask != chosen
+                counts[mask] -= mask != best
 
         assert counts == {MV1: 2, MV2: 0, MV3: 1}
 
@@ -107,9 +107,9 @@ def test_the_order_of_pages_does_not_matter(vectors: list[int], chance: random.R
     shuffled = list(range(len(vectors)))
     chance.shuffle(shuffled)
     there, _ = cluster_vectors(vectors, 1)
-    here, _ = cluster_vectors([vectors[place] for place in shuffled], 1)
+    here, _ = cluster_vectors([vectors[index] for index in shuffled], 1)
 
-    assert [there[place] for place in shuffled] == here
+    assert [there[index] for index in shuffled] == here
 
 
 @given(SIMILAR_VECTORS)

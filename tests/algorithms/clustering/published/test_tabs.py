@@ -18,13 +18,13 @@ def page(number: int, is_open: str, names: Sequence[str] = NAMES) -> PathPage:
 
 
 def tab_paths(pages: Sequence[PathPage]) -> list[str]:
-    paths = sorted({path for one in pages for path in one.paths.tolist()})
-    found = find_tabs(pages, paths)
+    paths = sorted({path for page_ in pages for path in page_.paths.tolist()})
+    tabs = find_tabs(pages, paths)
     example = pages[0]
     written = {
-        path: example.path_written(place) for place, path in enumerate(example.paths.tolist())
+        path: example.path_written(index) for index, path in enumerate(example.paths.tolist())
     }
-    return [written[path] for path in found]
+    return [written[tab] for tab in tabs]
 
 
 class TestPaper:
@@ -63,7 +63,7 @@ def test_the_number_of_a_page_is_no_tab() -> None:
 
 def test_the_open_tab_of_a_page_is_told_by_its_content() -> None:
     reviews, again, specs = page(1, "Reviews"), page(2, "Reviews"), page(3, "Specs")
-    written = [reviews.path_written(place) for place in range(len(reviews.paths))]
+    written = [reviews.path_written(index) for index in range(len(reviews.paths))]
     on = reviews.paths.tolist()[written.index("/html/body/ul/li[@class='on']")]
 
     assert [on] == find_tabs([page(n, NAMES[n % 3]) for n in range(30)], [on])

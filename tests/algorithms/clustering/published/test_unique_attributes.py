@@ -118,10 +118,10 @@ def test_what_the_bytes_say_for_sure_the_tree_says_too(
     pieces: list[str], mark: tuple[str, str]
 ) -> None:
     body = "".join(pieces).encode()
-    found = find_mark(body, *mark)
+    is_there = find_mark(body, *mark)
     page = observe_tree(parse_page(body).tree)
 
-    assert found is None or found == (hash_mark(*mark) in page.marks.tolist())
+    assert is_there is None or is_there == (hash_mark(*mark) in page.marks.tolist())
 
 
 def test_a_mark_is_on_the_same_pages_as_its_path() -> None:
