@@ -14,8 +14,8 @@ register = Library()
 
 NOTHING = "\u2013"  # a dash
 N_HUES, N_SHAPES = 8, 6
-LARGE = 1_000  # from here on a figure is written without fractions
-FEW = 0.001  # a share below it is told as less than that
+MIN_WHOLE = 1_000  # from here on a figure is written without fractions
+MIN_SHARE = 0.001  # a smaller share is written as less than that
 
 
 @register.filter
@@ -23,7 +23,7 @@ def percent(share: object) -> str:
     """Write a share from 0 to 1 in percent; a dash where there is none."""
     if not isinstance(share, int | float):
         return NOTHING
-    return f"< {100 * FEW:.1f} %" if 0 < share < FEW else f"{100 * share:.1f} %"
+    return f"< {100 * MIN_SHARE:.1f} %" if 0 < share < MIN_SHARE else f"{100 * share:.1f} %"
 
 
 @register.filter
@@ -37,16 +37,17 @@ def brief(number: object) -> str:
     """Write a figure as short as it is told apart: 150, 0.25; a dash where there is none."""
     if not isinstance(number, int | float):
         return NOTHING
-    return f"{number:,.4g}" if abs(number) < LARGE else f"{number:,.0f}"
+    return f"{number:,.4g}" if abs(number) < MIN_WHOLE else f"{number:,.0f}"
 
 
 @register.simple_tag
 def share_bar(share: float | None) -> SafeString:
-    """Draw a share from 0 to 1 as a bar; the figure beside it says it in numbers."""
+    """Draw a share from 0 to 1 as a bar; the figure beside it shows it in numbers."""
     width = f"{100 * min(1.0, max(0.0, share or 0)):.1f}"
     return format_html(
         '<svg class="share-bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">'
-        '<rect class="share-ground" width="100" height="6"/><rect class="share-fill" width="{}" height="6"/>'
+        '<rect class="share-ground" width="100" height="6"/>'
+        '<rect class="share-fill" width="{}" height="6"/>'
         "</svg>",
         width,
     )

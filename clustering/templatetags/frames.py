@@ -1,4 +1,4 @@
-"""The frame in which a stored page is shown, and what is said about its looks."""
+"""The frame in which a stored page is shown, with the line below it."""
 
 from __future__ import annotations
 

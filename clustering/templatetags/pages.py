@@ -1,4 +1,4 @@
-"""What templates say of pages with: their states and their snapshots' problems."""
+"""Badges and icons of pages: their states and their snapshots' problems."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ PAGE_TONES = {
 
 @register.simple_tag
 def page_badge(page: Page) -> SafeString:
-    look = PAGE_TONES[Page.State(page.state)]
-    return badge(look.tone, page.get_state_display(), look.icon)
+    tone = PAGE_TONES[Page.State(page.state)]
+    return badge(tone.tone, page.get_state_display(), tone.icon)
 
 
 @register.simple_tag
 def page_state_icon(state: str) -> SafeString:
-    look = PAGE_TONES[Page.State(state)]
-    return icon(look.icon, f"text-{look.tone}")
+    tone = PAGE_TONES[Page.State(state)]
+    return icon(tone.icon, f"text-{tone.tone}")
 
 
 @register.simple_tag

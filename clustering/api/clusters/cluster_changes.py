@@ -1,4 +1,4 @@
-"""Routes of what people change about clusters and say of them."""
+"""Routes of what people change about clusters, and of their verdicts."""
 
 from __future__ import annotations
 
@@ -104,17 +104,19 @@ class NewChange(Body):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         needed, either = FIELDS[attrs["kind"]]
         given = set(attrs) - {"kind"}
-        if missing := needed - given:
+        missing = needed - given
+        if missing:
             raise ValidationError({name: [f"Needed to {attrs['kind']}."] for name in missing})
-        if wrong := given - needed - either:
-            raise ValidationError({name: [f"Of no use to {attrs['kind']}."] for name in wrong})
+        useless = given - needed - either
+        if useless:
+            raise ValidationError({name: [f"Of no use to {attrs['kind']}."] for name in useless})
         if either and len(given & either) != 1:
             raise ValidationError({"to": ["Give either this or the title of a new cluster."]})
         return attrs
 
 
 class NewVerdict(Body):
-    """What a person says of a cluster after looking at some of its pages."""
+    """A person's verdict on a cluster, by some of its pages."""
 
     verdict = serializers.ChoiceField(choices=ClusterReview.Verdict.choices)
     pages = _ids(help_text="Ids of the pages that were looked at.")
@@ -216,7 +218,7 @@ class UndoChange(ChangeAddress):
         tags=["clusters"],
     )
     def post(self, request: Request, *, subject: ClusterChange, **_: object) -> dict[str, Any]:
-        """Take a change back; the others stay."""
+        """Undo a change; the others stay."""
         cluster_changes.undo_change(change=subject, actor=caller_of(request))
         return _row_of_change(subject)
 
@@ -230,7 +232,7 @@ class RedoChange(ChangeAddress):
         tags=["clusters"],
     )
     def post(self, request: Request, *, subject: ClusterChange, **_: object) -> dict[str, Any]:
-        """Put a change that was taken back in force again, at its old place in the order."""
+        """Redo a change that was undone, at its old position in the order."""
         cluster_changes.redo_change(change=subject, actor=caller_of(request))
         return _row_of_change(subject)
 
@@ -238,10 +240,10 @@ class RedoChange(ChangeAddress):
 class ClusterAddress(ApiView):
     def find(self, request: Request, *, name: str, cluster: str) -> Cluster:
         site = visible_site(request, name)
-        found = Cluster.objects.select_related("site").filter(site=site, name=cluster).first()
-        if found is None:
+        subject = Cluster.objects.select_related("site").filter(site=site, name=cluster).first()
+        if subject is None:
             raise NotFound(f"{site.name} has no cluster “{cluster}”.")
-        return found
+        return subject
 
     def site_of(self, subject: Cluster) -> Site:
         return subject.site
@@ -259,9 +261,9 @@ class ClusterReviewPages(ClusterAddress):
     def get(
         self, _request: Request, *, subject: Cluster, query: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Show pages by which to judge whether a cluster is one type: some at random, and the strangest."""
-        shown = cluster_reviews.pages_to_review(subject, seed=query["seed"])
-        return {"random": _pages(shown.random), "strangest": _pages(shown.strangest)}
+        """Show pages by which to judge whether a cluster is one type: random ones, and the strangest."""
+        pages = cluster_reviews.pages_to_review(subject, seed=query["seed"])
+        return {"random": _pages(pages.random), "strangest": _pages(pages.strangest)}
 
 
 class ClusterVerdicts(ClusterAddress):
@@ -276,9 +278,9 @@ class ClusterVerdicts(ClusterAddress):
     def get(
         self, request: Request, *, subject: Cluster, query: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """List what people said of a cluster, the newest first; the newest one counts."""
-        verdicts = ClusterReview.objects.filter(cluster=subject)
-        return page_of(verdicts, row=VerdictRow, request=request, query=query, newest_first=True)
+        """List the verdicts on a cluster, the newest first; the newest one counts."""
+        reviews = ClusterReview.objects.filter(cluster=subject)
+        return page_of(reviews, row=VerdictRow, request=request, query=query, newest_first=True)
 
     @endpoint(
         "give_verdict",
@@ -292,8 +294,8 @@ class ClusterVerdicts(ClusterAddress):
     def post(
         self, request: Request, *, subject: Cluster, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Say whether a cluster is one type, after looking at some of its pages."""
-        given = cluster_reviews.store_review(
+        """Judge whether a cluster is one type, by some of its pages."""
+        review = cluster_reviews.store_review(
             cluster=subject,
             verdict=body["verdict"],
             pages=body["pages"],
@@ -301,7 +303,7 @@ class ClusterVerdicts(ClusterAddress):
             comment=body.get("comment", ""),
             actor=caller_of(request),
         )
-        return VerdictRow.read(ClusterReview.objects.filter(pk=given.pk))[0]
+        return VerdictRow.read(ClusterReview.objects.filter(pk=review.pk))[0]
 
 
 class Truth(AtSite):
@@ -316,7 +318,7 @@ class Truth(AtSite):
         tags=["clusters"],
     )
     def get(self, _request: Request, *, subject: Site, **_: object) -> StreamingHttpResponse:
-        """Download the pages of clusters that people judged to be one type, as lines of url and type."""
+        """Download the pages of clusters that people judged to be one type, as lines of JSON."""
         return StreamingHttpResponse(
             _lines(subject),
             content_type=LinesRenderer.media_type,
@@ -327,6 +329,7 @@ class Truth(AtSite):
 def _change(
     site: Site, body: dict[str, Any], named: dict[str, Cluster], actor: User
 ) -> dict[str, Any]:
+    """Make the change that a request describes, with the clusters that its fields name."""
     change, job = None, None
     match body["kind"]:
         case "move" if "to" in named:
@@ -355,10 +358,10 @@ def _change(
 
 
 def _cluster_of(site: Site, field: str, body: dict[str, Any]) -> Cluster:
-    found = Cluster.objects.select_related("site").filter(site=site, name=body[field]).first()
-    if found is None:
+    cluster = Cluster.objects.select_related("site").filter(site=site, name=body[field]).first()
+    if cluster is None:
         raise ValidationError({field: [f"{site.name} has no cluster “{body[field]}”."]})
-    return found
+    return cluster
 
 
 def _row_of_change(change: ClusterChange) -> dict[str, Any]:
@@ -367,7 +370,12 @@ def _row_of_change(change: ClusterChange) -> dict[str, Any]:
 
 def _pages(memberships: list[PageMembership]) -> list[dict[str, Any]]:
     return [
-        {"id": one.page_id, "url": one.page.url, "distance": one.distance} for one in memberships
+        {
+            "id": membership.page_id,
+            "url": membership.page.url,
+            "distance": membership.distance,
+        }
+        for membership in memberships
     ]
 
 

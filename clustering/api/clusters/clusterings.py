@@ -21,7 +21,7 @@ from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Site
 from vertex.core.services.jobs.requests import enqueue
 
-MOST_SAMPLED = 2**31 - 1
+MAX_SAMPLED = 2**31 - 1
 
 
 class ClusteringRow(RowSerializer):
@@ -47,17 +47,8 @@ class ClusterRow(RowSerializer):
     class Meta:
         model = ClusterFigures
         fields = (
-            *(
-                "id",
-                "name",
-                "title",
-                "is_hand_made",
-                "n_pages",
-                "url_pattern",
-                "signature",
-                "importance",
-            ),
-            *("cohesion", "why", "examples"),
+            *("id", "name", "title", "is_hand_made", "n_pages", "url_pattern", "signature"),
+            *("importance", "cohesion", "why", "examples"),
         )
 
     name = serializers.CharField(source="cluster.name")
@@ -87,13 +78,16 @@ class NewClustering(Body):
     """A clustering to be made."""
 
     algorithm = serializers.ChoiceField(
-        choices=[(one.name, one.title) for one in CLUSTERERS.values()], default="auto"
+        choices=[(clusterer.name, clusterer.title) for clusterer in CLUSTERERS.values()],
+        default="auto",
     )
     n_sample = serializers.IntegerField(
         min_value=1,
-        max_value=MOST_SAMPLED,
+        max_value=MAX_SAMPLED,
         required=False,
-        help_text="Pages to group, the others are assigned; by default all up to 2,000, of more a fifth.",
+        help_text=(
+            "Pages to group, the others are assigned; by default all up to 2,000, of more a fifth."
+        ),
     )
     compare = serializers.BooleanField(
         default=False, help_text="Keep it beside the current clustering instead of replacing that."
@@ -137,13 +131,13 @@ class Algorithms(AtSite):
         """List the algorithms that group pages."""
         rows = [
             {
-                "name": one.name,
-                "title": one.title,
-                "sentence": sentence_of(one.name),
-                "needs": sorted(one.needs),
-                "max_pages": one.max_pages,
+                "name": clusterer.name,
+                "title": clusterer.title,
+                "sentence": sentence_of(clusterer.name),
+                "needs": sorted(clusterer.needs),
+                "max_pages": clusterer.max_pages,
             }
-            for one in CLUSTERERS.values()
+            for clusterer in CLUSTERERS.values()
         ]
         return {"results": rows, "next": None}
 
@@ -161,8 +155,14 @@ class Clusterings(AtSite):
         self, request: Request, *, subject: Site, query: dict[str, Any], **_: object
     ) -> dict[str, Any]:
         """List the clusterings of a site that are kept, the newest first."""
-        kept = Clustering.objects.filter(site=subject)
-        return page_of(kept, row=ClusteringRow, request=request, query=query, newest_first=True)
+        clusterings_of_site = Clustering.objects.filter(site=subject)
+        return page_of(
+            clusterings_of_site,
+            row=ClusteringRow,
+            request=request,
+            query=query,
+            newest_first=True,
+        )
 
     @endpoint(
         "cluster_site",
@@ -178,19 +178,18 @@ class Clusterings(AtSite):
         self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
         """Cluster the stored pages as a job."""
-        return row_of_job(
-            enqueue(clusterings.clustering_request(site=subject, **body), actor=caller_of(request))
-        )
+        job_request = clusterings.clustering_request(site=subject, **body)
+        return row_of_job(enqueue(job_request, actor=caller_of(request)))
 
 
 class ClusteringAddress(ApiView):
     def find(self, request: Request, *, name: str, pk: int) -> Clustering:
         site = visible_site(request, name)
-        kept = Clustering.objects.without_model().select_related("site")
-        found = kept.filter(site=site, pk=pk).first()
-        if found is None:
+        with_site = Clustering.objects.without_model().select_related("site")
+        clustering = with_site.filter(site=site, pk=pk).first()
+        if clustering is None:
             raise NotFound(f"{site.name} has no clustering {pk}.")
-        return found
+        return clustering
 
     def site_of(self, subject: Clustering) -> Site:
         return subject.site
@@ -216,7 +215,7 @@ class ClusteringView(ClusteringAddress):
         tags=["clusters"],
     )
     def delete(self, request: Request, *, subject: Clustering, **_: object) -> dict[str, Any]:
-        """Drop a clustering that is not the current one; answers what it was."""
+        """Delete a clustering that is not the current one; returns what it was."""
         row = _row_of(subject)
         clusterings.drop_clustering(clustering=subject, actor=caller_of(request))
         return row
@@ -231,7 +230,7 @@ class MakeCurrent(ClusteringAddress):
         tags=["clusters"],
     )
     def post(self, request: Request, *, subject: Clustering, **_: object) -> dict[str, Any]:
-        """Let the site work with this clustering."""
+        """Make a clustering the site's current one."""
         clusterings.make_current(clustering=subject, actor=caller_of(request))
         return _row_of(subject)
 
@@ -249,9 +248,7 @@ class Clusters(AtSite):
         self, request: Request, *, subject: Site, query: dict[str, Any], **_: object
     ) -> dict[str, Any]:
         """List the clusters that have pages."""
-        present = ClusterFigures.objects.filter(
-            clustering__site=subject, clustering__is_current=True, n_pages__gt=0
-        )
+        present = ClusterFigures.objects.current().with_pages().filter(clustering__site=subject)
         return page_of(present, row=ClusterRow, request=request, query=query)
 
 
@@ -306,8 +303,7 @@ def _row_of(clustering: Clustering) -> dict[str, Any]:
 
 
 def _row_of_cluster(cluster: Cluster) -> dict[str, Any]:
-    cluster_figures = ClusterFigures.objects.filter(cluster=cluster, clustering__is_current=True)
-    rows = ClusterRow.read(cluster_figures)
+    rows = ClusterRow.read(ClusterFigures.objects.current().filter(cluster=cluster))
     if not rows:
         raise NotFound(f"{cluster.site.name} has no cluster “{cluster}” in its current clustering.")
     return rows[0]

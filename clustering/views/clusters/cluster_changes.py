@@ -41,7 +41,8 @@ def move_pages(request: HttpRequest, name: str) -> HttpResponse:
     except ValidationError as error:
         return _refuse(request, site, " ".join(error.messages))
     word = "page" if len(pages) == 1 else "pages"
-    return _told(request, f"{len(pages):,} {word} moved to {change.cluster.title}.", change)
+    _offer_undo(request, f"{len(pages):,} {word} moved to {change.cluster.title}.", change)
+    return _back(request, site)
 
 
 @needs_role(Role.EDITOR)
@@ -57,14 +58,14 @@ def merge_clusters(request: HttpRequest, name: str, cluster_name: str) -> HttpRe
         change = services.merge_clusters(cluster=merged, into=into, actor=user_of(request))
     except ValidationError as error:
         return _refuse(request, site, " ".join(error.messages))
-    _tell_undo(request, f"{merged.title} is merged into {into.title}.", change)
+    _offer_undo(request, f"{merged.title} is merged into {into.title}.", change)
     return redirect("cluster", name=name, cluster_name=into.name)
 
 
 @needs_role(Role.EDITOR)
 @require_POST
 def split_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
-    """Let a job group the cluster's pages again, at a stricter threshold."""
+    """Start a job that groups the cluster's pages again, at a stricter threshold."""
     site = get_object_or_404(Site, name=name)
     split = cluster_of(site, cluster_name)
     try:
@@ -85,7 +86,7 @@ def split_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpRes
 def rename_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
     renamed = cluster_of(site, cluster_name)
-    before = renamed.title
+    old_title = renamed.title
     form = RenameForm(request.POST)
     if not form.is_valid():
         return _refuse(request, site, first_error(form))
@@ -96,9 +97,11 @@ def rename_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpRe
     except ValidationError as error:
         return _refuse(request, site, " ".join(error.messages))
     renamed.refresh_from_db()
-    undo = [("title", before)]
     tell(
-        request, f"{before} is called {renamed.title} now.", undo_url=request.path, undo_fields=undo
+        request,
+        f"{old_title} is called {renamed.title} now.",
+        undo_url=request.path,
+        undo_fields=[("title", old_title)],
     )
     return redirect("cluster", name=name, cluster_name=cluster_name)
 
@@ -112,7 +115,7 @@ def undo_change(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     except ValidationError as error:
         return _refuse(request, change.site, " ".join(error.messages))
     again = reverse("redo_change", args=[name, pk])
-    tell(request, f"{_what(change)} is undone.", undo_url=again, undo_fields=_next(request))
+    tell(request, f"{_subject_of(change)} is undone.", undo_url=again, undo_fields=_next(request))
     return _back(request, change.site)
 
 
@@ -124,7 +127,7 @@ def redo_change(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         services.redo_change(change=change, actor=user_of(request))
     except ValidationError as error:
         return _refuse(request, change.site, " ".join(error.messages))
-    _tell_undo(request, f"{_what(change)} is in force again.", change)
+    _offer_undo(request, f"{_subject_of(change)} is in force again.", change)
     return _back(request, change.site)
 
 
@@ -134,23 +137,18 @@ def _change_of(name: str, pk: int) -> ClusterChange:
     )
 
 
-def _what(change: ClusterChange) -> str:
+def _subject_of(change: ClusterChange) -> str:
     verb = {"move": "The move to", "merge": "The merging of", "split": "The split of"}[change.kind]
     return f"{verb} {change.cluster.title}"
 
 
-def _told(request: HttpRequest, text: str, change: ClusterChange) -> HttpResponse:
-    _tell_undo(request, text, change)
-    return _back(request, change.site)
-
-
-def _tell_undo(request: HttpRequest, text: str, change: ClusterChange) -> None:
+def _offer_undo(request: HttpRequest, text: str, change: ClusterChange) -> None:
     undo = reverse("undo_change", args=[change.site.name, change.pk])
     tell(request, text, undo_url=undo, undo_fields=_next(request))
 
 
 def _refuse(request: HttpRequest, site: Site, reason: str) -> HttpResponse:
-    """Say why nothing was changed, where the person was."""
+    """Show why nothing was changed, where the person was."""
     sentence = reason[:1].upper() + reason[1:]
     messages.error(request, sentence if sentence.endswith(".") else f"{sentence}.")
     return _back(request, site)

@@ -18,8 +18,12 @@ from clustering.models import (
 from clustering.services.looks.thumbnails import examples_of
 from vertex.core.models import Job, Site
 
-ON_SITE_PAGE = 8  # clusters
-WORK = ("clustering.cluster_site", "clustering.split_cluster", "clustering.draw_thumbnails")
+N_ON_SITE_PAGE = 8  # clusters
+CLUSTER_TASKS = (
+    "clustering.cluster_site",
+    "clustering.split_cluster",
+    "clustering.draw_thumbnails",
+)
 
 
 class ChangeRow(NamedTuple):
@@ -57,23 +61,21 @@ def site_clusters(site: Site) -> dict[str, Any]:
     current = current_clustering(site)
     if current is None:
         return {"clustering": None, "n_clusters": 0, "cluster_rows": []}
-    cluster_figures = ClusterFigures.objects.filter(
-        clustering=current, n_pages__gt=0
-    ).select_related("cluster")
+    cluster_figures = current.figures.with_pages().select_related("cluster")
     return {
         "clustering": current,
         "n_clusters": cluster_figures.count(),
-        "cluster_rows": cluster_rows(current, list(cluster_figures[:ON_SITE_PAGE])),
+        "cluster_rows": cluster_rows(current, list(cluster_figures[:N_ON_SITE_PAGE])),
         "unassigned_share": current.n_unassigned / current.n_pages if current.n_pages else 0.0,
     }
 
 
 def cluster_of(site: Site, name: str) -> Cluster:
     """Return the cluster of that name; 404 where the site has none."""
-    found = Cluster.objects.filter(site=site, name=name).select_related("site").first()
-    if found is None:
+    cluster = Cluster.objects.filter(site=site, name=name).select_related("site").first()
+    if cluster is None:
         raise Http404(f"{site.name} has no cluster “{name}”.")
-    return found
+    return cluster
 
 
 def cluster_rows(
@@ -81,18 +83,19 @@ def cluster_rows(
     cluster_figures: Sequence[ClusterFigures],
     numbers: dict[int, int] | None = None,
 ) -> list[ClusterRow]:
-    """Return cluster_figures as rows; `numbers` are the clusters' marks."""
+    """Return a row for each cluster; `numbers` are the clusters' marks."""
     examples = examples_of(cluster_figures)
-    verdicts = last_reviews([figures.cluster_id for figures in cluster_figures])
-    known = numbers if numbers is not None else mark_numbers(clustering)
+    reviews = last_reviews([figures.cluster_id for figures in cluster_figures])
+    if numbers is None:
+        numbers = mark_numbers(clustering)
     return [
         ClusterRow(
             figures=figures,
             cluster=figures.cluster,
             share=figures.n_pages / clustering.n_pages if clustering.n_pages else 0.0,
             page=next(iter(examples[figures.pk]), None),
-            verdict=verdicts.get(figures.cluster_id),
-            number=known.get(figures.cluster_id, 0),
+            verdict=reviews.get(figures.cluster_id),
+            number=numbers.get(figures.cluster_id, 0),
         )
         for figures in cluster_figures
     ]
@@ -101,38 +104,36 @@ def cluster_rows(
 def change_rows(changes: Iterable[Any]) -> list[ChangeRow]:
     """Return changes, read without their detail, as rows."""
     listed = list(changes)
-    parts_of = {change.pk: list((change.groups or {}).values()) for change in listed}
-    known = Cluster.objects.in_bulk({pk for parts in parts_of.values() for pk in parts})
-    return [
-        ChangeRow(
-            change,
-            change.n_pages or 0,
-            [known[pk] for pk in parts_of[change.pk] if pk in known and pk != change.cluster_id],
-        )
-        for change in listed
-    ]
+    parts_by_change = {change.pk: list((change.groups or {}).values()) for change in listed}
+    cluster_by_pk = Cluster.objects.in_bulk(
+        {pk for parts in parts_by_change.values() for pk in parts}
+    )
+    rows = []
+    for change in listed:
+        parts = [
+            cluster_by_pk[pk]
+            for pk in parts_by_change[change.pk]
+            if pk in cluster_by_pk and pk != change.cluster_id
+        ]
+        rows.append(ChangeRow(change, change.n_pages or 0, parts))
+    return rows
 
 
 def mark_numbers(clustering: Clustering) -> dict[int, int]:
     """Return the number of each cluster, by which its mark is chosen: by size, the largest first."""
-    cluster_figures = ClusterFigures.objects.filter(clustering=clustering, n_pages__gt=0).order_by(
-        "-n_pages", "cluster_id"
-    )
-    return {
-        pk: number for number, pk in enumerate(cluster_figures.values_list("cluster_id", flat=True))
-    }
+    by_size = clustering.figures.with_pages().order_by("-n_pages", "cluster_id")
+    clusters = by_size.values_list("cluster_id", flat=True)
+    return {cluster: number for number, cluster in enumerate(clusters)}
 
 
 def last_reviews(clusters: Sequence[int]) -> dict[int, ClusterReview]:
-    """Return the last verdict on each of some clusters."""
-    given = (
-        ClusterReview.objects.filter(cluster__in=clusters).select_related("given_by").order_by("id")
-    )
-    return {verdict.cluster_id: verdict for verdict in given}
+    """Return the last review of each of some clusters."""
+    reviews = ClusterReview.objects.filter(cluster__in=clusters).select_related("given_by")
+    return {review.cluster_id: review for review in reviews.order_by("id")}
 
 
 def is_mixed(cluster: Cluster) -> bool:
-    """Say whether the last verdict found several types in a cluster that was not split since."""
+    """Return whether the last review found several types in a cluster that was not split since."""
     last = last_reviews([cluster.pk]).get(cluster.pk)
     if last is None or last.verdict != ClusterReview.Verdict.MIXED:
         return False
@@ -142,4 +143,4 @@ def is_mixed(cluster: Cluster) -> bool:
 
 def work_on(site: Site) -> Job | None:
     """Return the unfinished job that groups the site's pages or draws them."""
-    return Job.objects.unfinished().filter(site=site, task__in=WORK).order_by("pk").first()
+    return Job.objects.unfinished().filter(site=site, task__in=CLUSTER_TASKS).order_by("pk").first()

@@ -6,15 +6,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-MOST_ROWS, MOST_COLUMNS = 40, 24
-SHADES = 5
+MAX_ROWS, MAX_COLUMNS = 40, 24
+N_SHADES = 5
 
 
 class CountCell(NamedTuple):
     """How many pages are in both clusters, and how dark that is drawn."""
 
     n: int
-    shade: int  # 0 for none, to SHADES where all of the row's pages are
+    shade: int  # 0 for none, to N_SHADES where all of the row's pages are
 
 
 class GridRow(NamedTuple):
@@ -46,8 +46,8 @@ def contingency_table(
         n_by_pair[row, column] += n
         n_by_row[row] += n
         n_by_column[column] += n
-    rows = [row for row, _ in n_by_row.most_common(MOST_ROWS)]
-    columns = _beside_their_rows(rows, n_by_pair, n_by_column)[:MOST_COLUMNS]
+    rows = [row for row, _ in n_by_row.most_common(MAX_ROWS)]
+    columns = _beside_their_rows(rows, n_by_pair, n_by_column)[:MAX_COLUMNS]
     return Grid(
         columns=[(column, _title(column, titles), n_by_column[column]) for column in columns],
         rows=[
@@ -70,19 +70,18 @@ def _beside_their_rows(
     n_by_column: Counter[str | None],
 ) -> list[str | None]:
     """Return the columns in the order of the rows that they share most with: agreement is a diagonal."""
-    best_row = {
-        column: max(
-            range(len(rows)), key=lambda place: n_by_pair.get((rows[place], column), 0), default=0
-        )
-        for column in n_by_column
-    }
+
+    def best_row(column: str | None) -> int:
+        shared = [n_by_pair.get((row, column), 0) for row in rows]
+        return shared.index(max(shared)) if shared else 0
+
     return sorted(
-        n_by_column, key=lambda column: (best_row[column], -n_by_column[column], str(column))
+        n_by_column, key=lambda column: (best_row(column), -n_by_column[column], str(column))
     )
 
 
 def _cell(n: int, n_of_row: int) -> CountCell:
-    return CountCell(n, min(SHADES, 1 + int(SHADES * n / n_of_row)) if n else 0)
+    return CountCell(n, min(N_SHADES, 1 + int(N_SHADES * n / n_of_row)) if n else 0)
 
 
 def _title(name: str | None, titles: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Clusterings: start one, list them, open one, choose the current one, compare two, see a site's model."""
+"""Clusterings: start, list, open, compare and delete them, choose the current one, see a site model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from clustering.algorithms.clusterers import CLUSTERERS, sentence_of
 from clustering.forms.clusters import ClusterSiteForm
-from clustering.models import ClusterFigures, Clustering, Link, SearchClick
+from clustering.models import Clustering, Link, SearchClick
 from clustering.services.clusters import clusterings as services
 from clustering.services.looks import thumbnails
 from clustering.views.clusters.cluster_rows import cluster_rows, current_clustering, work_on
@@ -28,9 +28,9 @@ from vertex.core.views.lists import list_part
 from vertex.core.views.toasts import tell
 
 ALGORITHM_OF_GRAPH = "site_model"
-EXTENTS_SHOWN = 200
-GRAPHS_OFFERED = 20
-COMPARED = 50  # clusterings to choose from
+MAX_CLUSTERS = 200
+MAX_GRAPHS = 20  # to choose from
+MAX_CLUSTERINGS = 50  # to choose from
 EVIDENCE = {
     "pages": "pages",
     "clustered": "pages grouped",
@@ -80,7 +80,7 @@ def cluster_site(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def algorithm_choices(site: Site) -> list[Choice]:
-    """Return all algorithms, each with a line on it and, where the site lacks what it needs, the reason."""
+    """Return all algorithms, each with a sentence and, where the site lacks what it needs, the reason."""
     has_links = Link.objects.filter(page__site=site).exists()
     has_clicks = SearchClick.objects.filter(site=site).exists()
     choices = []
@@ -126,8 +126,8 @@ def draw_thumbnails(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 def clusterings(request: HttpRequest, name: str) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
-    of_pages = Count("figures", filter=Q(figures__n_pages__gt=0))
-    listed = Clustering.objects.without_model().filter(site=site).annotate(n_clusters=of_pages)
+    n_clusters = Count("figures", filter=Q(figures__n_pages__gt=0))
+    listed = Clustering.objects.without_model().filter(site=site).annotate(n_clusters=n_clusters)
     page = list_part(request, listed.select_related("made_by"), order=["-id"])
     job = work_on(site)
     context = {
@@ -144,9 +144,7 @@ def clusterings(request: HttpRequest, name: str) -> HttpResponse:
 @require_GET
 def clustering(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     shown = _clustering_of(name, pk)
-    cluster_figures = ClusterFigures.objects.filter(clustering=shown, n_pages__gt=0).select_related(
-        "cluster"
-    )
+    cluster_figures = shown.figures.with_pages().select_related("cluster")
     sampled = {"sample", "seed"} & shown.params.keys()
     context = {
         "site": shown.site,
@@ -154,7 +152,7 @@ def clustering(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "algorithm": CLUSTERERS.get(shown.algorithm),
         "sentence": sentence_of(shown.algorithm) if shown.algorithm in CLUSTERERS else "",
         "n_clusters": cluster_figures.count(),
-        "rows": cluster_rows(shown, list(cluster_figures[:EXTENTS_SHOWN])),
+        "rows": cluster_rows(shown, list(cluster_figures[:MAX_CLUSTERS])),
         "evidence": [
             (word, shown.evidence[key]) for key, word in EVIDENCE.items() if key in shown.evidence
         ],
@@ -170,11 +168,11 @@ def clustering(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 @needs_role(Role.OPERATOR)
 @require_POST
 def make_current(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    chosen_one = _clustering_of(name, pk)
-    before = current_clustering(chosen_one.site)
-    services.make_current(clustering=chosen_one, actor=user_of(request))
-    back = reverse("make_current", args=[name, before.pk]) if before and before.pk != pk else ""
-    tell(request, f"{name} works with the clusters of {chosen_one} now.", undo_url=back)
+    new = _clustering_of(name, pk)
+    old = current_clustering(new.site)
+    services.make_current(clustering=new, actor=user_of(request))
+    undo_url = reverse("make_current", args=[name, old.pk]) if old and old.pk != pk else ""
+    tell(request, f"{name} works with the clusters of {new} now.", undo_url=undo_url)
     return redirect("clusters", name=name)
 
 
@@ -194,15 +192,17 @@ def drop_clustering(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 @needs_role(Role.VIEWER)
 @require_GET
 def compare_clusterings(request: HttpRequest, name: str) -> HttpResponse:
-    """How two clusterings agree; without a choice, the current one and the newest other one."""
+    """Show how two clusterings agree; without a choice, the current one and the newest other one."""
     site = get_object_or_404(Site, name=name)
     listed = list(
         Clustering.objects.without_model()
         .filter(site=site)
-        .order_by("-is_current", "-id")[:COMPARED]
+        .order_by("-is_current", "-id")[:MAX_CLUSTERINGS]
     )
     one = _chosen(request, listed, "one", next(iter(listed), None))
-    other = _chosen(request, listed, "other", next((each for each in listed if each != one), None))
+    other = _chosen(
+        request, listed, "other", next((other for other in listed if other != one), None)
+    )
     context: dict[str, Any] = {"site": site, "clusterings": listed, "one": one, "other": other}
     if one is not None and other is not None:
         compared = services.compare_clusterings(one, other)
@@ -225,7 +225,7 @@ def site_model(request: HttpRequest, name: str) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
     listed = list(
         Clustering.objects.without_model().filter(site=site, algorithm=ALGORITHM_OF_GRAPH)[
-            :GRAPHS_OFFERED
+            :MAX_GRAPHS
         ]
     )
     shown = _chosen(request, listed, "clustering", next(iter(listed), None))
@@ -237,10 +237,9 @@ def site_model(request: HttpRequest, name: str) -> HttpResponse:
         "can_operate": user_of(request).has_role(Role.OPERATOR, site),
     }
     if shown is not None:
-        cluster_figures = ClusterFigures.objects.filter(clustering=shown).select_related("cluster")
-        context["graph"] = draw_graph(
-            shown.model, {figures.group: figures for figures in cluster_figures}
-        )
+        cluster_figures = shown.figures.select_related("cluster")
+        figures_by_class = {figures.group: figures for figures in cluster_figures}
+        context["graph"] = draw_graph(shown.model, figures_by_class)
     return render(request, "clustering/clusters/site_model.html", context)
 
 
@@ -252,5 +251,6 @@ def _clustering_of(name: str, pk: int) -> Clustering:
 def _chosen(
     request: HttpRequest, listed: list[Clustering], name: str, default: Clustering | None
 ) -> Clustering | None:
-    wanted = request.GET.get(name, "")
-    return next((each for each in listed if str(each.pk) == wanted), default)
+    """Return the clustering that a field of the query names, else the default."""
+    pk = request.GET.get(name, "")
+    return next((clustering for clustering in listed if str(clustering.pk) == pk), default)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -13,7 +13,6 @@ from django.views.decorators.http import require_GET
 from clustering.models import (
     Cluster,
     ClusterChange,
-    ClusterFigures,
     Clustering,
     PageMembership,
     Snapshot,
@@ -29,7 +28,7 @@ from clustering.views.clusters.cluster_rows import (
     mark_numbers,
     work_on,
 )
-from vertex.core.models import Role, Site
+from vertex.core.models import Job, Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import both_ways, chosen, list_part, words
 
@@ -41,12 +40,12 @@ ORDERS = both_ways(
     }
 )
 PAGE_ORDERS = both_ways({"distance": ["distance", "id"], "found": ["page", "id"]})
-EXAMPLES_SHOWN = 5
-CHANGES_SHOWN = 10
-TARGETS_SHOWN = 500  # clusters that pages can be moved to
-POINT = 3  # page, x, y
-WEEK = 7 * 24 * 3600
-UNTIL_DRAWN = 15  # seconds that an outline may stand in for a picture
+N_EXAMPLES = 5
+N_CHANGES = 10
+MAX_TARGETS = 500  # clusters that pages can be moved to
+POINT_LENGTH = 3  # page, x, y
+PICTURE_SECONDS = 7 * 24 * 3600  # that a browser keeps it
+OUTLINE_SECONDS = 15  # that an outline may stand in for a picture
 
 
 @needs_role(Role.VIEWER)
@@ -73,9 +72,7 @@ def clusters(request: HttpRequest, name: str) -> HttpResponse:
 
 def _listed(request: HttpRequest, current: Clustering, query: str) -> dict[str, Any]:
     sort = chosen(request, "sort", ORDERS, "-size")
-    cluster_figures = ClusterFigures.objects.filter(
-        clustering=current, n_pages__gt=0
-    ).select_related("cluster")
+    cluster_figures = current.figures.with_pages().select_related("cluster")
     n_clusters = cluster_figures.count()
     for word in query.split():
         cluster_figures = cluster_figures.filter(
@@ -84,11 +81,10 @@ def _listed(request: HttpRequest, current: Clustering, query: str) -> dict[str, 
             | Q(url_pattern__icontains=word)
         )
     page = list_part(request, cluster_figures, order=ORDERS[sort])
-    numbers = mark_numbers(current)
     return {
         "sort": sort,
         "page": page,
-        "rows": cluster_rows(current, page.rows, numbers),
+        "rows": cluster_rows(current, page.rows),
         "n_clusters": n_clusters,
         "unassigned_share": current.n_unassigned / current.n_pages if current.n_pages else 0.0,
         "has_map": bool(Clustering.objects.filter(pk=current.pk).exclude(map=[]).exists()),
@@ -98,38 +94,48 @@ def _listed(request: HttpRequest, current: Clustering, query: str) -> dict[str, 
 @needs_role(Role.VIEWER)
 @require_GET
 def cluster_map(request: HttpRequest, name: str) -> HttpResponse:
-    """Tell the places of pages on the map, as the script that draws it reads them."""
+    """Return the points of the map with their pages, as the script that draws it reads them."""
     site = get_object_or_404(Site, name=name)
-    drawn = Clustering.objects.current().defer("model").filter(site=site).first()
-    if drawn is None:
+    current = Clustering.objects.current().defer("model").filter(site=site).first()
+    if current is None:
         raise Http404(f"{name} has no clusters yet.")
-    points = [point for point in drawn.map if isinstance(point, list) and len(point) == POINT]
-    numbers = mark_numbers(drawn)
-    placed = PageMembership.objects.filter(clustering=drawn, page__in=[pk for pk, *_ in points])
-    values = placed.values_list("page", "cluster", "page__url", "distance")
-    rows: dict[int, list[Any]] = {pk: rest for pk, *rest in values}
-    listed = Cluster.objects.filter(pk__in={cluster for cluster, *_ in rows.values() if cluster})
+    points = [
+        point for point in current.map if isinstance(point, list) and len(point) == POINT_LENGTH
+    ]
+    numbers = mark_numbers(current)
+    memberships = PageMembership.objects.filter(
+        clustering=current, page__in=[pk for pk, *_ in points]
+    ).select_related("page", "cluster")
+    membership_by_page = {membership.page_id: membership for membership in memberships}
+    drawn = []
+    clusters: dict[int, Cluster] = {}
+    for pk, x, y in points:
+        membership = membership_by_page.get(pk)
+        if membership is None:
+            continue
+        number = None
+        if membership.cluster is not None:
+            clusters[membership.cluster.pk] = membership.cluster
+            number = numbers.get(membership.cluster.pk, 0)
+        drawn.append(
+            {
+                "x": x,
+                "y": y,
+                "number": number,
+                "url": membership.page.url,
+                "distance": membership.distance,
+                "href": reverse("page", args=[name, pk]),
+            }
+        )
     legend = [
         {
-            "number": numbers.get(one.pk, 0),
-            "title": one.title,
-            "href": reverse("cluster", args=[name, one.name]),
+            "number": numbers.get(cluster.pk, 0),
+            "title": cluster.title,
+            "href": reverse("cluster", args=[name, cluster.name]),
         }
-        for one in sorted(listed, key=lambda one: numbers.get(one.pk, 0))
+        for cluster in sorted(clusters.values(), key=lambda cluster: numbers.get(cluster.pk, 0))
     ]
-    told = [
-        {
-            "x": x,
-            "y": y,
-            "number": numbers.get(rows[pk][0], 0) if rows[pk][0] else None,
-            "url": rows[pk][1],
-            "distance": rows[pk][2],
-            "href": reverse("page", args=[name, pk]),
-        }
-        for pk, x, y in points
-        if pk in rows
-    ]
-    return JsonResponse({"points": told, "clusters": legend, "n_pages": drawn.n_pages})
+    return JsonResponse({"points": drawn, "clusters": legend, "n_pages": current.n_pages})
 
 
 @needs_role(Role.VIEWER)
@@ -138,32 +144,25 @@ def cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
     shown = cluster_of(site, cluster_name)
     current = current_clustering(site)
-    figures = (
-        ClusterFigures.objects.filter(clustering=current, cluster=shown).first()
-        if current
-        else None
-    )
-    examples = examples_of([figures], EXAMPLES_SHOWN)[figures.pk] if figures else []
+    figures = current.figures.filter(cluster=shown).first() if current else None
+    examples = examples_of([figures], N_EXAMPLES)[figures.pk] if figures else []
     changes = ClusterChange.objects.without_detail().filter(
         Q(cluster=shown) | Q(into=shown), site=site
     )
     job = work_on(site)
+    n_pages = figures.n_pages if figures else 0
     context = _pages_listed(request, site, current, shown) | {
         "cluster": shown,
         "figures": figures,
-        "share": figures.n_pages / current.n_pages
-        if figures and current and current.n_pages
-        else None,
+        "share": n_pages / current.n_pages if figures and current and current.n_pages else None,
         "number": mark_numbers(current).get(shown.pk) if current else None,
         "examples": examples,
         "verdict": last_reviews([shown.pk]).get(shown.pk),
-        "changes": change_rows(
-            changes.select_related("cluster", "into", "made_by")[:CHANGES_SHOWN]
-        ),
+        "changes": change_rows(changes.select_related("cluster", "into", "made_by")[:N_CHANGES]),
         "job": job,
         "is_live": job is not None,
-        "can_review": figures is not None and figures.n_pages > 0,
-        "is_mixed": job is None and figures is not None and figures.n_pages > 1 and is_mixed(shown),
+        "can_review": n_pages > 0,
+        "is_mixed": job is None and n_pages > 1 and is_mixed(shown),
     }
     return render(request, "clustering/clusters/cluster.html", context)
 
@@ -171,7 +170,7 @@ def cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
 @needs_role(Role.VIEWER)
 @require_GET
 def unassigned_pages(request: HttpRequest, name: str) -> HttpResponse:
-    """Show the pages in no cluster, with what puts them into one."""
+    """Show the pages in no cluster, with what moves them to one."""
     site = get_object_or_404(Site, name=name)
     current = current_clustering(site)
     context = _pages_listed(request, site, current, None)
@@ -184,11 +183,9 @@ def _pages_listed(
     """Return what the table of a cluster's pages needs, with the clusters that pages can go to."""
     sort = chosen(request, "sort", PAGE_ORDERS, "-distance" if shown else "found")
     query = words(request)
-    placed: QuerySet[PageMembership] = PageMembership.objects.filter(
-        clustering=current, cluster=shown
-    )
+    members = PageMembership.objects.filter(clustering=current, cluster=shown)
     for word in query.split():
-        placed = placed.filter(page__url__icontains=word)
+        members = members.filter(page__url__icontains=word)
     targets = Cluster.objects.present().filter(site=site).distinct().order_by("title")
     if shown is not None:
         targets = targets.exclude(pk=shown.pk)
@@ -198,8 +195,10 @@ def _pages_listed(
         "clustering": current,
         "sort": sort,
         "query": query,
-        "page": list_part(request, placed.select_related("page", "found"), order=PAGE_ORDERS[sort]),
-        "targets": targets[:TARGETS_SHOWN],
+        "page": list_part(
+            request, members.select_related("page", "found"), order=PAGE_ORDERS[sort]
+        ),
+        "targets": targets[:MAX_TARGETS],
         "can_edit": user.has_role(Role.EDITOR, site),
         "can_operate": user.has_role(Role.OPERATOR, site),
     }
@@ -224,16 +223,16 @@ def cluster_changes(request: HttpRequest, name: str) -> HttpResponse:
 @needs_role(Role.VIEWER)
 @require_GET
 def thumbnail(request: HttpRequest, name: str, body: str) -> HttpResponse:
-    """Hand out the picture of a page of this site, so that a browser runs and asks for nothing for it."""
+    """Return the picture of a page of this site, in which nothing runs and nothing is fetched."""
     if not Snapshot.objects.filter(body=body, page__site__name=name).exists():
         raise Http404("No page of this site has these bytes.")
-    found = find_thumbnail(body)
-    if found is None:
+    picture = find_thumbnail(body)
+    if picture is None:
         raise Http404("The bytes of this page cannot be drawn.")
-    seconds = WEEK if found.content_type == "image/png" else UNTIL_DRAWN
+    seconds = PICTURE_SECONDS if picture.content_type == "image/png" else OUTLINE_SECONDS
     return HttpResponse(
-        found.picture,
-        content_type=found.content_type,
+        picture.picture,
+        content_type=picture.content_type,
         headers={
             "Content-Security-Policy": "default-src 'none'; sandbox",
             "X-Content-Type-Options": "nosniff",
@@ -244,6 +243,7 @@ def thumbnail(request: HttpRequest, name: str, body: str) -> HttpResponse:
     )
 
 
-def _failed_last(site: Site) -> Any:
+def _failed_last(site: Site) -> Job | None:
+    """Return the last clustering job of a site where it failed."""
     last = site.jobs.filter(task="clustering.cluster_site").finished().order_by("-pk").first()
-    return last if last is not None and last.state == "failed" else None
+    return last if last is not None and last.state == Job.State.FAILED else None

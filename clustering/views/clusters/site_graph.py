@@ -13,9 +13,9 @@ GAP_X, GAP_Y = 28, 64
 MARGIN = 20
 HEAD = 5  # room for the head of an arrow
 ASIDE = 24
-MOST_CLASSES = 60  # drawn; the table lists what is left out too
-LINKS_LISTED = 300
-LONGEST_TITLE = 22  # characters in a box
+MAX_CLASSES = 60  # drawn; the table lists what is left out too
+MAX_LISTED_LINKS = 300
+MAX_TITLE_CHARS = 22  # characters in a box
 
 
 class GraphBox(NamedTuple):
@@ -67,18 +67,23 @@ class Graph(NamedTuple):
 
 def draw_graph(model: Mapping[str, Any], figures_by_class: Mapping[str, ClusterFigures]) -> Graph:
     """Return the drawing of a site model; the figures are by the names of the classes."""
-    classes = [one for one in model.get("classes", []) if isinstance(one, dict) and "name" in one]
-    drawn = [str(one["name"]) for one in classes[:MOST_CLASSES]]
+    classes = [
+        page_class
+        for page_class in model.get("classes", [])
+        if isinstance(page_class, dict) and "name" in page_class
+    ]
+    drawn = [str(page_class["name"]) for page_class in classes[:MAX_CLASSES]]
     links = [link for link in model.get("links", []) if isinstance(link, dict)]
     layout = place_in_layers(drawn, [(str(link["from"]), str(link["to"])) for link in links])
     nodes = {
-        name: _node(one, figures_by_class.get(name), layout.position_by_node[name])
-        for name, one in zip(drawn, classes, strict=False)
+        name: _node(page_class, figures_by_class.get(name), layout.position_by_node[name])
+        for name, page_class in zip(drawn, classes, strict=False)
     }
     listed = sorted(links, key=lambda link: -int(link.get("n_links", 0)))
-    titles = {
-        str(one["name"]): _title(one, figures_by_class.get(str(one["name"]))) for one in classes
-    }
+    titles: dict[str, str] = {}
+    for page_class in classes:
+        name = str(page_class["name"])
+        titles[name] = _title(page_class, figures_by_class.get(name))
     return Graph(
         width=2 * MARGIN + layout.n_columns * (BOX_WIDTH + GAP_X) - GAP_X,
         height=2 * MARGIN + layout.n_rows * (BOX_HEIGHT + GAP_Y) - GAP_Y,
@@ -91,31 +96,33 @@ def draw_graph(model: Mapping[str, Any], figures_by_class: Mapping[str, ClusterF
                 str(link.get("path", "")),
                 int(link.get("n_links", 0)),
             )
-            for link in listed[:LINKS_LISTED]
+            for link in listed[:MAX_LISTED_LINKS]
         ],
-        n_links_left_out=max(0, len(links) - LINKS_LISTED),
-        n_classes_left_out=max(0, len(classes) - MOST_CLASSES),
+        n_links_left_out=max(0, len(links) - MAX_LISTED_LINKS),
+        n_classes_left_out=max(0, len(classes) - MAX_CLASSES),
         n_fetched=int(model.get("n_fetched", 0)),
         strategy=str(model.get("strategy", "")).replace("_", " "),
     )
 
 
-def _node(one: Mapping[str, Any], figures: ClusterFigures | None, place: LayerPosition) -> GraphBox:
-    title = _title(one, figures)
-    shown = title if len(title) <= LONGEST_TITLE else f"{title[: LONGEST_TITLE - 1]}…"
+def _node(
+    page_class: Mapping[str, Any], figures: ClusterFigures | None, position: LayerPosition
+) -> GraphBox:
+    title = _title(page_class, figures)
+    shown = title if len(title) <= MAX_TITLE_CHARS else f"{title[: MAX_TITLE_CHARS - 1]}…"
     return GraphBox(
-        name=str(one["name"]),
+        name=str(page_class["name"]),
         title=title,
         shown=shown,
-        n_pages=figures.n_pages if figures else len(one.get("members", [])),
+        n_pages=figures.n_pages if figures else len(page_class.get("members", [])),
         figures=figures,
-        x=MARGIN + place.column * (BOX_WIDTH + GAP_X),
-        y=MARGIN + place.row * (BOX_HEIGHT + GAP_Y),
+        x=MARGIN + position.column * (BOX_WIDTH + GAP_X),
+        y=MARGIN + position.row * (BOX_HEIGHT + GAP_Y),
     )
 
 
-def _title(one: Mapping[str, Any], figures: ClusterFigures | None) -> str:
-    return figures.cluster.title if figures else f"Class {one['name']}"
+def _title(page_class: Mapping[str, Any], figures: ClusterFigures | None) -> str:
+    return figures.cluster.title if figures else f"Class {page_class['name']}"
 
 
 def _edges(
@@ -127,18 +134,20 @@ def _edges(
         pair = str(link["from"]), str(link["to"])
         if pair[0] in nodes and pair[1] in nodes and pair[0] != pair[1]:
             by_pair.setdefault(pair, []).append(link)
-    edges = [
-        Edge(
-            source=nodes[source].name,
-            target=nodes[target].name,
-            n_links=(n := sum(int(link.get("n_links", 0)) for link in of_pair)),
-            paths=[str(link.get("path", "")) for link in of_pair],
-            d=_line(nodes[source], nodes[target]),
-            is_trunk=(source, target) in trunk,
-            weight=min(4, len(str(n))),
+    edges = []
+    for (source, target), links_of_pair in by_pair.items():
+        n_links = sum(int(link.get("n_links", 0)) for link in links_of_pair)
+        edges.append(
+            Edge(
+                source=nodes[source].name,
+                target=nodes[target].name,
+                n_links=n_links,
+                paths=[str(link.get("path", "")) for link in links_of_pair],
+                d=_line(nodes[source], nodes[target]),
+                is_trunk=(source, target) in trunk,
+                weight=min(4, len(str(n_links))),
+            )
         )
-        for (source, target), of_pair in by_pair.items()
-    ]
     return sorted(edges, key=lambda edge: edge.is_trunk)
 
 

@@ -19,14 +19,14 @@ from clustering.services.looks import assets, frames
 from vertex.core.models import Role
 from vertex.core.views.access import needs_role, user_of
 
-NEVER_SHOWN = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+ASSET_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 
 @xframe_options_sameorigin
 @needs_role(Role.VIEWER)
 @require_GET
 def page_frame(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    """Show a snapshot; opened by itself, or without a token of this product's pages, without any script."""
+    """Show a snapshot; with a script only within a page of this product, which has a token."""
     snapshot = _snapshot(name, pk)
     token = request.GET.get("token", "")
     is_framed = request.headers.get("Sec-Fetch-Dest", "iframe") == "iframe"
@@ -53,7 +53,7 @@ def page_frame(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 @needs_role(Role.EDITOR)
 @require_POST
 def fetch_page_assets(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    """Let a job fetch what a snapshot is drawn with, once more if it was done before."""
+    """Start a job that fetches what a snapshot is drawn with, once more if it was done before."""
     snapshot = _snapshot(name, pk)
     assets.start_fetching_assets(snapshots=[snapshot], actor=user_of(request), again=True)
     if request.headers.get("HX-Request") == "true":
@@ -64,7 +64,7 @@ def fetch_page_assets(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 @needs_role(Role.VIEWER)
 @require_GET
 def page_frame_line(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    """Say what a frame is drawn with; once its assets have come, the page around loads it anew."""
+    """Show what a frame is drawn with; once its assets have come, the page around loads it anew."""
     snapshot = _snapshot(name, pk)
     response = _line(request, snapshot)
     if assets.unfinished_job(snapshot) is None:
@@ -84,19 +84,19 @@ def snapshot_look(request: HttpRequest, name: str, pk: int, snapshot_pk: int) ->
 def frame_asset(
     request: HttpRequest, snapshot: int, expires: int, signed: str, body: str
 ) -> HttpResponse:
-    """Hand out an asset to whoever shows the signature of a frame: it has no session to show."""
+    """Return an asset to whoever shows the signature of a frame, which has no session to show."""
     now = timezone.now()
     if not frames.is_signed(snapshot, body, expires, signed, now=now):
         raise PermissionDenied("The address of this file was not made here, or its time is over.")
-    found = frames.find_asset(snapshot, body)
-    if found is None:
+    asset = frames.find_asset(snapshot, body)
+    if asset is None:
         raise Http404("There is no such file any more.")
     return HttpResponse(
-        found.body,
-        content_type=found.content_type,
+        asset.body,
+        content_type=asset.content_type,
         headers={
             "Access-Control-Allow-Origin": "null",
-            "Content-Security-Policy": NEVER_SHOWN,
+            "Content-Security-Policy": ASSET_POLICY,
             "X-Content-Type-Options": "nosniff",
             "Cache-Control": f"private, max-age={int(expires - now.timestamp())}, immutable",
         },
@@ -104,7 +104,7 @@ def frame_asset(
 
 
 def _policy(request: HttpRequest, snapshot: Snapshot, nonce: str) -> str:
-    """Return what the frame may do: draw, with the files of this snapshot, and run one script at most."""
+    """Return what the frame may do: draw with this snapshot's files, and run one script at most."""
     files = request.build_absolute_uri(f"/frame-assets/{snapshot.pk}/")
     return "; ".join(
         [

@@ -46,7 +46,7 @@ def watched_clusters(site: Site) -> list[WatchedCluster]:
     published = (
         Rule.objects.published().of_site(site).select_related("cluster").order_by("cluster__name")
     )
-    figures = ClusterFigures.objects.filter(clustering__site=site, clustering__is_current=True)
+    figures = ClusterFigures.objects.current().filter(clustering__site=site)
     signatures = dict(figures.values_list("cluster", "signature"))
     watched = []
     for rule in published:

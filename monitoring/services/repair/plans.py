@@ -119,7 +119,7 @@ def old_clusters(site: Site, rules: Sequence[Rule]) -> list[OldCluster]:
 
     A page that came in after the change may have left its cluster already.
     """
-    figures = ClusterFigures.objects.filter(clustering__site=site, clustering__is_current=True)
+    figures = ClusterFigures.objects.current().filter(clustering__site=site)
     figures_by_cluster = {
         cluster: (signature, importance)
         for cluster, signature, importance in figures.values_list(

@@ -95,9 +95,7 @@ class Economics(NamedTuple):
 
 def economics_of(site: Site) -> Economics:
     """Return what annotating a site took, cluster by cluster, and a forecast."""
-    cluster_figures = ClusterFigures.objects.filter(
-        clustering__site=site, clustering__is_current=True, n_pages__gt=0
-    )
+    cluster_figures = ClusterFigures.objects.current().with_pages().filter(clustering__site=site)
     clusters = [
         figures.cluster
         for figures in cluster_figures.select_related("cluster").order_by("-n_pages")

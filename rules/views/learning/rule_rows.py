@@ -78,9 +78,7 @@ def rule_lines(site: Site, clusters: Sequence[Cluster]) -> list[RuleLine]:
     versions = Rule.objects.filter(cluster__in=clusters).defer("definition", "stylesheet")
     for rule in versions.order_by("-version").select_related("cluster"):
         rules.setdefault(rule.cluster_id, []).append(rule)
-    cluster_figures = ClusterFigures.objects.filter(
-        clustering__is_current=True, cluster__in=clusters
-    )
+    cluster_figures = ClusterFigures.objects.current().filter(cluster__in=clusters)
     n_pages = dict(cluster_figures.values_list("cluster", "n_pages"))
     served = Extraction.objects.filter(site=site, n_records__gt=0, cluster__in=clusters)
     n_served = _counted(served.values_list("cluster").annotate(n=Count("pk")))
