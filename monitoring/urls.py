@@ -28,7 +28,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{SITE}/monitoring/schedule/", watching.save_schedule, name="save_schedule"),
     path(f"{SITE}/monitoring/thresholds/", watching.choose_thresholds, name="choose_thresholds"),
     path(
-        f"{SITE}/monitoring/thresholds/usual/", watching.usual_thresholds, name="usual_thresholds"
+        f"{SITE}/monitoring/thresholds/usual/", watching.reset_thresholds, name="reset_thresholds"
     ),
     path(f"{SITE}/monitoring/hindsight/", watching.what_if_thresholds, name="what_if_thresholds"),
     path(f"{SITE}/monitoring/channels/", watching.add_channel, name="add_channel"),

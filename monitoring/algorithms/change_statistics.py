@@ -1,11 +1,12 @@
 """Count how often sites change, from how much of their pages is covered day by day.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-B,
-            Table III.
-Notation:   Coverage, the share of the pages of a day that a cluster's rule serves -> `shares`, oldest first;
-            a site change event, a drop by more than a threshold -> `count_changes`.
-Readings:   The paper measures against the clusters of the first day. A drop is measured from the highest
-            coverage since the last event, so that one change counts once, however long it stays.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            IV-B, Table III.
+Notation:   Coverage, the share of the pages of a day that a cluster's rule serves -> `shares`,
+            oldest first; a site change event, a drop by more than a threshold -> `count_changes`.
+Readings:   The paper measures against the clusters of the first day. A drop is measured from the
+            highest coverage since the last event, so that one change counts once, however long it
+            stays.
 Departures: None.
 Cost:       Linear in the days and thresholds.
 """

@@ -1,10 +1,13 @@
 """Find what falls in the stream of pages that are crawled: pages served, and records with each attribute.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-B: a
-            site-change event is a drop of the coverage of the crawl above a threshold, 10 to 50 %.
-Notation:   Coverage -> the share of a day's pages that gave a record, or of its records with an attribute.
-Readings:   The paper compares the days after a clustering with it; days go on here, so the baseline is a
-            window that ends some days ago: a slow fall is not compared with itself of yesterday.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            IV-B: a site-change event is a drop of the coverage of the crawl above a threshold, 10
+            to 50 %.
+Notation:   Coverage -> the share of a day's pages that gave a record, or of its records with an
+            attribute.
+Readings:   The paper compares the days after a clustering with it; days go on here, so the baseline
+            is a window that ends some days ago: a slow fall is not compared with itself of
+            yesterday.
 Departures: A drop must also be more than chance makes of so few pages: three standard errors.
 Cost:       Linear in the days.
 """

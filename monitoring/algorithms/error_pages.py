@@ -3,10 +3,11 @@
 Paper:      None; it serves the triage of `soft_errors`, whose words know some languages only.
 Notation:   A signature is what is kept of an error page: its heading, and the words that it shows.
 Readings:   None.
-Departures: What a site answers to an address that does not exist is its soft 404, in any language. A page is
-            the same error where its heading is the same, or where it has nearly all its words and nearly no
-            others; digits and the words of its address do not count. A signature that a page is like which
-            was right when the rule was learnt tells nothing and is left out.
+Departures: What a site answers to an address that does not exist is its soft 404, in any language.
+            A page is the same error where its heading is the same, or where it has nearly all its
+            words and nearly no others; digits and the words of its address do not count. A
+            signature that a page is like which was right when the rule was learnt tells nothing and
+            is left out.
 Cost:       Linear in the words.
 """
 

@@ -1,11 +1,12 @@
 """Compare two values of an attribute by what they mean, however they are written.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-B.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            IV-B.
 Notation:   A golden value is one that is known to be right on an older version of a page.
-Readings:   "Values of constant attributes match": after normalisation, so that another format of a date or a
-            price, other blanks, other capitals or a colon at the end are no change.
-Departures: Of links and images the path counts: hosts, schemes and queries change without any change of
-            template. The values of a multi-valued attribute are compared as a set.
+Readings:   "Values of constant attributes match": after normalisation, so that another format of a
+            date or a price, other blanks, other capitals or a colon at the end are no change.
+Departures: Of links and images the path counts: hosts, schemes and queries change without any
+            change of template. The values of a multi-valued attribute are compared as a set.
 Cost:       Linear in the texts.
 """
 

@@ -1,8 +1,8 @@
 """Find the records of a list again on the new version of its page, by the values that they had.
 
-Readings:   A record is found in the region of the page that shows the largest share of its values, where that
-            is enough of them and no other record has it. Of several lists on a page that one is meant in
-            which the most is found.
+Readings:   A record is found in the region of the page that shows the largest share of its values,
+            where that is enough of them and no other record has it. Of several lists on a page that
+            one is meant in which the most is found.
 Cost:       Records times regions times values, each of them a search in a short text.
 """
 

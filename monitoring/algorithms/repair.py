@@ -1,21 +1,21 @@
 """Find golden values again on the new versions of their pages, so that a rule can be learnt from them.
 
-Paper:      None; it takes the place of "otherwise C is scheduled for annotation" in section IV-C of Gulhane
-            et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011).
-Notation:   Places, shapes and labels are those of `value_places`. The support of a shape is the share of the
-            pages with a golden value on which a place of that shape shows it.
-Readings:   Anchors of a value: the value itself, in any form that its type allows; the shape at which the
-            values of the other pages stand; the label, that of the other pages and that of the old page;
-            whether the value is all that the node shows; the tag of the old node; the neighbourhood, which
-            is the distance from where most constant values of the page stand; of a multi-valued attribute
-            the share of what stands at the shape that is golden.
-Departures: The pages decide together: a place whose shape has little support is not proposed, however well it
-            fits alone. Values that may have changed are found on fewer pages; the support of their shapes is
-            measured against the best of them, and must come from several pages. A number that changed is
-            looked for among those near it; a page where only such a one is found counts half. Of a
-            multi-valued attribute all values of a page are found at one shape or none is proposed. An
-            attribute is absent from a page where the golden record has none and nothing stands at its shape
-            and label.
+Paper:      None; it takes the place of "otherwise C is scheduled for annotation" in section IV-C of
+            Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011).
+Notation:   Places, shapes and labels are those of `value_places`. The support of a shape is the
+            share of the pages with a golden value on which a place of that shape shows it.
+Readings:   Anchors of a value: the value itself, in any form that its type allows; the shape at
+            which the values of the other pages stand; the label, that of the other pages and that
+            of the old page; whether the value is all that the node shows; the tag of the old node;
+            the neighbourhood, which is the distance from where most constant values of the page
+            stand; of a multi-valued attribute the share of what stands at the shape that is golden.
+Departures: The pages decide together: a place whose shape has little support is not proposed,
+            however well it fits alone. Values that may have changed are found on fewer pages; the
+            support of their shapes is measured against the best of them, and must come from several
+            pages. A number that changed is looked for among those near it; a page where only such a
+            one is found counts half. Of a multi-valued attribute all values of a page are found at
+            one shape or none is proposed. An attribute is absent from a page where the golden
+            record has none and nothing stands at its shape and label.
 Cost:       Linear in pages, attributes and places.
 """
 

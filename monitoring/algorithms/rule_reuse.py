@@ -1,17 +1,20 @@
 """Find an old rule that still serves a new cluster, so that nobody annotates what did not change.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-C.
-Notation:   C, a new cluster -> `NewCluster`; C_1 … C_k, the old clusters with which it shares URLs ->
-            `OldCluster`; U, the URLs that C shares with any of them -> `shared_urls`; R_m, the rule of the
-            matching cluster C_m, applied to the old and the new version of each page of U -> `Versions`.
-Readings:   Cluster match: equal masked signatures. Page match: the signature of C_i covers the vector of
-            every page of C. The stricter variant that any old cluster passes decides; ties go to the largest
-            importance, then to the name. A mandatory attribute that R_m did not extract from the old version
-            is not asked of the new one.
-Departures: Where neither variant finds a cluster, because an advertisement changed every signature, the field
-            test may find it alone: the old cluster with the most shared URLs whose rule passes it on every
-            page, with optional attributes that come out as often as before. A page of U whose constant
-            value its new version shows nowhere is no evidence against the rule, while such pages are few.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            IV-C.
+Notation:   C, a new cluster -> `NewCluster`; C_1 … C_k, the old clusters with which it shares URLs
+            -> `OldCluster`; U, the URLs that C shares with any of them -> `shared_urls`; R_m, the
+            rule of the matching cluster C_m, applied to the old and the new version of each page of
+            U -> `Versions`.
+Readings:   Cluster match: equal masked signatures. Page match: the signature of C_i covers the
+            vector of every page of C. The stricter variant that any old cluster passes decides;
+            ties go to the largest importance, then to the name. A mandatory attribute that R_m did
+            not extract from the old version is not asked of the new one.
+Departures: Where neither variant finds a cluster, because an advertisement changed every signature,
+            the field test may find it alone: the old cluster with the most shared URLs whose rule
+            passes it on every page, with optional attributes that come out as often as before. A
+            page of U whose constant value its new version shows nowhere is no evidence against the
+            rule, while such pages are few.
 Cost:       Linear in the pages of U and of C.
 """
 
@@ -99,7 +102,8 @@ def find_reuse(
 ) -> Reuse:
     """Return the old cluster whose rule serves a new one.
 
-    `versions_of` applies the rule of an old cluster to both versions of the pages that it shares with C.
+    `versions_of` applies the rule of an old cluster to both versions of the pages that it shares
+    with C.
     """
     candidates = sorted(
         (cluster for cluster in old if cluster.has_rule and cluster.urls & new.urls),

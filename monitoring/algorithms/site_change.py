@@ -1,19 +1,23 @@
 """Tell a change of template from a change of content: the shingle test and the field test.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-B.
-Notation:   Bellwether URLs, 10 to 20 pages of a cluster -> `PageTest`, one each; golden extractions ->
-            `golden`, the records of the page at the time of learning; the three ways in which a rule fails:
-            shingle changes -> `shingle_test` False, null and incorrect extractions -> `FailedField`.
-Readings:   The tests of the paper fail by majority of the pages: more than half of those that are reachable.
-            Mandatory attributes must be extracted where the golden record has them: what a rule never found
-            on a page is not lost there. Where the cluster's signature did not cover the page as it was, the
-            page is compared with itself: 6 of 8 bytes, as two pages that are structurally similar.
-Departures: The paper's verdict, either test, stays beside ours (`is_changed_for_the_paper`). For us a failed
-            shingle test needs the values to confirm it: golden values lost on a quorum of the pages, or fewer
-            pages of the cluster from which the rule gets its mandatory values. A page that answers with an
-            error, a wall or nothing is no evidence. A structure test looks for the paths of the golden nodes
-            on the new page; it explains, it does not decide. A golden value that still stands on the page
-            while the rule gives another one is `displaced`: wrong but plausible, a warning.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            IV-B.
+Notation:   Bellwether URLs, 10 to 20 pages of a cluster -> `PageTest`, one each; golden extractions
+            -> `golden`, the records of the page at the time of learning; the three ways in which a
+            rule fails: shingle changes -> `shingle_test` False, null and incorrect extractions ->
+            `FailedField`.
+Readings:   The tests of the paper fail by majority of the pages: more than half of those that are
+            reachable. Mandatory attributes must be extracted where the golden record has them: what
+            a rule never found on a page is not lost there. Where the cluster's signature did not
+            cover the page as it was, the page is compared with itself: 6 of 8 bytes, as two pages
+            that are structurally similar.
+Departures: The paper's verdict, either test, stays beside ours (`is_changed_for_the_paper`). For us
+            a failed shingle test needs the values to confirm it: golden values lost on a quorum of
+            the pages, or fewer pages of the cluster from which the rule gets its mandatory values.
+            A page that answers with an error, a wall or nothing is no evidence. A structure test
+            looks for the paths of the golden nodes on the new page; it explains, it does not
+            decide. A golden value that still stands on the page while the rule gives another one is
+            `displaced`: wrong but plausible, a warning.
 Cost:       Linear in the pages and values.
 """
 

@@ -1,14 +1,16 @@
 """Compute when a schedule's checks are: spread over its window, the same local times every day.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-B:
-            bellwether URLs are crawled "periodically (e.g., daily)".
-Notation:   A slot is a time of a check. The offset, from 0 to 1, is a site's own place within its window.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            IV-B: bellwether URLs are crawled "periodically (e.g., daily)".
+Notation:   A slot is a time of a check. The offset, from 0 to 1, is a site's own place within its
+            window.
 Readings:   None.
-Departures: Offsets are multiples of the golden ratio, so that the sites that follow each other fill a window
-            evenly, whatever their number. Times are those of the clock on the wall: a time that the clocks
-            skip in spring moves to the next one there is; of a time that comes twice in autumn the first
-            counts, unless checks are hourly. A window may go over midnight; one whose ends are equal is the
-            whole day. Every so many hours begins anew in each window.
+Departures: Offsets are multiples of the golden ratio, so that the sites that follow each other fill
+            a window evenly, whatever their number. Times are those of the clock on the wall: a time
+            that the clocks skip in spring moves to the next one there is; of a time that comes
+            twice in autumn the first counts, unless checks are hourly. A window may go over
+            midnight; one whose ends are equal is the whole day. Every so many hours begins anew in
+            each window.
 Cost:       Constant.
 """
 

@@ -1,13 +1,14 @@
 """Recognise errors, walls and empty answers that look like pages.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-B, names
-            "frames not fetched correctly" among the false positives and has no class for them.
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            IV-B, names "frames not fetched correctly" among the false positives and has no class
+            for them.
 Notation:   `known` are texts that the page showed before: its golden constant values.
 Readings:   None.
-Departures: A page that still shows half of its known values is there, whatever else it says: a redesign is
-            never taken for an error. The words of errors and walls count only in the title, the headings, or
-            on a short page. An answer that many addresses share and that the pages did not share before is an
-            error page in any language.
+Departures: A page that still shows half of its known values is there, whatever else it says: a
+            redesign is never taken for an error. The words of errors and walls count only in the
+            title, the headings, or on a short page. An answer that many addresses share and that
+            the pages did not share before is an error page in any language.
 Cost:       One walk over the page.
 """
 
@@ -123,7 +124,8 @@ def triage(
 ) -> str:
     """Return why a page is no evidence of anything, blank where it is there.
 
-    `old_length` is how many characters the page showed before; `old_was_ended` whether its bytes ended.
+    `old_length` is how many characters the page showed before; `old_was_ended` whether its bytes
+    ended.
     """
     if answer.status in CHALLENGE_STATUSES and _MARKS.search(answer.body):
         return CAPTCHA

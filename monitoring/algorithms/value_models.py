@@ -1,14 +1,17 @@
 """Find values that are wrong though they look right: the neighbour's price, the old price, a shifted field.
 
-Notation:   A reading is what a rule gave on a page at a time. The baseline is readings of a time when all was
-            well, a lagged one: were it yesterday's, a slow poisoning would become its own standard.
-Readings:   Both tests of the paper compare constant values; a price that becomes another price passes them.
-            Per attribute a model keeps how its values look (shapes, lengths, amounts), what stands before
-            them, how often they change on a page, and which of two amounts is the greater one. Each is a
-            witness: shape, range, words, changes, order, and two that compare a page with itself: `swapped`
-            (the value is what another attribute was) and `displaced` (the former one still stands there).
-Departures: A witness has to be both sure (a binomial tail below `MAX_CHANCE`) and large (`MIN_SHARE` of the
-            pages). One witness is a warning, two are an alert, a swap or a broken order is one by itself.
+Notation:   A reading is what a rule gave on a page at a time. The baseline is readings of a time
+            when all was well, a lagged one: were it yesterday's, a slow poisoning would become its
+            own standard.
+Readings:   Both tests of the paper compare constant values; a price that becomes another price
+            passes them. Per attribute a model keeps how its values look (shapes, lengths, amounts),
+            what stands before them, how often they change on a page, and which of two amounts is
+            the greater one. Each is a witness: shape, range, words, changes, order, and two that
+            compare a page with itself: `swapped` (the value is what another attribute was) and
+            `displaced` (the former one still stands there).
+Departures: A witness has to be both sure (a binomial tail below `MAX_CHANCE`) and large
+            (`MIN_SHARE` of the pages). One witness is a warning, two are an alert, a swap or a
+            broken order is one by itself.
 Cost:       Linear in the readings; the range test sorts.
 """
 

@@ -1,8 +1,8 @@
 """Compute what other thresholds would have done with the checks that were made.
 
-Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section IV-B:
-            "setting a high threshold for the % of sample URLs broken can help to reduce the number of false
-            positives".
+Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
+            IV-B: "setting a high threshold for the % of sample URLs broken can help to reduce the
+            number of false positives".
 Notation:   A past check is the tests of its pages, cluster by cluster, with what was decided then.
 Readings:   None.
 Departures: None; each past check is judged again by the function that judges new ones.

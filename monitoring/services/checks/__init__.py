@@ -19,5 +19,6 @@ Start at `checking.run_checks`, which lists the steps.
     check_calendar  a cell a day with the worst that checks found
     retention       how long findings are kept
 
-Repairs use `fresh_pages`, `fetched_pages`, `host_leases` and `tested_pages`; the guard requests checks.
+Repairs use `fresh_pages`, `fetched_pages`, `host_leases` and `tested_pages`; the guard requests
+checks.
 """

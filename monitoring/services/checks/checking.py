@@ -1,7 +1,7 @@
 """Check a site: fetch its bellwethers, run the tests, and save what they find.
 
-What does not answer, and a change that is new, is fetched again some minutes later before it counts;
-meanwhile no worker waits.
+What does not answer, and a change that is new, is fetched again some minutes later before it
+counts; meanwhile no worker waits.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def check_request(
 ) -> JobRequest:
     """Describe the check of a site's bellwethers. Raises ValidationError, UnreadableFile.
 
-    A job that `is_patient` comes back later where another one fetches from the host; a person at a terminal
-    wants the answer.
+    A job that `is_patient` comes back later where another one fetches from the host; a person at a
+    terminal wants the answer.
     """
     if not Rule.objects.published().of_site(site).exists():
         raise ValidationError(

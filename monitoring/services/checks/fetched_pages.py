@@ -89,8 +89,8 @@ def store_bodies(pages: Iterable[tuple[int, FreshPage]]) -> dict[int, tuple[Fres
 def save_snapshots(site: Site, bodies: Mapping[int, tuple[FreshPage, str]]) -> dict[int, Snapshot]:
     """Return snapshots of pages as they are now, by page; they do not replace what is extracted.
 
-    A snapshot that no page names as its latest is read by nobody who does not ask for it: neither clusters
-    nor records change.
+    A snapshot that no page names as its latest is read by nobody who does not ask for it: neither
+    clusters nor records change.
     """
     names = [name for _, name in bodies.values()]
     rows = Snapshot.objects.filter(page__in=list(bodies), body__in=names).order_by("pk")

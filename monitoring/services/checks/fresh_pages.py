@@ -84,8 +84,8 @@ def pages_of_source(
 class PageFetcher:
     """Fetch pages of a site one after the other, as its robots.txt lets it, in turns with crawls.
 
-    A host that does not answer several times in a row is not asked again, and after a while none is: a site
-    that hangs holds nobody up.
+    A host that does not answer several times in a row is not asked again, and after a while none
+    is: a site that hangs holds nobody up.
     """
 
     def __init__(

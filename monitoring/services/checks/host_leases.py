@@ -1,7 +1,7 @@
 """Take turns at a host with crawls: one job at a time fetches from it, with the pause that it asks for.
 
-A job that finds a host taken does not hold a worker: it is due again some minutes later, and its message
-names what it waits for. At a terminal it waits in place.
+A job that finds a host taken does not hold a worker: it is due again some minutes later, and its
+message names what it waits for. At a terminal it waits in place.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Find values that are wrong though they look right: on bellwethers, and in the stream of records.
 
-They are compared with those of a week ago: were it yesterday, what goes wrong slowly would seem right.
+They are compared with those of a week ago: were it yesterday, what goes wrong slowly would seem
+right.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Find pages in doubt among those that came in after their rule was published and have no earlier record.
 
-They are compared with the other pages of their cluster: a constant value stands where it stands on the
-others, and one that tells pages apart is not on several. Lists are such pages too where none of their records
-stays.
+They are compared with the other pages of their cluster: a constant value stands where it stands on
+the others, and one that tells pages apart is not on several. Lists are such pages too where none of
+their records stays.
 """
 
 from __future__ import annotations

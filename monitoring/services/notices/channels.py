@@ -102,8 +102,8 @@ def allowed_services() -> list[str]:
 def is_allowed(target: str) -> bool:
     """Return whether an address belongs to a service that the administrator allows.
 
-    A service whose address names a host of its own must be allowed together with that host: otherwise
-    whoever adds a channel could reach any machine.
+    A service whose address names a host of its own must be allowed together with that host:
+    otherwise whoever adds a channel could reach any machine.
     """
     scheme, _, rest = target.partition("://")
     hosts = []

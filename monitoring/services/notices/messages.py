@@ -59,7 +59,8 @@ def send_message(
 ) -> int | DeliveryFailure | None:
     """Send a message.
 
-    Returns the status of HTTP where there is one, None for another arrival, or why it did not arrive.
+    Returns the status of HTTP where there is one, None for another arrival, or why it did not
+    arrive.
     """
     if channel.kind == Channel.Kind.EMAIL:
         return _send_email(channel, message)

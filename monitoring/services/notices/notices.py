@@ -1,8 +1,8 @@
 """Send notices of alerts: one message for all that is new, tried again until it arrives.
 
-A notice is created for each alert and channel when the alert is raised, when a snooze is over, and when it
-recovered; those of a channel that are due together are one message. Of an alert that is over before a message
-was sent nobody hears.
+A notice is created for each alert and channel when the alert is raised, when a snooze is over, and
+when it recovered; those of a channel that are due together are one message. Of an alert that is
+over before a message was sent nobody hears.
 """
 
 from __future__ import annotations

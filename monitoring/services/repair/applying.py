@@ -57,8 +57,10 @@ def apply_plans(
     """Apply the plans that the field test lets pass.
 
     1. Store the new pages and cluster the site anew.
-    2. Publish each plan's rule for the cluster that most of its pages are in now; its site change ends.
-    3. Retire the rules that lost their pages and found no successor, so that nobody reads wrong values.
+    2. Publish each plan's rule for the cluster that most of its pages are in now; its site change
+       ends.
+    3. Retire the rules that lost their pages and found no successor, so that nobody reads wrong
+       values.
     4. Draw the samples of clusters with a new rule again.
 
     Returns each plan's cluster from then on, and whether the plan gave it a rule. Raises JobFailed.

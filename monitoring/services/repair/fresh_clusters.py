@@ -35,8 +35,8 @@ def cluster_fresh(
 ) -> list[NewCluster]:
     """Return the clusters of some pages, largest first, by the algorithm of the site's current clustering.
 
-    A cluster has the name of the one it continues, or a new one. Raises JobFailed where the site was never
-    clustered, or the algorithm refuses the pages.
+    A cluster has the name of the one it continues, or a new one. Raises JobFailed where the site
+    was never clustered, or the algorithm refuses the pages.
     """
     clustering = Clustering.objects.current().filter(site=site).without_model().first()
     if clustering is None:

@@ -67,7 +67,8 @@ def plan_cluster(
     """Return how a new cluster is to be served.
 
     1. By the rule of an old cluster that passes the field test on both versions of its pages.
-    2. By a rule learnt anew, where most of the pages came from a cluster with a rule and values are found.
+    2. By a rule learnt anew, where most of the pages came from a cluster with a rule and values are
+       found.
     3. By nothing, until somebody annotates.
     """
     rule_by_name = {rule.cluster.name: rule for rule in rules}

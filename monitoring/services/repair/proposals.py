@@ -40,8 +40,8 @@ MAX_COMMENT_CHARS: Final = 500
 def propose_repairs() -> int:
     """Start jobs that plan the repair of sites where a check found a change; return how many.
 
-    A site's schedule decides whether, and whether what passes the field test is accepted at once; where the
-    site asks for a second person, the schedule must name that case as well.
+    A site's schedule decides whether, and whether what passes the field test is accepted at once;
+    where the site asks for a second person, the schedule must name that case as well.
     """
     planned = Proposal.objects.filter(site=OuterRef("site"), made_at__gt=OuterRef("found_at"))
     changes = SiteChange.objects.open().filter(~Exists(planned), found_by__source="")
@@ -141,8 +141,8 @@ def decide_value(
 ) -> Job | None:
     """Store a person's decision on a proposed value; blank removes it.
 
-    Returns the job that publishes the repair, once every value is confirmed. Raises ValidationError,
-    JobExists.
+    Returns the job that publishes the repair, once every value is confirmed. Raises
+    ValidationError, JobExists.
     """
     if decision and decision not in DECISION_LABELS:
         raise ValidationError({"said": f"Must be one of {', '.join(DECISION_LABELS)}, or blank."})

@@ -96,9 +96,9 @@ def relearn(
 ) -> RelearntRule | None:
     """Return the rule of a changed cluster; None where nothing to learn from is found again.
 
-    `old` are known pages of the cluster, `urls` all addresses of the cluster as it is now. A rule that fails
-    on pages whose values were found is learnt again with some of them; an optional attribute that stays
-    unreliable is dropped.
+    `old` are known pages of the cluster, `urls` all addresses of the cluster as it is now. A rule
+    that fails on pages whose values were found is learnt again with some of them; an optional
+    attribute that stays unreliable is dropped.
     """
     if any(line.index is not None for page in old for line in page.golden):
         return relearn_list(rule, old, fresh, urls)

@@ -47,9 +47,9 @@ def repair_request(
 ) -> JobRequest:
     """Describe the repair of a site. Raises ValidationError, UnreadableFile.
 
-    `only` names the plans to be accepted, proposed before by the job `pages_of`; where it `is_careful`, those
-    that pass the field test are accepted and the others wait. A job that `is_patient` comes back later where
-    another one fetches from the host.
+    `only` names the plans to be accepted, proposed before by the job `pages_of`; where it
+    `is_careful`, those that pass the field test are accepted and the others wait. A job that
+    `is_patient` comes back later where another one fetches from the host.
     """
     if not Rule.objects.published().of_site(site).exists():
         raise ValidationError(
@@ -131,8 +131,8 @@ HEAL_SITE = JobKind(
 def _read_fresh_pages(run: JobRun, site: Site, rules: Sequence[Rule]) -> dict[str, FreshPage]:
     """Return the pages as they are now, by URL.
 
-    They come from an archive; without one, from the job whose proposal is accepted, as it kept them; without
-    these, from the site: pages with golden records and some of each cluster.
+    They come from an archive; without one, from the job whose proposal is accepted, as it kept
+    them; without these, from the site: pages with golden records and some of each cluster.
     """
     source = run.job.params.get("source", "")
     if source:

@@ -64,8 +64,8 @@ def example_of(change: SiteChange, wanted: str) -> dict[str, Any]:
 def proposal_of(change: SiteChange) -> Proposal | None:
     """Return the repair of a change: the best one that waits, else the latest since it was found.
 
-    Some of a cluster's pages may have come into another cluster; a repair for the cluster itself comes first,
-    then one that passes the field test, then the one that serves most pages.
+    Some of a cluster's pages may have come into another cluster; a repair for the cluster itself
+    comes first, then one that passes the field test, then the one that serves most pages.
     """
     mine = Proposal.objects.filter(from_cluster=change.cluster_id, made_at__gte=change.found_at)
     mine = mine.select_related("site", "job", "rule", "accepted_by", "rejected_by").order_by("-id")

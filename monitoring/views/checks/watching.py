@@ -72,7 +72,7 @@ def choose_thresholds(request: HttpRequest, name: str) -> HttpResponse:
 
 @needs_role(Role.OPERATOR)
 @require_POST
-def usual_thresholds(request: HttpRequest, name: str) -> HttpResponse:
+def reset_thresholds(request: HttpRequest, name: str) -> HttpResponse:
     thresholds.reset_thresholds(site=get_object_or_404(Site, name=name), actor=user_of(request))
     tell(request, "The usual thresholds hold again.")
     return redirect("watching", name=name)
@@ -173,7 +173,7 @@ def _show(
         "slots": Slot.objects.filter(schedule__site=site).select_related("check_run")[:SLOTS_SHOWN],
         "schedule_form": schedule_form or ScheduleForm(initial=_initial(schedule)),
         "thresholds_form": thresholds_form or ThresholdsForm(initial=percents),
-        "are_usual": chosen == Thresholds(),
+        "are_defaults": chosen == Thresholds(),
         "channel_form": channel_form or ChannelForm(),
         "channels": trials,
         "is_trying": any(job is not None and job.finished_at is None for _, job in trials),

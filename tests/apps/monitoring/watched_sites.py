@@ -15,10 +15,10 @@ from tests.apps.clustering.api_cast import site_of
 from vertex.core.models import Site
 
 
-def told(
+def verdict_json(
     cluster: str, *, is_broken: bool = False, n: int = 12, answered: int | None = None
 ) -> dict[str, Any]:
-    """Return what a check keeps of a cluster."""
+    """Return what a check saves of a cluster."""
     share = 1.0 if is_broken else 0.0
     return {
         "cluster": cluster,
@@ -51,9 +51,9 @@ def ruled(site: Site, name: str = "products") -> Rule:
 
 
 def checked(site: Site, days_ago: float = 0, *, cluster: str = "products", **options: Any) -> Check:
-    """Let a site be checked some days ago."""
+    """Create a check of a site, some days ago."""
     at = timezone.now() - timedelta(days=days_ago)
-    line = told(cluster, **options)
+    line = verdict_json(cluster, **options)
     return Check.objects.create(
         site=site,
         made_at=at,
@@ -85,7 +85,7 @@ def watched(name: str = "shop", *, days: int = 3, rule: bool = True) -> Site:
 
 
 def changed(site: Site, *, at: datetime | None = None) -> SiteChange:
-    """Let a check find that the products of a site changed, and raise the alert."""
+    """Create a site change of the products that a check found, with its alert."""
     check = checked(site, is_broken=True)
     cluster = Cluster.objects.get(site=site, name="products")
     Alert.objects.create(

@@ -300,7 +300,7 @@ class TestWatching:
         assert "no longer a change of products" in told
         ops.post(reverse("choose_thresholds", args=["shop"]), shares | {"pages": 90})
         assert 0.9 == SiteThresholds.objects.get().pages
-        ops.post(reverse("usual_thresholds", args=["shop"]))
+        ops.post(reverse("reset_thresholds", args=["shop"]))
         assert not SiteThresholds.objects.exists()
 
     def test_a_webhook_shows_its_secret_once(self, ops: Client) -> None:
