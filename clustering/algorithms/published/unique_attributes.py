@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clustering.algorithms.published.attributed_paths import PathPage, hash_mark, marks_in
+from clustering.algorithms.published.shingles import RAW_ELEMENTS
 
 MAX_DOUBTS = 10  # after which building the tree is quicker
 MAX_BYTES_BEFORE_VALUE = 60  # in which a name and an equals sign are looked for
-RAW_ELEMENTS = (b"script", b"style", b"textarea", b"title", b"xmp", b"iframe")
 
 Mark = tuple[str, str]  # id or class, value
 
