@@ -7,8 +7,8 @@ from typing import Any
 from django import forms
 
 from annotation.models import ATTRIBUTE_NAME, Attribute, ReviewPolicy
-from clustering.forms.sites import MAX_PAGES, read_address
-from clustering.services.crawl.list_crawling import MAX_PAGES as USUAL_PAGES
+from clustering.forms.sites import read_address
+from clustering.services.crawl.limits import DEFAULT_PAGES, MAX_PAGES
 from rules.services.records.webhooks import MAX_URL_CHARS
 
 
@@ -74,7 +74,7 @@ class WholeListForm(forms.Form):
         label="The page of each record", required=False, initial=True
     )
     max_pages = forms.IntegerField(
-        label="Pages at most", min_value=1, max_value=MAX_PAGES, initial=USUAL_PAGES
+        label="Pages at most", min_value=1, max_value=MAX_PAGES, initial=DEFAULT_PAGES
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from django import forms
 from django.db.models.fields.files import FieldFile
 
-from clustering.forms.sites import MAX_DELAY, MAX_PAGES, USUAL_PAGES, read_address
+from clustering.forms.sites import read_address
 from clustering.services.crawl.crawling import Strategy
+from clustering.services.crawl.limits import DEFAULT_PAGES, MAX_DELAY, MAX_PAGES
 
 
 class ManyFilesInput(forms.ClearableFileInput):
@@ -57,7 +58,7 @@ class CrawlForm(forms.Form):
         help_text="Blank: the site's home page.",
     )
     max_pages = forms.IntegerField(
-        label="Pages at most", min_value=1, max_value=MAX_PAGES, initial=USUAL_PAGES
+        label="Pages at most", min_value=1, max_value=MAX_PAGES, initial=DEFAULT_PAGES
     )
     delay = forms.FloatField(
         label="Pause between requests",

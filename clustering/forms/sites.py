@@ -11,12 +11,9 @@ from django.core.exceptions import ValidationError
 from django.http import QueryDict
 
 from clustering.dom.addresses import BadAddress, normalise_url
+from clustering.services.crawl.limits import DEFAULT_PAGES, MAX_DELAY, MAX_PAGES
 from vertex.core.models import Site
 from vertex.core.models.sites import SITE_NAME
-
-MAX_PAGES = 1_000_000
-USUAL_PAGES = 1_000
-MAX_DELAY = 3_600
 
 
 def read_address(written: str) -> str:
@@ -100,8 +97,8 @@ class NewSiteForm(forms.Form):
         min_value=1,
         max_value=MAX_PAGES,
         required=False,
-        initial=USUAL_PAGES,
-        help_text=f"Blank: {USUAL_PAGES:,}.",
+        initial=DEFAULT_PAGES,
+        help_text=f"Blank: {DEFAULT_PAGES:,}.",
     )
 
     def clean_root_url(self) -> str:
@@ -114,7 +111,7 @@ class NewSiteForm(forms.Form):
         return name
 
     def clean_max_pages(self) -> int:
-        return self.cleaned_data["max_pages"] or USUAL_PAGES
+        return self.cleaned_data["max_pages"] or DEFAULT_PAGES
 
     def clean(self) -> dict[str, Any]:
         entered = super().clean() or self.cleaned_data

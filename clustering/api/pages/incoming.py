@@ -12,6 +12,7 @@ from rest_framework.request import Request
 
 from clustering.dom.addresses import BadAddress
 from clustering.services.crawl import crawling
+from clustering.services.crawl.limits import MAX_DELAY, MAX_PAGES
 from clustering.services.pages import search_log, uploaded_pages
 from vertex.core.api.endpoints import AtSite, endpoint
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
@@ -21,8 +22,6 @@ from vertex.core.models import Role, Scope, Site
 from vertex.core.services.files import uploads
 from vertex.core.services.jobs.requests import enqueue
 
-MAX_PAGES = 10_000_000
-MAX_DELAY = 3600
 STRATEGIES = [(str(strategy.value), str(strategy.label)) for strategy in crawling.Strategy]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.request import Request
 
+from clustering.services.crawl.limits import MAX_DELAY
 from clustering.services.sites import retention, sites
 from vertex.core.api.endpoints import ApiView, endpoint
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
@@ -15,8 +16,6 @@ from vertex.core.api.permissions import caller_of, visible_site
 from vertex.core.api.serializers import Body, ListQuery, RowSerializer, listed
 from vertex.core.models import Role, Scope, Site
 from vertex.core.models.sites import SITE_NAME
-
-MAX_DELAY = 3600
 
 
 class SiteRow(RowSerializer):

@@ -7,7 +7,8 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from clustering.services.crawl.crawl_results import CrawlLine
-from clustering.services.crawl.list_crawling import MAX_PAGES, list_crawl_request
+from clustering.services.crawl.limits import DEFAULT_PAGES
+from clustering.services.crawl.list_crawling import list_crawl_request
 from vertex.core.management.output import WorkCommand, whole_number
 
 
@@ -29,9 +30,9 @@ class Command(WorkCommand):
         parser.add_argument(
             "--max-pages",
             type=whole_number,
-            default=MAX_PAGES,
+            default=DEFAULT_PAGES,
             metavar="N",
-            help=f"fetch at most this many pages (default: {MAX_PAGES:,})",
+            help=f"fetch at most this many pages (default: {DEFAULT_PAGES:,})",
         )
         parser.add_argument(
             "--delay", type=float, metavar="SECONDS", help="between two requests to a host"

@@ -9,6 +9,7 @@ crawler        a crawl at work: one thread stores, others wait for hosts
 host_queue     a crawl's requests to one host
 fetch_threads  the threads that fetch from one host
 frontier       the pages still to visit, as rows
+limits         how far and how fast a crawl goes: checked once, whoever asks
 crawl_results  answers, judged and stored
 hosts          the leases, pauses and robots.txt of hosts
 

@@ -7,22 +7,21 @@ pages.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import asdict
 from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.utils import timezone
 
-from clustering.dom.addresses import BadAddress, belongs_to_site, normalise_url
-from clustering.fetching.politeness import MAX_PAUSE
 from clustering.models import Page
 from clustering.services.crawl.crawl_results import CrawlLine, CrawlWriter
 from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.exploring import explore_site
 from clustering.services.crawl.frontier import Frontier
+from clustering.services.crawl.limits import CrawlLimits, entry_at
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest
@@ -146,16 +145,6 @@ def _checked_params(
         raise ValidationError(
             f"{strategy!r} is no strategy; use one of {', '.join(Strategy.values)}"
         )
-    if max_pages is not None and max_pages < 1:
-        raise ValidationError(f"the number of pages must be at least 1, not {max_pages}")
-    if delay is not None and not (math.isfinite(delay) and 0 <= delay <= MAX_PAUSE.total_seconds()):
-        raise ValidationError(f"the delay must be between 0 and 3600 seconds, not {delay}")
-    try:
-        url = normalise_url(entry or site.root_url)
-    except BadAddress as error:
-        raise ValidationError(str(error)) from None
-    if not belongs_to_site(url, site.root_url, site.extra_hosts):
-        raise ValidationError(
-            f"{url} does not belong to the site {site.name}, whose root is {site.root_url}"
-        )
-    return {"entry": url, "max_pages": max_pages, "delay": delay, "strategy": str(strategy)}
+    limits = CrawlLimits(max_pages, delay)
+    url = entry_at(site, entry or site.root_url)
+    return {"entry": url} | asdict(limits) | {"strategy": str(strategy)}

@@ -8,22 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import closing
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
-from django.core.exceptions import ValidationError
-
-from clustering.dom.addresses import BadAddress, belongs_to_site, normalise_url, url_hash
+from clustering.dom.addresses import url_hash
 from clustering.models import Page
 from clustering.services.crawl.crawl_results import MAX_REDIRECTS, CrawlWriter
 from clustering.services.crawl.crawler import Crawler
 from clustering.services.crawl.frontier import Frontier, LinkTarget
+from clustering.services.crawl.limits import DEFAULT_PAGES, CrawlLimits, entry_at
 from clustering.services.lists.list_tables import ListTable, tables_of_snapshot
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest
-
-MAX_PAGES: Final = 1_000  # of a list with its details, by default
 
 
 def list_crawl_request(
@@ -32,27 +29,18 @@ def list_crawl_request(
     url: str,
     follows_pages: bool = True,
     follows_details: bool = True,
-    max_pages: int = MAX_PAGES,
+    max_pages: int = DEFAULT_PAGES,
     delay: float | None = None,
 ) -> JobRequest:
     """Describe the crawl of a list, the pages on which it continues, and those of its records.
 
     With neither it fetches the one page. Raises ValidationError where that cannot be done.
     """
-    if max_pages < 1:
-        raise ValidationError(f"the number of pages must be at least 1, not {max_pages}")
-    try:
-        entry = normalise_url(url)
-    except BadAddress as error:
-        raise ValidationError(str(error)) from None
-    if not belongs_to_site(entry, site.root_url, site.extra_hosts):
-        raise ValidationError(
-            f"{entry} does not belong to the site {site.name}, whose root is {site.root_url}"
-        )
+    limits = CrawlLimits(max_pages, delay)
+    entry = entry_at(site, url)
     params = {
         "entry": entry,
-        "max_pages": max_pages,
-        "delay": delay,
+        **asdict(limits),
         "follows_pages": follows_pages,
         "follows_details": follows_details,
     }

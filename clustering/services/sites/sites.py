@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -10,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from clustering.dom.addresses import BadAddress, netloc_of, normalise_url
+from clustering.services.crawl.limits import MAX_DELAY, is_delay
 from vertex.core.exceptions import AlreadyExists
 from vertex.core.models import Site, User
 from vertex.core.models.sites import SITE_NAME
@@ -17,7 +17,6 @@ from vertex.core.services.people import audit
 from vertex.core.texts import storable
 
 MAX_EXTRA_HOSTS = 50
-MAX_CRAWL_DELAY = 3600.0  # seconds
 MAX_SNAPSHOTS_KEPT = 10_000
 SETTINGS = ("title", "extra_hosts", "crawl_delay", "obey_robots", "render", "snapshots_kept")
 
@@ -145,10 +144,8 @@ def _checked_hosts(hosts: Iterable[str]) -> list[str]:
 
 
 def _checked_delay(delay: float) -> float:
-    if not (math.isfinite(delay) and 0 <= delay <= MAX_CRAWL_DELAY):
-        raise BadSite(
-            "crawl_delay", f"{delay} is no pause; give 0 to {MAX_CRAWL_DELAY:.0f} seconds."
-        )
+    if not is_delay(delay):
+        raise BadSite("crawl_delay", f"{delay} is no pause; give 0 to {MAX_DELAY:.0f} seconds.")
     return float(delay)
 
 
