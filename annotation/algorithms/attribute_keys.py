@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from string import ascii_lowercase, ascii_uppercase
 
-RESERVED = frozenset("gjkux")  # what they do is the same on every page
+# What these do is the same on every page.
+RESERVED = frozenset("gjkux")
+RESERVED_CAPITALS = frozenset("UX")
 
 
 def keys_of(names: Iterable[str]) -> dict[str, str]:
@@ -15,16 +17,12 @@ def keys_of(names: Iterable[str]) -> dict[str, str]:
     {'price': 'p', 'place': 'l', 'unit': 'n'}
     """
     key_by_name: dict[str, str] = {}
-    taken: set[str] = set()
+    small = [letter for letter in ascii_lowercase if letter not in RESERVED]
+    capitals = [letter for letter in ascii_uppercase if letter not in RESERVED_CAPITALS]
+    used: set[str] = set()
     for name in names:
-        wanted = [
-            letter
-            for letter in name.lower()
-            if letter in ascii_lowercase and letter not in RESERVED
-        ]
-        others = [letter for letter in ascii_lowercase if letter not in RESERVED]
-        capitals = [letter for letter in ascii_uppercase if letter not in {"U", "X"}]
-        key = next((key for key in (*wanted, *others, *capitals) if key not in taken), "")
+        own = [letter for letter in name.lower() if letter in small]
+        key = next((letter for letter in (*own, *small, *capitals) if letter not in used), "")
         key_by_name[name] = key
-        taken.add(key)
+        used.add(key)
     return key_by_name

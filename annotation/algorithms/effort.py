@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-LONGEST_PAUSE: Final = 60.0  # seconds
+MAX_PAUSE: Final = 60.0  # seconds
 OPENED, DONE, KEY, CLICK = "page_opened", "page_done", "key", "click"
 ACCEPTED, CORRECTED, UNDONE = "accepted", "corrected", "undone"
 KINDS: Final = (OPENED, DONE, KEY, CLICK, ACCEPTED, CORRECTED, UNDONE)
@@ -61,7 +61,7 @@ def _seconds(action: Action, last_at: float | None) -> float:
     """Return how long an action took; a page that was just opened took nothing yet."""
     if last_at is None or action.kind == OPENED:
         return 0.0
-    return min(max(action.at - last_at, 0.0), LONGEST_PAUSE)
+    return min(max(action.at - last_at, 0.0), MAX_PAUSE)
 
 
 def _add(sums: Sums, action: Action, seconds: float) -> None:

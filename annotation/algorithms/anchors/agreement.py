@@ -13,7 +13,7 @@ from annotation.algorithms.anchors.anchoring import Anchor
 from annotation.algorithms.anchors.node_paths import select_node
 from annotation.algorithms.anchors.page_texts import PageTexts
 
-Place = tuple[int, int] | tuple[str, str]  # a stretch of the page's text, or a path and a text
+Stretch = tuple[int, int] | tuple[str, str]  # a part of the page's text, or an XPath and a text
 
 SAME: Final = "same"
 PART: Final = "part"
@@ -23,58 +23,55 @@ ABSENCE: Final = "absence"
 
 
 def compare_marks(page: PageTexts, first: Sequence[Anchor], second: Sequence[Anchor]) -> str:
-    """Say how far two people agree about an attribute; no anchors mean that it is not on the page.
+    """Return how far two people agree about an attribute; no anchors mean that it is not on the page.
 
     The best of these holds: the same values at the same places, values in the same nodes or that overlap, the
     same texts elsewhere, something else; or only one of them says that it is not there. Raises AnchorProblem.
     """
     if not first or not second:
         return SAME if not first and not second else ABSENCE
-    mine, theirs = _values(page, first), _values(page, second)
-    if mine == theirs:
+    first_values, second_values = _values(page, first), _values(page, second)
+    if first_values == second_values:
         return SAME
-    if _nodes(page, first) == _nodes(page, second) or _overlap(mine, theirs):
+    if _nodes(page, first) == _nodes(page, second) or _overlap(first_values, second_values):
         return PART
     if sorted(anchor.quote for anchor in first) == sorted(anchor.quote for anchor in second):
         return TEXT
     return OTHER
 
 
-def _values(page: PageTexts, anchors: Iterable[Anchor]) -> set[Place]:
-    """Return where the values stand."""
-    return {
-        (anchor.xpath, anchor.quote)
-        if anchor.position is None
-        else (anchor.position, anchor.position + len(anchor.quote))
-        for anchor in _resolved(page, anchors)
-    }
-
-
-def _resolved(page: PageTexts, anchors: Iterable[Anchor]) -> list[Anchor]:
+def _values(page: PageTexts, anchors: Iterable[Anchor]) -> set[Stretch]:
+    """Return where the values stand. Raises AnchorProblem where an XPath leads nowhere."""
+    stretches: set[Stretch] = set()
     for anchor in anchors:
-        select_node(page.tree, anchor.xpath)  # a path that leads nowhere is told, not compared
-    return list(anchors)
+        select_node(page.tree, anchor.xpath)
+        if anchor.position is None:
+            stretches.add((anchor.xpath, anchor.quote))
+        else:
+            stretches.add((anchor.position, anchor.position + len(anchor.quote)))
+    return stretches
 
 
-def _nodes(page: PageTexts, anchors: Iterable[Anchor]) -> set[Place]:
+def _nodes(page: PageTexts, anchors: Iterable[Anchor]) -> set[Stretch]:
     """Return where the nodes of the values stand."""
-    places: set[Place] = set()
+    stretches: set[Stretch] = set()
     for anchor in anchors:
         node = select_node(page.tree, anchor.xpath)
         span = None if node.name else page.span(node.element, node.number)
-        places.add(span or (node.xpath, anchor.end_xpath))
-    return places
+        stretches.add(span or (node.xpath, anchor.end_xpath))
+    return stretches
 
 
-def _overlap(mine: Iterable[Place], theirs: Iterable[Place]) -> bool:
-    """Say whether each value of either person shares some text with one of the other's."""
-    one, other = list(mine), list(theirs)
-    return all(any(_touch(a, b) for b in other) for a in one) and all(
-        any(_touch(a, b) for a in one) for b in other
-    )
+def _overlap(first: Iterable[Stretch], second: Iterable[Stretch]) -> bool:
+    """Return whether each value of either person shares some text with one of the other's."""
+    return _is_touched(first, second) and _is_touched(second, first)
 
 
-def _touch(one: Place, other: Place) -> bool:
-    if isinstance(one[0], int) and isinstance(other[0], int):
-        return bool(one[0] < other[1] and other[0] < one[1])
-    return one[0] == other[0]
+def _is_touched(stretches: Iterable[Stretch], others: Iterable[Stretch]) -> bool:
+    return all(any(_touch(stretch, other) for other in others) for stretch in stretches)
+
+
+def _touch(stretch: Stretch, other: Stretch) -> bool:
+    if isinstance(stretch[0], int) and isinstance(other[0], int):
+        return bool(stretch[0] < other[1] and other[0] < stretch[1])
+    return stretch[0] == other[0]

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from lxml.etree import _Element
 
-MAX_FOUND = 2_000
+MAX_ALIKE = 2_000
 
 
 def find_alike(examples: Sequence[_Element]) -> list[_Element]:
@@ -24,18 +24,16 @@ def find_alike(examples: Sequence[_Element]) -> list[_Element]:
     """
     if not examples:
         return []
-    common = (
-        _common_ancestor(examples) if len(set(examples)) > 1 else _listing_ancestor(examples[0])
-    )
+    unique = list(dict.fromkeys(examples))
+    common = _common_ancestor(unique) if len(unique) > 1 else _listing_ancestor(unique[0])
     if common is None:
-        return list(dict.fromkeys(examples))
-    ways = [_way_down(common, example) for example in examples]
-    if not all(ways) or len({len(way) for way in ways}) > 1:
-        return list(dict.fromkeys(examples))
-    found = [one for one in _follow(common, ways, 0) if one not in examples]
-    kept = [*dict.fromkeys(examples), *found[:MAX_FOUND]]
-    order = {element: place for place, element in enumerate(common.iter("*"))}
-    return sorted(kept, key=lambda element: order[element])
+        return unique
+    paths = [_path_down(common, example) for example in unique]
+    if not all(paths) or len({len(path) for path in paths}) > 1:
+        return unique
+    others = [element for element in _follow(common, paths, 0) if element not in unique]
+    order = {element: index for index, element in enumerate(common.iter("*"))}
+    return sorted([*unique, *others[:MAX_ALIKE]], key=lambda element: order[element])
 
 
 def find_records_alike(first: _Element, last: _Element | None = None) -> list[list[_Element]]:
@@ -45,23 +43,22 @@ def find_records_alike(first: _Element, last: _Element | None = None) -> list[li
     """
     if last is None or last is first:
         record = _outermost_alone(first)
-        return [[one] for one in _alike_siblings(record)]
+        return [[element] for element in _alike_siblings(record)]
     run = _run_between(first, last)
     parent = run[0].getparent()
     siblings = run if parent is None else list(parent.iterchildren("*"))
     begin, length = siblings.index(run[0]), len(run)
-    found = [run]
-    found += _runs(siblings, run, range(begin + length, len(siblings) - length + 1), length)
+    after = _runs(siblings, run, range(begin + length, len(siblings) - length + 1), length)
     before = _runs(siblings, run, range(begin - length, -1, -1), length)
-    return before[::-1] + found
+    return [*before[::-1], run, *after]
 
 
 def is_alike(one: _Element, other: _Element) -> bool:
-    """Say whether two elements have the same tag and share a class, or have none."""
+    """Return whether two elements have the same tag and share a class, or have none."""
     if one.tag != other.tag:
         return False
-    mine, others = _classes(one), _classes(other)
-    return bool(mine & others) or not (mine or others)
+    classes, other_classes = _classes(one), _classes(other)
+    return bool(classes & other_classes) or not (classes or other_classes)
 
 
 def _classes(element: _Element) -> set[str]:
@@ -72,7 +69,7 @@ def _alike_siblings(element: _Element) -> list[_Element]:
     parent = element.getparent()
     if parent is None:
         return [element]
-    return [one for one in parent.iterchildren("*") if is_alike(one, element)]
+    return [child for child in parent.iterchildren("*") if is_alike(child, element)]
 
 
 def _listing_ancestor(element: _Element) -> _Element | None:
@@ -92,7 +89,7 @@ def _outermost_alone(element: _Element) -> _Element:
 
 
 def _common_ancestor(elements: Sequence[_Element]) -> _Element | None:
-    lines = [[*reversed(list(one.iterancestors()))] for one in elements]
+    lines = [list(element.iterancestors())[::-1] for element in elements]
     common = None
     for steps in zip(*lines, strict=False):
         if any(step is not steps[0] for step in steps):
@@ -101,30 +98,36 @@ def _common_ancestor(elements: Sequence[_Element]) -> _Element | None:
     return common
 
 
-def _way_down(ancestor: _Element, element: _Element) -> list[_Element]:
+def _path_down(ancestor: _Element, element: _Element) -> list[_Element]:
     """Return the elements below an ancestor down to an element."""
-    way = [element]
-    while (parent := way[-1].getparent()) is not None and parent is not ancestor:
-        way.append(parent)
-    return way[::-1]
+    path = [element]
+    parent = element.getparent()
+    while parent is not None and parent is not ancestor:
+        path.append(parent)
+        parent = parent.getparent()
+    return path[::-1]
 
 
-def _follow(element: _Element, ways: list[list[_Element]], depth: int) -> Iterator[_Element]:
-    """Yield the elements below one that stand as the ends of the ways do."""
-    if depth == len(ways[0]):
+def _follow(element: _Element, paths: list[list[_Element]], depth: int) -> Iterator[_Element]:
+    """Yield the elements below one that stand as the ends of the paths do."""
+    if depth == len(paths[0]):
         yield element
         return
-    steps = [way[depth] for way in ways]
-    nths = {_nth(step) for step in steps}
+    steps = [path[depth] for path in paths]
+    indices = {_index_among_alike(step) for step in steps}
     for child in element.iterchildren("*"):
-        is_at_place = depth == 0 or len(nths) > 1 or _nth(child) in nths
-        if is_at_place and any(is_alike(child, step) for step in steps):
-            yield from _follow(child, ways, depth + 1)
+        # The first step leads to any sibling; a later one to where all examples stand.
+        is_free = depth == 0 or len(indices) > 1
+        if not is_free and _index_among_alike(child) not in indices:
+            continue
+        if any(is_alike(child, step) for step in steps):
+            yield from _follow(child, paths, depth + 1)
 
 
-def _nth(element: _Element) -> int:
-    """Return the place of an element among the siblings that look like it."""
-    return sum(1 for one in element.itersiblings("*", preceding=True) if is_alike(one, element))
+def _index_among_alike(element: _Element) -> int:
+    """Return the index of an element among the siblings that look like it."""
+    before = element.itersiblings("*", preceding=True)
+    return sum(is_alike(sibling, element) for sibling in before)
 
 
 def _run_between(first: _Element, last: _Element) -> list[_Element]:
@@ -132,23 +135,23 @@ def _run_between(first: _Element, last: _Element) -> list[_Element]:
     common = _common_ancestor([first, last])
     if common is None:
         return [first]
-    one, other = _way_down(common, first)[0], _way_down(common, last)[0]
     siblings = list(common.iterchildren("*"))
-    begin, end = sorted((siblings.index(one), siblings.index(other)))
+    around = [_path_down(common, first)[0], _path_down(common, last)[0]]
+    begin, end = sorted(siblings.index(sibling) for sibling in around)
     return siblings[begin : end + 1]
 
 
 def _runs(
-    siblings: list[_Element], run: list[_Element], places: range, length: int
+    siblings: list[_Element], run: list[_Element], starts: range, length: int
 ) -> list[list[_Element]]:
-    """Return the runs alike that begin at one of the places, none of them overlapping another."""
-    found: list[list[_Element]] = []
-    busy_from = busy_to = -1
-    for place in places:
-        if busy_from - length < place < busy_to:
-            continue
-        window = siblings[place : place + length]
+    """Return the runs alike that begin at one of the starts, none of them overlapping another."""
+    runs: list[list[_Element]] = []
+    last_start = last_end = -1
+    for start in starts:
+        if last_start - length < start < last_end:
+            continue  # it overlaps the run before
+        window = siblings[start : start + length]
         if len(window) == length and all(map(is_alike, window, run)):
-            found.append(window)
-            busy_from, busy_to = place, place + length
-    return found
+            runs.append(window)
+            last_start, last_end = start, start + length
+    return runs

@@ -29,10 +29,10 @@ from annotation.algorithms.anchors.page_texts import PageTexts, TextNode, is_wit
 from clustering.dom.visible import INVISIBLE_TAGS
 from clustering.values.displayed import displayed
 
-CONTEXT = 32  # characters of prefix and suffix
-MAX_VALUE = 200_000  # characters
-MAX_PLACES = 1_000  # of one quote on a page
-MAX_CHOICE = 200  # nodes of one XPath among which a text may decide
+CONTEXT_CHARS = 32  # of prefix and suffix
+MAX_VALUE_CHARS = 200_000
+MAX_OCCURRENCES = 1_000  # of one quote on a page
+MAX_CANDIDATES = 200  # nodes of one XPath among which a text may decide
 
 How: TypeAlias = Literal["xpath", "quote", "position"]
 
@@ -136,7 +136,7 @@ def anchor_node(page: PageTexts, xpath: str, text: str = "", end_xpath: str = ""
     """
     text = _checked(text)
     nodes = select_nodes(page.tree, xpath)
-    if 1 < len(nodes) <= MAX_CHOICE and text:
+    if 1 < len(nodes) <= MAX_CANDIDATES and text:
         showing = [node for node in nodes if displayed_text(page, node) == text]
         nodes = showing or [node for node in nodes if locate(displayed_text(page, node), text)]
     node = nodes[0] if len(nodes) == 1 else select_node(page.tree, xpath)
@@ -255,8 +255,8 @@ def _locate_squeezed(shown: str, text: str) -> tuple[int, int] | None:
 
 
 def _checked(text: str) -> str:
-    if len(text) > MAX_VALUE:
-        raise AnchorProblem(f"the text is longer than {MAX_VALUE:,} characters")
+    if len(text) > MAX_VALUE_CHARS:
+        raise AnchorProblem(f"the text is longer than {MAX_VALUE_CHARS:,} characters")
     return displayed(text)
 
 
@@ -281,8 +281,8 @@ def context_around(page: PageTexts, position: int | None, length: int) -> dict[s
         return {}
     after = position + length
     return {
-        "prefix": page.whole[max(0, position - CONTEXT) : position],
-        "suffix": page.whole[after : after + CONTEXT],
+        "prefix": page.whole[max(0, position - CONTEXT_CHARS) : position],
+        "suffix": page.whole[after : after + CONTEXT_CHARS],
     }
 
 
@@ -403,8 +403,8 @@ def _anchor_at(page: PageTexts, place: int, anchor: Anchor) -> Anchor:
 
 def _likeness(whole: str, place: int, anchor: Anchor) -> int:
     """Return how many characters around a place are those that stood around the anchor."""
-    before = whole[max(0, place - CONTEXT) : place]
-    after = whole[place + len(anchor.quote) :][:CONTEXT]
+    before = whole[max(0, place - CONTEXT_CHARS) : place]
+    after = whole[place + len(anchor.quote) :][:CONTEXT_CHARS]
     return _n_common(before[::-1], anchor.prefix[::-1]) + _n_common(after, anchor.suffix)
 
 
@@ -416,7 +416,7 @@ def _n_common(one: str, other: str) -> int:
 def _places(whole: str, text: str) -> Iterator[int]:
     """Yield where a text stands between word boundaries."""
     place, n_found = whole.find(text), 0
-    while place >= 0 and text and n_found < MAX_PLACES:
+    while place >= 0 and text and n_found < MAX_OCCURRENCES:
         end = place + len(text)
         if not (is_within_word(whole, place) or is_within_word(whole, end)):
             yield place

@@ -1,4 +1,4 @@
-"""Say in words where a node stands and what it holds: its path, its texts, its attributes.
+"""Describe in words where a node stands and what it holds: its path, its texts, its attributes.
 
 An element is called by its tag with its id or its first two classes: `span.price`. What a node holds is
 everything that could be a value: its text, each of its text nodes, its attributes, the link around it, the
@@ -21,7 +21,7 @@ from annotation.algorithms.anchors.picking import NumberedPage
 from clustering.values.displayed import displayed
 
 MAX_VALUES = 80
-MAX_SNIPPET = 80
+MAX_SNIPPET_CHARS = 80
 PICTURES = frozenset({"img", "picture", "svg", "video", "input", "iframe", "object"})
 _JSON_PAIR = re.compile(r'"([\w@:.-]{1,60})"\s*:\s*("(?:[^"\\]|\\.){1,500}"|-?\d[\d.]{0,30})')
 _UNWANTED = re.compile(r"^(?:on|style$|class$|id$)")
@@ -40,11 +40,11 @@ class NodeValue:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a reader is told of each element of a page while going through it."""
+    """What a reader hears of each element of a page while going through it."""
 
     parents: list[int]  # the number of each element's parent; -1 for the root
     labels: list[str]
-    label_of: list[int]  # of each element, the place of its name among the labels
+    label_of: list[int]  # of each element, the index of its name among the labels
     texts: dict[int, str]  # what the elements with a text of their own show, shortened
     shown: list[int]  # the numbers of those that show anything
 
@@ -57,9 +57,11 @@ def label_of(element: _Element) -> str:
     'p.price.now'
     """
     name = element.get("id")
-    if name and len(name) <= MAX_SNIPPET and " " not in name:
+    if name and len(name) <= MAX_SNIPPET_CHARS and " " not in name:
         return f"{element.tag}#{name}"
-    return ".".join([str(element.tag), *(element.get("class") or "").split()[:2]])[:MAX_SNIPPET]
+    return ".".join([str(element.tag), *(element.get("class") or "").split()[:2]])[
+        :MAX_SNIPPET_CHARS
+    ]
 
 
 def path_in_words(page: NumberedPage, number: int) -> list[tuple[int, str]]:
@@ -70,13 +72,13 @@ def path_in_words(page: NumberedPage, number: int) -> list[tuple[int, str]]:
 
 
 def outline(page: NumberedPage) -> Outline:
-    """Return what is told of each element of a page."""
-    place_by_label: dict[str, int] = {}
+    """Return the names, parents and texts of the elements of a page."""
+    index_by_label: dict[str, int] = {}
     parents, labels = [], []
     for element in page.elements:
         parent = element.getparent()
         parents.append(-1 if parent is None else page.number_of(parent))
-        labels.append(place_by_label.setdefault(label_of(element), len(place_by_label)))
+        labels.append(index_by_label.setdefault(label_of(element), len(index_by_label)))
     texts: dict[int, str] = {}
     for text in page.texts.nodes:
         if not text.is_in_head:
@@ -86,7 +88,7 @@ def outline(page: NumberedPage) -> Outline:
         if element.tag in PICTURES:
             shown.add(number)
             texts.setdefault(number, _cut(element.get("alt") or element.get("title") or ""))
-    return Outline(parents, list(place_by_label), labels, texts, sorted(shown))
+    return Outline(parents, list(index_by_label), labels, texts, sorted(shown))
 
 
 def values_of(page: PageTexts, element: _Element) -> list[NodeValue]:
@@ -120,16 +122,12 @@ def _head_values_of(page: PageTexts, element: _Element) -> list[NodeValue]:
             NodeValue("title", PageNode(element).xpath, displayed_text(page, PageNode(element)))
         ]
     name = "content" if element.tag == "meta" else "href"
-    said = (
-        element.get("property")
-        or element.get("name")
-        or element.get("itemprop")
-        or element.get("rel")
-    )
-    if not said or not element.get(name):
+    naming = ("property", "name", "itemprop", "rel")
+    title = next((element.get(key) for key in naming if element.get(key)), "")
+    if not title or not element.get(name):
         return []
     node = PageNode(element, name=name)
-    return [NodeValue(f"{element.tag} {said}", node.xpath, displayed_text(page, node))]
+    return [NodeValue(f"{element.tag} {title}", node.xpath, displayed_text(page, node))]
 
 
 def _all_values(page: PageTexts, element: _Element) -> Iterator[NodeValue]:
@@ -175,4 +173,4 @@ def _decoded(literal: str) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= MAX_SNIPPET else f"{text[: MAX_SNIPPET - 1]}…"
+    return text if len(text) <= MAX_SNIPPET_CHARS else f"{text[: MAX_SNIPPET_CHARS - 1]}…"

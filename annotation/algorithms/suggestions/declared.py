@@ -5,7 +5,7 @@ Notation:   A declaration is the path of a property from the thing ("offers.pric
 Readings:   Of several things in JSON-LD those come first that pages are about; organisations, sites and
             lists of crumbs come last. The thing around the first h1 is what a page with microdata is about.
             A list of texts joined by commas under `keywords` is several values.
-Cost:       Linear in the declarations, of which MOST count.
+Cost:       Linear in the declarations, of which MAX_DECLARATIONS count.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from clustering.dom.declared import (
 )
 from clustering.values.displayed import displayed
 
-MOST: Final = 1_500  # declarations of one page
+MAX_DECLARATIONS: Final = 1_500  # of one page
 MAX_THINGS_OF_LIST: Final = 100
 MAX_DEPTH: Final = 6
-LONGEST: Final = 4_000  # characters of a value
+MAX_VALUE_CHARS: Final = 4_000
 _ENUMERATION = re.compile(r"https?://schema\.org/([A-Z][A-Za-z]+)$")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _EMPTY: Final = frozenset(
@@ -64,10 +64,10 @@ def read_declared(tree: _Element) -> list[Declared]:
     found: list[Declared] = []
     for reader in (_json_values, _element_values, _meta_values):
         for one in reader(tree):
-            value = displayed(one.value[:LONGEST])
+            value = displayed(one.value[:MAX_VALUE_CHARS])
             if value:
                 found.append(Declared(one.path, value, one.source, one.node, one.weight))
-            if len(found) >= MOST:
+            if len(found) >= MAX_DECLARATIONS:
                 return found
     return found
 

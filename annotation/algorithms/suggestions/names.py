@@ -12,7 +12,7 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-SHORTEST_STEM: Final = 3
+MIN_STEM_CHARS: Final = 3
 
 # Names of attributes, then | properties, then | labels.
 MEANINGS: Final = """
@@ -253,8 +253,8 @@ def meaning_of(attribute: str) -> Meaning:
     for names, properties, labels in _entries():
         if key in names:
             own = frozenset({" ".join(words), *labels})
-            told = tuple(dict.fromkeys((*properties, attribute)))
-            return Meaning(told, _stems(own), key in _TITLES, properties[0])
+            paths = tuple(dict.fromkeys((*properties, attribute)))
+            return Meaning(paths, _stems(own), key in _TITLES, properties[0])
     return Meaning((attribute,), _stems(frozenset({" ".join(words)})), key in _TITLES, key)
 
 
@@ -290,7 +290,7 @@ def label_key(text: str) -> str:
 
 @lru_cache(maxsize=65536)
 def names_it(labels: frozenset[str], words: tuple[str, ...]) -> float:
-    """Say how well the words of a class or an id are one of the labels: 1 where they are one, less with more.
+    """Return how well the words of a class or an id are one of the labels: 1 where they are one, else less.
 
     >>> names_it(frozenset({"price"}), ("price",)), names_it(frozenset({"price"}), ("product", "price"))
     (1.0, 0.7)
@@ -300,28 +300,26 @@ def names_it(labels: frozenset[str], words: tuple[str, ...]) -> float:
     stems = [*words[:-1], _stem(words[-1])]
     if " ".join(stems) in labels or "".join(stems) in labels:
         return 1.0
-    return (
-        0.7 if len(stems) > 1 and (stems[-1] in labels or " ".join(stems[-2:]) in labels) else 0.0
-    )
+    if len(stems) > 1 and (stems[-1] in labels or " ".join(stems[-2:]) in labels):
+        return 0.7
+    return 0.0
 
 
 def _stems(labels: frozenset[str]) -> frozenset[str]:
-    return frozenset(key for label in labels if (key := label_key(label)))
+    keys = (label_key(label) for label in labels)
+    return frozenset(key for key in keys if key)
 
 
 def _stem(word: str) -> str:
-    return (
-        word[:-1]
-        if len(word) > SHORTEST_STEM and word.endswith("s") and not word.endswith("ss")
-        else word
-    )
+    is_plural = word.endswith("s") and not word.endswith("ss")
+    return word[:-1] if is_plural and len(word) > MIN_STEM_CHARS else word
 
 
 @lru_cache(maxsize=1)
 def _entries() -> list[tuple[frozenset[str], tuple[str, ...], frozenset[str]]]:
-    found = []
+    entries = []
     for line in re.split(r"\n(?! )", MEANINGS.strip()):
         names, properties, labels = line.split("|")
-        said = frozenset(" ".join(label.split()) for label in labels.split(","))
-        found.append((frozenset(names.split()), tuple(properties.split()), said))
-    return found
+        label_words = frozenset(" ".join(label.split()) for label in labels.split(","))
+        entries.append((frozenset(names.split()), tuple(properties.split()), label_words))
+    return entries

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.algorithms.effort import KINDS, LONGEST_PAUSE, Action, sum_up
+from annotation.algorithms.effort import KINDS, MAX_PAUSE, Action, sum_up
 
 NAME, PRICE = 7, 8
 
@@ -29,7 +29,7 @@ def test_the_time_before_an_action_belongs_to_its_attribute_and_page() -> None:
 
 
 def test_a_long_pause_counts_as_a_minute() -> None:
-    assert LONGEST_PAUSE == sum_up([Action(1, None, "key", 5000.0)], {1: 0.0})[1, None].seconds
+    assert MAX_PAUSE == sum_up([Action(1, None, "key", 5000.0)], {1: 0.0})[1, None].seconds
 
 
 def test_what_was_done_before_the_page_was_left_adds_no_time() -> None:
