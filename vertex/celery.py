@@ -20,7 +20,7 @@ LONGEST_TASK = timedelta(
     days=7
 )  # a broker waits this long for an answer; a second ring does no harm
 # A ring comes from a request that somebody waits for, and the sweeper repeats it: no use in trying for long.
-PATIENCE = {
+CONNECTION_RETRIES = {
     "max_retries": 1,
     "interval_start": 0,
     "interval_step": 0.2,
@@ -47,13 +47,13 @@ def transport_options(broker: str) -> dict[str, Any]:
     if broker.startswith("filesystem:"):
         return dict(use_folder(settings.VAR_DIR / "broker"))
     if is_rabbitmq(broker):
-        return {"confirm_publish": True, **PATIENCE}
+        return {"confirm_publish": True, **CONNECTION_RETRIES}
     return {
         "visibility_timeout": int(LONGEST_TASK.total_seconds()),
         "socket_connect_timeout": 2,
         "socket_keepalive": True,
         "health_check_interval": 30,
-        **PATIENCE,
+        **CONNECTION_RETRIES,
     }
 
 
@@ -107,7 +107,7 @@ app.conf.beat_schedule = {
 
 @worker_ready.connect
 def warn_of_old_rabbitmq(sender: Any, **_kwargs: object) -> None:
-    """Tell of a RabbitMQ that closes the channel of a worker whose job takes longer than 30 minutes."""
+    """Warn of a RabbitMQ that closes the channel of a worker whose job takes longer than 30 minutes."""
     if not is_rabbitmq(BROKER):
         return
     version = str(sender.connection.connection.server_properties.get("version", ""))
@@ -122,8 +122,8 @@ def warn_of_old_rabbitmq(sender: Any, **_kwargs: object) -> None:
 
 
 @worker_ready.connect
-def show_life(sender: Any, **_kwargs: object) -> None:
-    """Let a new worker show life at once, not only at the next tick."""
+def record_heartbeat(sender: Any, **_kwargs: object) -> None:
+    """Record the heartbeat of a new worker at once, not only at the next tick."""
     for queue in sender.app.amqp.queues.consume_from:
         if queue in WORK_QUEUES:
             app.send_task("clustering.show_life", args=[queue], queue=queue)

@@ -51,7 +51,7 @@ def use_own_time_zone(get_response: GetResponse) -> GetResponse:
 
 
 class AskForNewPassword:
-    """Let whoever has a password that others know do nothing before changing it."""
+    """Stop whoever has a password that others know from doing anything before changing it."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response

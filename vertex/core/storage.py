@@ -1,4 +1,4 @@
-"""Keep page bodies under the hash of their content: compressed, written once, verified when read.
+"""Store page bodies under the hash of their content: compressed, written once, verified when read.
 
 A body is written to a temporary file, which is synced and renamed, and its folder is synced: under any kill
 or power cut a name stands for a whole body or for none.
@@ -81,11 +81,11 @@ class PageStore:
         self.folder = folder
 
     def put(self, body: bytes) -> str:
-        """Keep a body and return its name. Raises DiskFull."""
+        """Store a body and return its name. Raises DiskFull."""
         return self.put_many([body])[0]
 
     def put_many(self, bodies: Iterable[bytes]) -> list[str]:
-        """Keep bodies and return their names in order; then no power cut loses them. Raises DiskFull."""
+        """Store bodies and return their names in order; no power cut loses them then. Raises DiskFull."""
         named = [(sha256(body).hexdigest(), body) for body in bodies]
         body_by_name = dict(named)
         try:
@@ -119,7 +119,7 @@ class PageStore:
         return body
 
     def has(self, name: str) -> bool:
-        """Say whether there is a file for this body, without reading it."""
+        """Return whether there is a file for this body, without reading it."""
         return _NAME.fullmatch(name) is not None and self._path(name).is_file()
 
     def delete(self, name: str, *, older_than: timedelta | None = None) -> bool:
@@ -149,7 +149,7 @@ class PageStore:
 
     @contextmanager
     def held(self, *, exclusively: bool = False) -> Iterator[None]:
-        """Keep sweeps away, or, for a sweep, everybody who holds the store; writers go on."""
+        """Hold a lock against sweeps or, for a sweep, against all holders; writers go on."""
         with self._locked("held", exclusively=exclusively):
             yield
 

@@ -87,7 +87,7 @@ class Transport(filesystem.Transport):
 
 
 def use_folder(folder: Path) -> dict[str, str]:
-    """Let `filesystem://` mean this transport, and return its options for messages in the folder."""
+    """Register this transport as `filesystem://`, and return its options for messages in the folder."""
     TRANSPORT_ALIASES["filesystem"] = f"{__name__}:Transport"
     folder.mkdir(parents=True, exist_ok=True)
     for path in [*folder.glob(f"*{UNWRITTEN}"), *folder.glob(f"*{TAKEN}")]:

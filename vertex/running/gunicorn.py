@@ -35,7 +35,7 @@ def on_starting(_server: object) -> None:
 
 
 def post_worker_init(_worker: object) -> None:
-    """Let short requests pass a long one, and leave the application out of every later search for garbage."""
+    """Serve short requests beside a long one, and freeze what the garbage collector need not search."""
     sys.setswitchinterval(SWITCH)
     gc.collect()
     gc.freeze()

@@ -39,13 +39,13 @@ class Probe:
 
 @never_cache
 def healthz(_request: HttpRequest) -> HttpResponse:
-    """Say that the process answers; it asks nothing of anything else."""
+    """Answer that the process is up; nothing else is checked."""
     return HttpResponse("ok\n", content_type="text/plain")
 
 
 @never_cache
 def readyz(_request: HttpRequest) -> JsonResponse:
-    """Say check by check whether the installation can serve; status 503 if one that matters fails."""
+    """Return check by check whether the installation can serve; status 503 if one that matters fails."""
     checks = {check.name: _outcome(check) for check in CHECKS}
     is_ready = all(outcome["ok"] for outcome in checks.values() if outcome["matters"])
     return JsonResponse({"ready": is_ready, "checks": checks}, status=200 if is_ready else 503)

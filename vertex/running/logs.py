@@ -24,7 +24,7 @@ SECRET_TEXT = re.compile(
 
 
 def warn_of_allowed_networks() -> None:
-    """Say loudly that private networks are open to whoever may add a site."""
+    """Log a warning that private networks are open to whoever may add a site."""
     if settings.ALLOWED_NETWORKS:
         networks = ", ".join(str(network) for network in settings.ALLOWED_NETWORKS)
         structlog.get_logger(__name__).warning(

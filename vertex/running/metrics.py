@@ -64,7 +64,7 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def may_scrape(request: HttpRequest) -> bool:
-    """Say whether the request carries the token, or comes from this machine where no token is set."""
+    """Return whether the request carries the token, or comes from this machine if none is set."""
     if settings.METRICS_TOKEN:
         sent = request.headers.get("Authorization", "").encode(errors="replace")
         return compare_digest(sent, f"Bearer {settings.METRICS_TOKEN}".encode())

@@ -81,7 +81,7 @@ class Supervisor:
             self._end_all()
 
     def stop(self) -> None:
-        """Let `run` end the children and return; safe to call from a signal handler."""
+        """Make `run` end the children and return; safe to call from a signal handler."""
         self.is_stopping.set()
 
     def tell(self, child: Child, line: str) -> None:

@@ -14,7 +14,7 @@ from vertex.running.logs import warn_of_allowed_networks
 
 
 def connect(app: Celery) -> None:
-    """Let the workers of this application log as the settings say."""
+    """Make the workers of this application log as the settings say."""
     app.steps["worker"].add(DjangoStructLogInitStep)
     setup_logging.connect(keep_logging)
     bind_extra_task_metadata.connect(bind_job)
@@ -26,12 +26,12 @@ def keep_logging(**_: object) -> None:
 
 
 def warn(**_: object) -> None:
-    """Say at a worker's start what is open."""
+    """Log at a worker's start what is open."""
     warn_of_allowed_networks()
 
 
 def bind_job(task: Task[..., Any], **_: object) -> None:
-    """Put the job's number on every line that its task logs."""
+    """Bind the job's number to every line that its task logs."""
     arguments = task.request.args or ()
     if arguments and isinstance(arguments[0], int):
         structlog.contextvars.bind_contextvars(job=arguments[0])

@@ -56,7 +56,7 @@ class Body(StrictSerializer):
 
 
 def _type_problem(field: serializers.Field[Any, Any, Any, Any], value: object) -> str:
-    """Say what type the value should have; blank if it has it."""
+    """Return what type the value should have; blank if it has it."""
     if value is None:
         return ""  # whether a field may be null is the field's own concern
     if (

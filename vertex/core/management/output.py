@@ -143,7 +143,7 @@ class WorkCommand(BaseCommand):
         return open_output(path, self.stdout)  # type: ignore[arg-type]
 
     def notice(self, text: str) -> None:
-        """Tell the person at the terminal something that is no result."""
+        """Write something that is no result to the person at the terminal."""
         self.stderr.write(text, self.style.NOTICE)
 
     def report_bad_line(self, place: str, reason: str) -> None:
@@ -259,7 +259,7 @@ def _lacks_migrations() -> bool:
 
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """Let one process at a time pass."""
+    """Hold an exclusive lock on a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -60,7 +60,7 @@ def icon(name: str, extra: str = "") -> SafeString:
 
 @register.simple_tag
 def badge(tone: str, word: object, icon_name: str = "") -> SafeString:
-    """Say a state: `tone` is good, warning, bad, unknown or busy."""
+    """Render a state as a badge: `tone` is good, warning, bad, unknown or busy."""
     drawn = icon(icon_name or tone)
     return format_html('<span class="badge is-{}">{}{}</span>', tone, drawn, word)
 
@@ -160,7 +160,7 @@ def _time(moment: datetime, text: str) -> SafeString:
 
 
 def relative(moment: datetime, now: datetime) -> str:
-    """Say in a few words how far a moment lies from now."""
+    """Return in a few words how far a moment lies from now."""
     gap = abs(now - moment)
     if gap < 5 * timedelta(seconds=1):
         return "just now"
@@ -193,7 +193,7 @@ def progress(job: Job, size: str = "") -> dict[str, Any]:
 
 @register.inclusion_tag("components/machinery.html")
 def machinery() -> dict[str, Any]:
-    """Say so where no worker or clock is alive."""
+    """Render a warning where no worker or clock is alive."""
     return {"problems": read_machine_health().problems}
 
 

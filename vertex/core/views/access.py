@@ -25,7 +25,7 @@ def needs_role(
     [Callable[Concatenate[HttpRequest, P], HttpResponseBase]],
     Callable[Concatenate[HttpRequest, P], HttpResponseBase],
 ]:
-    """Let in whoever holds the role, or a higher one, where the page belongs.
+    """Admit whoever holds the role, or a higher one, where the page belongs.
 
     A page with a site in its address (the argument `name`) asks for the role at that site. A page without
     one asks for it at some site, and shows only what `visible_to` leaves; with `everywhere=True` it asks
@@ -56,7 +56,7 @@ def needs_role(
 def needs_log_in(
     view: Callable[Concatenate[HttpRequest, P], HttpResponseBase],
 ) -> Callable[Concatenate[HttpRequest, P], HttpResponseBase]:
-    """Let in everybody with an account: for pages about oneself."""
+    """Admit everybody with an account: for pages about oneself."""
 
     @wraps(view)
     def checked(request: HttpRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:

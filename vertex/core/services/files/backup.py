@@ -79,7 +79,7 @@ def backup(file: Path, *, report: Callable[[str], None] = lambda _: None) -> dic
 
 
 def restore(file: Path) -> dict[str, Any]:
-    """Bring a backup back into an empty installation and return what its `backup.json` says.
+    """Restore a backup into an empty installation and return what its `backup.json` says.
 
     The database is first brought to the state in which the backup was made, then upgraded.
     Raises NotEmpty and NotABackup; then the installation is still empty.
@@ -186,7 +186,7 @@ def _description(file: Path) -> dict[str, Any]:
 
 
 def _migrate_to(migrations: list[list[str]]) -> Apps:
-    """Bring the empty database to the state of the backup and return the models of that state."""
+    """Migrate the empty database to the state of the backup and return the models of that state."""
     executor = MigrationExecutor(connection)
     wanted = {(app, name) for app, name in migrations}
     unknown = wanted - set(executor.loader.graph.nodes)
@@ -255,7 +255,10 @@ def _row(model: type[models.Model], written: dict[str, Any]) -> dict[str, Any]:
 
 
 def _reset_sequences(state: Apps) -> None:
-    """Let new rows get numbers after those restored; tables of later versions are not there yet."""
+    """Set the sequences so that new rows get numbers after those restored.
+
+    Tables of later versions are not there yet.
+    """
     ours = list(_models(state).values())
     with connection.cursor() as cursor:
         for statement in connection.ops.sequence_reset_sql(no_style(), ours):

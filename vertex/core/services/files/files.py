@@ -126,7 +126,7 @@ def parse_object(line: bytes) -> dict[str, Any] | BadLine:
 
 
 def why(error: Exception) -> str:
-    """Say what the operating system said, without its number and the path."""
+    """Return the message of an error, without its number and the path."""
     told = error.strerror if isinstance(error, OSError) else None
     return (told or str(error)).lower()
 

@@ -59,7 +59,7 @@ def _bounded(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def is_upload(path: Path) -> bool:
-    """Say whether the file was kept by `keep_upload`: its folder's name is as random as those."""
+    """Return whether the file was kept by `keep_upload`: its folder's name is as random as those."""
     return (
         path.parent.parent == settings.UPLOAD_DIR
         and OWN_FOLDER.fullmatch(path.parent.name) is not None

@@ -244,7 +244,7 @@ def _drop_connection() -> None:
 
 
 def claim_job(job_id: int, *, now: datetime | None = None) -> JobRun:
-    """Take the lease of a job that is due or whose worker is gone. Raises JobNotClaimed."""
+    """Claim the lease of a job that is due or whose worker is gone. Raises JobNotClaimed."""
     now = now or timezone.now()
     refusal = JobNotClaimed(f"job {job_id} is finished, not due yet, or held by another worker")
     job = Job.objects.filter(pk=job_id).first()

@@ -59,7 +59,10 @@ class NoPassword(Exception):
 
 
 def keeps_sites_apart() -> bool:
-    """Say whether somebody may see some sites only: what is known of one is then not told at another."""
+    """Return whether somebody may see some sites only.
+
+    What is known of one site must not be shown at another then.
+    """
     return Membership.objects.exclude(site=None).exists()
 
 
@@ -105,7 +108,7 @@ def create_user(
 
 
 def change_user(*, user: User, actor: User | None, **changes: str) -> None:
-    """Change what CHANGEABLE lists, and write down what it was."""
+    """Change what CHANGEABLE lists, and record what it was."""
     given = {name: changes[name] for name in CHANGEABLE if name in changes}
     changed = {name: value for name, value in given.items() if value != getattr(user, name)}
     if not changed:
@@ -136,7 +139,7 @@ def set_role(*, user: User, role: Role, site: Site | None = None, actor: User | 
 
 
 def remove_role(*, user: User, site: Site | None = None, actor: User | None) -> None:
-    """Take away the role at a site or everywhere; nothing happens where there is none.
+    """Remove the role at a site or everywhere; nothing happens where there is none.
 
     Raises LastAdministrator.
     """
@@ -178,7 +181,7 @@ def close_user(*, user: User, actor: User | None) -> None:
 
 
 def reopen_user(*, user: User, actor: User | None) -> str:
-    """Let a person back in and return the new password; a service gets none and needs new tokens."""
+    """Reopen an account and return its new password; a service gets none and needs new tokens."""
     with _locked(user):
         if user.is_active:
             return ""
@@ -189,7 +192,7 @@ def reopen_user(*, user: User, actor: User | None) -> str:
 
 
 def reset_password(*, user: User, actor: User | None) -> str:
-    """Give a person a new password, to be changed at the next log-in, and return it.
+    """Set a new random password, to be changed at the next log-in, and return it.
 
     All sessions of the person end. Raises AccountClosed or NoPassword.
     """
