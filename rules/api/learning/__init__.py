@@ -1,1 +1,1 @@
-"""Routes of rules."""
+"""Routes of rules: `rules` learns, shows, publishes and runs them, `hand_edits` changes one by hand."""

@@ -50,7 +50,7 @@ class AttributeCard(NamedTuple):
     tone: str
     word: str
     figure: Mapping[str, Any]
-    ways: Sequence[Mapping[str, Any]]  # the alternatives, the first one first
+    alternatives: Sequence[Mapping[str, Any]]  # in the order in which a page tries them
     losers: Sequence[Mapping[str, Any]]
     failures: Sequence[Mapping[str, Any]]
     n_found: int | None  # pages that were no samples
@@ -140,8 +140,8 @@ def attribute_cards(rule: Rule) -> list[AttributeCard]:
 def _card(
     attribute: AttributeType, figure: Mapping[str, Any], learnt: Mapping[str, Any], rule: Rule
 ) -> AttributeCard:
-    ways = learnt.get("alternatives", [])
-    kind = figure.get("kind") or (ways[0]["kind"] if ways else "")
+    alternatives = learnt.get("alternatives", [])
+    kind = figure.get("kind") or (alternatives[0]["kind"] if alternatives else "")
     tone, word = KIND_WORDS.get(kind, ("unknown", "By hand"))
     return AttributeCard(
         name=attribute.name,
@@ -149,13 +149,13 @@ def _card(
         tone=tone,
         word=word,
         figure=figure,
-        ways=ways,
+        alternatives=alternatives,
         losers=learnt.get("losers", []),
         failures=learnt.get("failures", []),
         n_found=rule.validation.get("found", {}).get(attribute.name),
         n_checked=rule.validation.get("pages", 0),
         attribute=attribute,
-        written=[] if ways else figure.get("ways", []),
+        written=[] if alternatives else figure.get("ways", []),
     )
 
 
