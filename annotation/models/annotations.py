@@ -1,4 +1,4 @@
-"""Samples, and what editors say about attributes on pages.
+"""Samples, and the annotations of attributes on pages.
 
 An annotation belongs to a snapshot and an attribute, not to a cluster, so it survives every clustering.
 Nothing is overwritten: a change makes a further revision of (page, attribute) and marks the rows before it as
@@ -97,22 +97,19 @@ class Annotation(models.Model):
         Attribute, null=True, blank=True, on_delete=models.PROTECT, related_name="annotations"
     )
     kind = models.CharField(max_length=10, choices=Kind, default=Kind.VALUE)
-    position = models.PositiveIntegerField(
-        default=0
-    )  # among the values of the attribute, or the records
+    # Among the values of the attribute, or the records.
+    position = models.PositiveIntegerField(default=0)
     # The anchor, see `annotation.algorithms.anchors.anchoring`. The XPath may end in /text()[n] or /@name.
     xpath = models.TextField(blank=True)
     end_xpath = models.TextField(blank=True)  # where a value that runs on over other nodes ends
     text = models.TextField(blank=True)  # the value as displayed
-    start = models.PositiveIntegerField(
-        null=True, blank=True
-    )  # null: from the beginning of the node
+    # Null: from the beginning of the node.
+    start = models.PositiveIntegerField(null=True, blank=True)
     end = models.PositiveIntegerField(null=True, blank=True)  # null: to its end
     prefix = models.CharField(max_length=64, blank=True)
     suffix = models.CharField(max_length=64, blank=True)
-    text_position = models.PositiveIntegerField(
-        null=True, blank=True
-    )  # in the displayed text of the page
+    # In the displayed text of the page.
+    text_position = models.PositiveIntegerField(null=True, blank=True)
     record = models.JSONField(default=list, blank=True)  # XPaths of the elements of the record
     author = models.ForeignKey(
         "core.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

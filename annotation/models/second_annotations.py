@@ -1,4 +1,4 @@
-"""A share of the pages is annotated by a second person who does not see what the first one said."""
+"""A share of the pages is annotated by a second person who does not see the first annotation."""
 
 from __future__ import annotations
 
@@ -56,9 +56,8 @@ class SecondAnnotation(models.Model):
     agreement = models.CharField(
         max_length=10, choices=Agreement, default=Agreement.OPEN, blank=True
     )
-    first_revision = models.PositiveIntegerField(
-        default=0
-    )  # of the annotation that it was compared with
+    # Of the annotation that it was compared with.
+    first_revision = models.PositiveIntegerField(default=0)
     resolution = models.CharField(
         max_length=10, choices=Resolution, default=Resolution.OPEN, blank=True
     )

@@ -87,16 +87,14 @@ class Attribute(models.Model):
     vertical = models.ForeignKey(Vertical, on_delete=models.CASCADE, related_name="attributes")
     name = models.CharField(max_length=63, validators=[ATTRIBUTE_NAME])
     type = models.CharField(max_length=10, choices=Type, default=Type.TEXT)
-    is_constant = models.BooleanField(
-        default=False
-    )  # the value of a page does not change with time
+    # The value of a page does not change with time.
+    is_constant = models.BooleanField(default=False)
     is_mandatory = models.BooleanField(default=False)
     is_multi = models.BooleanField(default=False)
     regex = models.CharField(max_length=512, blank=True)  # of RE2
     position = models.PositiveSmallIntegerField()
-    dropped_at = models.DateTimeField(
-        null=True, blank=True
-    )  # no longer in the vertical; its annotations stay
+    # No longer in the vertical; its annotations stay.
+    dropped_at = models.DateTimeField(null=True, blank=True)
 
     objects = AttributeQuerySet.as_manager()
 

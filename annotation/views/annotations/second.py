@@ -24,7 +24,7 @@ from vertex.core.views.lists import list_part
 from vertex.core.views.toasts import tell
 
 KEYS = "123456789"
-PAGES_SHOWN = 50
+MAX_PAGES_SHOWN = 50
 
 
 @needs_role(Role.VIEWER)
@@ -45,7 +45,7 @@ def second_annotations(request: HttpRequest, name: str) -> HttpResponse:
         "page": part,
         "rows": [(row, first_rows(row)) for row in part.rows] if can_resolve else [],
         "n_differ": differing.count(),
-        "waiting": waiting[:PAGES_SHOWN],
+        "waiting": waiting[:MAX_PAGES_SHOWN],
         "n_waiting": len(waiting),
         "agreement": services.agreement_at(site),
         "can_resolve": can_resolve,
@@ -57,35 +57,36 @@ def second_annotations(request: HttpRequest, name: str) -> HttpResponse:
 @needs_role(Role.EDITOR)
 @require_http_methods(["GET", "POST"])
 def annotate_again(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    """Annotate a page without seeing what was said of it."""
+    """Annotate a page without seeing its first annotation."""
     page = get_object_or_404(Page.objects.select_related("site"), site__name=name, pk=pk)
     snapshot, attributes = _subject(page)
     user = user_of(request)
     refusal = _refusal(page, request)
     problems: dict[str, str] = {}
     if request.method == "POST" and not refusal:
-        said, problems = _read(request.POST, snapshot, attributes)
-        for attribute, anchors in said:
+        annotations, problems = _read(request.POST, snapshot, attributes)
+        for attribute, anchors in annotations:
             services.annotate_again(
                 snapshot=snapshot, attribute=attribute, anchors=anchors, actor=user
             )
         if not problems:
-            tell(request, f"{len(said)} attributes of {page.url} are annotated a second time.")
+            tell(
+                request, f"{len(annotations)} attributes of {page.url} are annotated a second time."
+            )
             following = services.pages_to_annotate_again(page.site, user)
             if following:
                 return redirect("annotate_again", name=name, pk=following[0].pk)
             return redirect("second_annotations", name=name)
-    mine = {
-        row.attribute_id: row for row in SecondAnnotation.objects.filter(page=page, author=user)
-    }
+    own_rows = SecondAnnotation.objects.filter(page=page, author=user)
+    row_by_attribute = {row.attribute_id: row for row in own_rows}
     context = {
         "site": page.site,
         "page": page,
         "snapshot": snapshot,
         "refusal": refusal,
         "rows": [
-            _row(attribute, place, mine, request.POST, problems)
-            for place, attribute in enumerate(attributes)
+            _row(attribute, index, row_by_attribute, request.POST, problems)
+            for index, attribute in enumerate(attributes)
         ],
     }
     return render(
@@ -121,8 +122,8 @@ def _refusal(page: Page, request: HttpRequest) -> str:
 def _read(
     posted: QueryDict, snapshot: Snapshot, attributes: list[Attribute]
 ) -> tuple[list[tuple[Attribute, list[Anchor]]], dict[str, str]]:
-    """Return what was said of each attribute, and what is wrong with the rest."""
-    said, problems = [], {}
+    """Return the annotation of each attribute, and what is wrong with the others."""
+    annotations, problems = [], {}
     try:
         page = read_page(snapshot)
     except PageUnfit as error:
@@ -134,19 +135,19 @@ def _read(
             problems[attribute.name] = str(error)
         else:
             if anchors is not None:
-                said.append((attribute, anchors))
-    return said, problems
+                annotations.append((attribute, anchors))
+    return annotations, problems
 
 
 def _anchors(posted: QueryDict, name: str, page: NumberedPage) -> list[Anchor] | None:
-    """Return the values given for an attribute; None where nothing was said. Raises AnchorProblem."""
+    """Return the values given for an attribute; None where it was left blank. Raises AnchorProblem."""
     if posted.get(f"absent-{name}"):
         return []
     texts = [text.strip() for text in posted.getlist(f"text-{name}")]
     numbers = posted.getlist(f"number-{name}")
     anchors = []
-    for place, text in enumerate(texts):
-        number = numbers[place] if place < len(numbers) else ""
+    for index, text in enumerate(texts):
+        number = numbers[index] if index < len(numbers) else ""
         if number:
             anchors.append(anchor_node(page.texts, PageNode(page.element(int(number))).xpath, text))
         elif text:
@@ -156,20 +157,23 @@ def _anchors(posted: QueryDict, name: str, page: NumberedPage) -> list[Anchor] |
 
 def _row(
     attribute: Attribute,
-    place: int,
-    mine: dict[int, SecondAnnotation],
+    index: int,
+    row_by_attribute: dict[int, SecondAnnotation],
     posted: QueryDict,
     problems: dict[str, str],
 ) -> dict[str, Any]:
-    """Return what the form shows of an attribute: what was typed, else what this person said before."""
-    name, said = attribute.name, mine.get(attribute.pk)
-    texts = posted.getlist(f"text-{name}") or [mark["quote"] for mark in said.marks] if said else []
-    texts = posted.getlist(f"text-{name}") or texts or [""]
+    """Return what the form shows of an attribute: what was typed, else what this person annotated."""
+    name, annotated = attribute.name, row_by_attribute.get(attribute.pk)
+    texts = posted.getlist(f"text-{name}")
+    if not texts and annotated is not None:
+        texts = [mark["quote"] for mark in annotated.marks]
+    texts = texts or [""]
     return {
         "attribute": attribute,
-        "key": KEYS[place] if place < len(KEYS) else "",
+        "key": KEYS[index] if index < len(KEYS) else "",
         "texts": [*texts, ""] if attribute.is_multi and texts[-1] else texts,
-        "is_absent": bool(posted.get(f"absent-{name}")) or (said is not None and not said.marks),
+        "is_absent": bool(posted.get(f"absent-{name}"))
+        or (annotated is not None and not annotated.marks),
         "problem": problems.get(name, ""),
     }
 
@@ -177,7 +181,7 @@ def _row(
 @needs_role(Role.REVIEWER)
 @require_POST
 def resolve_disagreement(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    """Let one of two annotations stand."""
+    """Settle which of two annotations stands."""
     row = get_object_or_404(
         SecondAnnotation.objects.select_related("page__site", "snapshot", "attribute"),
         page__site__name=name,

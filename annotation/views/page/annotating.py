@@ -33,7 +33,7 @@ from clustering.views.clusters.cluster_rows import cluster_of
 from vertex.core.models import Job, Role, Site
 from vertex.core.views.access import needs_role, user_of
 
-HOUR = 3600
+MAX_AGE = 3600  # seconds that a browser may keep what never changes
 COMMANDS = (
     ("accept", "Enter", "Accept all that is shown and go on"),
     ("take", "Space", "Take the outlined node"),
@@ -194,18 +194,18 @@ def _blocked(
 @needs_role(Role.EDITOR)
 @require_GET
 def page_outline(_request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> JsonResponse:
-    """Tell the name, the parent and the text of each element, by which people go through the page."""
-    told = outline(_shown(name, pk, snapshot_pk))
+    """Return the name, the parent and the text of each element, by which people go through the page."""
+    page = outline(_shown(name, pk, snapshot_pk))
     answer = JsonResponse(
         {
-            "parents": told.parents,
-            "labels": told.labels,
-            "label_of": told.label_of,
-            "texts": told.texts,
-            "shown": told.shown,
+            "parents": page.parents,
+            "labels": page.labels,
+            "label_of": page.label_of,
+            "texts": page.texts,
+            "shown": page.shown,
         }
     )
-    answer["Cache-Control"] = f"private, max-age={HOUR}"  # a snapshot never changes
+    answer["Cache-Control"] = f"private, max-age={MAX_AGE}"  # a snapshot never changes
     return answer
 
 
@@ -239,7 +239,7 @@ def page_node(request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> Htt
 @needs_role(Role.EDITOR)
 @require_GET
 def page_suggestions(_request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> JsonResponse:
-    """Tell what the machine proposes for each attribute of a page, best first."""
+    """Return what is proposed for each attribute of a page, best first."""
     shown = _shown(name, pk, snapshot_pk)
     snapshot = get_object_or_404(Snapshot.objects.select_related("page__site"), pk=snapshot_pk)
     cluster = PageMembership.objects.current().cluster_of(snapshot.page_id)

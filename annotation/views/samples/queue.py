@@ -48,19 +48,16 @@ def _queue_page(request: HttpRequest, site: Site | None) -> HttpResponse:
 
 
 def _fits(row: QueueRow, word: str) -> bool:
-    said = [
-        row.cluster.site.name,
-        row.cluster.name,
-        row.cluster.title,
-        row.vertical.name if row.vertical else "",
-    ]
-    return any(word.lower() in text.lower() for text in said)
+    texts = [row.cluster.site.name, row.cluster.name, row.cluster.title]
+    if row.vertical:
+        texts.append(row.vertical.name)
+    return any(word.lower() in text.lower() for text in texts)
 
 
 @needs_role(Role.EDITOR)
 @require_POST
 def draw_cluster_samples(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
-    """Let a job draw the samples of a cluster and lead to the first of them."""
+    """Start drawing the samples of a cluster and lead to the first of them."""
     site = get_object_or_404(Site, name=name)
     cluster = cluster_of(site, cluster_name)
     try:
@@ -75,7 +72,7 @@ def draw_cluster_samples(request: HttpRequest, name: str, cluster_name: str) -> 
 @needs_role(Role.EDITOR)
 @require_POST
 def describe_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
-    """Say which vertical a cluster describes."""
+    """Assign a vertical to a cluster."""
     site = get_object_or_404(Site, name=name)
     cluster = cluster_of(site, cluster_name)
     vertical = Vertical.objects.filter(name=request.POST.get("vertical", "")).first()
