@@ -8,8 +8,8 @@ from django import forms
 
 from clustering.algorithms.clusterers import CLUSTERERS
 
-MOST_PAGES = 500  # moved at once
-LONGEST_TITLE = 200
+MAX_PAGES = 500  # moved at once
+MAX_TITLE_CHARS = 200
 NUMBER = re.compile(r"[0-9]{1,18}")
 
 
@@ -45,8 +45,8 @@ class PagesField(forms.Field):
         entered = value if isinstance(value, list) else []
         if not entered:
             raise forms.ValidationError("Select at least one page.")
-        if len(entered) > MOST_PAGES:
-            raise forms.ValidationError(f"At most {MOST_PAGES:,} pages are moved at once.")
+        if len(entered) > MAX_PAGES:
+            raise forms.ValidationError(f"At most {MAX_PAGES:,} pages are moved at once.")
         if not all(isinstance(one, str) and NUMBER.fullmatch(one) for one in entered):
             raise forms.ValidationError("Load the page again and select the pages anew.")
         return [int(one) for one in dict.fromkeys(entered)]
@@ -55,7 +55,7 @@ class PagesField(forms.Field):
 class MovePagesForm(forms.Form):
     pages = PagesField()
     to = forms.CharField(required=False, max_length=61)
-    title = forms.CharField(required=False, max_length=LONGEST_TITLE)
+    title = forms.CharField(required=False, max_length=MAX_TITLE_CHARS)
 
     def clean_title(self) -> str:
         title: str = self.cleaned_data["title"].strip()
@@ -66,7 +66,7 @@ class MovePagesForm(forms.Form):
 
 class RenameForm(forms.Form):
     title = forms.CharField(
-        max_length=LONGEST_TITLE, error_messages={"required": "A cluster needs a title."}
+        max_length=MAX_TITLE_CHARS, error_messages={"required": "A cluster needs a title."}
     )
 
 

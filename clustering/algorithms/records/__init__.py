@@ -1,4 +1,4 @@
-"""Find the records of a list page without a teacher. Start at `finding`: pages in, ranked lists out.
+"""Find the records of list pages without a teacher. Start at `finding`: page in, lists out.
 
 finding     propose, rank, choose: `find_records`
 siblings    the other records of a list from one of them: `siblings_of`
@@ -9,5 +9,6 @@ linkage     siblings whose path sets are similar
 features    what is measured of a candidate
 ranker      the trained model that orders candidates; its numbers are in weights/
 
-Import from outside: `finding`, `siblings`, and `page_model` for other methods on the same pages. Pure.
+Import from outside: `finding`, `siblings`, and `page_model` for other methods on the same pages.
+Pure.
 """

@@ -210,7 +210,7 @@ def _elements_below(element: _Element) -> Iterator[_Element]:
 
 
 def _labelled(records: list[list[RecordCell]]) -> list[list[RecordCell]]:
-    """Give cells the labels that stand before them or in their own text, and take the labels out.
+    """Label cells by what stands before them or in their own text, and take the labels out.
 
     Texts of one place have labels if most of them have; a title with a colon among others has none.
     """

@@ -1,4 +1,4 @@
-"""Give clusters titles that people understand. Start at `titles`: known pages in, titles out.
+"""Title clusters so that people understand them. Start at `titles`: known pages in, titles out.
 
 titles         the subject or purpose of each cluster: `title_clusters`
 page_kinds     what a page is: declared types, main parts, lists, forms

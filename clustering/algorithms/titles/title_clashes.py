@@ -1,4 +1,4 @@
-"""Tell clusters of one title apart by what one has and the others have not.
+"""Distinguish clusters of one title by what one has and the others have not.
 
 Readings:   In this order: the words of its address pattern; the heading of a cluster's only page; a
             label that nearly all pages of one and few of the others have, without numbers if there

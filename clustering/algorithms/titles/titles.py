@@ -1,4 +1,4 @@
-"""Give clusters titles that people understand, from what the pages themselves declare, say and do.
+"""Title clusters so that people understand them, from what their pages declare, show and do.
 
 Readings:   What the pages are for comes first, where they show it: a site's start, errors, the form
             that takes a password, the results of a search. Else a title is a subject, and "list"

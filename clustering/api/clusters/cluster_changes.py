@@ -261,7 +261,7 @@ class ClusterReviewPages(ClusterAddress):
     def get(
         self, _request: Request, *, subject: Cluster, query: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Show pages by which to judge whether a cluster is one type: random ones, and the strangest."""
+        """Show pages by which to judge whether a cluster is one type: random and strangest ones."""
         pages = cluster_reviews.pages_to_review(subject, seed=query["seed"])
         return {"random": _pages(pages.random), "strangest": _pages(pages.strangest)}
 

@@ -32,7 +32,7 @@ MIN_LASTING_PAGES, OUTGROWN_TIMES = 5, 2
 
 
 def plan_arrivals() -> int:
-    """Start a job for each site with snapshots that its clustering has not judged; return how many."""
+    """Start a job for each site with snapshots that are not judged yet; return how many."""
     waiting = Site.objects.filter(
         deletion_requested_at=None,
         clusterings__is_current=True,
@@ -71,8 +71,8 @@ ASSIGN_ARRIVALS = JobKind("clustering.assign_arrivals", Job.Queue.LEARN, run_arr
 def assign_arrivals(*, site: Site, renew: Renew | None = None) -> int:
     """Assign the pages whose latest snapshot the current clustering has not judged to its clusters.
 
-    Returns how many there were; 0 where the site has no clustering. Stops where another clustering becomes
-    the current one meanwhile.
+    Returns how many there were; 0 where the site has no clustering. Stops where another clustering
+    becomes the current one meanwhile.
     """
     started_at = timezone.now()
     clustering = Clustering.objects.filter(site=site, is_current=True).first()
@@ -96,7 +96,7 @@ def assign_arrivals(*, site: Site, renew: Renew | None = None) -> int:
 
 
 def is_outgrown(clustering: Clustering) -> bool:
-    """Return whether a clustering of very few pages must be repeated: it knows nothing of others."""
+    """Return whether a clustering of very few pages must be repeated, as it knows no others."""
     if not 0 < clustering.n_sampled < MIN_LASTING_PAGES:
         return False
     stored = Page.objects.filter(site=clustering.site_id, latest_snapshot__isnull=False)
@@ -184,7 +184,7 @@ def _locked_if_current(clustering: Clustering) -> bool:
 def _replace_memberships(
     clustering: Clustering, pages: Sequence[GroupedPage], cluster_by_group: Mapping[str, Cluster]
 ) -> None:
-    """Write the memberships anew and repeat people's changes in them, in the caller's transaction."""
+    """Write the memberships anew and repeat people's changes, in the caller's transaction."""
     pks = [grouped.page.pk for grouped in pages]
     PageMembership.objects.filter(clustering=clustering, page__in=pks).delete()
     create_memberships(clustering, pages, cluster_by_group)

@@ -110,7 +110,7 @@ def redo_change(*, change: ClusterChange, actor: User | None) -> None:
 
 
 def rename_cluster(*, cluster: Cluster, title: str, actor: User | None) -> None:
-    """Give a cluster a title that no clustering changes; its name stays.
+    """Rename a cluster; no clustering changes this title, and its name stays.
 
     Raises ValidationError for a blank title and one that is too long.
     """

@@ -1,4 +1,4 @@
-"""Keep what a clustering knows of its clusters right when pages move.
+"""Update what a clustering knows of its clusters when pages move.
 
 Numbers of pages are counted. The other figures of a changed cluster come from some of its pages, so
 that a person who moves a page does not wait until thousands are read.
@@ -57,7 +57,7 @@ def fingerprints(
 def update_figures(
     clustering: Clustering, before: Mapping[int | None, Fingerprint] | None = None
 ) -> None:
-    """Count the pages of all clusters again, and describe anew those that have other pages than before.
+    """Count the pages of all clusters again; describe anew those with other pages than before.
 
     Without `before`, only clusters that have no figures yet are described.
     """
@@ -89,7 +89,7 @@ def _save(
     now: Mapping[int | None, Fingerprint],
     changed: Collection[int | None],
 ) -> None:
-    """Save the figures that differ from the stored ones, and those of clusters that have none yet."""
+    """Save the figures that changed, and those of clusters that have none yet."""
     missing = {pk for pk in now if pk is not None} - {figures.cluster_id for figures in stored}
     new = [
         ClusterFigures(clustering=clustering, cluster=cluster, why=_why(cluster))

@@ -1,4 +1,4 @@
-"""Names of clusters: they stand in addresses and are file names: short, plain and never given twice."""
+"""Names of clusters, which stand in addresses and file names: short, plain, never given twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Review clusters: show some pages, store a person's verdict, and make a truth file of the verdicts."""
+"""Review clusters: show some pages, store a person's verdict, make a truth file of all."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class ReviewPages(NamedTuple):
 def pages_to_review(cluster: Cluster, seed: int = 0) -> ReviewPages:
     """Return pages of a cluster in the current clustering: some at random, and the strangest.
 
-    Those at random are always the same for a seed. Stored distances are from the centre of the cluster
-    that the algorithm found; where people changed the cluster, some pages are read and measured against
-    its present centre.
+    Those at random are always the same for a seed. Stored distances are from the centre of the
+    cluster that the algorithm found; where people changed the cluster, some pages are read and
+    measured against its present centre.
     """
     memberships = PageMembership.objects.of_cluster(cluster)
     pks = list(memberships.order_by("page").values_list("pk", flat=True))
@@ -65,8 +65,8 @@ def store_review(
 ) -> ClusterReview:
     """Store a person's verdict on a cluster, with the pages that were shown.
 
-    Raises ValidationError for a verdict that there is not, for pages that are not in the cluster and for
-    strangers that were not shown.
+    Raises ValidationError for a verdict that there is not, for pages that are not in the cluster
+    and for strangers that were not shown.
     """
     if verdict not in ClusterReview.Verdict.values:
         raise ValidationError(

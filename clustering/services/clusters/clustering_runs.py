@@ -56,8 +56,8 @@ def cluster_site(run: JobRun) -> dict[str, Any]:
     2. Read the other pages, and assign them to the groups.
     3. Describe the groups, and store all of it.
 
-    Each page is reported when it has been read. Raises JobFailed where the site has no pages or lacks
-    what the algorithm needs.
+    Each page is reported when it has been read. Raises JobFailed where the site has no pages or
+    lacks what the algorithm needs.
     """
     site, params = run.site, run.job.params
     started, listed_at = time.monotonic(), timezone.now()

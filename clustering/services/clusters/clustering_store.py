@@ -54,7 +54,7 @@ class ClusteringResult(NamedTuple):
     compares: bool  # the current clustering stays
 
 
-def store_clustering(run: JobRun, site: Site, found: ClusteringResult) -> dict[str, Any]:
+def store_clustering(run: JobRun, site: Site, outcome: ClusteringResult) -> dict[str, Any]:
     """Store a clustering in one transaction, which ends the job, and return the job's result.
 
     1. Find the clusters that the groups go on as; create the others.
@@ -67,23 +67,23 @@ def store_clustering(run: JobRun, site: Site, found: ClusteringResult) -> dict[s
     with transaction.atomic():
         run.renew(message="storing")
         Site.objects.select_for_update(no_key=True).get(pk=site.pk)
-        clustering = _write_clustering(run, site, found)
-        cluster_by_group = _find_clusters(clustering, found)
-        _write_figures(clustering, found, cluster_by_group)
-        _write_memberships(clustering, found.pages, cluster_by_group)
+        clustering = _write_clustering(run, site, outcome)
+        cluster_by_group = _find_clusters(clustering, outcome)
+        _write_figures(clustering, outcome, cluster_by_group)
+        _write_memberships(clustering, outcome.pages, cluster_by_group)
         before = list(Clustering.objects.current().filter(site=site).values_list("pk", flat=True))
-        if not found.compares:
+        if not outcome.compares:
             switch_current(clustering)
-            _retitle(found, cluster_by_group)
+            _retitle(outcome, cluster_by_group)
         apply_changes(clustering=clustering)
         drop_old_clusterings(site, but=before)
-        result = _result(clustering, found)
+        result = _result(clustering, outcome)
         audit.record(
             actor=run.job.created_by,
             action="site.clustered",
             subject=site.name,
             site=site,
-            detail={**result, "algorithm": found.algorithm, "compares": found.compares},
+            detail={**result, "algorithm": outcome.algorithm, "compares": outcome.compares},
         )
         run.finish(result)
     return result
@@ -97,7 +97,7 @@ def switch_current(clustering: Clustering) -> None:
 
 
 def drop_old_clusterings(site: Site, *, but: Sequence[int] = ()) -> None:
-    """Delete all but the newest clusterings, those named and those on which somebody gave a verdict."""
+    """Delete all but the newest clusterings, those named and those that were reviewed."""
     others = Clustering.objects.filter(site=site, is_current=False).exclude(pk__in=but)
     old = list(others.order_by("-pk").values_list("pk", flat=True)[N_KEPT:])
     reviews = ClusterReview.objects.filter(clustering__in=old)
@@ -129,36 +129,38 @@ def storable_json(value: Any) -> Any:
     return storable(value) if isinstance(value, str) else value
 
 
-def _write_clustering(run: JobRun, site: Site, found: ClusteringResult) -> Clustering:
+def _write_clustering(run: JobRun, site: Site, outcome: ClusteringResult) -> Clustering:
     return Clustering.objects.create(
         site=site,
-        algorithm=found.algorithm,
-        params=found.params,
-        why=storable(found.grouping.why),
-        evidence=found.evidence,
-        measures=found.measures,
-        model=storable_json(found.grouping.model),
-        map=found.map,
-        n_sampled=found.n_sampled,
-        seconds=found.seconds,
+        algorithm=outcome.algorithm,
+        params=outcome.params,
+        why=storable(outcome.grouping.why),
+        evidence=outcome.evidence,
+        measures=outcome.measures,
+        model=storable_json(outcome.grouping.model),
+        map=outcome.map,
+        n_sampled=outcome.n_sampled,
+        seconds=outcome.seconds,
         made_at=timezone.now(),
         made_by=run.job.created_by,
         job=run.job,
-        assigned_at=found.listed_at,
+        assigned_at=outcome.listed_at,
     )
 
 
-def _find_clusters(clustering: Clustering, found: ClusteringResult) -> dict[str, Cluster]:
-    """Return the cluster of each group: one of before where the group goes on as that, else a new one."""
+def _find_clusters(clustering: Clustering, outcome: ClusteringResult) -> dict[str, Cluster]:
+    """Return the cluster of each group: the one that it goes on as, else a new one."""
     site = clustering.site
-    pk_by_group = _find_identities(clustering, found.pages)
+    pk_by_group = _find_identities(clustering, outcome.pages)
     known = Cluster.objects.in_bulk(list(pk_by_group.values()))
     clusters = {group: known[pk] for group, pk in pk_by_group.items()}
     names = used_names(site)
     new = {}
-    for group in sorted(found.figures, key=lambda group: (-found.figures[group].n_pages, group)):
+    for group in sorted(
+        outcome.figures, key=lambda group: (-outcome.figures[group].n_pages, group)
+    ):
         if group not in clusters:
-            title = storable(found.figures[group].title, MAX_TITLE_CHARS) or "Pages"
+            title = storable(outcome.figures[group].title, MAX_TITLE_CHARS) or "Pages"
             name = free_name(title, names)
             names.add(name)
             new[group] = Cluster(site=site, name=name, title=title)
@@ -167,7 +169,7 @@ def _find_clusters(clustering: Clustering, found: ClusteringResult) -> dict[str,
 
 
 def _find_identities(clustering: Clustering, pages: Sequence[GroupedPage]) -> dict[str, int]:
-    """Return the cluster that each group goes on as: of the current clustering, else of one before."""
+    """Return the cluster that each group goes on as, of the current or an earlier clustering."""
     group_by_page = {
         grouped.page.pk: grouped.group for grouped in pages if grouped.group is not None
     }
@@ -192,9 +194,9 @@ def _find_identities(clustering: Clustering, pages: Sequence[GroupedPage]) -> di
 
 
 def _write_figures(
-    clustering: Clustering, found: ClusteringResult, cluster_by_group: Mapping[str, Cluster]
+    clustering: Clustering, outcome: ClusteringResult, cluster_by_group: Mapping[str, Cluster]
 ) -> None:
-    group_by_name = {group.name: group for group in found.grouping.groups}
+    group_by_name = {group.name: group for group in outcome.grouping.groups}
     ClusterFigures.objects.bulk_create(
         [
             ClusterFigures(
@@ -209,7 +211,7 @@ def _write_figures(
                 why=storable(group_by_name[name].why) if name in group_by_name else "",
                 examples=figures.examples,
             )
-            for name, figures in found.figures.items()
+            for name, figures in outcome.figures.items()
         ],
         batch_size=ROWS_PER_STATEMENT,
     )
@@ -225,7 +227,7 @@ def _write_memberships(
 def create_memberships(
     clustering: Clustering, pages: Sequence[GroupedPage], cluster_by_group: Mapping[str, Cluster]
 ) -> None:
-    """Create the memberships of some pages; those that have gone since they were read are left out."""
+    """Create the memberships of some pages, without those that are gone since they were read."""
     pks = [grouped.page.pk for grouped in pages]
     existing = set(Page.objects.filter(pk__in=pks).values_list("pk", flat=True))
     memberships = []
@@ -246,22 +248,22 @@ def create_memberships(
     PageMembership.objects.bulk_create(memberships)
 
 
-def _retitle(found: ClusteringResult, cluster_by_group: Mapping[str, Cluster]) -> None:
+def _retitle(outcome: ClusteringResult, cluster_by_group: Mapping[str, Cluster]) -> None:
     """Update the titles of clusters that go on, except those that a person gave."""
     changed = []
     for group, cluster in cluster_by_group.items():
-        title = storable(found.figures[group].title, MAX_TITLE_CHARS)
+        title = storable(outcome.figures[group].title, MAX_TITLE_CHARS)
         if title and not cluster.has_own_title and cluster.title != title:
             cluster.title = title
             changed.append(cluster)
     Cluster.objects.bulk_update(changed, ["title"], batch_size=500)
 
 
-def _result(clustering: Clustering, found: ClusteringResult) -> dict[str, Any]:
+def _result(clustering: Clustering, outcome: ClusteringResult) -> dict[str, Any]:
     return {
         "clustering": clustering.pk,
         "clusters": ClusterFigures.objects.filter(clustering=clustering, n_pages__gt=0).count(),
         "pages": clustering.n_pages,
         "unassigned": clustering.n_unassigned,
-        "seconds": round(found.seconds, 2),
+        "seconds": round(outcome.seconds, 2),
     }

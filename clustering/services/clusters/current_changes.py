@@ -22,8 +22,8 @@ PAGES_PER_STATEMENT = 2_000
 def apply_changes(*, clustering: Clustering, pages: Sequence[int] | None = None) -> None:
     """Reset all pages, or some, to where the algorithm put them, and repeat the changes in force.
 
-    Belongs into a transaction that holds the site's lock. With `pages`, the figures of the clusters stay but
-    for their numbers of pages, and those of clusters that had none.
+    Belongs into a transaction that holds the site's lock. With `pages`, the figures of the clusters
+    stay but for their numbers of pages, and those of clusters that had none.
     """
     before = fingerprints(clustering) if pages is None else None
     _repeat(clustering, None if pages is None else set(pages))
@@ -31,7 +31,7 @@ def apply_changes(*, clustering: Clustering, pages: Sequence[int] | None = None)
 
 
 def apply_last_change(change: ClusterChange, clustering: Clustering) -> None:
-    """Add a change to those that the clustering's pages show already; the latest one of its site."""
+    """Add the latest change of a site to those that the clustering's pages show already."""
     if change.kind == ClusterChange.Kind.MOVE:
         with _figures_of(clustering, change.detail["pages"]):
             _apply(change, clustering, None)
@@ -42,9 +42,10 @@ def apply_last_change(change: ClusterChange, clustering: Clustering) -> None:
 
 
 def apply_without_or_with(change: ClusterChange, clustering: Clustering) -> None:
-    """Repeat the changes in force after one was undone or redone; only its own pages where it names them.
+    """Repeat the changes in force after one was undone or redone, for its own pages if it names any.
 
-    The cluster of a page follows from where it was found and from the changes, not from other pages.
+    The cluster of a page follows from where it was found and from the changes, not from other
+    pages.
     """
     if change.kind != ClusterChange.Kind.MOVE:
         apply_changes(clustering=clustering)

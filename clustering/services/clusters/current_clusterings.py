@@ -9,9 +9,10 @@ from vertex.core.models import Site
 
 
 def locked_clustering(site: Site) -> Clustering:
-    """Lock the site and its current clustering until the transaction ends, and return the clustering.
+    """Lock the site and its current clustering until the transaction ends; return the latter.
 
-    Whoever changes clusters takes the two locks in this order. Raises ValidationError where there is none.
+    Whoever changes clusters takes the two locks in this order. Raises ValidationError where there
+    is none.
     """
     Site.objects.select_for_update(no_key=True).get(pk=site.pk)
     rows = Clustering.objects.select_for_update(no_key=True).without_model()

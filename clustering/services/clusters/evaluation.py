@@ -29,7 +29,8 @@ def evaluate(
 ) -> tuple[dict[str, Any], int, int]:
     """Return the figures, and how many addresses only the clusters and only the types have.
 
-    An address that is written in another way in one of the two is the same page. Raises NothingInCommon.
+    An address that is written in another way in one of the two is the same page. Raises
+    NothingInCommon.
     """
     spelling = _other_spellings(cluster_by_url, type_by_url)
     respelt = {spelling.get(url, url): cluster for url, cluster in cluster_by_url.items()}

@@ -128,7 +128,7 @@ class GroupedPages:
 def describe_pages(
     pages: Sequence[StoredPage], observed: Sequence[ObservedPage], n_read: int
 ) -> ClusterPages:
-    """Return what is known of a cluster's pages, for its title; the first ones are read once more."""
+    """Return what is known of a cluster's pages, for its title; read the first ones once more."""
     return ClusterPages(
         urls=[page.url for page in pages],
         titles=[seen.title for seen in observed],
@@ -161,8 +161,8 @@ def best_signature(n_by_vector: Mapping[int, int]) -> tuple[str, int]:
 def measure(figures: Iterable[GroupFigures], n_pages: int) -> dict[str, float | None]:
     """Return the measures of a clustering that need no truth.
 
-    Coverage is the share of the large clusters' pages that their signatures cover; where no cluster is
-    large, of all clusters' pages.
+    Coverage is the share of the large clusters' pages that their signatures cover; where no cluster
+    is large, of all clusters' pages.
     """
     groups = list(figures)
     min_large = max(MIN_LARGE_PAGES, MIN_LARGE_SHARE * n_pages)

@@ -1,7 +1,7 @@
-"""The process that observes pages for its parent: batches come in on one stream, answers go out on another.
+"""The process that observes pages for its parent: batches come in, answers go out.
 
-It knows nothing of Django, so that it starts in a moment. It ends with its input, which ends when the parent
-is gone.
+It knows nothing of Django, so that it starts in a moment. It ends with its input, which ends when
+the parent is gone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ def answer_batches(requests: BinaryIO, answers: BinaryIO) -> None:
     """Observe batches of pages, each an algorithm's name with its pages, until there are no more."""
     while True:
         try:
-            algorithm, pages = pickle.load(requests)  # noqa: S301 - written by the process that started this one
+            algorithm, pages = pickle.load(requests)  # noqa: S301 - written by the parent process
         except (EOFError, pickle.UnpicklingError):
             return  # the parent is gone, perhaps in the middle of a batch
         pickle.dump(observe_pages(algorithm, pages), answers, pickle.HIGHEST_PROTOCOL)

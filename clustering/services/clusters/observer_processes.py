@@ -1,7 +1,7 @@
 """Observe many pages at once, in as many processes as the machine has cores.
 
-The processes are programs of their own, not forks: a worker of the queue may not fork, and one that is killed
-leaves none behind, for each ends with its input.
+The processes are programs of their own, not forks: a worker of the queue may not fork, and one that
+is killed leaves none behind, for each ends with its input.
 """
 
 from __future__ import annotations

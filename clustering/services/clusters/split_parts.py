@@ -21,8 +21,8 @@ MAX_READ = 500  # pages that are read while others wait for the site; a job read
 def part_by_page(change: ClusterChange, inside: Sequence[int]) -> dict[int, int]:
     """Return the cluster of each page that stands in the cluster which a change splits.
 
-    Pages that the split has not seen are judged by its model and kept in it. Of many, the later ones stay
-    where they are until a job has read them.
+    Pages that the split has not seen are judged by its model and kept in it. Of many, the later
+    ones stay where they are until a job has read them.
     """
     listed = listed_pages(change)
     unlisted = sorted(page for page in inside if page not in listed)
@@ -48,7 +48,7 @@ def judge_pages(change: ClusterChange, pages: Sequence[int]) -> dict[int, int]:
 
 
 def assigned_groups(site: Site, model: Model, pages: Sequence[int]) -> dict[int, str | None]:
-    """Return the group to which a model of a stricter grouping assigns each page that has a snapshot."""
+    """Return the group of each page that has a snapshot, by the model of a stricter grouping."""
     return {
         page.pk: assign(model, seen.observation, page.url)
         for batch in observe_stored(stored_pages(site, pages), "auto")

@@ -173,13 +173,13 @@ def _assigned(
     return group_by_page
 
 
-def _store(run: JobRun, cluster: Cluster, found: _Parts) -> dict[str, Any]:
-    """Store the split as a change in one transaction, which ends the job; return the job's result."""
+def _store(run: JobRun, cluster: Cluster, parts: _Parts) -> dict[str, Any]:
+    """Store the split as a change, in the transaction that ends the job; return its result."""
     with transaction.atomic():
         run.renew(message="storing")
         clustering = locked_clustering(cluster.site)
-        part_by_group = _create_parts(cluster, found)
-        change = _create_change(run, cluster, found, part_by_group)
+        part_by_group = _create_parts(cluster, parts)
+        change = _create_change(run, cluster, parts, part_by_group)
         apply_last_change(change, clustering)
         result = {"change": change.pk, "parts": [part.name for part in part_by_group.values()]}
         audit.record(
@@ -187,27 +187,27 @@ def _store(run: JobRun, cluster: Cluster, found: _Parts) -> dict[str, Any]:
             action="cluster.split",
             subject=cluster,
             site=cluster.site,
-            detail={**result, "pages": len(found.group_by_page)},
+            detail={**result, "pages": len(parts.group_by_page)},
         )
         run.finish(result)
     return result
 
 
-def _create_parts(cluster: Cluster, found: _Parts) -> dict[str, Cluster]:
-    """Return the cluster of each group: the split one goes on as the largest, the others are new."""
-    largest, *others = found.grouping.groups
+def _create_parts(cluster: Cluster, parts: _Parts) -> dict[str, Cluster]:
+    """Return the cluster of each group: the split one for the largest, new ones for the others."""
+    largest, *others = parts.grouping.groups
     names = used_names(cluster.site)
     titles = set(Cluster.objects.filter(site=cluster.site).values_list("title", flat=True))
-    parts = {largest.name: cluster}
+    part_by_group = {largest.name: cluster}
     for group in others:
-        title = _free_title(storable(found.titles[group.name], MAX_TITLE_CHARS), titles)
+        title = _free_title(storable(parts.titles[group.name], MAX_TITLE_CHARS), titles)
         name = free_name(title, names)
         names.add(name)
         titles.add(title)
-        parts[group.name] = Cluster.objects.create(
+        part_by_group[group.name] = Cluster.objects.create(
             site=cluster.site, name=name, title=title, is_hand_made=True
         )
-    return parts
+    return part_by_group
 
 
 def _free_title(title: str, used: Collection[str]) -> str:
@@ -220,10 +220,10 @@ def _free_title(title: str, used: Collection[str]) -> str:
 
 
 def _create_change(
-    run: JobRun, cluster: Cluster, found: _Parts, part_by_group: Mapping[str, Cluster]
+    run: JobRun, cluster: Cluster, parts: _Parts, part_by_group: Mapping[str, Cluster]
 ) -> ClusterChange:
     pages_by_part: dict[str, list[int]] = {}
-    for page, group in sorted(found.group_by_page.items()):
+    for page, group in sorted(parts.group_by_page.items()):
         part = part_by_group.get(group or "", cluster)
         pages_by_part.setdefault(str(part.pk), []).append(page)
     return ClusterChange.objects.create(
@@ -232,9 +232,9 @@ def _create_change(
         cluster=cluster,
         detail={
             "parts": pages_by_part,
-            "model": _storable(found.grouping.model),
+            "model": _storable(parts.grouping.model),
             "groups": {group: part.pk for group, part in part_by_group.items()},
-            "n_pages": len(found.group_by_page),
+            "n_pages": len(parts.group_by_page),
         },
         made_by=run.job.created_by,
     )

@@ -144,7 +144,7 @@ class SiteFiles:
             return None
 
     def _pause(self) -> None:
-        """Keep a short distance between requests, shorter still on sites that are crawled fast."""
+        """Wait between requests, for less time on sites that are crawled fast."""
         with self._lock:
             now = time.monotonic()
             wait = max(0.0, self._next_at - now)

@@ -1,9 +1,10 @@
 """Fetch what stored pages are drawn with: style sheets, images and fonts, once for a site.
 
-A job does it, for pages that somebody looks at: samples, bellwethers, both sides of a site change, pages
-that an editor opens. The crawl never waits for it. What comes is cleaned before it is kept, in the page
-store; what does not come is a row that says why. `SnapshotAssets` names the assets that a snapshot was
-given and never changes by itself, so that a page goes on looking as on the day that it was seen.
+A job does it, for pages that somebody looks at: samples, bellwethers, both sides of a site change,
+pages that an editor opens. The crawl never waits for it. What comes is cleaned before it is kept,
+in the page store; what does not come is a row that says why. `SnapshotAssets` names the assets that
+a snapshot was given and never changes by itself, so that a page goes on looking as on the day that
+it was seen.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ def start_fetching_assets(
 ) -> Job | None:
     """Create the job that fetches what these snapshots of one site are drawn with.
 
-    Returns None where all of them have it, and the unfinished job that is already to do the same. With
-    `again`, what they have is fetched anew. Raises ValueError where they are of several sites.
+    Returns None where all of them have it, and the unfinished job that is already to do the same.
+    With `again`, what they have is fetched anew. Raises ValueError where they are of several sites.
     """
     wanted = list(snapshots)
     if not again:

@@ -1,8 +1,8 @@
-"""Show a stored page to a person: its rendering, and the short-lived addresses of what it is drawn with.
+"""Show a stored page: its rendering, and short-lived addresses of what it is drawn with.
 
-The frame has no origin of its own and therefore no session: whoever fetches an asset shows a signature over
-snapshot, body and time instead. A token, made for each time that a frame is shown, lets its script run and
-tells its messages from all others.
+The frame has no origin of its own and therefore no session: whoever fetches an asset shows a
+signature over snapshot, body and time instead. A token, made for each time that a frame is shown,
+lets its script run and tells its messages from all others.
 """
 
 from __future__ import annotations

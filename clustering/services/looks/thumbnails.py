@@ -1,6 +1,7 @@
 """Draw small pictures of the pages that show what a cluster is, by a browser, else as outlines.
 
-A picture is a file named by the hash of the page's bytes, so that it never grows old and no row knows of it.
+A picture is a file named by the hash of the page's bytes, so that it never grows old and no row
+knows of it.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def thumbnails_request(*, site: Site) -> JobRequest:
 
 
 def with_thumbnails(work: Work) -> Work:
-    """Return work that changes the current clusters of a site, then starts a job for their pictures."""
+    """Return work that changes a site's current clusters, then starts a job for their pictures."""
 
     def work_and_request(run: JobRun) -> dict[str, Any] | None:
         result = work(run)
@@ -74,7 +75,7 @@ def with_thumbnails(work: Work) -> Work:
 
 
 def draw_thumbnails(run: JobRun) -> dict[str, Any]:
-    """Draw what is missing of the pictures of a site's clusters, with one browser for all of them."""
+    """Draw the missing pictures of a site's clusters, with one browser for all of them."""
     missing = _undrawn(_example_snapshots(run.site))
     n_by_kind = {"png": 0, "svg": 0, "none": 0}
     with _Drawer() as drawer:
@@ -110,7 +111,7 @@ def find_thumbnail(body: str) -> Thumbnail | None:
 
 
 def sweep_thumbnails(*, now: datetime) -> int:
-    """Remove the pictures of bodies that no snapshot names, and half-written ones; return how many."""
+    """Delete pictures of bodies that no snapshot has, and half-written ones; return how many."""
     n_swept = 0
     files = (settings.VAR_DIR / "thumbnails").glob("??/*")
     while batch := list(islice(files, FILES_PER_SWEEP)):
@@ -129,7 +130,7 @@ def sweep_thumbnails(*, now: datetime) -> int:
 def examples_of(
     cluster_figures: Iterable[ClusterFigures], at_most: int = 1
 ) -> dict[int, list[Page]]:
-    """Return the pages that show what each cluster is, by the id of its figures, most typical first."""
+    """Return pages that show what each cluster is, by the id of its figures, typical ones first."""
     pks_by_figures = {
         figures.pk: [pk for pk in figures.examples if isinstance(pk, int)][:at_most]
         for figures in cluster_figures
@@ -223,7 +224,7 @@ def _is_undrawn(snapshot: Snapshot, fetched_at: datetime | None) -> bool:
 
 
 def _still(snapshot: Snapshot, body: bytes) -> str:
-    """Return what the browser draws: the page with the files that were fetched for it, else without any.
+    """Return what the browser draws: the page with its fetched files, else without any.
 
     Raises PageTooLarge, BodyMissing, BodyDamaged.
     """

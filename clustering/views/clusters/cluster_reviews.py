@@ -106,7 +106,7 @@ def _reviews(site: Site) -> QuerySet[ClusterReview]:
 @needs_role(Role.VIEWER)
 @require_GET
 def truth_file(request: HttpRequest, name: str) -> StreamingHttpResponse:
-    """Return the type of each page whose cluster somebody found to be of one type, as JSON lines."""
+    """Return the types of pages whose cluster was found to be one type, as JSON lines."""
     site = get_object_or_404(Site, name=name)
     lines = (
         orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in services.truth_lines(site)

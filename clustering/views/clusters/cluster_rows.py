@@ -57,7 +57,7 @@ def current_clustering(site: Site) -> Clustering | None:
 
 
 def site_clusters(site: Site) -> dict[str, Any]:
-    """Return what the page of a site shows of its clusters: how many there are, and the largest ones."""
+    """Return what the page of a site shows of its clusters: their number, and the largest ones."""
     current = current_clustering(site)
     if current is None:
         return {"clustering": None, "n_clusters": 0, "cluster_rows": []}
@@ -120,7 +120,7 @@ def change_rows(changes: Iterable[Any]) -> list[ChangeRow]:
 
 
 def mark_numbers(clustering: Clustering) -> dict[int, int]:
-    """Return the number of each cluster, by which its mark is chosen: by size, the largest first."""
+    """Return the number of each cluster, which chooses its mark: by size, the largest first."""
     by_size = clustering.figures.with_pages().order_by("-n_pages", "cluster_id")
     clusters = by_size.values_list("cluster_id", flat=True)
     return {cluster: number for number, cluster in enumerate(clusters)}

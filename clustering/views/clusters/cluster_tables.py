@@ -27,7 +27,7 @@ class GridRow(NamedTuple):
 
 
 class Grid(NamedTuple):
-    """The table, the largest clusters first, each column beside the row that it agrees with most."""
+    """The table, the largest clusters first, each column beside the row that it shares most with."""
 
     columns: list[tuple[str | None, str, int]]
     rows: list[GridRow]
@@ -69,7 +69,7 @@ def _beside_their_rows(
     n_by_pair: Mapping[tuple[str | None, str | None], int],
     n_by_column: Counter[str | None],
 ) -> list[str | None]:
-    """Return the columns in the order of the rows that they share most with: agreement is a diagonal."""
+    """Return the columns in the order of the rows that they share most with, as a diagonal."""
 
     def best_row(column: str | None) -> int:
         shared = [n_by_pair.get((row, column), 0) for row in rows]

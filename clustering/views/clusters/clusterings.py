@@ -1,4 +1,4 @@
-"""Clusterings: start, list, open, compare and delete them, choose the current one, see a site model."""
+"""Clusterings: start, list, open, compare, delete and choose them, and see a site model."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def cluster_site(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def algorithm_choices(site: Site) -> list[Choice]:
-    """Return all algorithms, each with a sentence and, where the site lacks what it needs, the reason."""
+    """Return all algorithms, each with a sentence, and the reason where the site lacks something."""
     has_links = Link.objects.filter(page__site=site).exists()
     has_clicks = SearchClick.objects.filter(site=site).exists()
     choices = []
@@ -192,7 +192,7 @@ def drop_clustering(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 @needs_role(Role.VIEWER)
 @require_GET
 def compare_clusterings(request: HttpRequest, name: str) -> HttpResponse:
-    """Show how two clusterings agree; without a choice, the current one and the newest other one."""
+    """Show how two clusterings agree: by default, the current one and the newest other one."""
     site = get_object_or_404(Site, name=name)
     listed = list(
         Clustering.objects.without_model()

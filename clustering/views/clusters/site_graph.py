@@ -1,4 +1,4 @@
-"""The site model as a drawing: page classes as boxes in layers, class links as lines between them."""
+"""The site model as a drawing: page classes as boxes in layers, links as lines between them."""
 
 from __future__ import annotations
 

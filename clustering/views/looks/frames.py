@@ -1,4 +1,4 @@
-"""The stored page as it looks, in a frame of its own: nothing of the page runs and nothing leaves it."""
+"""The stored page as it looks, in a frame: nothing of the page runs and nothing leaves it."""
 
 from __future__ import annotations
 
