@@ -169,6 +169,13 @@ class TestTakingOver:
 class TestStartingOver:
     KIND = replace(COUNT, starts_over=True)
 
+    def test_a_killed_one_that_noted_more_while_it_ran_is_continued(self) -> None:
+        left = create_here(count_request())
+        leave(left)
+        Job.objects.filter(pk=left.pk).update(params=left.params | {"state": "half read"})
+
+        assert (run_here(count_request()), Job.objects.count()) == (left, 1)
+
     @pytest.mark.parametrize("is_left", [False, True], ids=["waiting", "killed"])
     def test_work_that_cannot_be_continued_begins_anew(self, *, is_left: bool) -> None:
         old = create_here(count_request(kind=self.KIND))

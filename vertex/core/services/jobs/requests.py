@@ -81,7 +81,7 @@ def claim_or_create(request: JobRequest, *, actor: User | None = None) -> Job:
         if request.kind.starts_over:
             if not _cancel_killed(job) and not _cancel_waiting(job, request):
                 raise
-        elif job.params == request.params:
+        elif job.params | request.params == job.params:  # it may have noted more while it ran
             return job
         elif not _cancel_killed(job):
             raise
