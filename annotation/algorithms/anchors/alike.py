@@ -42,7 +42,7 @@ def find_records_alike(first: _Element, last: _Element | None = None) -> list[li
     An element without alike siblings stands within a record: the ancestor that has some is the record.
     """
     if last is None or last is first:
-        record = _outermost_alone(first)
+        record = _nearest_with_alike_siblings(first)
         return [[element] for element in _alike_siblings(record)]
     run = _run_between(first, last)
     parent = run[0].getparent()
@@ -74,18 +74,23 @@ def _alike_siblings(element: _Element) -> list[_Element]:
 
 def _listing_ancestor(element: _Element) -> _Element | None:
     """Return the parent of the nearest ancestor, or the element itself, that has alike siblings."""
-    for one in (element, *element.iterancestors()):
-        if len(_alike_siblings(one)) > 1 and one.tag not in {"head", "body"}:
-            return one.getparent()
+    for candidate in (element, *element.iterancestors()):
+        if _has_alike_siblings(candidate):
+            return candidate.getparent()
     return None
 
 
-def _outermost_alone(element: _Element) -> _Element:
+def _nearest_with_alike_siblings(element: _Element) -> _Element:
     """Return the element, or its nearest ancestor, that has alike siblings; the element where none has."""
-    for one in (element, *element.iterancestors()):
-        if len(_alike_siblings(one)) > 1 and one.tag not in {"head", "body"}:
-            return one
+    for candidate in (element, *element.iterancestors()):
+        if _has_alike_siblings(candidate):
+            return candidate
     return element
+
+
+def _has_alike_siblings(element: _Element) -> bool:
+    n_others = len(_alike_siblings(element)) - 1  # it is among them itself
+    return n_others > 0 and element.tag not in {"head", "body"}
 
 
 def _common_ancestor(elements: Sequence[_Element]) -> _Element | None:

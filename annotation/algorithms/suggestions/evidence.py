@@ -555,7 +555,7 @@ def find_stock(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
 
 
 def find_heading(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
-    """Yield the page's heading for what names the thing."""
+    """Yield the page's heading for an attribute that is the title of the thing, such as name or headline."""
     if page.heading is None or attribute.type != "text":
         return
     if meaning_of(attribute.name).is_title:

@@ -121,7 +121,7 @@ def title_clusters(clusters: Sequence[ClusterPages]) -> list[str]:
     >>> title_clusters([ClusterPages(["http://a.b/thread/1", "http://a.b/thread/2"])])
     ['Thread']
     """
-    clusters = [_limited(cluster) for cluster in clusters]
+    clusters = [_with_first_pages(cluster) for cluster in clusters]
     site = _Site(clusters)
     titles = [_capitalised(site.title_of(number)) or NAMELESS for number in range(len(clusters))]
     return tell_apart(titles, list(map(_marks, clusters)))
@@ -428,8 +428,11 @@ def _marks(cluster: ClusterPages) -> Marks:
     )
 
 
-def _limited(cluster: ClusterPages) -> ClusterPages:
-    """Return a cluster with as many of its pages as count."""
+def _with_first_pages(cluster: ClusterPages) -> ClusterPages:
+    """Return a cluster with what MAX_PAGES of its pages show, their headings cleaned.
+
+    Its addresses and statuses stay all: they are cheap, and their shares count.
+    """
     return replace(
         cluster,
         titles=cluster.titles[:MAX_PAGES],

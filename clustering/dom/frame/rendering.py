@@ -220,6 +220,10 @@ class _Writer:
     # Attributes
 
     def values(self, element: _Element, name: str, space: str) -> dict[str, str]:
+        """Return the attributes that an element is written with; `name` is that of the written tag.
+
+        Links lead nowhere, nothing takes the focus, and a box that stands for something else has its size.
+        """
         if space == markup.SVG:
             return self.svg_values(element)
         if space == markup.MATHML:

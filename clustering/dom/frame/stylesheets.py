@@ -192,10 +192,10 @@ class _Cleaner:
             elif token.text == "{":
                 self._open()
             else:
-                self._end(token.text)
+                self._end_statement(token.text)
                 if token.text == "}" and self.blocks:
                     self._close()
-        self._end("")
+        self._end_statement("")
         while self.blocks:
             self._close()
         return "".join(self.out)
@@ -219,19 +219,22 @@ class _Cleaner:
         elif block.name == "font-face":
             self.out[block.start :] = [_one_font("".join(self.out[block.start :]))]
 
-    def _end(self, sign: str) -> None:
-        """Write a declaration, or a rule without a block."""
+    def _end_statement(self, last: str) -> None:
+        """Write the declaration or rule without a block that ends here, unless it is refused.
+
+        `last` is the character that ends it: a semicolon, the block's brace, or nothing at the end.
+        """
         statement, self.statement = self.statement, []
-        sign = sign if sign == ";" else ""
+        semicolon = ";" if last == ";" else ""
         name = _at_name(statement)
         if name == "import":
-            if self.may_import and not self.blocks:
+            if self.may_import and not self.blocks:  # an import stands before all rules
                 self.out.append(self._import(statement))
         elif name:
             if name not in _REFUSED_RULES:
-                self.out.append("".join(token.text for token in statement) + sign)
+                self.out.append("".join(token.text for token in statement) + semicolon)
         elif not _is_refused(statement):
-            self.out.append("".join(self._value(statement)) + sign)
+            self.out.append("".join(self._value(statement)) + semicolon)
 
     def _import(self, statement: list[_Token]) -> str:
         tokens = [token for token in statement[1:] if token.kind != "space"]

@@ -157,7 +157,7 @@ class CrawlWriter:
             visit.url: visit
             for visit in store_visits(site=self.site, prepared=prepared.visits, job=self.job)
         }
-        self._settle(prepared, stored)
+        self._close_visits(prepared, stored)
         followed = self._worth_following(stored.values()) if self.follows_links else set()
         targets: list[LinkTarget] = []
         for task, page, outcome in prepared.judged:
@@ -198,8 +198,12 @@ class CrawlWriter:
             reason=storable(reason, 500),
         )
 
-    def _settle(self, prepared: PreparedBatch, stored: Mapping[str, StoredVisit]) -> None:
-        """Remove visited pages from the frontier, also one with a visit that claims to be later."""
+    def _close_visits(self, prepared: PreparedBatch, stored: Mapping[str, StoredVisit]) -> None:
+        """Set pages that are still due to stored or failed.
+
+        Storing did that already, but not for a page that has a snapshot with a later time: an archive may
+        claim one.
+        """
         for state, has_failed in ((Page.State.STORED, False), (Page.State.FAILED, True)):
             pks = [
                 page.pk

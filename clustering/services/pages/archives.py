@@ -181,7 +181,7 @@ class ZipFiles:
 
     def __init__(self, raw: BinaryIO, label: str) -> None:
         self.label = storable(label)
-        self._below = ""  # where the manifest stands
+        self._manifest_folder = ""  # that its names are relative to; ends in a slash
         self._state = state_of(raw)
         check_directory(raw, self.label)
         try:
@@ -189,9 +189,10 @@ class ZipFiles:
         except BROKEN_ZIP as error:
             raise UnreadableFile(f"{self.label}: not a usable zip: {why(error)}") from None
         self._entries: dict[str, zipfile.ZipInfo] = {}
-        self._doubles: set[str] = set()
+        self._repeated_names: set[str] = set()
         for entry in self._zip.infolist():
-            self._doubles |= {entry.orig_filename} & self._entries.keys()
+            if entry.orig_filename in self._entries:
+                self._repeated_names.add(entry.orig_filename)
             self._entries[entry.orig_filename] = entry
         _check_unpacked(self._zip.infolist(), os.fstat(raw.fileno()).st_size, self.label)
 
@@ -203,7 +204,7 @@ class ZipFiles:
 
     def read(self, name: str) -> bytes:
         """Return an entry's bytes. Raises PageRefused."""
-        entry = self._checked_entry(self._below + checked_name(name))
+        entry = self._checked_entry(self._manifest_folder + checked_name(name))
         try:
             with self._zip.open(entry) as stream:
                 return stream.read(MAX_BODY + 1)
@@ -211,14 +212,17 @@ class ZipFiles:
             raise PageRefused("damaged", f"entry {storable(name)!r}: {why(error)}") from None
 
     def open_manifest(self) -> tuple[str, BinaryIO, str] | None:
-        """Return the name, bytes and state of the manifest at the top, or in the only folder at the top."""
-        tops = {name.partition("/")[0] + "/" for name in self._entries}
-        for below in ("", *(tops if len(tops) == 1 else ())):
+        """Return the name, bytes and state of the manifest, at the top or in the only folder there."""
+        folders = [""]
+        top_folders = {name.partition("/")[0] + "/" for name in self._entries}
+        if len(top_folders) == 1:
+            folders += top_folders
+        for folder in folders:
             for name in MANIFEST_NAMES:
-                if below + name in self._entries:
-                    self._below = below
-                    raw = self._zip.open(self._checked_entry(below + name, is_page=False))
-                    return below + name, cast("BinaryIO", raw), self._state
+                if folder + name in self._entries:
+                    self._manifest_folder = folder
+                    raw = self._zip.open(self._checked_entry(folder + name, is_page=False))
+                    return folder + name, cast("BinaryIO", raw), self._state
         return None
 
     def state(self, names: list[str]) -> str:  # noqa: ARG002 - the signature is the library's
@@ -229,7 +233,7 @@ class ZipFiles:
         entry = self._entries.get(name)
         if entry is None:
             raise PageRefused("missing_file", f"the zip has no entry {storable(name)!r}")
-        if name in self._doubles:
+        if name in self._repeated_names:
             raise PageRefused("doubled_name", f"the zip has several entries {storable(name)!r}")
         if entry.flag_bits & ENCRYPTED:
             raise PageRefused("encrypted", f"entry {storable(name)!r} is encrypted")

@@ -199,13 +199,19 @@ def _annotated_values(
 
 
 def _marked_node(row: Annotation) -> MarkedNode:
-    """Return the node of a value, and the value itself where it is a part of what the node shows."""
+    """Return the node of a value; where the value is a part of it, also the value and the text before it.
+
+    A value over several nodes is marked at the nearest element around them.
+    """
     if row.end_xpath:
         return MarkedNode(_common_element(row.xpath, row.end_xpath), row.text)
-    is_part = row.start is not None or row.end is not None
-    # The prefix may begin before the node.
-    before = row.prefix[-row.start :] if row.start else ""
-    return MarkedNode(row.xpath, row.text if is_part else None, before)
+    if row.start is None and row.end is None:
+        return MarkedNode(row.xpath)
+    text_before = ""
+    if row.start:
+        # The prefix is up to 64 characters of context: it may begin before the node.
+        text_before = row.prefix[-row.start :]
+    return MarkedNode(row.xpath, row.text, text_before)
 
 
 def _common_element(first: str, last: str) -> str:
