@@ -15,7 +15,7 @@ from lxml.etree import _Element
 from playwright.sync_api import Browser, Error, Page, Route, sync_playwright
 
 from benchmarks.report import markdown_table
-from clustering.dom.frame.rendering import Files, FrameScript, number_elements, render_page
+from clustering.dom.frame.rendering import FrameFiles, FrameScript, number_elements, render_page
 from clustering.dom.frame.stylesheets import clean_stylesheet
 from clustering.dom.page import MAX_BYTES, parse_page
 from tests.browser import frame_stage
@@ -132,10 +132,10 @@ def click(page: Page, case: Case, tree: _Element) -> tuple[bool, int, int]:
     return is_exact, len(some), len(wrong)
 
 
-def files_of(case: Case) -> Files:
+def files_of(case: Case) -> FrameFiles:
     """Return the files of a demo site as if they were fetched; real pages have none."""
     if case.site is None:
-        return Files(lambda _url, _kind: None, lambda _url: None)
+        return FrameFiles(lambda _url, _kind: None, lambda _url: None)
     assets = {path.rpartition("/")[2]: asset for path, asset in case.site.assets.items()}
 
     def sheet_of(url: str) -> str | None:
@@ -149,7 +149,7 @@ def files_of(case: Case) -> Files:
     def address_of(url: str, _kind: str) -> str | None:
         return f"/files/{url.rpartition('/')[2]}" if url.rpartition("/")[2] in assets else None
 
-    return Files(address_of, sheet_of)
+    return FrameFiles(address_of, sheet_of)
 
 
 def answer(route: Route, shown: bytes, case: Case) -> None:

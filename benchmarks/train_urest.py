@@ -38,9 +38,8 @@ from clustering.algorithms.records.ranker import (
     preselect,
 )
 
-Told: TypeAlias = tuple[
-    str, float, bool
-]  # a page's kind, its best score, whether its best list is right
+# A page's kind, its best score, whether its best list is right.
+Told: TypeAlias = tuple[str, float, bool]
 
 TITLE = "Weights of the record ranker"
 SEED = 7

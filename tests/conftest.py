@@ -31,9 +31,8 @@ for name in [
 os.environ.pop("BROKER_URL", None)
 os.environ["VERTEX_VAR"] = str(INSTALLATION / "var")
 os.environ["DJANGO_SETTINGS_MODULE"] = "vertex.settings"
-os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = (
-    "1"  # Playwright keeps an event loop running beside the tests
-)
+# Playwright keeps an event loop running beside the tests.
+os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "1"
 
 import_module("vertex.celery")  # Celery looks for the name of the settings when its app is made
 

@@ -269,9 +269,8 @@ def _readable_binaries(binaries: Path, folder: Path) -> Path:
     prefix, package = binaries.parent, binaries.parent.parent
     copy = folder / package.name / prefix.name
     shutil.copytree(prefix, copy, symlinks=True)
-    libraries = package.with_name(
-        f"{package.name}.libs"
-    )  # where a wheel keeps what its binaries load
+    # Where a wheel keeps what its binaries load.
+    libraries = package.with_name(f"{package.name}.libs")
     if libraries.is_dir():
         shutil.copytree(libraries, folder / libraries.name, symlinks=True)
     return copy / binaries.name
@@ -353,9 +352,8 @@ def main(arguments: list[str]) -> int:
                 try:
                     address = running.enter_context(start())
                 except ServerMissing as missing:
-                    if (
-                        name == "postgres"
-                    ):  # without it the second pass would test SQLite again and say it passed
+                    # Without it the second pass would test SQLite again and say it passed.
+                    if name == "postgres":
                         print(f"NOT FOUND: {missing}", file=sys.stderr)  # noqa: T201 - a command's notice
                         return 1
                     print(f"NOT FOUND, so its tests are skipped: {missing}", file=sys.stderr)  # noqa: T201 - a command's notice

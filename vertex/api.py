@@ -30,9 +30,8 @@ class Schema(SpectacularAPIView):
 
 
 class Docs(SpectacularSwaggerView):
-    authentication_classes = (
-        SessionAuthentication,
-    )  # so that the page is that of whoever looks at it
+    # So that the page is that of whoever looks at it.
+    authentication_classes = (SessionAuthentication,)
     template_name = "vertex/api_docs.html"
     url_name = "schema"
 

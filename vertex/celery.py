@@ -16,9 +16,8 @@ from vertex.running.file_broker import use_folder
 
 WORK_QUEUES = ("fetch", "learn", "extract", "check", "keep")
 CLOCK_QUEUE = "clock"  # for a worker of its own: long jobs must not hold up the sweeper
-LONGEST_TASK = timedelta(
-    days=7
-)  # a broker waits this long for an answer; a second ring does no harm
+# A broker waits this long for an answer; a second ring does no harm.
+LONGEST_TASK = timedelta(days=7)
 # A ring comes from a request that somebody waits for, and the sweeper repeats it: no use in trying for long.
 CONNECTION_RETRIES = {
     "max_retries": 1,
@@ -76,9 +75,8 @@ worker_logs.connect(app)
 app.conf.task_queues = [queue_of(name, BROKER) for name in (*WORK_QUEUES, CLOCK_QUEUE)]
 app.conf.task_default_queue = "keep"
 app.conf.broker_transport_options = transport_options(BROKER)
-app.conf.broker_connection_max_retries = (
-    None  # a worker waits for its broker, however long it is away
-)
+# A worker waits for its broker, however long it is away.
+app.conf.broker_connection_max_retries = None
 app.conf.worker_detect_quorum_queues = True
 app.conf.worker_max_tasks_per_child = 500  # what leaks ends with the process
 app.conf.worker_max_memory_per_child = 1_500_000  # KiB

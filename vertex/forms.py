@@ -9,7 +9,7 @@ from annotation.models import Vertical
 from clustering.forms.sites import NewSiteForm, SiteSettingsForm
 
 
-class VerticalForm(forms.Form):
+class SiteVerticalForm(forms.Form):
     """The vertical of a site, asked for once there is any."""
 
     vertical = forms.ModelChoiceField(
@@ -28,9 +28,9 @@ class VerticalForm(forms.Form):
             del self.fields["vertical"]
 
 
-class AddSiteForm(NewSiteForm, VerticalForm):
+class AddSiteForm(NewSiteForm, SiteVerticalForm):
     field_order = ["root_url", "name", "vertical", "crawls_at_once", "max_pages"]
 
 
-class SettingsForm(SiteSettingsForm, VerticalForm):
+class SettingsForm(SiteSettingsForm, SiteVerticalForm):
     field_order = ["title", "vertical"]

@@ -30,9 +30,8 @@ SESSION_HOURS = environment.integer("VERTEX_SESSION_HOURS", default=12, minimum=
 SESSION_IDLE_MINUTES = environment.integer("VERTEX_SESSION_IDLE_MINUTES", default=120, minimum=1)
 MAX_UPLOAD_MB = environment.integer("VERTEX_MAX_UPLOAD_MB", default=2048, minimum=1)
 METRICS_TOKEN = environment.text("VERTEX_METRICS_TOKEN", "")
-API_RATE = environment.integer(
-    "VERTEX_API_RATE", default=3000, minimum=1
-)  # requests a minute and caller
+# Requests a minute and caller.
+API_RATE = environment.integer("VERTEX_API_RATE", default=3000, minimum=1)
 API_RATE_ANONYMOUS = environment.integer("VERTEX_API_RATE_ANONYMOUS", default=120, minimum=1)
 # How many proxies stand before the application; none are believed that are not counted here.
 PROXIES = environment.integer("VERTEX_PROXIES", default=1 if PRODUCTION else 0)

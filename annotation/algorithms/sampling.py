@@ -143,9 +143,8 @@ def draw(
     drawn: list[ChosenSample] = []
     while len(left) and len(drawn) < size:
         part = Incidence(incidence.matrix[left], incidence.weights)
-        found = SCHEMES[scheme](part, size - len(drawn)) or [
-            ChosenSample(0, 0.0)
-        ]  # pages without any XPath
+        # Pages without any XPath.
+        found = SCHEMES[scheme](part, size - len(drawn)) or [ChosenSample(0, 0.0)]
         is_first = not drawn
         drawn += [ChosenSample(int(left[p]), gain if is_first else 0.0) for p, gain in found]
         left = np.delete(left, [p for p, _ in found])

@@ -11,9 +11,8 @@ class ChosenKeys(models.Model):
     """The keys that a person gave to actions and attributes; what is not named has its usual one."""
 
     person = models.OneToOneField(User, on_delete=models.CASCADE, related_name="chosen_keys")
-    keys = models.JSONField(
-        default=dict
-    )  # by action, as command:undo, or attribute, as attribute:price
+    # By action, as command:undo, or attribute, as attribute:price.
+    keys = models.JSONField(default=dict)
 
     def __str__(self) -> str:
         return f"keys of {self.person}"

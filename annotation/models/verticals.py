@@ -45,9 +45,8 @@ class Vertical(models.Model):
 
     name = models.CharField(max_length=63, unique=True, validators=[ATTRIBUTE_NAME])
     description = models.CharField(max_length=300, blank=True)
-    version = models.PositiveIntegerField(
-        default=1
-    )  # grows with each change, so that none overwrites another
+    # Grows with each change, so that none overwrites another.
+    version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(default=timezone.now)
 
     objects = VerticalQuerySet.as_manager()

@@ -118,9 +118,8 @@ def f_star(table: Confusion) -> float:
     """Return the best F of each type over the clusters, weighted by the types' sizes."""
     best: dict[Hashable, float] = {}
     for (type_, cluster), e in table.e.items():
-        F = (
-            2 * e / (table.n_by_cluster[cluster] + table.n_by_type[type_])
-        )  # of P = e / |Ĉ|, R = e / |C|
+        # Of P = e / |Ĉ|, R = e / |C|.
+        F = 2 * e / (table.n_by_cluster[cluster] + table.n_by_type[type_])
         best[type_] = max(best.get(type_, 0.0), F)
     return sum(F * table.n_by_type[type_] for type_, F in best.items()) / table.n
 

@@ -37,9 +37,9 @@ urlpatterns: list[URLPattern] = [
         clusterings.MakeCurrent.as_view(),
         name="make_clustering_current",
     ),
-    path(f"{SITE}clusters/", clusterings.Clusters.as_view(), name="clusters"),
+    path(f"{SITE}clusters/", clusterings.ClusterList.as_view(), name="clusters"),
     path(CLUSTER, clusterings.ClusterView.as_view(), name="cluster"),
-    path(f"{CLUSTER}pages/", clusterings.ClusterPages.as_view(), name="cluster_pages"),
+    path(f"{CLUSTER}pages/", clusterings.ClusterPageList.as_view(), name="cluster_pages"),
     path(
         f"{SITE}cluster-changes/", cluster_changes.ClusterChanges.as_view(), name="cluster_changes"
     ),
@@ -50,7 +50,7 @@ urlpatterns: list[URLPattern] = [
     path(f"{SITE}truth/", cluster_changes.Truth.as_view(), name="truth"),
     path("pages/", pages.Pages.as_view(), name="pages"),
     path("pages/<id:pk>/", pages.PageView.as_view(), name="page"),
-    path("pages/<id:pk>/links/", pages.PageLinks.as_view(), name="page_links"),
+    path("pages/<id:pk>/links/", pages.PageLinkList.as_view(), name="page_links"),
     path("pages/<id:pk>/snapshots/", pages.PageSnapshots.as_view(), name="page_snapshots"),
     path("snapshots/<id:pk>/", pages.SnapshotView.as_view(), name="snapshot"),
     path("snapshots/<id:pk>/body/", pages.SnapshotBody.as_view(), name="snapshot_body"),

@@ -25,7 +25,7 @@ from clustering.dom.addresses import Address, BadAddress, join_url, normalise_ur
 from clustering.fetching import deadlines
 from clustering.fetching.connections import MAX_SILENCE, Network, trusted_certificates
 from clustering.fetching.deadlines import Deadline
-from clustering.fetching.decoding import ACCEPTED, TooLarge, decode, encodings
+from clustering.fetching.decoding import ACCEPTED, BodyTooLarge, decode, encodings
 from clustering.fetching.guard import Guard, read_url
 from clustering.fetching.refusals import FetchRefused
 
@@ -149,7 +149,7 @@ class Fetcher:
         """Return the answer of a URL, or raise what is a FetchRefused.
 
         With `max_redirects=0` a redirect is an answer like any other. A body longer than
-        `max_bytes` raises TooLarge, unless `is_cut`. `takes(status, content_type)` decides whether
+        `max_bytes` raises BodyTooLarge, unless `is_cut`. `takes(status, content_type)` decides whether
         the body is read at all.
         """
         retrying = Retrying(
@@ -281,7 +281,7 @@ def _body(response: httpcore.Response, request: _Request) -> bytes:
     encodings(encoding)  # an unknown one is refused before a byte is read
     length = next(iter(_all_of(response.headers, b"content-length")), "")
     if not request.is_cut and length.isdigit() and int(length[:20]) > request.max_bytes:
-        raise TooLarge(request.max_bytes)
+        raise BodyTooLarge(request.max_bytes)
     return decode(
         _checked(response.iter_stream()), encoding, request.max_bytes, is_cut=request.is_cut
     )

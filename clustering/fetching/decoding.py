@@ -27,7 +27,7 @@ class EncodingRefused(FetchRefused):
     code = "encoding"
 
 
-class TooLarge(FetchRefused):
+class BodyTooLarge(FetchRefused):
     """The body is larger than a page may be."""
 
     code = "too_large"
@@ -39,7 +39,7 @@ class TooLarge(FetchRefused):
 def decode(
     chunks: Iterable[bytes], content_encoding: str, max_bytes: int, *, is_cut: bool = False
 ) -> bytes:
-    """Return the decoded body; raise TooLarge as soon as it or a layer of it is too large.
+    """Return the decoded body; raise BodyTooLarge as soon as it or a layer of it is too large.
 
     With `is_cut` the start of a longer body is returned instead.
 
@@ -59,7 +59,7 @@ def decode(
         if len(body) > max_bytes:
             if is_cut:
                 return bytes(body[:max_bytes])
-            raise TooLarge(max_bytes)
+            raise BodyTooLarge(max_bytes)
     return bytes(body)
 
 
@@ -82,7 +82,7 @@ def _bounded(pieces: Iterable[bytes], max_bytes: int) -> Iterator[bytes]:
     for piece in pieces:
         n_bytes += len(piece)
         if n_bytes > max_bytes:
-            raise TooLarge(max_bytes)
+            raise BodyTooLarge(max_bytes)
         yield piece
 
 

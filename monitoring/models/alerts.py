@@ -124,9 +124,10 @@ class Channel(models.Model):
         WEBHOOK = "webhook", "Webhook"
         APPRISE = "apprise", "Chat or pager service"
 
+    # Null: all sites.
     site = models.ForeignKey(
         Site, null=True, blank=True, on_delete=models.CASCADE, related_name="channels"
-    )  # null: all sites
+    )
     kind = models.CharField(max_length=7, choices=Kind)
     target = models.CharField(max_length=2048)  # an address; that of a chat service holds its key
     alert_kinds = models.JSONField(default=list)  # empty: all

@@ -43,9 +43,8 @@ class SiteChange(models.Model):
     )
     reason = models.TextField(blank=True)
     evidence = models.JSONField(default=dict)  # shares of pages, the first broken example
-    last_good_at = models.DateTimeField(
-        null=True, blank=True
-    )  # the check before, which found nothing
+    # The check before, which found nothing.
+    last_good_at = models.DateTimeField(null=True, blank=True)
     found_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
     ended_by = models.ForeignKey(
@@ -53,9 +52,8 @@ class SiteChange(models.Model):
     )
     end = models.CharField(max_length=10, choices=End, blank=True)
     n_held = models.PositiveIntegerField(default=0)  # pages whose new values were held back
-    report = models.JSONField(
-        default=dict
-    )  # once it is over: for how long, what it cost, what was saved
+    # Once it is over: for how long, what it cost, what was saved.
+    report = models.JSONField(default=dict)
 
     objects = SiteChangeQuerySet.as_manager()
 

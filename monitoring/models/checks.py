@@ -14,7 +14,7 @@ from monitoring.algorithms.site_change import Thresholds
 from monitoring.models.schedules import Slot
 from vertex.core.models import Job, Site, User
 
-SHARE = (MinValueValidator(0.0), MaxValueValidator(1.0))
+IS_SHARE = (MinValueValidator(0.0), MaxValueValidator(1.0))
 
 
 class CheckQuerySet(models.QuerySet["Check"]):
@@ -43,14 +43,12 @@ class Check(models.Model):
         Slot, null=True, blank=True, on_delete=models.SET_NULL, related_name="check_run"
     )
     state = models.CharField(max_length=7, choices=State, default=State.DONE)
-    source = models.CharField(
-        max_length=500, blank=True
-    )  # the archive of newer pages; blank: the network
+    # The archive of newer pages; blank: the network.
+    source = models.CharField(max_length=500, blank=True)
     started_at = models.DateTimeField(default=timezone.now)
     made_at = models.DateTimeField(default=timezone.now)  # when it came to its verdict
-    n_rounds = models.PositiveSmallIntegerField(
-        default=1
-    )  # how often what did not answer was asked
+    # How often what did not answer was asked.
+    n_rounds = models.PositiveSmallIntegerField(default=1)
     site_changed = models.BooleanField(default=False)
     paper_verdict = models.BooleanField(default=False)  # either test fails
     broken = models.JSONField(default=list)  # names of clusters
@@ -93,9 +91,10 @@ class CheckedPage(models.Model):
     )
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="+")
     page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="checked")
+    # The page as it was found, kept where it is not as it was.
     snapshot = models.ForeignKey(
         Snapshot, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )  # the page as it was found, kept where it is not as it was
+    )
     outcome = models.CharField(max_length=12, choices=Outcome)
     why = models.CharField(max_length=40, blank=True)  # of unreachable: a word of the triage
     status = models.PositiveSmallIntegerField(null=True, blank=True)  # of HTTP
@@ -104,9 +103,8 @@ class CheckedPage(models.Model):
     field_test = models.BooleanField(null=True, blank=True)
     structure_test = models.BooleanField(null=True, blank=True)
     failed = models.JSONField(default=list)  # {"attribute", "was", "now", "kind"}
-    signs = models.JSONField(
-        default=dict
-    )  # attributes that vanished, that are displaced, that it had
+    # Attributes that vanished, that are displaced, that it had.
+    signs = models.JSONField(default=dict)
 
     class Meta:
         ordering = ["id"]
@@ -128,16 +126,17 @@ class FetchedPage(models.Model):
         related_name="fetched",
         db_index=False,
     )
+    # Of the repair.
     job = models.ForeignKey(
         Job, null=True, blank=True, on_delete=models.CASCADE, related_name="+", db_index=False
-    )  # of the repair
+    )
     page = models.ForeignKey(Page, on_delete=models.CASCADE, related_name="+")
+    # Keeps the body of a repair's page.
     snapshot = models.ForeignKey(
         Snapshot, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )  # keeps the body of a repair's page
-    body = models.CharField(
-        max_length=64, blank=True
-    )  # its name in the page store; blank: no answer
+    )
+    # Its name in the page store; blank: no answer.
+    body = models.CharField(max_length=64, blank=True)
     status = models.PositiveSmallIntegerField(null=True, blank=True)
     content_type = models.CharField(max_length=200, blank=True)
     final_url = models.TextField(blank=True)
@@ -188,12 +187,12 @@ class SiteThresholds(models.Model):
     """When a cluster of a site counts as broken, where somebody chose other numbers than the usual ones."""
 
     site = models.OneToOneField(Site, on_delete=models.CASCADE, related_name="thresholds")
-    pages = models.FloatField(default=Thresholds.pages, validators=SHARE)
-    quorum = models.FloatField(default=Thresholds.quorum, validators=SHARE)
-    coverage_drop = models.FloatField(default=Thresholds.coverage_drop, validators=SHARE)
-    reachable = models.FloatField(default=Thresholds.reachable, validators=SHARE)
-    rules = models.FloatField(default=Thresholds.rules, validators=SHARE)
-    crawl_drop = models.FloatField(default=Thresholds.crawl_drop, validators=SHARE)
+    pages = models.FloatField(default=Thresholds.pages, validators=IS_SHARE)
+    quorum = models.FloatField(default=Thresholds.quorum, validators=IS_SHARE)
+    coverage_drop = models.FloatField(default=Thresholds.coverage_drop, validators=IS_SHARE)
+    reachable = models.FloatField(default=Thresholds.reachable, validators=IS_SHARE)
+    rules = models.FloatField(default=Thresholds.rules, validators=IS_SHARE)
+    crawl_drop = models.FloatField(default=Thresholds.crawl_drop, validators=IS_SHARE)
     changed_at = models.DateTimeField(default=timezone.now)
     changed_by = models.ForeignKey(
         User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

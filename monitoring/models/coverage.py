@@ -16,9 +16,10 @@ class Coverage(models.Model):
     site = models.ForeignKey(
         Site, on_delete=models.CASCADE, related_name="coverage", db_index=False
     )
+    # Null: no rule serves the page.
     rule = models.ForeignKey(
         Rule, null=True, blank=True, on_delete=models.CASCADE, related_name="+", db_index=False
-    )  # null: no rule serves the page
+    )
     day = models.DateField()  # in UTC
     n_pages = models.PositiveIntegerField(default=0)
     n_served = models.PositiveIntegerField(default=0)  # that gave a record

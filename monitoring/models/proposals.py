@@ -46,9 +46,10 @@ class Proposal(models.Model):
     from_cluster = models.ForeignKey(
         Cluster, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
+    # The one in force once it is accepted.
     rule = models.ForeignKey(
         Rule, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )  # the one in force once it is accepted
+    )
     decision = models.CharField(max_length=16, choices=Decision)
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
     why = models.TextField(blank=True)

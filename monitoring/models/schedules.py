@@ -61,9 +61,8 @@ class Schedule(models.Model):
     time_zone = models.CharField(max_length=50, default="UTC", validators=[check_time_zone])
     window_start = models.TimeField(default=time(0))
     window_end = models.TimeField(default=time(0))  # the same as the start: the whole day
-    repair = models.CharField(
-        max_length=7, choices=Repair, default=Repair.PROPOSE
-    )  # after a site change
+    # After a site change.
+    repair = models.CharField(max_length=7, choices=Repair, default=Repair.PROPOSE)
     is_active = models.BooleanField(default=True)
     next_at = models.DateTimeField(null=True, blank=True)  # null while it is paused
     made_at = models.DateTimeField(default=timezone.now)

@@ -36,7 +36,7 @@ from vertex.core.services.files.files import UnreadableFile, read_whole
 FORMAT: Final = "vertex-bundle"
 VERSION: Final = 1
 MAX_BUNDLE = 256 * 1024 * 1024
-FIRST_ERROR = 400  # HTTP statuses from here on are no pages of the site
+FIRST_ERROR_STATUS = 400  # HTTP statuses from here on are no pages of the site
 
 _CLUSTER = re.compile(r"[a-z0-9][a-z0-9-]{0,60}")
 
@@ -68,9 +68,8 @@ class Bundle:
     site: str
     root_url: str
     rules: SiteRules
-    learnt: Mapping[str, Mapping[str, Any]] = field(
-        default_factory=dict
-    )  # rules as they were learnt, as JSON
+    # Rules as they were learnt, as JSON.
+    learnt: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def extract(self, items: Iterable[Item]) -> Iterator[Line]:
         """Yield the lines of pages; a page that cannot be taken is a line with its reason."""
@@ -83,7 +82,7 @@ class Bundle:
             return [line_not_taken(item.url, item.place, item.code, item.reason)]
         if not isinstance(item, SourcePage):
             return []
-        if item.status >= FIRST_ERROR:
+        if item.status >= FIRST_ERROR_STATUS:
             return [
                 line_not_taken(item.url, item.place, "http_status", f"its status is {item.status}")
             ]

@@ -34,9 +34,8 @@ def check_xpaths(written: HandWritten, /, *, is_within_record: bool = False) -> 
 
 def _check_xpath(xpath: str, *, is_within_record: bool) -> None:
     try:
-        with (
-            borrowed_runs() as child
-        ):  # nested predicates take for ever even on a page of one element
+        # Nested predicates take for ever even on a page of one element.
+        with borrowed_runs() as child:
             child.find_nodes(xpath, [_BARE])
     except RunStopped as stopped:
         raise StylesheetRefused(f"{xpath!r} was stopped: {stopped}") from None

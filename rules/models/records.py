@@ -29,9 +29,8 @@ class Extraction(models.Model):
     rules_seen = models.CharField(max_length=64)  # a hash of the rules and clusters that decided
     reason = models.CharField(max_length=40, blank=True)  # a word: why there is no record
     why = models.CharField(max_length=500, blank=True)  # the same as a sentence
-    agrees = models.BooleanField(
-        default=True
-    )  # whether the match is the cluster that the page is in
+    # Whether the match is the cluster that the page is in.
+    agrees = models.BooleanField(default=True)
     n_records = models.PositiveIntegerField(default=0)
     extracted_at = models.DateTimeField(default=timezone.now)
 
@@ -77,9 +76,8 @@ class Record(models.Model):
     confidence = models.JSONField(default=dict)
     nodes = models.JSONField(default=dict)
     least_confidence = models.FloatField(default=1.0)
-    change_number = models.PositiveBigIntegerField(
-        unique=True
-    )  # grows with each change of any record
+    # Grows with each change of any record.
+    change_number = models.PositiveBigIntegerField(unique=True)
     first_seen_at = models.DateTimeField(default=timezone.now)
     changed_at = models.DateTimeField(default=timezone.now)
     gone_at = models.DateTimeField(null=True, blank=True)  # the page no longer has it

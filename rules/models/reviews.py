@@ -76,9 +76,8 @@ class JudgedPage(models.Model):
     rank = models.PositiveSmallIntegerField()  # from 1
     records = models.JSONField(default=list)  # the lines of extract_records
     verdict = models.CharField(max_length=10, choices=Verdict, default=Verdict.OPEN, blank=True)
-    marked = models.JSONField(
-        default=list
-    )  # attributes that are wrong, or missing though the page has them
+    # Attributes that are wrong, or missing though the page has them.
+    marked = models.JSONField(default=list)
     judged_at = models.DateTimeField(null=True, blank=True)
     judged_by = models.ForeignKey(
         User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

@@ -46,17 +46,15 @@ class Rule(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.DRAFT)
     vertical = models.ForeignKey(Vertical, on_delete=models.PROTECT, related_name="rules")
     schema = models.JSONField(default=list)  # the vertical's attributes as they were
-    definition = models.JSONField(
-        default=dict
-    )  # the ClusterRule; empty where a person wrote the stylesheet
+    # The ClusterRule; empty where a person wrote the stylesheet.
+    definition = models.JSONField(default=dict)
     stylesheet = models.TextField()
     figures = models.JSONField(default=list)  # per attribute, what it measured on the samples
     validation = models.JSONField(default=dict)  # the same on pages that were no samples
     learner = models.CharField(max_length=20, default="default")
     origin = models.CharField(max_length=10, choices=Origin, default=Origin.LEARNT)
-    edited_from = models.PositiveIntegerField(
-        null=True, blank=True
-    )  # the version that was changed by hand
+    # The version that was changed by hand.
+    edited_from = models.PositiveIntegerField(null=True, blank=True)
     comment = models.TextField(blank=True)  # why there is this version
     made_at = models.DateTimeField(default=timezone.now)
     made_by = models.ForeignKey(

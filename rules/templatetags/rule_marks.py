@@ -34,14 +34,14 @@ USES = {"annotated": "annotated", "unannotated": "gave support", "held_out": "ch
 
 @register.simple_tag
 def rule_badge(rule: Rule) -> SafeString:
-    """Say whether a rule is published, a draft, proposed or retired."""
+    """Draw a rule's state: published, draft, proposed or retired."""
     tone, icon = TONES[Rule.State(rule.state)]
     return badge(tone, rule.get_state_display(), icon)
 
 
 @register.simple_tag
 def verdict_badge(page: JudgedPage) -> SafeString:
-    """Say how a page was judged."""
+    """Draw how a page was judged."""
     tone, icon = VERDICTS[JudgedPage.Verdict(page.verdict)]
     return badge(tone, page.get_verdict_display(), icon)
 
@@ -70,7 +70,7 @@ def words_of(text: str) -> list[str]:
 
 @register.simple_tag
 def confidence_badge(confidence: float | None) -> SafeString | str:
-    """Say how sure a value is, in percent."""
+    """Draw how sure a value is, in percent."""
     if confidence is None:
         return NOTHING
     tone = "good" if confidence >= SURE else "warning" if confidence >= HALF_SURE else "bad"
@@ -104,13 +104,13 @@ def value_block(value: Any) -> SafeString | str:
 
 @register.filter
 def use_words(use: str) -> str:
-    """Say what a page was to a rule."""
+    """Return what a page was to a rule, in words."""
     return USES.get(use, use)
 
 
 @register.filter
 def part_of(selection: dict[str, Any] | None) -> str:
-    """Say which part of its node's text a value is; blank where it is all of it."""
+    """Return in words which part of its node's text a value is; blank where it is all of it."""
     told = selection or {}
     parts = [
         f"after “{told['prefix']}”" if told.get("prefix") else "",

@@ -171,9 +171,8 @@ def test_an_import_that_is_killed_again_and_again_ends_like_an_undisturbed_one(
             n_killed += 1
             n_stored = len(disturbed.rows(PAGES))
             assert 0 < n_stored <= N_PAGES
-            assert (
-                n_stored == N_PAGES or disturbed.all_rows() != expected
-            )  # the comparison below can fail
+            # The comparison below can fail.
+            assert n_stored == N_PAGES or disturbed.all_rows() != expected
         assert n_killed > 0
         n_kills += n_killed
         assert disturbed.do(*arguments(disturbed, source)) == 1

@@ -27,9 +27,8 @@ from django.conf import settings
 LEVEL = 3
 N_WRITERS = 8  # a write mostly waits for the disk
 MAX_BYTES = 64 * 1024 * 1024  # of a body: a damaged file cannot ask for more memory
-MAX_AGE_OF_LEFTOVER = (
-    86_400  # seconds; a temporary file that is older was left by a process that was killed
-)
+# Seconds; a temporary file that is older was left by a process that was killed.
+MAX_AGE_OF_LEFTOVER = 86_400
 
 _NAME = re.compile(r"[0-9a-f]{64}")
 _DIGITS = "0123456789abcdef"

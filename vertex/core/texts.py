@@ -11,9 +11,8 @@ def storable(text: str, max_length: int | None = None) -> str:
     >>> storable("a\0b", 2)
     'a\ufffd'
     """
-    if (
-        not text.isprintable()
-    ):  # a quick answer for nearly all text; false for what must go, and for more
+    # A quick answer for nearly all text; false for what must go, and for more.
+    if not text.isprintable():
         text = text.replace("\0", REPLACEMENT)
         if any("\ud800" <= character <= "\udfff" for character in text):
             text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

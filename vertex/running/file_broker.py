@@ -20,12 +20,11 @@ from kombu import Connection
 from kombu.transport import TRANSPORT_ALIASES, filesystem
 
 WRITTEN, UNWRITTEN, TAKEN = ".msg", ".unwritten", ".taken"
-LEFT_AFTER = (
-    60.0  # seconds after which a message is removed that a crash left half written or half read
-)
+# Seconds after which a message is removed that a crash left half written or half read.
+LEFT_AFTER = 60.0
 
 
-class Channel(filesystem.Channel):
+class FolderChannel(filesystem.Channel):
     """Messages as files: written under another name first, taken by renaming, which one worker alone can."""
 
     def _put(self, queue: str, payload: dict[str, Any], **_options: object) -> None:  # type: ignore[override]
@@ -78,7 +77,7 @@ class Channel(filesystem.Channel):
 
 
 class Transport(filesystem.Transport):
-    Channel = Channel
+    Channel = FolderChannel
     polling_interval = 0.05  # seconds
 
     def drain_events(self, connection: Connection, timeout: float | None = None) -> None:  # type: ignore[override]

@@ -96,7 +96,7 @@ class Supervisor:
             self._start(child)
 
     def _is_to_run_again(self, child: Child) -> bool:
-        """Note the end of a child once, and say whether it is to be started again."""
+        """Log the end of a child once, and return whether it is to be started again."""
         assert child.process is not None  # noqa: S101 - for the type checker
         status = child.process.returncode
         if not child.is_kept:

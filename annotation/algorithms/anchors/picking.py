@@ -51,9 +51,8 @@ class Drawing:
     """Where a value is drawn: on an element, a part of one of its text nodes, or up to another element."""
 
     number: int
-    text: tuple[int, ...] | None = (
-        None  # text node, start, end; with an end number the text node of the end
-    )
+    # Text node, start, end; with an end number the text node of the end.
+    text: tuple[int, ...] | None = None
     end_number: int | None = None
 
 

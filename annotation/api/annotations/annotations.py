@@ -100,7 +100,7 @@ class AnnotationsQuery(ListQuery):
 
 
 class NewSamples(Body):
-    """Samples to be drawn."""
+    """SampleList to be drawn."""
 
     cluster = serializers.CharField(
         max_length=61, required=False, help_text="A cluster's name; by default all clusters."
@@ -118,7 +118,7 @@ class AnnotationUpload(StrictSerializer):
     file = serializers.FileField(help_text="Lines as the command import_annotations takes them.")
 
 
-class Samples(ApiView):
+class SampleList(ApiView):
     @endpoint(
         "list_samples",
         scope=Scope.VERTICALS_READ,
@@ -213,7 +213,7 @@ class SiteAnnotations(AtSite):
 
 
 urlpatterns: list[URLPattern] = [
-    path("samples/", Samples.as_view(), name="samples"),
+    path("samples/", SampleList.as_view(), name="samples"),
     path("annotations/", Annotations.as_view(), name="annotations"),
     path("sites/<name:name>/samples/", SiteSamples.as_view(), name="site_samples"),
     path("sites/<name:name>/annotations/", SiteAnnotations.as_view(), name="site_annotations"),

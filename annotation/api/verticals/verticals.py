@@ -191,7 +191,7 @@ class SiteVertical(AtSite):
     def put(
         self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Say which vertical a site's clusters describe; null takes it away."""
+        """Assign a site's vertical; null removes it."""
         name = body["vertical"]
         vertical = Vertical.objects.filter(name=name).first() if name is not None else None
         if name is not None and vertical is None:

@@ -47,7 +47,7 @@ class Stage(NamedTuple):
         return Subject(self.snapshot, self.page, self.attributes.get(name), self.actor, source)
 
 
-class Outcome:
+class GestureOutcome:
     """What came of a gesture: what changed, what somebody else changed meanwhile, what cannot be."""
 
     def __init__(self) -> None:
@@ -93,13 +93,13 @@ def gesture(request: HttpRequest, name: str, pk: int, snapshot_pk: int) -> JsonR
     attributes = list(vertical.attributes.live()) if vertical else []
     attribute_by_name = {attribute.name: attribute for attribute in attributes}
     stage = Stage(snapshot, page, attribute_by_name, user_of(request))
-    outcome = Outcome()
+    outcome = GestureOutcome()
     do(stage, reported, outcome)
     rows = rows_of(page, snapshot, attributes)
     return JsonResponse(_answer(outcome, rows, stage.actor), status=outcome.status)
 
 
-def _answer(outcome: Outcome, rows: list[Row], viewer: User) -> dict[str, Any]:
+def _answer(outcome: GestureOutcome, rows: list[Row], viewer: User) -> dict[str, Any]:
     """Return the outcome with the rows that it concerns; of records every row may have changed."""
     concerned = {change.attribute for change in outcome.changes} | set(outcome.conflicts)
     shown = [row for row in rows if row.name in concerned or RECORDS in concerned]
@@ -133,7 +133,7 @@ def _change_by_other(row: Row) -> str:
     return f"{who} took {texts}{more} meanwhile."
 
 
-def _take(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
+def _take(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:
     """Take the node or the text at a place; for the records, the record there with those like it."""
     name, revision, place = (
         reported.text("attribute"),
@@ -153,7 +153,7 @@ def _take(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
     outcome.attempt(name, act)
 
 
-def _take_text(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
+def _take_text(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:
     """Take a part of what an element displays."""
     name = reported.text("attribute")
     subject = stage.subject(name)
@@ -165,7 +165,7 @@ def _take_text(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
     outcome.attempt(name, act)
 
 
-def _take_run(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
+def _take_run(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:
     """Take everything from one element to another; for the records, the run of siblings between them."""
     name = reported.text("attribute")
     subject = stage.subject(name)
@@ -190,13 +190,13 @@ def _take_anchor(subject: Subject, anchor: Anchor, reported: Gesture) -> Gesture
     )
 
 
-def _accept(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
+def _accept(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:
     """Annotate all that was proposed and shown."""
     for part in reported.parts("annotations"):
         _accept_attribute(stage, part, outcome)
 
 
-def _accept_attribute(stage: Stage, part: Gesture, outcome: Outcome) -> None:
+def _accept_attribute(stage: Stage, part: Gesture, outcome: GestureOutcome) -> None:
     name = part.text("attribute")
     source = Annotation.Source.HAND if part.is_set("by_hand") else Annotation.Source.SUGGESTION
     subject = stage.subject(name, source)
@@ -219,7 +219,7 @@ def _accept_attribute(stage: Stage, part: Gesture, outcome: Outcome) -> None:
     outcome.attempt(name, act)
 
 
-def _absent(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
+def _absent(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:
     for part in reported.parts("annotations"):
         name, revision = part.text("attribute"), part.number("revision")
         if name == RECORDS:
@@ -228,13 +228,13 @@ def _absent(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
         outcome.attempt(name, partial(services.mark_absent, subject=subject, revision=revision))
 
 
-def _clear(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
+def _clear(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:
     name, revision = reported.text("attribute"), reported.number("revision")
     subject = stage.subject(name)
     outcome.attempt(name, partial(services.clear, subject=subject, revision=revision))
 
 
-def _remove(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
+def _remove(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:
     name, position = reported.text("attribute"), reported.number("position")
     revision = reported.number("revision")
     subject = stage.subject(name)
@@ -242,13 +242,13 @@ def _remove(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
     outcome.attempt(name, remove)
 
 
-def _take_alike(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
+def _take_alike(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:
     name, revision = reported.text("attribute"), reported.number("revision")
     subject = stage.subject(name)
     outcome.attempt(name, partial(services.take_alike, subject=subject, revision=revision))
 
 
-def _restore(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
+def _restore(stage: Stage, reported: Gesture, outcome: GestureOutcome) -> None:
     """Undo or redo: restore the revisions that are wanted."""
     for part in reported.parts("changes"):
         name = part.text("attribute")
@@ -263,7 +263,7 @@ def _restore(stage: Stage, reported: Gesture, outcome: Outcome) -> None:
         outcome.attempt(name, restore)
 
 
-GESTURES: dict[str, Callable[[Stage, Gesture, Outcome], None]] = {
+GESTURES: dict[str, Callable[[Stage, Gesture, GestureOutcome], None]] = {
     "take": _take,
     "take_text": _take_text,
     "take_run": _take_run,

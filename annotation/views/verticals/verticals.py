@@ -99,7 +99,7 @@ def _change(request: HttpRequest, changed: Vertical) -> HttpResponse:
     )
     before = describe(changed)
     if form.is_valid() and rows.is_valid() and _save(changed.name, form, rows, user_of(request)):
-        _tell_saved(request, f"{changed.name} is saved.", before)
+        _confirm_saved(request, f"{changed.name} is saved.", before)
         return redirect("vertical", changed.name)
     return _edit_page(
         request, "annotation/verticals/vertical.html", form, rows, _context_of(request, changed)
@@ -158,7 +158,7 @@ def delete_vertical(request: HttpRequest, vertical_name: str) -> HttpResponse:
     except VerticalInUse as error:
         messages.error(request, str(error))
         return redirect("vertical", vertical_name)
-    _tell_saved(request, f"{vertical_name} is deleted.", before)
+    _confirm_saved(request, f"{vertical_name} is deleted.", before)
     return redirect("verticals")
 
 
@@ -171,7 +171,7 @@ def _save_plan(request: HttpRequest, plan: VerticalPlan) -> HttpResponse:
         description=plan.description,
         actor=user_of(request),
     )
-    _tell_saved(request, f"{plan.name} is {'changed' if existing else 'added'}.", before)
+    _confirm_saved(request, f"{plan.name} is {'changed' if existing else 'added'}.", before)
     return redirect("vertical", plan.name)
 
 
@@ -192,8 +192,8 @@ def _save(name: str, form: VerticalForm, rows: AttributeRows, actor: User) -> bo
     return True
 
 
-def _tell_saved(request: HttpRequest, text: str, before: dict[str, Any] | None) -> None:
-    """Say that a vertical was saved; where there was one before, that one can be had back."""
+def _confirm_saved(request: HttpRequest, text: str, before: dict[str, Any] | None) -> None:
+    """Confirm that a vertical was saved, with a way back to the one before."""
     if before is None:
         tell(request, text)
     else:

@@ -47,9 +47,8 @@ def split_by_fields(table: FeatureTable, members: Pages) -> list[Pages]:
     ]
     if not found:
         return [members]
-    own, p, q = max(
-        found, key=lambda parting: len(parting.own)
-    )  # the first of equals, in the fields' order
+    # The first of equals, in the fields' order.
+    own, p, q = max(found, key=lambda parting: len(parting.own))
     # A page may lack the field that told the parts: it is of the one whose shares it differs less
     # from.
     is_first = np.abs(has[:, own] - p).sum(axis=1) <= np.abs(has[:, own] - q).sum(axis=1)

@@ -26,19 +26,21 @@ from clustering.algorithms.automatic.page_features import Hashes, PageFeatures
 # the shares end at numbers of pages that small types of large sites have.
 FEWEST_WITH_FEATURE, FEATURE_SHARE, ENOUGH_WITH_FEATURE = 2, 0.005, 5
 FEWEST_WITH_LABEL, LABEL_SHARE, ENOUGH_WITH_LABEL = 3, 0.02, 10
+# Mean weight of what a page has of each set.
 MASS_OF_PATHS, MASS_OF_FIELDS, MASS_OF_PAIRS = (
     1.0,
     1.0,
     0.5,
-)  # mean weight of what a page has of each set
+)
 LEAST_VARIED = 0.15  # values of a field as a share of its pages; fewer are signs and states
 MOST_LABELS = 20_000
 MOST_COLUMNS = 8_000
 
+# Odd, so that nothing collides.
 _FIELD, _PAIR = (
     np.uint64(0x9E3779B97F4A7C15),
     np.uint64(0xD6E8FEB86659FD93),
-)  # odd, so that nothing collides
+)
 _NONE = np.uint64(0)
 
 
@@ -230,9 +232,8 @@ def find_fields(texts: Texts, labels: Hashes) -> FeatureSet:
         texts.texts[is_field],
         texts.texts[behind][is_field],
     )
-    values = np.where(
-        values == _NONE, pages.astype(np.uint64), values
-    )  # no two long texts are the same
+    # No two long texts are the same.
+    values = np.where(values == _NONE, pages.astype(np.uint64), values)
     fields = _feature_set(texts.n_pages, pages, its_labels, its_labels, its_labels)
     first_of_value = np.unique(its_labels * _FIELD + values, return_index=True)[1]
     places = np.searchsorted(fields.hashes, its_labels[first_of_value])

@@ -23,12 +23,10 @@ NEARLY_ALL, NEARLY_NONE = 0.85, 0.1
 FEWEST_KNOWN = 3  # pages of which it can be said what nearly all have
 
 SAME_ADDRESS = 0.3  # overlap from which two groups stand at the same addresses
-FEWEST_CONTRASTS = (
-    3  # from which groups at other addresses are of other types; by chance there is none
-)
-FEWEST_FIELDS = (
-    2  # contrasting, from which groups of which the address tells nothing are of other types
-)
+# From which groups at other addresses are of other types; by chance there is none.
+FEWEST_CONTRASTS = 3
+# Contrasting, from which groups of which the address tells nothing are of other types.
+FEWEST_FIELDS = 2
 MOST_LABEL_CONTRASTS = 2  # that count: labels may go with a category of things, paths hardly do
 FEW_CONTRASTS = 0.2  # of the core, below which the same address makes one type
 FEW_MISSING = 0.5  # of the core, where one of the groups has too few pages to have a core
@@ -38,9 +36,8 @@ FEW_PAGES = 5  # of which too little is known to hold against them that they loo
 # types.
 MOST_LOOKS = 2
 NEARLY_ALL_PAGES = 0.95  # of a site; where so many have one address, it tells nothing
-COMMON_ADDRESS = (
-    0.3  # of a site's pages; what so many have does not excuse that a few look different
-)
+# Of a site's pages; what so many have does not excuse that a few look different.
+COMMON_ADDRESS = 0.3
 
 # Bounds of d. In the middle of the range where groups of one type and groups of several types meet;
 # lower for groups at other addresses that differ clearly, higher for groups at the same address
@@ -84,9 +81,8 @@ class Where(NamedTuple):
 
     addresses: NDArray[np.intp]
     places: NDArray[np.intp]
-    untold: frozenset[int] = (
-        frozenset()
-    )  # places of pages of which neither address nor links tell anything
+    # Places of pages of which neither address nor links tell anything.
+    untold: frozenset[int] = frozenset()
 
 
 class KinshipBounds:

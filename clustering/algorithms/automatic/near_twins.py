@@ -32,9 +32,8 @@ Pages = NDArray[np.intp]
 FEWEST_PAGES, FEWEST_PAGES_SHARE = 8, 0.04  # that a twin has; fewer are exceptions of their type
 LARGEST_SHARE = 0.25  # of a group; what more pages have is a section that a page may have
 FEWEST_ELEMENTS, SMALLEST_EXTENT = 2, 3  # of a section; less is a detail of one
-MOST_VARIATION = (
-    0.25  # elements on some of the pages only, as a share of the section's own; more is prose
-)
+# Elements on some of the pages only, as a share of the section's own; more is prose.
+MOST_VARIATION = 0.25
 MOST_CANDIDATES = 50  # of which one is not sought: the group's pages come in many shapes
 FEWEST_FACTS, EXTENT_WITH_FACTS, LARGEST_SHARE_WITH_FACTS = 2, 4, 0.5
 COMMON_PLACE = 0.9  # of a group's pages have it

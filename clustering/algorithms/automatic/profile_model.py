@@ -35,16 +35,18 @@ from clustering.algorithms.url_patterns import pattern_among, prefixes_of
 
 Pages = NDArray[np.intp]
 
+# Beyond, a page has next to nothing in common with a profile.
 SHORTEST_REACH, LONGEST_REACH = (
     0.85,
     0.95,
-)  # beyond, a page has next to nothing in common with a profile
+)
 MOST_FEATURES = 6_000
 MOST_CELLS = 600_000  # looks by features
+# Pages and their share from which an address is a group's own.
 FEWEST_AT_ADDRESS, OWN_ADDRESS = (
     3,
     0.9,
-)  # pages and their share from which an address is a group's own
+)
 MOST_CONTRASTS = 200  # of two groups of a family
 
 

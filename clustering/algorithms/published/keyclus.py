@@ -76,7 +76,7 @@ class KeyPath:
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class PathProfile:
     """What decides a page's group."""
 
     rank: Mapping[int, int]  # of each key path, by its hash
@@ -133,7 +133,7 @@ def cluster_pages(
     ]
     # Cluster webpages using these independent key paths.
     tabs = find_tabs(pages, top) if splits_tabs else []
-    profile = Profile({x.path: rank for rank, x in enumerate(S)}, tabs, k, evidence.seed)
+    profile = PathProfile({x.path: rank for rank, x in enumerate(S)}, tabs, k, evidence.seed)
     names = [name_page(page, profile) for page in pages]
     present = table.present([*profile.rank, *tabs])
     name_by_page = dict(zip(order, names, strict=True))
@@ -176,7 +176,7 @@ def count_queries(
     return queries
 
 
-def name_page(page: PathPage, profile: Profile) -> str | None:
+def name_page(page: PathPage, profile: PathProfile) -> str | None:
     """Return the name of a page's group, None for a page without paths."""
     shingle = two_step_shingle(page, profile)
     if not shingle:
@@ -189,7 +189,7 @@ def name_page(page: PathPage, profile: Profile) -> str | None:
     return f"{name}@{path:016x}={content:016x}"
 
 
-def two_step_shingle(page: PathPage, profile: Profile) -> tuple[int, ...]:
+def two_step_shingle(page: PathPage, profile: PathProfile) -> tuple[int, ...]:
     """Return the k top-ranked key paths of a page, filled up with min-hashes of other paths."""
     W = page.paths
     # First the top-ranked key paths present in W.
@@ -219,14 +219,14 @@ def _why(
 
 
 def _whys(
-    pages: Sequence[PathPage], names: Sequence[str | None], profile: Profile
+    pages: Sequence[PathPage], names: Sequence[str | None], profile: PathProfile
 ) -> dict[str, str]:
     """Return a sentence for each group, from a page of it."""
     example = {name: page for name, page in zip(names, pages, strict=True) if name}
     return {name: _why_together(page, profile) for name, page in example.items()}
 
 
-def _why_together(page: PathPage, profile: Profile) -> str:
+def _why_together(page: PathPage, profile: PathProfile) -> str:
     parts = []
     for x in two_step_shingle(page, profile):
         chosen_by = "key path" if x in profile.rank else "min-hash"
@@ -241,7 +241,7 @@ def _model(
     pages: Sequence[PathPage],
     names: Sequence[str | None],
     S: Sequence[KeyPath],
-    profile: Profile,
+    profile: PathProfile,
     present: NDArray[np.bool_],
 ) -> Model:
     """Return what `assign` and `name_in_bytes` need; `present` has a column a path and tab."""
@@ -288,7 +288,7 @@ def assign(model: Model, page: PathPage, _url: str) -> str | None:
     """Return the group of a later page, None where its shingle or its open tab is new."""
     rank = {int(x["hash"], 16): rank for rank, x in enumerate(model["key_paths"])}
     tabs = [int(tab["hash"], 16) for tab in model["tabs"]]
-    name = name_page(page, Profile(rank, tabs, model["k"], model["seed"]))
+    name = name_page(page, PathProfile(rank, tabs, model["k"], model["seed"]))
     return name if name in model["groups"] else None
 
 

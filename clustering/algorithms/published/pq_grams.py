@@ -4,7 +4,7 @@ Paper:      Augsten, Böhlen, Gamper, "Approximate Matching of Hierarchical Data
             (VLDB 2005); grouped by threshold as in Grigalis and Čenys, "Using XPaths of Inbound
             Links to Cluster Template-Generated Web Pages" (2014), equation 2 and section 4.3, and
             by shingles as in Chakrabarti and Mehta, "The Paths More Taken" (WWW 2010), section 5.
-Notation:   p, q -> `P`, `Q`; P^{p,q}(T), the pq-grams of a tree -> `Profile`; pqGDist ->
+Notation:   p, q -> `P`, `Q`; P^{p,q}(T), the pq-grams of a tree -> `GramProfile`; pqGDist ->
             `pq_gram_distance`; k, the size of a shingle.
 Readings:   The tree has p - 1 null nodes above its root, q - 1 on either side of the children of
             each node, q below each leaf; labels are tags. The distance is taken on bags, 1 - 2 |P1
@@ -65,7 +65,7 @@ NULL = "*"
 
 
 @dataclass(frozen=True, slots=True)
-class Profile:
+class GramProfile:
     """The pq-grams of a page as a bag."""
 
     grams: Hashes  # distinct, ascending
@@ -81,7 +81,7 @@ class Profile:
 
 def cluster_by_threshold(
     _urls: Sequence[str],
-    observations: Sequence[Profile],
+    observations: Sequence[GramProfile],
     _evidence: ClusteringInputs,
     *,
     threshold: float = THRESHOLD,
@@ -103,7 +103,7 @@ def cluster_by_threshold(
 
 def cluster_by_shingles(
     _urls: Sequence[str],
-    observations: Sequence[Profile],
+    observations: Sequence[GramProfile],
     evidence: ClusteringInputs,
     *,
     k: int = SHINGLE_SIZE,
@@ -117,22 +117,22 @@ def cluster_by_shingles(
     )
 
 
-def _shingle(profile: Profile, k: int, seed: int) -> str | None:
+def _shingle(profile: GramProfile, k: int, seed: int) -> str | None:
     return "-".join(f"{gram:013x}" for gram in min_hash(profile.grams, k, seed)) or None
 
 
-def pq_gram_distance(a: Profile, b: Profile) -> float:
+def pq_gram_distance(a: GramProfile, b: GramProfile) -> float:
     """Return pqGDist = 1 - 2 |P1 ∩ P2| / (|P1| + |P2|) of two bags."""
     return 1 - similarity_of(a.as_set(), b.as_set(), share_of_both)
 
 
-def profile_of(grams: Counter[Gram]) -> Profile:
+def profile_of(grams: Counter[Gram]) -> GramProfile:
     """Hash a bag of pq-grams."""
     count_by_hash: Counter[int] = Counter()
     for gram, count in grams.items():
         count_by_hash[hash_text("\n".join(gram))] += count
     hashes = sorted(count_by_hash)
-    return Profile(
+    return GramProfile(
         np.array(hashes, dtype=np.uint64),
         np.array([count_by_hash[h] for h in hashes], dtype=np.int32),
     )
@@ -162,12 +162,12 @@ def _walk(tree: HtmlElement, p: int) -> Iterator[tuple[Gram, list[str]]]:
         stack.extend((child, stem[1:]) for child in reversed(children))
 
 
-def observe(page: RawPage) -> Profile:
+def observe(page: RawPage) -> GramProfile:
     """Reduce a page to its bag of pq-grams."""
     return profile_of(Counter() if page.tree is None else pq_grams(page.tree))
 
 
-def assign(model: Model, profile: Profile, _url: str) -> str | None:
+def assign(model: Model, profile: GramProfile, _url: str) -> str | None:
     """Return the group of a later page, None where it is like no example or shingle."""
     if "examples" in model:
         return nearest_example(

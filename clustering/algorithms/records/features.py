@@ -111,7 +111,7 @@ class Insides(NamedTuple):
     nested_alike: float
 
 
-class Columns(NamedTuple):
+class RegionColumns(NamedTuple):
     """How many places inside are there in most regions, and how many of them differ or not."""
 
     steady_columns: float
@@ -119,7 +119,7 @@ class Columns(NamedTuple):
     constant_columns: float
 
 
-class Texts(NamedTuple):
+class RegionTexts(NamedTuple):
     """How much the texts and links of the regions differ, and whether they are numbered."""
 
     distinct_texts: float
@@ -188,8 +188,8 @@ QUICK_NAMES = list(QuickFeatures._fields)
 DEEP_NAMES: list[str] = [
     *Likeness._fields,
     *Insides._fields,
-    *Columns._fields,
-    *Texts._fields,
+    *RegionColumns._fields,
+    *RegionTexts._fields,
     *Starts._fields,
     *Shares._fields,
     *Ends._fields,
@@ -385,7 +385,7 @@ def _repetition(page: PageModel, family: Sequence[int]) -> float:
     return 1 - 1 / max(Counter(structures).values()) if structures else 0.0
 
 
-def _columns(page: PageModel, walked: list[Region]) -> Columns:
+def _columns(page: PageModel, walked: list[Region]) -> RegionColumns:
     texts_by_column: dict[tuple[str, int], list[str]] = {}
     for first, last in walked:
         n_seen: Counter[str] = Counter()
@@ -397,7 +397,7 @@ def _columns(page: PageModel, walked: list[Region]) -> Columns:
             texts = texts_by_column.setdefault((column, n_seen[column]), [])
             texts.append(_first_characters(page, (element, element), 40))
     steady = [texts for texts in texts_by_column.values() if len(texts) >= MIN_STEADY * len(walked)]
-    return Columns(
+    return RegionColumns(
         steady_columns=log1p(len(steady)),
         varied_columns=log1p(sum(len(set(texts)) > len(texts) / 2 for texts in steady)),
         constant_columns=log1p(sum(len(set(texts)) == 1 for texts in steady)),
@@ -409,7 +409,7 @@ def _first_characters(page: PageModel, region: Region, n_characters: int) -> str
     return page.text_at(start, min(stop, start + n_characters))
 
 
-def _texts(page: PageModel, regions: Sequence[Region]) -> Texts:
+def _texts(page: PageModel, regions: Sequence[Region]) -> RegionTexts:
     read = regions[:MAX_TEXTS]
     texts = [_first_characters(page, region, MAX_TEXT_CHARACTERS) for region in read]
     numbers = []
@@ -420,7 +420,7 @@ def _texts(page: PageModel, regions: Sequence[Region]) -> Texts:
         number >= 0 and following == number + 1 for number, following in pairwise(numbers)
     )
     hrefs = [_first_link(page, region) for region in read]
-    return Texts(
+    return RegionTexts(
         distinct_texts=len(set(texts)) / len(texts),
         distinct_starts=len({text[:12] for text in texts}) / len(texts),
         distinct_links=len({href for href in hrefs if href}) / len(read),

@@ -17,7 +17,7 @@ from clustering.models.clusterings import CLUSTER_NAME
 from clustering.services.clusters import cluster_changes, cluster_reviews
 from clustering.services.clusters.splitting import split_request
 from vertex.core.api.endpoints import ApiView, AtSite, endpoint
-from vertex.core.api.formats import BytesRenderer, FastJSONRenderer
+from vertex.core.api.formats import FastJSONRenderer, LinesRenderer
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
 from vertex.core.api.paging import page_of
 from vertex.core.api.permissions import caller_of, visible_site
@@ -40,13 +40,6 @@ FIELDS = {
     "split": ({"cluster"}, set()),
     "rename": ({"cluster", "title"}, set()),
 }
-
-
-class LinesRenderer(BytesRenderer):
-    """Stand for answers that are lines of JSON."""
-
-    media_type = "application/x-ndjson"
-    format = "jsonl"
 
 
 class ClusterChangeRow(RowSerializer):

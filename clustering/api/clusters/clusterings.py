@@ -235,7 +235,7 @@ class MakeCurrent(ClusteringAddress):
         return _row_of(subject)
 
 
-class Clusters(AtSite):
+class ClusterList(AtSite):
     @endpoint(
         "list_clusters",
         scope=READ,
@@ -281,7 +281,7 @@ class ClusterView(ClusterAddress):
         return row | {"title": subject.title}
 
 
-class ClusterPages(ClusterAddress):
+class ClusterPageList(ClusterAddress):
     @endpoint(
         "list_cluster_pages",
         scope=READ,

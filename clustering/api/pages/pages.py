@@ -168,7 +168,7 @@ class PageSnapshots(PageView):
         )
 
 
-class PageLinks(PageView):
+class PageLinkList(PageView):
     @endpoint(
         "list_links",
         scope=Scope.PAGES_READ,

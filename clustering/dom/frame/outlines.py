@@ -20,7 +20,7 @@ from clustering.dom.page import parse_page
 from clustering.dom.visible import INVISIBLE_TAGS
 
 WIDTH, HEIGHT = 320, 240
-MARGIN = 12
+PAGE_MARGIN = 12
 MAX_ELEMENTS = 20_000  # looked at; a page of one huge tag ends here
 MAX_CHILDREN = 200  # looked at, to decide what an element is
 MAX_BOXES = 400  # drawn
@@ -72,7 +72,7 @@ class Box(NamedTuple):
     height: float
 
 
-class Piece(NamedTuple):
+class OutlinePiece(NamedTuple):
     """Something that a page shows, before it is placed on the sheet."""
 
     kind: str
@@ -106,11 +106,11 @@ def _rectangle(box: Box) -> str:
 
 def _boxes(tree: _Element) -> Iterator[Box]:
     """Yield what stands on the sheet, from above, until it is full."""
-    y: float = MARGIN
+    y: float = PAGE_MARGIN
     n_boxes = 0
     for piece in _pieces(tree):
         for box in _placed(piece, y):
-            if n_boxes == MAX_BOXES or box.y + box.height > HEIGHT - MARGIN / 2:
+            if n_boxes == MAX_BOXES or box.y + box.height > HEIGHT - PAGE_MARGIN / 2:
                 return
             yield box
             n_boxes += 1
@@ -118,18 +118,18 @@ def _boxes(tree: _Element) -> Iterator[Box]:
         y += GAP
 
 
-def _placed(piece: Piece, y: float) -> Iterator[Box]:
+def _placed(piece: OutlinePiece, y: float) -> Iterator[Box]:
     """Yield the boxes of one piece: a text of several lines, a row of cells, a grid of pictures."""
     kind, indent, height, n = piece
-    left = MARGIN + indent
-    room = WIDTH - MARGIN - left
+    left = PAGE_MARGIN + indent
+    room = WIDTH - PAGE_MARGIN - left
     if kind == "row":
         width = room / n
         for cell in range(n):
             yield Box("cell", left + cell * width, y, max(1, width - 3), LINE + 1)
     elif kind == "strip":
         for link in range(min(n, MAX_LINKS_IN_STRIP)):
-            yield Box("frame", MARGIN + link * 21, y, 17, LINE)
+            yield Box("frame", PAGE_MARGIN + link * 21, y, 17, LINE)
     elif kind == "grid":
         yield from _grid(left, y, room, n)
     elif kind in {"text", "link", "heading"}:
@@ -140,7 +140,7 @@ def _placed(piece: Piece, y: float) -> Iterator[Box]:
         yield Box(kind, left, y, min(room, 90), height)
 
 
-def _lines(piece: Piece, left: float, y: float, room: float) -> Iterator[Box]:
+def _lines(piece: OutlinePiece, left: float, y: float, room: float) -> Iterator[Box]:
     """Yield the lines of a text; a heading is one line of larger characters."""
     kind, _, height, n = piece
     if kind == "heading":
@@ -163,7 +163,7 @@ def _grid(left: float, y: float, room: float, n: int) -> Iterator[Box]:
         yield Box("text", x, top + 44, 0.4 * width, LINE)
 
 
-def _pieces(tree: _Element) -> Iterator[Piece]:
+def _pieces(tree: _Element) -> Iterator[OutlinePiece]:
     """Yield what a page shows, in its order."""
     waiting: deque[tuple[_Element, int]] = deque([(tree, 0)])
     for _ in range(MAX_ELEMENTS):
@@ -182,7 +182,7 @@ def _pieces(tree: _Element) -> Iterator[Piece]:
             waiting.extendleft((child, inner) for child in reversed(children))
 
 
-def _piece(element: _Element, tag: str, depth: int) -> tuple[Piece | None, bool]:
+def _piece(element: _Element, tag: str, depth: int) -> tuple[OutlinePiece | None, bool]:
     """Return what one element draws, and whether what it holds is drawn too."""
     indent = 8.0 * min(depth, MAX_INDENTS)
     whole = _whole_piece(element, tag, indent)
@@ -198,26 +198,26 @@ def _piece(element: _Element, tag: str, depth: int) -> tuple[Piece | None, bool]
     if n_characters == 0:
         return None, has_picture
     kind = "link" if tag == "a" else "text"
-    return Piece(kind, indent, LINE, n_characters), has_picture
+    return OutlinePiece(kind, indent, LINE, n_characters), has_picture
 
 
-def _whole_piece(element: _Element, tag: str, indent: float) -> Piece | None:
+def _whole_piece(element: _Element, tag: str, indent: float) -> OutlinePiece | None:
     """Return the piece of an element that is drawn as one, whatever it holds."""
     if _is_frame(element, tag):
         n_links = sum(1 for _ in islice(element.iter("a"), MAX_LINKS_IN_STRIP))
-        return Piece("strip", 0, LINE, max(2, n_links))
+        return OutlinePiece("strip", 0, LINE, max(2, n_links))
     if tag in HEADING_HEIGHTS:
-        return Piece("heading", indent, HEADING_HEIGHTS[tag], max(4, _length(element)))
+        return OutlinePiece("heading", indent, HEADING_HEIGHTS[tag], max(4, _length(element)))
     if tag in PICTURE_HEIGHTS:
-        return Piece("picture", indent, PICTURE_HEIGHTS[tag], 0)
+        return OutlinePiece("picture", indent, PICTURE_HEIGHTS[tag], 0)
     if tag in CONTROLS:
-        return Piece("control", indent, 9, 0)
+        return OutlinePiece("control", indent, 9, 0)
     if tag == "tr":
         n_cells = sum(1 for child in element if child.tag in {"td", "th"})
         if n_cells:
-            return Piece("row", indent, LINE, min(n_cells, MAX_CELLS))
+            return OutlinePiece("row", indent, LINE, min(n_cells, MAX_CELLS))
     n_cells = _n_grid_cells(element)
-    return Piece("grid", indent, LINE, n_cells) if n_cells >= MIN_CELLS else None
+    return OutlinePiece("grid", indent, LINE, n_cells) if n_cells >= MIN_CELLS else None
 
 
 def _is_frame(element: _Element, tag: str) -> bool:

@@ -55,7 +55,7 @@ _NO_QUIRKS: Final = re.compile(
 )
 
 
-class Files(NamedTuple):
+class FrameFiles(NamedTuple):
     """What was stored of the files that a page names."""
 
     address_of: Callable[[str, str], str | None]  # of an image or a font: where the frame gets it
@@ -71,7 +71,7 @@ class FrameScript(NamedTuple):
     parent: str  # the origin of the page around the frame
 
 
-NO_FILES: Final = Files(lambda _url, _kind: None, lambda _url: None)
+NO_FILES: Final = FrameFiles(lambda _url, _kind: None, lambda _url: None)
 
 
 def number_elements(tree: _Element) -> list[_Element]:
@@ -107,13 +107,17 @@ def wanted_files(
         kinds.setdefault(url, "sheet")
         return sheet_of(url)
 
-    files = Files(address_of=record, sheet_of=record_sheet)
+    files = FrameFiles(address_of=record, sheet_of=record_sheet)
     _Writer(find_base(tree, base_url), files).write(tree, opening="", closing="")
     return kinds
 
 
 def render_page(
-    tree: _Element, *, base_url: str, files: Files = NO_FILES, script: FrameScript | None = None
+    tree: _Element,
+    *,
+    base_url: str,
+    files: FrameFiles = NO_FILES,
+    script: FrameScript | None = None,
 ) -> bytes:
     """Return the page as XHTML that shows it and runs nothing but the frame's own script."""
     writer = _Writer(find_base(tree, base_url), files)
@@ -139,7 +143,7 @@ class _Writer:
     """Write a page, element by element, in one walk over its tree."""
 
     base_url: str
-    files: Files
+    files: FrameFiles
     out: list[str] = field(default_factory=list)
     number: int = 0  # of the next element
     # Of the open elements and of the document around them: their namespaces.
@@ -287,7 +291,7 @@ class _Writer:
             values["href"] = href[:MAX_VALUE]
         return values
 
-    # Files
+    # FrameFiles
 
     def resolve(self, written: str) -> str | None:
         try:

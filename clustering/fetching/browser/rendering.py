@@ -28,7 +28,7 @@ from clustering.fetching.client import (
     Fetched,
 )
 from clustering.fetching.deadlines import Deadline
-from clustering.fetching.decoding import TooLarge
+from clustering.fetching.decoding import BodyTooLarge
 from clustering.fetching.guard import Guard, read_url
 
 MAX_BROWSERS: Final = 2  # at once
@@ -197,7 +197,7 @@ class _Visit:
         markup: str = self._ask("DOM.getOuterHTML", nodeId=root)["outerHTML"]
         body = markup.encode("utf-8", "replace")
         if len(body) > MAX_BYTES:
-            raise TooLarge(MAX_BYTES)
+            raise BodyTooLarge(MAX_BYTES)
         return body
 
     def _ask(self, method: str, **params: Any) -> dict[str, Any]:

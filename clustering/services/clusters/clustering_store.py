@@ -30,9 +30,8 @@ from vertex.core.texts import storable
 
 ROWS_PER_STATEMENT = 2_000
 N_KEPT = 10  # clusterings besides the current one
-N_REMEMBERED = (
-    3  # earlier clusterings in which a cluster is looked for that the current one does not have
-)
+# Earlier clusterings in which a cluster is looked for that the current one does not have.
+N_REMEMBERED = 3
 MAX_GROUP_CHARS = 100
 MAX_TITLE_CHARS = 200
 

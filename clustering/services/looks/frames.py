@@ -16,7 +16,7 @@ from django.core.signing import BadSignature, TimestampSigner
 from django.urls import reverse
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-from clustering.dom.frame.rendering import Files, FrameScript, render_page
+from clustering.dom.frame.rendering import FrameFiles, FrameScript, render_page
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.models import Asset, Snapshot, SnapshotAssets
 from clustering.services.looks.asset_fetching import sheet_text
@@ -96,7 +96,7 @@ def show_page(snapshot: Snapshot, *, script: FrameScript | None, now: datetime) 
     )
 
 
-def files_of(snapshot: Snapshot, *, now: datetime) -> Files:
+def files_of(snapshot: Snapshot, *, now: datetime) -> FrameFiles:
     """Return what was stored of the files that a snapshot names."""
     snapshot_assets = SnapshotAssets.objects.filter(snapshot=snapshot).first()
     pks = snapshot_assets.assets if snapshot_assets is not None else []
@@ -115,7 +115,7 @@ def files_of(snapshot: Snapshot, *, now: datetime) -> Files:
         except (BodyMissing, BodyDamaged):
             return None
 
-    return Files(address_of, sheet_of)
+    return FrameFiles(address_of, sheet_of)
 
 
 def asset_address(snapshot: int, body: str, *, now: datetime) -> str:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Self
 from django.conf import settings
 
 from clustering.dom.frame.outlines import draw_outline
-from clustering.dom.frame.rendering import Files, render_page
+from clustering.dom.frame.rendering import FrameFiles, render_page
 from clustering.dom.frame.still_pages import make_still, still_rendering
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.fetching.browser.chromium import BrowserMissing
@@ -237,7 +237,7 @@ def _still(snapshot: Snapshot, body: bytes) -> str:
     inlined = _InlinedFiles(
         {asset.url: asset for asset in Asset.objects.filter(pk__in=assets.assets)}
     )
-    files = Files(inlined.address_of, inlined.sheet_of)
+    files = FrameFiles(inlined.address_of, inlined.sheet_of)
     return still_rendering(render_page(tree, base_url=snapshot.final_url, files=files))
 
 

@@ -234,9 +234,8 @@ def _visit_of(page: SourcePage, now: datetime) -> Visit:
     return Visit(
         url=page.url,
         body=page.body,
-        fetched_at=min(
-            page.fetched_at or now, now
-        ),  # a clock that is ahead must not outdate later visits
+        # A clock that is ahead must not outdate later visits.
+        fetched_at=min(page.fetched_at or now, now),
         status=page.status,
         content_type=page.content_type,
     )

@@ -35,7 +35,7 @@ MAX_CLICKS = 2**31 - 1
 HEADER = b"query\turl\tclicks"
 
 
-class Click(NamedTuple):
+class LoggedClick(NamedTuple):
     """One line of a log: how often a query led to an address."""
 
     query: str
@@ -88,7 +88,7 @@ IMPORT_SEARCH_LOG = JobKind(
 )
 
 
-def read_search_log(path: Path) -> Iterator[tuple[int, Click | BadLine]]:
+def read_search_log(path: Path) -> Iterator[tuple[int, LoggedClick | BadLine]]:
     """Yield the number of each line with its click, or with the reason why it is none."""
     with regular_file(path) as raw:
         for number, line in read_lines(decompressed(raw, path.name)):
@@ -98,11 +98,11 @@ def read_search_log(path: Path) -> Iterator[tuple[int, Click | BadLine]]:
                 yield number, parse_click(line)
 
 
-def parse_click(line: bytes) -> Click | BadLine:
+def parse_click(line: bytes) -> LoggedClick | BadLine:
     r"""Return the click that a line tells of.
 
     >>> parse_click(b"red shoes\thttp://example.org/p/1#top\t12")
-    Click(query='red shoes', url='http://example.org/p/1', clicks=12)
+    LoggedClick(query='red shoes', url='http://example.org/p/1', clicks=12)
     """
     try:
         fields = line.decode("utf-8").split("\t")
@@ -118,7 +118,7 @@ def parse_click(line: bytes) -> Click | BadLine:
     if not (clicks.isascii() and clicks.isdigit() and len(clicks) <= len(str(MAX_CLICKS))):
         return BadLine(f"clicks are {clicks[:20]!r}, but must be a whole number")
     try:
-        return Click(query, normalise_url(written_url), min(int(clicks), MAX_CLICKS))
+        return LoggedClick(query, normalise_url(written_url), min(int(clicks), MAX_CLICKS))
     except BadAddress as error:
         return BadLine(str(error))
 
@@ -137,7 +137,7 @@ def _add_up(run: jobs.JobRun, path: Path, sums: sqlite3.Connection) -> int:
         ]
         sums.executemany(
             "INSERT INTO sums VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET clicks = clicks + excluded.clicks",
-            (line for _, line in batch if isinstance(line, Click)),
+            (line for _, line in batch if isinstance(line, LoggedClick)),
         )
         with transaction.atomic():
             run.renew(message=f"reading, {n_bad + len(bad):,} bad lines")
@@ -164,7 +164,7 @@ def _store_sums(run: jobs.JobRun, sums: sqlite3.Connection) -> int:
         with transaction.atomic():
             run.renew(n_done=n_done, n_total=n_total, message="storing")
             SearchClick.objects.bulk_create(
-                [_row(run.job.site, Click(*row)) for row in batch],
+                [_row(run.job.site, LoggedClick(*row)) for row in batch],
                 update_conflicts=True,
                 unique_fields=["site", "query", "url_hash"],
                 update_fields=["url", "clicks"],
@@ -172,7 +172,7 @@ def _store_sums(run: jobs.JobRun, sums: sqlite3.Connection) -> int:
     return n_done
 
 
-def _row(site: Site | None, click: Click) -> SearchClick:
+def _row(site: Site | None, click: LoggedClick) -> SearchClick:
     return SearchClick(
         site=site,
         query=click.query,

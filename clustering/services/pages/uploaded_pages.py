@@ -122,7 +122,7 @@ def _chunks(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _is_archive(file: UploadedFile) -> bool:
-    """Tell an archive by its first bytes or, where it is compressed as a whole, by its name."""
+    """Return whether a file is an archive, by its first bytes or, where it is compressed, its name."""
     file.seek(0)
     first = file.read(8)
     file.seek(0)

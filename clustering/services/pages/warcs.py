@@ -28,7 +28,7 @@ from clustering.services.pages.source_pages import (
 from vertex.core.texts import storable
 
 MAX_HEADERS = 64 * 1024
-OK = 200
+STATUS_OK = 200
 OVERHEAD = 1024 * 1024  # headers and chunk marks around a body of the largest size
 HTML_TYPES = {"text/html", "application/xhtml+xml"}
 STATUS_LINE = re.compile(r"HTTP/\d(?:\.\d)? +(\d{3})\b")
@@ -98,7 +98,7 @@ def _file_of(
     content_type = headers.get("content-type", "")
     kind = file_kind(content_type, url)
     is_whole = record.content_length <= MAX_FILE and not record.headers.get("WARC-Truncated")
-    if not kind or status != OK or not is_whole:
+    if not kind or status != STATUS_OK or not is_whole:
         return None
     try:
         body = _decoded(payload, headers)

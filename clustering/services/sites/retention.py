@@ -25,10 +25,9 @@ from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 from vertex.core.storage import page_store
 
-AT_ONCE = 1_000
-MIN_AGE_OF_SWEPT_BODY = timedelta(
-    days=1
-)  # younger ones may belong to a row that is about to be committed
+ROWS_PER_TRANSACTION = 1_000
+# Younger ones may belong to a row that is about to be committed.
+MIN_AGE_OF_SWEPT_BODY = timedelta(days=1)
 
 
 def sweep_request() -> JobRequest:
@@ -66,10 +65,10 @@ def drop_old_snapshots(run: JobRun, site: Site) -> Iterator[int]:
         .filter(age_rank__gt=n_kept)
     )
     droppable = list(ranked.values_list("pk", flat=True))
-    for start in range(0, len(droppable), AT_ONCE):
+    for start in range(0, len(droppable), ROWS_PER_TRANSACTION):
         with transaction.atomic():
             run.renew()
-            batch = Snapshot.objects.filter(pk__in=droppable[start : start + AT_ONCE])
+            batch = Snapshot.objects.filter(pk__in=droppable[start : start + ROWS_PER_TRANSACTION])
             yield batch.exclude(is_referred_to()).delete()[0]
 
 
@@ -97,12 +96,13 @@ def sweep_bodies(run: JobRun) -> int:
     """Delete bodies that no snapshot names, unless they are young or a backup is being made."""
     store = page_store()
     n_deleted = 0
+    # A backup may hold it for longer than the lease.
     with (
         run.kept_alive(),
         store.held(exclusively=True),
-    ):  # a backup may hold it for longer than the lease
+    ):
         names = iter(store.names())
-        while batch := [name for name, _ in zip(names, range(AT_ONCE), strict=False)]:
+        while batch := [name for name, _ in zip(names, range(ROWS_PER_TRANSACTION), strict=False)]:
             run.renew(message="Bodies that nothing names")
             named = bodies_named(among=batch)
             unnamed = (name for name in batch if name not in named)
@@ -141,7 +141,9 @@ def delete_site(run: JobRun) -> dict[str, Any]:
         return {"pages": 0}
     n_pages = 0
     run.renew(n_total=site.n_pages)
-    while batch := list(Page.objects.filter(site=site).values_list("pk", flat=True)[:AT_ONCE]):
+    while batch := list(
+        Page.objects.filter(site=site).values_list("pk", flat=True)[:ROWS_PER_TRANSACTION]
+    ):
         with transaction.atomic():
             n_pages += len(batch)
             run.renew(n_done=n_pages)

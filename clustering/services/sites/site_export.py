@@ -20,7 +20,7 @@ from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
-AT_ONCE = 1_000
+ROWS_PER_QUERY = 1_000
 RENEWED_EVERY = 50_000  # rows: written in a few seconds
 KEPT_WITHOUT_JOB = timedelta(days=1)
 OWN_FILE = re.compile(r".+-([0-9]{1,18})(?:\.zip|(\.[0-9a-f]{8}\.partial))")
@@ -46,9 +46,8 @@ def export_site(run: JobRun, folder: Path | None = None) -> dict[str, Any]:
     folder = folder or settings.EXPORT_DIR
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{site.name}-{run.job.pk}.zip"
-    partial = path.with_suffix(
-        f".{run.lease[:8]}.partial"
-    )  # a worker that lost its lease may still write
+    # A worker that lost its lease may still write.
+    partial = path.with_suffix(f".{run.lease[:8]}.partial")
     try:
         with (
             page_store().held(),
@@ -120,7 +119,7 @@ def _export_bodies(run: JobRun, archive: zipfile.ZipFile, site: Site) -> int:
         Snapshot.objects.filter(page__site=site).select_related("page").order_by("fetched_at", "id")
     )
     run.renew(n_total=snapshots.count())
-    for n_done, snapshot in enumerate(snapshots.iterator(AT_ONCE), 1):
+    for n_done, snapshot in enumerate(snapshots.iterator(ROWS_PER_QUERY), 1):
         if n_done % 100 == 0:
             run.renew(n_done=n_done, message="Pages")
         name = f"pages/{snapshot.body}.html"
@@ -144,7 +143,7 @@ def _export_assets(run: JobRun, archive: zipfile.ZipFile, site: Site) -> None:
         .order_by("body")
         .values_list("body", flat=True)
     )
-    for n_done, name in enumerate(names.distinct().iterator(AT_ONCE), 1):
+    for n_done, name in enumerate(names.distinct().iterator(ROWS_PER_QUERY), 1):
         if n_done % 100 == 0:
             run.renew(message="Assets")
         with suppress(BodyMissing, BodyDamaged):
@@ -172,7 +171,7 @@ def _export_rows(
     ]
     rows = model._default_manager.filter(**of_site).order_by("pk").values(*fields)
     with archive.open(f"rows/{model._meta.label_lower}.jsonl", "w") as file:
-        for n_written, row in enumerate(rows.iterator(AT_ONCE), 1):
+        for n_written, row in enumerate(rows.iterator(ROWS_PER_QUERY), 1):
             file.write(orjson.dumps(row, default=str) + b"\n")
             if n_written % RENEWED_EVERY == 0:
                 run.renew()

@@ -34,7 +34,7 @@ class ChangeRow(NamedTuple):
     parts: list[Cluster]
 
 
-class ClusterRow(NamedTuple):
+class ShownCluster(NamedTuple):
     """A cluster of a list."""
 
     figures: ClusterFigures
@@ -82,14 +82,14 @@ def cluster_rows(
     clustering: Clustering,
     cluster_figures: Sequence[ClusterFigures],
     numbers: dict[int, int] | None = None,
-) -> list[ClusterRow]:
+) -> list[ShownCluster]:
     """Return a row for each cluster; `numbers` are the clusters' marks."""
     examples = examples_of(cluster_figures)
     reviews = last_reviews([figures.cluster_id for figures in cluster_figures])
     if numbers is None:
         numbers = mark_numbers(clustering)
     return [
-        ClusterRow(
+        ShownCluster(
             figures=figures,
             cluster=figures.cluster,
             share=figures.n_pages / clustering.n_pages if clustering.n_pages else 0.0,

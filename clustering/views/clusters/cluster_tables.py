@@ -17,7 +17,7 @@ class CountCell(NamedTuple):
     shade: int  # 0 for none, to N_SHADES where all of the row's pages are
 
 
-class GridRow(NamedTuple):
+class ComparisonRow(NamedTuple):
     """A cluster of the one clustering."""
 
     name: str | None
@@ -30,7 +30,7 @@ class Grid(NamedTuple):
     """The table, the largest clusters first, each column beside the row that it shares most with."""
 
     columns: list[tuple[str | None, str, int]]
-    rows: list[GridRow]
+    rows: list[ComparisonRow]
     n_rows_left_out: int
     n_columns_left_out: int
 
@@ -51,7 +51,7 @@ def contingency_table(
     return Grid(
         columns=[(column, _title(column, titles), n_by_column[column]) for column in columns],
         rows=[
-            GridRow(
+            ComparisonRow(
                 row,
                 _title(row, titles),
                 n_by_row[row],

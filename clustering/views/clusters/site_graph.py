@@ -10,7 +10,7 @@ from clustering.models import ClusterFigures
 
 BOX_WIDTH, BOX_HEIGHT = 172, 48
 GAP_X, GAP_Y = 28, 64
-MARGIN = 20
+DRAWING_MARGIN = 20
 HEAD = 5  # room for the head of an arrow
 ASIDE = 24
 MAX_CLASSES = 60  # drawn; the table lists what is left out too
@@ -85,8 +85,8 @@ def draw_graph(model: Mapping[str, Any], figures_by_class: Mapping[str, ClusterF
         name = str(page_class["name"])
         titles[name] = _title(page_class, figures_by_class.get(name))
     return Graph(
-        width=2 * MARGIN + layout.n_columns * (BOX_WIDTH + GAP_X) - GAP_X,
-        height=2 * MARGIN + layout.n_rows * (BOX_HEIGHT + GAP_Y) - GAP_Y,
+        width=2 * DRAWING_MARGIN + layout.n_columns * (BOX_WIDTH + GAP_X) - GAP_X,
+        height=2 * DRAWING_MARGIN + layout.n_rows * (BOX_HEIGHT + GAP_Y) - GAP_Y,
         nodes=list(nodes.values()),
         edges=_edges(links, nodes, layout.trunk),
         links=[
@@ -116,8 +116,8 @@ def _node(
         shown=shown,
         n_pages=figures.n_pages if figures else len(page_class.get("members", [])),
         figures=figures,
-        x=MARGIN + position.column * (BOX_WIDTH + GAP_X),
-        y=MARGIN + position.row * (BOX_HEIGHT + GAP_Y),
+        x=DRAWING_MARGIN + position.column * (BOX_WIDTH + GAP_X),
+        y=DRAWING_MARGIN + position.row * (BOX_HEIGHT + GAP_Y),
     )
 
 

@@ -53,7 +53,7 @@ PROBLEMS = {
 LINKS_AT_ONCE = SNAPSHOTS_SHOWN = 50
 
 
-class LinkRow(NamedTuple):
+class LinkWithPage(NamedTuple):
     """A link, and the page of this site that it leads to or comes from."""
 
     link: Link
@@ -136,11 +136,11 @@ def page(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     return render(request, "clustering/pages/page.html", context)
 
 
-def _with_targets(site: Site, links: Sequence[Link]) -> list[LinkRow]:
+def _with_targets(site: Site, links: Sequence[Link]) -> list[LinkWithPage]:
     """Add to each link the page of the site that it leads to, if it is known."""
     targets = site.pages.filter(url_hash__in=[bytes(link.url_hash) for link in links])
     by_hash = {bytes(target.url_hash): target for target in targets}
-    return [LinkRow(link, by_hash.get(bytes(link.url_hash))) for link in links]
+    return [LinkWithPage(link, by_hash.get(bytes(link.url_hash))) for link in links]
 
 
 @needs_role(Role.OPERATOR)

@@ -35,7 +35,7 @@ FILTERS = {"": "All", "at_work": "At work", "failed": "Last job failed", "empty"
 PROBLEMS = ("failed", "refused")  # what the results of jobs call things that were not taken
 
 
-class SiteRow(NamedTuple):
+class ShownSite(NamedTuple):
     """A site of the list, with the job that goes on and the one that ended last."""
 
     site: Site
@@ -80,7 +80,7 @@ def _narrowed(listed: SiteQuerySet, shown: str) -> SiteQuerySet:
     return listed.filter(n_pages=0) if shown == "empty" else listed
 
 
-def rows_of(sites: Sequence[Site]) -> list[SiteRow]:
+def rows_of(sites: Sequence[Site]) -> list[ShownSite]:
     """Add to each site its jobs, in three queries for all of them."""
     jobs = Job.objects.filter(site__in=sites)
     at_work = {job.site_id: job for job in jobs.unfinished().order_by("-state", "pk")}
@@ -89,7 +89,7 @@ def rows_of(sites: Sequence[Site]) -> list[SiteRow]:
     )
     last = {job.site_id: job for job in Job.objects.filter(pk__in=list(latest))}
     return [
-        SiteRow(site, at_work.get(site.pk), last.get(site.pk), n_problems(last.get(site.pk)))
+        ShownSite(site, at_work.get(site.pk), last.get(site.pk), n_problems(last.get(site.pk)))
         for site in sites
     ]
 

@@ -36,10 +36,11 @@ from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 from vertex.core.texts import storable
 
 MAX_PAGES_WITH_ASSETS = 40  # of a site change, whose old and new look is shown
+# Before what is in doubt is fetched again.
 RETRY_WAITS = (
     timedelta(minutes=5),
     timedelta(minutes=20),
-)  # before what is in doubt is fetched again
+)
 
 
 class CheckRun(NamedTuple):

@@ -19,7 +19,7 @@ MAX_PAGES = 40
 DECIDABLE = (Proposal.Decision.PROPOSED, Proposal.Decision.REUSED)
 
 
-class ValueRow(NamedTuple):
+class ChangedValue(NamedTuple):
     """An attribute on the old page and on the new one."""
 
     name: str
@@ -36,13 +36,13 @@ class ValueRow(NamedTuple):
     decision_label: str
 
 
-class Example(NamedTuple):
+class ChangedPage(NamedTuple):
     """An affected page on both days."""
 
     checked: CheckedPage
     old: Snapshot | None
     new: Snapshot | None
-    values: Sequence[ValueRow]
+    values: Sequence[ChangedValue]
     marks: str
 
 
@@ -101,13 +101,13 @@ def _pages(change: SiteChange, proposal: Proposal | None) -> list[CheckedPage]:
     return sorted(pages, key=order)[:MAX_PAGES]
 
 
-def _example(change: SiteChange, checked: CheckedPage, proposal: Proposal | None) -> Example:
+def _example(change: SiteChange, checked: CheckedPage, proposal: Proposal | None) -> ChangedPage:
     golden = _golden(change, checked)
     line = next(iter(golden.lines), None) if golden else None
     new = checked.snapshot or _fetched(checked, proposal)
     values = _values(line, checked, proposal)
     old = golden.snapshot if golden else None
-    return Example(checked, old, new, values, orjson.dumps(_marks(old, new, values)).decode())
+    return ChangedPage(checked, old, new, values, orjson.dumps(_marks(old, new, values)).decode())
 
 
 def _golden(change: SiteChange, checked: CheckedPage) -> GoldenRecord | None:
@@ -124,7 +124,9 @@ def _fetched(checked: CheckedPage, proposal: Proposal | None) -> Snapshot | None
     return row.snapshot if row else None
 
 
-def _values(line: Line | None, checked: CheckedPage, proposal: Proposal | None) -> list[ValueRow]:
+def _values(
+    line: Line | None, checked: CheckedPage, proposal: Proposal | None
+) -> list[ChangedValue]:
     old_values = line.values if line else {}
     nodes = line.nodes if line else {}
     failures = {failure["attribute"]: failure for failure in checked.failed}
@@ -137,7 +139,7 @@ def _values(line: Line | None, checked: CheckedPage, proposal: Proposal | None) 
         figures = proposed.get(name, {})
         decision = figures.get("said", "")
         rows.append(
-            ValueRow(
+            ChangedValue(
                 name=name,
                 old=old_values.get(name, failure.get("was")),
                 old_path=_first(nodes.get(name)),
@@ -156,7 +158,7 @@ def _values(line: Line | None, checked: CheckedPage, proposal: Proposal | None) 
 
 
 def _marks(
-    old: Snapshot | None, new: Snapshot | None, values: Sequence[ValueRow]
+    old: Snapshot | None, new: Snapshot | None, values: Sequence[ChangedValue]
 ) -> dict[str, Any]:
     """Return where the values stand on both pages, as the frames draw them."""
     old_paths = [(row.name, row.old_path) for row in values if row.old_path]

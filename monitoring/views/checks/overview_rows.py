@@ -77,7 +77,7 @@ FILTERS = {"": "All"} | {
 }
 
 
-class AlertRow(NamedTuple):
+class ShownAlert(NamedTuple):
     """An open alert with what can be done about it."""
 
     alert: Alert
@@ -94,10 +94,10 @@ class AlertGroup(NamedTuple):
     kind: str
     word: str
     why: str
-    rows: list[AlertRow]
+    rows: list[ShownAlert]
 
 
-class QueueRow(NamedTuple):
+class ShownQueue(NamedTuple):
     """The jobs of a queue."""
 
     queue: str
@@ -198,7 +198,7 @@ def alert_groups(alerts: Iterable[Alert], user: User, now: datetime) -> list[Ale
     change_by_site = _changes_of(alerts)
     operated = _operated_sites(user)
     # In the order of the causes.
-    rows_by_kind: dict[str, list[AlertRow]] = {kind: [] for kind in [*CAUSES, *Kind.values]}
+    rows_by_kind: dict[str, list[ShownAlert]] = {kind: [] for kind in [*CAUSES, *Kind.values]}
     for alert in alerts:
         name = alert.site.name
         href = reverse("site_monitoring", args=[name])
@@ -207,7 +207,7 @@ def alert_groups(alerts: Iterable[Alert], user: User, now: datetime) -> list[Ale
         acknowledge = reverse("acknowledge_alert", args=[name, alert.pk])
         may_act = operated is None or alert.site_id in operated
         rows_by_kind[alert.kind].append(
-            AlertRow(
+            ShownAlert(
                 alert=alert,
                 state=alert.state_at(now).value,
                 href=href,
@@ -341,7 +341,7 @@ def work_figures(user: User, now: datetime) -> dict[str, Any]:
     }
 
 
-def _queues(user: User, since: datetime) -> list[QueueRow]:
+def _queues(user: User, since: datetime) -> list[ShownQueue]:
     """Return the jobs of each queue: those that ended since a time, and those that wait or are at work."""
     jobs = Job.objects.visible_to(user).order_by().values("queue")
     ended = jobs.filter(finished_at__gte=since).annotate(
@@ -354,7 +354,7 @@ def _queues(user: User, since: datetime) -> list[QueueRow]:
     for queue, label in Job.Queue.choices:
         row = ended_by_queue.get(queue, {"n": 0, "failed": 0, "steps": 0})
         rows.append(
-            QueueRow(
+            ShownQueue(
                 queue=label,
                 n_ended=row["n"],
                 n_failed=row["failed"],

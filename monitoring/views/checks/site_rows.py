@@ -15,7 +15,7 @@ REPAIR_TASK = "monitoring.heal_site"
 TASKS = ("monitoring.run_checks", REPAIR_TASK)
 
 
-class GridRow(NamedTuple):
+class BellwetherRow(NamedTuple):
     """A cluster or a page over the last checks."""
 
     name: str
@@ -34,7 +34,7 @@ def grid_checks(site: Site) -> list[Check]:
     return last[::-1]
 
 
-def cluster_grid(site: Site, checks: Sequence[Check]) -> list[GridRow]:
+def cluster_grid(site: Site, checks: Sequence[Check]) -> list[BellwetherRow]:
     """Return each watched cluster over some checks, from what the checks keep of it."""
     by_check = {
         check.pk: {verdict["cluster"]: verdict for verdict in check.clusters} for check in checks
@@ -43,7 +43,7 @@ def cluster_grid(site: Site, checks: Sequence[Check]) -> list[GridRow]:
     titles = dict(rules.values_list("cluster__name", "cluster__title"))
     names = sorted(titles.keys() | {name for verdicts in by_check.values() for name in verdicts})
     return [
-        GridRow(
+        BellwetherRow(
             name=name,
             title=titles.get(name, name),
             url="",
@@ -54,7 +54,7 @@ def cluster_grid(site: Site, checks: Sequence[Check]) -> list[GridRow]:
     ]
 
 
-def page_grid(site: Site, cluster: str, checks: Sequence[Check]) -> list[GridRow]:
+def page_grid(site: Site, cluster: str, checks: Sequence[Check]) -> list[BellwetherRow]:
     """Return the bellwethers of a cluster over some checks."""
     rows = CheckedPage.objects.filter(
         check_run__in=checks, cluster__site=site, cluster__name=cluster
@@ -63,7 +63,7 @@ def page_grid(site: Site, cluster: str, checks: Sequence[Check]) -> list[GridRow
     for row in rows.select_related("page").order_by("page__url"):
         cells.setdefault((row.page_id, row.page.url), {})[row.check_run_id] = _page_cell(row)
     return [
-        GridRow(
+        BellwetherRow(
             name="",
             title="",
             url=url,

@@ -177,9 +177,8 @@ class PageNodes:
         sums = np.cumsum([0, *self.text_lengths])
         lengths = sums[self.ends] - sums[:-1]
         texts = np.where(self.is_text, np.arange(len(self.nodes)), len(self.nodes))
-        next_text = np.minimum.accumulate(texts[::-1])[
-            ::-1
-        ]  # the first in an element that shows text
+        # The first in an element that shows text.
+        next_text = np.minimum.accumulate(texts[::-1])[::-1]
         is_short = (lengths > 0) & (lengths <= MAX_OPENING_CHARS) & ~self.is_text
         labelled = []
         for number in np.flatnonzero(is_short).tolist():

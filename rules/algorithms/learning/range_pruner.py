@@ -40,7 +40,7 @@ _DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class CutExample:
     """The shown text of a node and the values in it, in order, with where each begins if that is known."""
 
     text: str
@@ -74,7 +74,7 @@ class Example:
             yield self.text[end:next_start]
 
     @property
-    def readings(self) -> Iterator[Example]:
+    def readings(self) -> Iterator[CutExample]:
         """The example, then with its one value at each other occurrence that divides no word."""
         yield self
         if len(self.values) > 1:
@@ -145,7 +145,7 @@ def _without_affixes(selection: Selection, text: str) -> str | None:
 
 
 def learn_selection(
-    examples: Sequence[Example],
+    examples: Sequence[CutExample],
     *,
     is_optional: bool = False,
     is_multi: bool = False,
@@ -169,7 +169,7 @@ def learn_selection(
 
 
 def _likely_separator(
-    selection: Selection, examples: Sequence[Example], witnesses: Sequence[str]
+    selection: Selection, examples: Sequence[CutExample], witnesses: Sequence[str]
 ) -> str:
     """Return what divides the values of a list where each example happens to have one, else nothing."""
     values = [example.values[0] for example in examples]
@@ -195,7 +195,7 @@ def _could_be_value(text: str, values: Sequence[str]) -> bool:
 
 
 def _learn_reading(
-    examples: Sequence[Example], witnesses: Sequence[str], *, is_optional: bool
+    examples: Sequence[CutExample], witnesses: Sequence[str], *, is_optional: bool
 ) -> Selection | None:
     """Return the first of these selections that takes the values from all examples, None if none does.
 
@@ -218,7 +218,9 @@ def _learn_reading(
     return _first_right(selections, examples)
 
 
-def _first_right(selections: Iterable[Selection], examples: Sequence[Example]) -> Selection | None:
+def _first_right(
+    selections: Iterable[Selection], examples: Sequence[CutExample]
+) -> Selection | None:
     """Return the first selection that takes exactly the values from all examples, None if none does."""
     for selection in selections:
         if all(
@@ -228,7 +230,7 @@ def _first_right(selections: Iterable[Selection], examples: Sequence[Example]) -
     return None
 
 
-def _separator_of(examples: Sequence[Example]) -> str | None:
+def _separator_of(examples: Sequence[CutExample]) -> str | None:
     """Return the text between values, empty where each text has one; None where it differs."""
     separators = {between.strip() or between for example in examples for between in example.between}
     if len(separators) > 1 or "" in separators:
@@ -237,7 +239,7 @@ def _separator_of(examples: Sequence[Example]) -> str | None:
 
 
 def _witnessed(
-    examples: Sequence[Example], separator: str, witnesses: Sequence[str], *, is_optional: bool
+    examples: Sequence[CutExample], separator: str, witnesses: Sequence[str], *, is_optional: bool
 ) -> Iterator[Selection]:
     """Yield the selections between texts that the witnesses have, the longest texts first."""
     is_optional = is_optional or _some_lack_text_beside(examples)
@@ -253,14 +255,14 @@ def _witnessed(
                 yield Selection(prefix, suffix, lacks, is_last, separator=separator)
 
 
-def _some_lack_text_beside(examples: Sequence[Example]) -> bool:
+def _some_lack_text_beside(examples: Sequence[CutExample]) -> bool:
     """Return whether some values have a text before or after them, and others have none."""
     has_left = {bool(example.left) for example in examples}
     has_right = {bool(example.right) for example in examples}
     return len(has_left) > 1 or len(has_right) > 1
 
 
-def _often_lacks(suffix: str, behind: Sequence[str], examples: Sequence[Example]) -> bool:
+def _often_lacks(suffix: str, behind: Sequence[str], examples: Sequence[CutExample]) -> bool:
     """Return whether the value seems to end some of the texts, which then lack the suffix."""
     if not suffix:
         return False
@@ -278,7 +280,7 @@ def _confirmed(texts: Sequence[str], witnesses: Sequence[str]) -> list[str]:
     return [text for text, n in counts.items() if n >= MIN_SHARE_OF_BEST * most][:MAX_AFFIXES]
 
 
-def _tails(examples: Sequence[Example]) -> list[str]:
+def _tails(examples: Sequence[CutExample]) -> list[str]:
     """Return the ends that all texts before a value share, divided between words, the longest first."""
     lefts = [example.left for example in examples if example.left]
     if not lefts:
@@ -294,7 +296,7 @@ def _tails(examples: Sequence[Example]) -> list[str]:
     return tails
 
 
-def _heads(examples: Sequence[Example]) -> list[str]:
+def _heads(examples: Sequence[CutExample]) -> list[str]:
     """Return the beginnings that all texts after a value share, divided between words, the longest first."""
     rights = [example.right for example in examples if example.right]
     if not rights:
@@ -320,7 +322,7 @@ def _guarded(text: str, *, before: str = "", after: str = "") -> str:
 
 
 def _affixes(
-    examples: Sequence[Example], separator: str, *, is_optional: bool
+    examples: Sequence[CutExample], separator: str, *, is_optional: bool
 ) -> Iterator[Selection]:
     """Yield the selections between the texts that all examples share."""
     prefix, suffix = _prefix_of(examples), _suffix_of(examples)
@@ -330,7 +332,7 @@ def _affixes(
             yield Selection(prefix, suffix, optional, is_last, separator=separator)
 
 
-def _prefix_of(examples: Sequence[Example]) -> str:
+def _prefix_of(examples: Sequence[CutExample]) -> str:
     """Return the text that all values follow, from the beginning of a word."""
     lefts = [example.left for example in examples if example.left]
     if not lefts:
@@ -355,7 +357,7 @@ def commonprefix(texts: Sequence[str]) -> str:
     return first
 
 
-def _suffix_of(examples: Sequence[Example]) -> str:
+def _suffix_of(examples: Sequence[CutExample]) -> str:
     """Return the text that follows all values, to the end of a word."""
     rights = [example.right for example in examples if example.right]
     if not rights:
@@ -371,7 +373,7 @@ def _suffix_of(examples: Sequence[Example]) -> str:
     return common[:MAX_AFFIX_CHARS].strip()
 
 
-def _offsets(examples: Sequence[Example]) -> Iterator[Selection]:
+def _offsets(examples: Sequence[CutExample]) -> Iterator[Selection]:
     """Yield the word offsets that hold on all examples, small numbers first."""
     firsts, lasts = [], []
     for example in examples:
@@ -390,6 +392,6 @@ def _smallest_first(offset: int) -> tuple[int, int]:
     return (abs(offset), -offset)
 
 
-def learn_offsets(examples: Sequence[Example]) -> Selection | None:
+def learn_offsets(examples: Sequence[CutExample]) -> Selection | None:
     """Return the selection by word offsets alone, as the paper has it."""
     return _first_right([Selection(), *_offsets(examples)], examples)

@@ -17,7 +17,7 @@ from annotation.algorithms.attribute_types import AttributeType
 from clustering.values.typed_regexes import BadRegex, select
 from rules.algorithms.learning.columns import numbers_of
 from rules.algorithms.learning.node_index import NodeIndex
-from rules.algorithms.learning.range_pruner import Example, learn_selection
+from rules.algorithms.learning.range_pruner import CutExample, learn_selection
 from rules.algorithms.learning.samples import Samples
 from rules.algorithms.learning.search import Conjunction
 from rules.algorithms.learning.targets import TargetNode
@@ -71,7 +71,7 @@ def _unannotated_texts(samples: Samples, candidate: Conjunction, target: str) ->
     return [text_of(samples.index, first + number, target) for number in numbers]
 
 
-def examples_of(index: NodeIndex, marks: Iterable[TargetNode]) -> list[Example]:
+def examples_of(index: NodeIndex, marks: Iterable[TargetNode]) -> list[CutExample]:
     marks_by_node: dict[int, list[TargetNode]] = defaultdict(list)
     for mark in marks:
         marks_by_node[mark.positive.node].append(mark)
@@ -88,10 +88,12 @@ def text_of(index: NodeIndex, node: int, target: str) -> str:
     return shown(index.string(node))
 
 
-def _example(text: str, marks: Iterable[TargetNode]) -> Example:
+def _example(text: str, marks: Iterable[TargetNode]) -> CutExample:
     """Return the text with its values in the order in which they stand there."""
     values = sorted((_start_of(text, mark), mark.value) for mark in marks)
-    return Example(text, tuple(value for _, value in values), tuple(start for start, _ in values))
+    return CutExample(
+        text, tuple(value for _, value in values), tuple(start for start, _ in values)
+    )
 
 
 def _start_of(text: str, mark: TargetNode) -> int:
@@ -99,7 +101,7 @@ def _start_of(text: str, mark: TargetNode) -> int:
     return text.find(mark.value, len(mark.positive.left))
 
 
-def _regex_selects(regex: str, examples: Iterable[Example]) -> bool:
+def _regex_selects(regex: str, examples: Iterable[CutExample]) -> bool:
     try:
         return bool(regex) and all([select(regex, e.text)] == list(e.values) for e in examples)
     except BadRegex:

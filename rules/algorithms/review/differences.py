@@ -10,27 +10,27 @@ MAX_WORDS: Final = 2_000  # of one text; beyond it the texts differ as wholes
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A stretch of a text, and whether the other text lacks it."""
 
     text: str
     is_changed: bool
 
 
-def differences(was: str, now: str) -> tuple[list[Piece], list[Piece]]:
+def differences(was: str, now: str) -> tuple[list[TextPiece], list[TextPiece]]:
     """Return both texts in pieces that are common and pieces that are not.
 
     >>> differences("25 EUR", "27 EUR")[1]
-    [Piece(text='27', is_changed=True), Piece(text=' EUR', is_changed=False)]
+    [TextPiece(text='27', is_changed=True), TextPiece(text=' EUR', is_changed=False)]
     """
     old, new = _WORD.findall(was), _WORD.findall(now)
     if max(len(old), len(new)) > MAX_WORDS:
         is_changed = was != now
-        return [Piece(was, is_changed)], [Piece(now, is_changed)]
+        return [TextPiece(was, is_changed)], [TextPiece(now, is_changed)]
     before, after = [], []
     for tag, old_start, old_end, new_start, new_end in SequenceMatcher(
         None, old, new, autojunk=False
     ).get_opcodes():
-        before.append(Piece("".join(old[old_start:old_end]), tag != "equal"))
-        after.append(Piece("".join(new[new_start:new_end]), tag != "equal"))
+        before.append(TextPiece("".join(old[old_start:old_end]), tag != "equal"))
+        after.append(TextPiece("".join(new[new_start:new_end]), tag != "equal"))
     return [piece for piece in before if piece.text], [piece for piece in after if piece.text]

@@ -17,12 +17,10 @@ class RunnableRule:
     version: int
     stylesheet: str
     attributes: Sequence[AttributeType]
-    trust: Mapping[str, float] = field(
-        default_factory=dict
-    )  # share of right values where it was validated
-    is_by_hand: bool = (
-        False  # somebody wrote or imported the stylesheet: it runs where it can be stopped
-    )
+    # Share of right values where it was validated.
+    trust: Mapping[str, float] = field(default_factory=dict)
+    # Somebody wrote or imported the stylesheet: it runs where it can be stopped.
+    is_by_hand: bool = False
 
     @property
     def name(self) -> str:

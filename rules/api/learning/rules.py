@@ -226,7 +226,7 @@ class PublishRule(RuleAddress):
     def post(
         self, request: Request, *, subject: Rule, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Let a rule extract its cluster's records from now on, also one that served before."""
+        """Publish a rule: it extracts its cluster's records from now on."""
         reviewing.publish_reviewed(
             rule=subject, actor=caller_of(request), is_forced=body["force"], reason=body["reason"]
         )
@@ -293,7 +293,7 @@ class RuleImpacts(RuleAddress):
         tags=["rules"],
     )
     def post(self, request: Request, *, subject: Rule, **_: object) -> dict[str, Any]:
-        """Let a job compare a rule with the one in use."""
+        """Start a job that compares a rule with the one in use."""
         impact = start_impact(rule=subject, actor=caller_of(request))
         assert impact.job is not None  # noqa: S101 - just made
         return row_of_job(impact.job)
@@ -308,7 +308,7 @@ class RollBackRule(RuleAddress):
         tags=["rules"],
     )
     def post(self, request: Request, *, subject: Rule, **_: object) -> dict[str, Any]:
-        """Let the version serve again that served before a published one; that one is answered."""
+        """Publish again the version that was published before; it is returned."""
         return _row_of(roll_back(rule=subject, actor=caller_of(request)))
 
 
@@ -326,7 +326,7 @@ class SiteLearning(AtSite):
     def post(
         self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Let a job learn the rules of the annotated clusters, or of one, as drafts."""
+        """Start a job that learns the rules of the annotated clusters, or of one, as drafts."""
         job = enqueue(
             learning.learning_request(
                 site=subject, cluster=body["cluster"], learner=body["learner"]
@@ -347,7 +347,7 @@ class SiteExtraction(AtSite):
         tags=["rules"],
     )
     def post(self, request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
-        """Let a job extract the records of the pages where something is new."""
+        """Start a job that extracts the records of the pages where something is new."""
         return row_of_job(
             enqueue(extracting.extraction_request(site=subject), actor=caller_of(request))
         )

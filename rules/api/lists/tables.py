@@ -139,7 +139,7 @@ class Tables(ApiView):
         tags=["tables"],
     )
     def post(self, request: Request, *, body: dict[str, Any], **_: object) -> dict[str, Any]:
-        """Let a job fetch one page for its lists; the job's result names the snapshot."""
+        """Start a job that fetches one page for its lists; its result names the snapshot."""
         url = body["url"]
         name = body.get("name") or propose_name(url)
         try:

@@ -22,7 +22,7 @@ from rules.services.records.file_formats import Format
 from rules.services.records.record_rows import NAMES, WantedRows, narrowed, record_rows
 from rules.services.records.record_schemas import record_schema
 from vertex.core.api.endpoints import ApiView, AtSite, endpoint
-from vertex.core.api.formats import BytesRenderer, FastJSONRenderer
+from vertex.core.api.formats import BytesRenderer, FastJSONRenderer, LinesRenderer
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
 from vertex.core.api.paging import read_cursor, write_cursor
 from vertex.core.api.permissions import caller_of, visible_site
@@ -33,13 +33,6 @@ from vertex.core.services.jobs.requests import enqueue
 MAX_NUMBER = 2**63 - 1
 VERSIONS_SHOWN = 100
 NARROWING = ("cluster", "vertical", "url", "changed_since", "confidence")
-
-
-class LinesRenderer(BytesRenderer):
-    """Stand for answers that are lines of JSON."""
-
-    media_type = file_formats.MEDIA_TYPES[file_formats.JSON_LINES]
-    format = "jsonl"
 
 
 class CsvRenderer(BytesRenderer):
@@ -248,7 +241,7 @@ class SiteRecordExports(AtSite):
     def post(
         self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Let a job write a site's records into a zip file."""
+        """Start a job that writes a site's records into a zip file."""
         job = enqueue(
             record_exports.record_export_request(
                 site=subject, form=body["format"], has_gone=body["gone"]

@@ -98,7 +98,7 @@ class SiteWebhooks(AtSite):
     def post(
         self, request: Request, *, subject: Site, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Let an address be told of what changes from now on; the answer alone holds the secret."""
+        """Add a webhook for what changes from now on; only this answer holds its secret."""
         webhook = webhooks.add_webhook(site=subject, url=body["url"], actor=caller_of(request))
         return _row_of(webhook) | {"secret": webhooks.secret_of(webhook)}
 
@@ -125,7 +125,7 @@ class WebhookView(WebhookAddress):
         tags=["webhooks"],
     )
     def delete(self, request: Request, *, subject: Webhook, **_: object) -> Response:
-        """Tell an address of nothing any more."""
+        """Delete a webhook."""
         webhooks.remove_webhook(webhook=subject, actor=caller_of(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -139,7 +139,7 @@ class ResumeWebhook(WebhookAddress):
         tags=["webhooks"],
     )
     def post(self, request: Request, *, subject: Webhook, **_: object) -> dict[str, Any]:
-        """Tell an address again that was given up, also of what it missed."""
+        """Resume a webhook that was given up, also for what it missed."""
         webhooks.resume_webhook(webhook=subject, actor=caller_of(request))
         return _row_of(subject)
 

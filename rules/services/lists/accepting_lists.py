@@ -269,7 +269,7 @@ def _published(rule: Rule, n_different: int, actor: User | None) -> dict[str, An
 
 
 def _extract(cluster: Cluster, actor: User) -> None:
-    """Let the records be extracted where the actor may ask for that."""
+    """Enqueue the extraction of the records where the actor may ask for it."""
     site: Site = cluster.site
     if actor.has_role(Role.OPERATOR, site):
         with suppress(JobExists):

@@ -11,7 +11,7 @@ from rules.services.records.file_formats import (
     JSON_LINES,
     TEXT,
     TEXTS,
-    Column,
+    FileColumn,
     Row,
     csv_file,
     json_lines,
@@ -26,7 +26,7 @@ def table_parts(table: ListTable, url: str, form: str) -> Iterator[bytes]:
     if form == JSON_LINES:
         return json_lines(_parts(_lines(table, url)))
     columns = [
-        Column(column.name, TEXTS if column.is_multi else TEXT, _value_of(column.name))
+        FileColumn(column.name, TEXTS if column.is_multi else TEXT, _value_of(column.name))
         for column in table.columns
     ]
     write = csv_file if form == CSV else parquet_file

@@ -35,7 +35,7 @@ class Format(models.TextChoices):
     PARQUET = PARQUET, "Parquet"
 
 
-class Column(NamedTuple):
+class FileColumn(NamedTuple):
     """A column of a CSV or Parquet file."""
 
     name: str
@@ -49,7 +49,7 @@ def json_lines(parts: Iterable[Iterable[Row]]) -> Iterator[bytes]:
         yield b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
 
 
-def csv_file(columns: Sequence[Column], parts: Iterable[Iterable[Row]]) -> Iterator[bytes]:
+def csv_file(columns: Sequence[FileColumn], parts: Iterable[Iterable[Row]]) -> Iterator[bytes]:
     """Yield the bytes of a CSV file: a head, then a line for each row."""
     yield _csv_lines([[column.name for column in columns]])
     for rows in parts:
@@ -93,7 +93,7 @@ class _Drain(io.RawIOBase):
         return b"".join(parts)
 
 
-def parquet_file(columns: Sequence[Column], parts: Iterable[Sequence[Row]]) -> Iterator[bytes]:
+def parquet_file(columns: Sequence[FileColumn], parts: Iterable[Sequence[Row]]) -> Iterator[bytes]:
     """Yield the bytes of a Parquet file, a group of rows at a time."""
     schema = pa.schema([(column.name, column.type) for column in columns])
     file = _Drain()
@@ -116,7 +116,7 @@ def _groups(parts: Iterable[Sequence[Row]]) -> Iterator[list[Row]]:
         yield rows
 
 
-def _array(column: Column, rows: Iterable[Row]) -> pa.Array:
+def _array(column: FileColumn, rows: Iterable[Row]) -> pa.Array:
     values = [column.value_of(row) for row in rows]
     if column.type == TIME:
         return pa.array(values, TEXT).cast(TIME)

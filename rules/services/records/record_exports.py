@@ -22,7 +22,7 @@ from rules.services.records.file_formats import (
     TEXT,
     TEXTS,
     TIME,
-    Column,
+    FileColumn,
     Format,
     Row,
     csv_file,
@@ -73,22 +73,22 @@ def _reported(parts: Iterable[list[Row]], report: Callable[[int], None]) -> Iter
         yield rows
 
 
-def _csv_columns(attributes: Iterable[str]) -> list[Column]:
-    return [*_head_columns(), *(Column(name, TEXT, _value_of(name)) for name in attributes)]
+def _csv_columns(attributes: Iterable[str]) -> list[FileColumn]:
+    return [*_head_columns(), *(FileColumn(name, TEXT, _value_of(name)) for name in attributes)]
 
 
-def _parquet_columns(is_multi_by_attribute: Mapping[str, bool]) -> list[Column]:
+def _parquet_columns(is_multi_by_attribute: Mapping[str, bool]) -> list[FileColumn]:
     """Return the columns of a Parquet file; an attribute named like one of the others has a prefix."""
     columns = _head_columns()
     for name, is_multi in is_multi_by_attribute.items():
         column = f"values.{name}" if name in {*HEAD, NORMALIZED} else name
-        columns.append(Column(column, TEXTS if is_multi else TEXT, _value_of(name)))
-    columns.append(Column(NORMALIZED, TEXT, _normalized_json))
+        columns.append(FileColumn(column, TEXTS if is_multi else TEXT, _value_of(name)))
+    columns.append(FileColumn(NORMALIZED, TEXT, _normalized_json))
     return columns
 
 
-def _head_columns() -> list[Column]:
-    return [Column(name, kind, itemgetter(name)) for name, kind in HEAD.items()]
+def _head_columns() -> list[FileColumn]:
+    return [FileColumn(name, kind, itemgetter(name)) for name, kind in HEAD.items()]
 
 
 def _value_of(attribute: str) -> Callable[[Row], object]:

@@ -50,7 +50,7 @@ class XPathField(NamedTuple):
         return min(MAX_FIELD_ROWS, self.text.count("\n") + 1)
 
 
-class ScoreRow(NamedTuple):
+class ShownScore(NamedTuple):
     """How the edit does on one attribute, with the first page on which it is wrong."""
 
     score: AttributeScore
@@ -219,17 +219,17 @@ def _shown_text(trial: Trial) -> str:
     return "" if "\0" in text or len(text) > MAX_STYLESHEET else text
 
 
-def _rows(trial: Trial) -> list[ScoreRow]:
+def _rows(trial: Trial) -> list[ShownScore]:
     ranks = dict(Sample.objects.filter(cluster=trial.cluster).values_list("snapshot", "rank"))
     return [_row(trial, score, ranks) for score in trial.scores]
 
 
-def _row(trial: Trial, score: AttributeScore, ranks: Mapping[int, int]) -> ScoreRow:
+def _row(trial: Trial, score: AttributeScore, ranks: Mapping[int, int]) -> ShownScore:
     if not score.examples:
-        return ScoreRow(score, "", "", (), ())
+        return ShownScore(score, "", "", (), ())
     first = score.examples[0]
     snapshot, site = trial.runs[first.page].snapshot, trial.cluster.site.name
     rank = ranks.get(snapshot.pk)
     parts = [site, snapshot.page_id] if rank is None else [site, trial.cluster.name, rank]
     href = f"{reverse('annotate_page', args=parts)}?attribute={score.name}"
-    return ScoreRow(score, snapshot.page.url, href, first.expected, first.extracted)
+    return ShownScore(score, snapshot.page.url, href, first.expected, first.extracted)

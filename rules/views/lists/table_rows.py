@@ -19,11 +19,11 @@ from clustering.values.recognising import type_of_most
 VALUES_SHOWN = 6  # of one cell
 RARELY = 0.1  # of the records: a column that fewer have is not chosen by itself
 TYPES = {LINK: Attribute.Type.URL, IMAGE: Attribute.Type.IMAGE}
-LONGEST = 60
+MAX_CELL_CHARS = 60
 _NOT_OF_NAME = re.compile(r"[^A-Za-z0-9]+")
 
 
-class ShownValue(NamedTuple):
+class CellValue(NamedTuple):
     """A value of a cell, with where it leads and the stored picture of an image."""
 
     text: str
@@ -34,7 +34,7 @@ class ShownValue(NamedTuple):
 class ShownCell(NamedTuple):
     """What a record has in one column."""
 
-    values: list[ShownValue]
+    values: list[CellValue]
     n_more: int
     is_long: bool
 
@@ -45,10 +45,10 @@ def table_rows(
     """Return the cells of the first records, with the images that are stored."""
     address_of = files_of(snapshot, now=now).address_of
 
-    def shown(column: ListColumn, value: str) -> ShownValue:
+    def shown(column: ListColumn, value: str) -> CellValue:
         is_web = column.kind in TYPES and urlsplit(value).scheme in {"http", "https"}
         picture = (address_of(value, Asset.Kind.IMAGE) or "") if column.kind == IMAGE else ""
-        return ShownValue(value, value if is_web else "", picture)
+        return CellValue(value, value if is_web else "", picture)
 
     return [
         [
@@ -59,8 +59,8 @@ def table_rows(
     ]
 
 
-def _cell(column: ListColumn, values: list[ShownValue]) -> ShownCell:
-    is_long = column.kind not in TYPES and sum(len(value.text) for value in values) > LONGEST
+def _cell(column: ListColumn, values: list[CellValue]) -> ShownCell:
+    is_long = column.kind not in TYPES and sum(len(value.text) for value in values) > MAX_CELL_CHARS
     return ShownCell(values[:VALUES_SHOWN], max(len(values) - VALUES_SHOWN, 0), is_long)
 
 
@@ -99,7 +99,7 @@ def as_attribute_name(text: str) -> str:
     ('prix_reduit', '_3_sterne')
     """
     plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-    name = _NOT_OF_NAME.sub("_", plain).strip("_").lower()[:LONGEST] or "records"
+    name = _NOT_OF_NAME.sub("_", plain).strip("_").lower()[:MAX_CELL_CHARS] or "records"
     return f"_{name}" if name[0].isdigit() else name
 
 
@@ -107,5 +107,5 @@ def _free(name: str, taken: set[str]) -> str:
     return next(
         one
         for n in count(1)
-        if (one := name if n == 1 else f"{name[: LONGEST - 4]}_{n}") not in taken
+        if (one := name if n == 1 else f"{name[: MAX_CELL_CHARS - 4]}_{n}") not in taken
     )

@@ -135,7 +135,7 @@ def download_table(request: HttpRequest, name: str, pk: int) -> StreamingHttpRes
 @needs_role(Role.EDITOR)
 @require_POST
 def fetch_table_images(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    """Let a job fetch the images of the page, so that the table can show them."""
+    """Start a job that fetches the images of the page, for the table to show."""
     page = _page(name, pk)
     start_fetching_assets(snapshots=[_snapshot(page)], actor=user_of(request))
     return redirect(_table_address(request, page))
@@ -144,7 +144,7 @@ def fetch_table_images(request: HttpRequest, name: str, pk: int) -> HttpResponse
 @needs_role(Role.OPERATOR)
 @require_POST
 def crawl_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:
-    """Let a job fetch the list with its further pages and the pages of its records."""
+    """Start a job that fetches the list with its further pages and the pages of its records."""
     page = _page(name, pk)
     form = WholeListForm(request.POST)
     if not form.is_valid():

@@ -11,7 +11,7 @@ from annotation.algorithms.anchors.node_paths import AnchorProblem, select_nodes
 from annotation.algorithms.anchors.picking import NumberedPage
 from annotation.services.page.stored_pages import PageUnfit, read_page
 from clustering.models import Snapshot
-from rules.algorithms.review.differences import Piece, differences
+from rules.algorithms.review.differences import TextPiece, differences
 from rules.algorithms.review.impact import CHANGED, GAINED, LOST, RECORDS, SAME
 from rules.algorithms.review.validity import MIN_RECALL, Validity
 from rules.algorithms.running.text_places import nodes_showing
@@ -36,7 +36,7 @@ class JudgedValue(NamedTuple):
     is_guessed: bool = False  # its place is that of its text: the stylesheet tells none
 
 
-class AttributeScore(NamedTuple):
+class JudgedAttribute(NamedTuple):
     """How one attribute was judged so far."""
 
     name: str
@@ -59,14 +59,14 @@ class FieldImpact(NamedTuple):
     same: int
 
 
-class Example(NamedTuple):
+class JudgedExample(NamedTuple):
     """A value that changes, with both texts in pieces."""
 
     url: str
     page: int
     kind: str
-    was: Sequence[Piece]
-    now: Sequence[Piece]
+    was: Sequence[TextPiece]
+    now: Sequence[TextPiece]
 
 
 class ChangedRule(NamedTuple):
@@ -112,7 +112,7 @@ def figures_of(validity: Validity) -> dict[str, Any]:
         "needed_recall": MIN_RECALL,
         "n_wanted": MAX_JUDGED,
         "scores": [
-            AttributeScore(
+            JudgedAttribute(
                 name, one.right, one.wrong, one.missed, one.precision, one.recall, one.is_valid
             )
             for name, one in validity.attributes.items()
@@ -233,11 +233,11 @@ def impact_rows(impact: Impact) -> list[FieldImpact]:
     ]
 
 
-def examples_of(impact: Impact, attribute: str, kind: str) -> list[Example]:
+def examples_of(impact: Impact, attribute: str, kind: str) -> list[JudgedExample]:
     """Return the kept examples of one kind of change."""
     kept = [one for one in impact.examples if one["attribute"] == attribute and one["kind"] == kind]
     return [
-        Example(
+        JudgedExample(
             one["url"], one["page"], one["kind"], *differences(_text(one["was"]), _text(one["now"]))
         )
         for one in kept

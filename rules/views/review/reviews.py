@@ -209,7 +209,7 @@ def impact(request: HttpRequest, name: str, cluster_name: str, version: int) -> 
 @needs_role(Role.EDITOR)
 @require_POST
 def compare_rule(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
-    """Let a job compare a version with the one in use."""
+    """Start a job that compares a version with the one in use."""
     rule = rule_at(name, cluster_name, version)
     try:
         started = start_impact(rule=rule, actor=user_of(request))

@@ -127,9 +127,8 @@ class _Visitor(BaseHTTPRequestHandler):
 
 
 HANGS_FOR = 60.0  # seconds
-LONG_BEFORE = (
-    HANGS_FOR / 2
-)  # whoever gives up a host that hangs has given up by then, on a busy machine too
+# Whoever gives up a host that hangs has given up by then, on a busy machine too.
+LONG_BEFORE = HANGS_FOR / 2
 
 
 def hang(visitor: BaseHTTPRequestHandler) -> None:

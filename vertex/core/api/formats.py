@@ -72,3 +72,10 @@ class BytesRenderer(BaseRenderer):
         renderer_context: Mapping[str, Any] | None = None,
     ) -> bytes:
         raise NotImplementedError("The view answers the bytes itself, and errors are JSON.")
+
+
+class LinesRenderer(BytesRenderer):
+    """Stand for answers that are lines of JSON."""
+
+    media_type = "application/x-ndjson"
+    format = "jsonl"

@@ -74,9 +74,8 @@ class Job(models.Model):
     key = models.CharField(max_length=200, blank=True)  # only one unfinished job of a key
     state = models.CharField(max_length=10, choices=State, default=State.DUE)
     due_at = models.DateTimeField(default=timezone.now)
-    rung_at = models.DateTimeField(
-        null=True, blank=True
-    )  # the last ring that nobody has answered yet
+    # The last ring that nobody has answered yet.
+    rung_at = models.DateTimeField(null=True, blank=True)
     n_done = models.PositiveBigIntegerField(default=0)
     n_done_before = models.PositiveBigIntegerField(default=0)  # when the present worker took over
     n_total = models.PositiveBigIntegerField(null=True, blank=True)
@@ -85,9 +84,8 @@ class Job(models.Model):
     error = models.TextField(blank=True)
     n_tries = models.PositiveSmallIntegerField(default=0)  # since the last progress
     max_tries = models.PositiveSmallIntegerField(default=5)
-    lease = models.CharField(
-        max_length=64, blank=True
-    )  # a random word of the worker that holds the job
+    # A random word of the worker that holds the job.
+    lease = models.CharField(max_length=64, blank=True)
     leased_by = models.CharField(max_length=200, blank=True)  # the process: see services.processes
     leased_until = models.DateTimeField(null=True, blank=True)
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
@@ -189,9 +187,8 @@ class Refusal(models.Model):
         "core.Job", null=True, blank=True, on_delete=models.CASCADE, related_name="refusals"
     )
     subject = models.TextField()  # URL, or file and line
-    code = models.CharField(
-        max_length=40
-    )  # a word to group by, such as robots, too_large, bad_line
+    # A word to group by, such as robots, too_large, bad_line.
+    code = models.CharField(max_length=40)
     reason = models.CharField(max_length=500)
     refused_at = models.DateTimeField(default=timezone.now)
 

@@ -142,9 +142,10 @@ class Membership(models.Model):
     """A role of a user, at one site or everywhere."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="memberships")
+    # Null: all sites.
     site = models.ForeignKey(
         "core.Site", null=True, blank=True, on_delete=models.CASCADE, related_name="memberships"
-    )  # null: all sites
+    )
     role = models.CharField(max_length=15, choices=Role)
 
     class Meta:
@@ -201,13 +202,11 @@ class Token(models.Model):
 class LogInAttempt(models.Model):
     """A failed log-in, counted to slow down guessing."""
 
-    username = models.CharField(
-        max_length=150
-    )  # as typed, in lower case; there may be no such user
+    # As typed, in lower case; there may be no such user.
+    username = models.CharField(max_length=150)
     address = models.CharField(max_length=45, blank=True)
-    device = models.CharField(
-        max_length=32, blank=True
-    )  # a browser in which this user logged in before
+    # A browser in which this user logged in before.
+    device = models.CharField(max_length=32, blank=True)
     attempted_at = models.DateTimeField(default=timezone.now)
 
     class Meta:
@@ -248,9 +247,8 @@ class AuditEntry(models.Model):
         User, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
     actor_name = models.CharField(max_length=150)  # "command line" where nobody was logged in
-    action = models.CharField(
-        max_length=60, validators=[RegexValidator(r"^[a-z_]+\.[a-z_]+$")]
-    )  # noun.verb: site.created
+    # noun.verb: site.created.
+    action = models.CharField(max_length=60, validators=[RegexValidator(r"^[a-z_]+\.[a-z_]+$")])
     subject = models.CharField(max_length=300)  # what it was done to, in words
     site = models.ForeignKey(
         "core.Site", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

@@ -46,15 +46,13 @@ class Site(models.Model):
     name = models.CharField(max_length=63, unique=True, validators=[SITE_NAME])
     title = models.CharField(max_length=200, blank=True)
     root_url = models.CharField(max_length=2048)
-    extra_hosts = models.JSONField(
-        default=list, blank=True
-    )  # further host names whose pages belong to the site
+    # Further host names whose pages belong to the site.
+    extra_hosts = models.JSONField(default=list, blank=True)
     crawl_delay = models.FloatField(default=1.0, validators=[MinValueValidator(0.0)])  # seconds
     obey_robots = models.BooleanField(default=True)
     render = models.BooleanField(default=False)  # fetch with a real browser
-    snapshots_kept = models.PositiveIntegerField(
-        null=True, blank=True
-    )  # null: the installation's default
+    # Null: the installation's default.
+    snapshots_kept = models.PositiveIntegerField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(
         "core.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

@@ -121,9 +121,8 @@ def _server_at(port: int) -> str:
 
 def free_ports(number: int) -> int:
     """Return the first of so many ports in a row at which nobody listens."""
-    begin = (
-        20_000 + os.getpid() % 900 * 10
-    )  # so that processes that look at the same time find different ones
+    # So that processes that look at the same time find different ones.
+    begin = 20_000 + os.getpid() % 900 * 10
     for first in range(begin, 30_000, 10):
         with ExitStack() as stack, suppress(OSError):
             for port in range(first, first + number):

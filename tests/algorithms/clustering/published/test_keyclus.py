@@ -22,7 +22,7 @@ from clustering.algorithms.measures import compare
 from clustering.algorithms.published.attributed_paths import hash_step, hash_terms
 from clustering.algorithms.published.keyclus import (
     CLUSTERER,
-    Profile,
+    PathProfile,
     assign,
     assign_bytes,
     cluster_pages,
@@ -90,16 +90,20 @@ class TestPaper:
     PAGE = observe(RawPage("/", b"<h1>a</h1><p>b</p><i>c</i>"))
 
     def test_a_shingle_takes_key_paths_first_and_by_rank(self) -> None:
-        assert (self.B,) == two_step_shingle(self.PAGE, Profile({self.B: 0, self.A: 1}, (), k=1))
+        assert (self.B,) == two_step_shingle(
+            self.PAGE, PathProfile({self.B: 0, self.A: 1}, (), k=1)
+        )
         assert (self.B, self.A) == two_step_shingle(
-            self.PAGE, Profile({self.A: 1, self.B: 0}, (), k=2)
+            self.PAGE, PathProfile({self.A: 1, self.B: 0}, (), k=2)
         )
 
     def test_more_than_k_key_paths_leave_the_top_ranked_k(self) -> None:
-        assert (self.A,) == two_step_shingle(self.PAGE, Profile({self.A: 0, self.B: 1}, (), k=1))
+        assert (self.A,) == two_step_shingle(
+            self.PAGE, PathProfile({self.A: 0, self.B: 1}, (), k=1)
+        )
 
     def test_fewer_than_k_key_paths_are_filled_up_by_min_hashing(self) -> None:
-        shingle = two_step_shingle(self.PAGE, Profile({self.B: 0}, (), k=3))
+        shingle = two_step_shingle(self.PAGE, PathProfile({self.B: 0}, (), k=3))
 
         assert (self.B, 3, 3) == (shingle[0], len(shingle), len(set(shingle)))
         assert set(shingle) <= set(self.PAGE.paths.tolist())
@@ -113,7 +117,7 @@ class TestPaper:
         shared = set(pages[0].paths.tolist()) & set(pages[1].paths.tolist())
         jaccard = len(shared) / len(set(pages[0].paths.tolist()) | set(pages[1].paths.tolist()))
         same = [
-            len({two_step_shingle(page, Profile({}, (), 1, seed)) for page in pages}) == 1
+            len({two_step_shingle(page, PathProfile({}, (), 1, seed)) for page in pages}) == 1
             for seed in range(400)
         ]
 
@@ -121,7 +125,7 @@ class TestPaper:
         assert abs(np.mean(same) - jaccard) < 0.08
 
     def test_a_page_of_fewer_paths_than_k_has_a_short_shingle(self) -> None:
-        assert 5 == len(two_step_shingle(self.PAGE, Profile({}, (), k=8)))
+        assert 5 == len(two_step_shingle(self.PAGE, PathProfile({}, (), k=8)))
 
     def test_pages_are_grouped_by_what_is_searched_for_not_by_optional_parts(self) -> None:
         types = [{page.url for page in SHOP[:30]}, {page.url for page in SHOP[30:40]}]

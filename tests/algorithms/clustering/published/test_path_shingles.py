@@ -10,7 +10,7 @@ import pytest
 from clustering.algorithms.grouping import ClusteringInputs, RawPage
 from clustering.algorithms.path_sets import min_hash
 from clustering.algorithms.published.attributed_paths import observe_tree
-from clustering.algorithms.published.keyclus import Profile, two_step_shingle
+from clustering.algorithms.published.keyclus import PathProfile, two_step_shingle
 from clustering.algorithms.published.path_shingles import (
     assign,
     attributed_path_set,
@@ -35,7 +35,7 @@ class TestPaper:
     def test_path_shingles_are_keyclus_without_key_paths(self, body: bytes, k: int) -> None:
         tree = page(body).tree
         for seed in range(5):
-            shingle = two_step_shingle(observe_tree(tree), Profile({}, [], k, seed))
+            shingle = two_step_shingle(observe_tree(tree), PathProfile({}, [], k, seed))
 
             assert shingle == min_hash(attributed_path_set(tree), k, seed)
 

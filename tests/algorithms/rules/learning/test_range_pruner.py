@@ -1,7 +1,7 @@
 import pytest
 
 from rules.algorithms.learning.range_pruner import (
-    Example,
+    CutExample,
     commonprefix,
     find_word,
     learn_offsets,
@@ -11,8 +11,8 @@ from rules.algorithms.learning.range_pruner import (
 from rules.algorithms.rule.rule import Selection
 
 
-def example(text: str, *values: str) -> Example:
-    return Example(text, values)
+def example(text: str, *values: str) -> CutExample:
+    return CutExample(text, values)
 
 
 class TestPaper:

@@ -5,21 +5,29 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rules.algorithms.review.differences import MAX_WORDS, Piece, differences
+from rules.algorithms.review.differences import MAX_WORDS, TextPiece, differences
 
 
 def test_only_the_word_that_changed_is_marked() -> None:
     was, now = differences("Trail Runner 4 black", "Trail Runner 5 black")
 
-    assert [Piece("Trail Runner ", False), Piece("4", True), Piece(" black", False)] == was
-    assert [Piece("Trail Runner ", False), Piece("5", True), Piece(" black", False)] == now
+    assert [
+        TextPiece("Trail Runner ", False),
+        TextPiece("4", True),
+        TextPiece(" black", False),
+    ] == was
+    assert [
+        TextPiece("Trail Runner ", False),
+        TextPiece("5", True),
+        TextPiece(" black", False),
+    ] == now
 
 
 def test_long_texts_are_compared_as_wholes() -> None:
     text = "a " * MAX_WORDS
 
-    assert ([Piece(text, False)], [Piece(text, False)]) == differences(text, text)
-    assert ([Piece(text, True)], [Piece("b", True)]) == differences(text, "b")
+    assert ([TextPiece(text, False)], [TextPiece(text, False)]) == differences(text, text)
+    assert ([TextPiece(text, True)], [TextPiece("b", True)]) == differences(text, "b")
 
 
 @given(st.text(), st.text())

@@ -125,9 +125,8 @@ def test_changes_before_and_after_it_count_in_their_order(shop: Shop) -> None:
     assert {"mixed": "abcdef", "news": "ABCxy"} == shown(shop)
 
     undo_change(change=first, actor=None)
-    assert {"mixed": "abcdef", "news": "ABCxy"} == shown(
-        shop
-    )  # the split judged A now, the merge took it
+    # The split judged A now, the merge took it.
+    assert {"mixed": "abcdef", "news": "ABCxy"} == shown(shop)
 
 
 def test_many_later_pages_are_left_to_a_job(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -544,9 +544,8 @@ def test_a_host_that_hangs_holds_up_nobody_else(monkeypatch: pytest.MonkeyPatch)
         routes = tree(60)
         routes["/"] = page(*links, "/1", "/2", "/3")
         with FakeHost(routes) as host:
-            Host.objects.create(
-                name=stuck.url, robots_fetched_at=timezone.now(), robots_status=404
-            )  # it hangs on pages only
+            # It hangs on pages only.
+            Host.objects.create(name=stuck.url, robots_fetched_at=timezone.now(), robots_status=404)
             site = site_of(host, extra_hosts=[f"127.0.0.1:{stuck.server_port}"])
             begun = time.monotonic()
             job = crawl(site)
@@ -658,9 +657,8 @@ def test_what_was_told_before_an_interruption_can_be_told_again() -> None:
     assert {line.snapshot for line in again} == {"new"}
 
 
-AT_ONCE = (
-    2.5 if IS_FULL else LONG_BEFORE
-)  # seconds; only a quiet machine keeps what operators are promised
+# Seconds; only a quiet machine keeps what operators are promised.
+AT_ONCE = 2.5 if IS_FULL else LONG_BEFORE
 
 
 def test_cancelling_ends_a_crawl_at_once() -> None:

@@ -15,7 +15,7 @@ import pytest
 from clustering.fetching.client import AnswerBroken, Fetcher, RedirectRefused
 from clustering.fetching.connections import HostSilent, TlsFailed
 from clustering.fetching.deadlines import DeadlinePassed
-from clustering.fetching.decoding import EncodingRefused, TooLarge
+from clustering.fetching.decoding import BodyTooLarge, EncodingRefused
 from clustering.fetching.guard import Guard, UrlRefused, networks
 from clustering.fetching.refusals import FetchRefused, FetchStopped
 from tests.apps.clustering.fake_host import (
@@ -199,7 +199,7 @@ def test_a_host_that_sends_for_ever_is_left_at_the_bound_or_the_deadline(fetcher
     chunk = b"10000\r\n" + b"x" * 0x10000 + b"\r\n"
     head = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
     with FakeHost({"/": raw(drip(chunk, 0, head))}) as host:
-        seconds_of(lambda: fetcher.fetch(host.url, seconds=30), TooLarge)
+        seconds_of(lambda: fetcher.fetch(host.url, seconds=30), BodyTooLarge)
         seconds_of(lambda: fetcher.fetch(host.url, seconds=0.5, max_bytes=10**12), DeadlinePassed)
 
 
@@ -246,7 +246,7 @@ def test_a_large_body_is_refused_by_its_header_and_by_its_bytes(fetcher: Fetcher
         }
     ) as host:
         for path in ("/", "/gz"):
-            with pytest.raises(TooLarge):
+            with pytest.raises(BodyTooLarge):
                 fetcher.fetch(f"{host.url}{path}", max_bytes=1000)
             assert len(fetcher.fetch(f"{host.url}{path}", max_bytes=1001).body) == 1001
 
@@ -320,7 +320,7 @@ def test_trouble_is_tried_again_a_few_times(fetcher: Fetcher) -> None:
 def test_what_will_not_change_is_not_tried_again(fetcher: Fetcher) -> None:
     with FakeHost({"/": Answer(b"", 404), "/big": Answer(b"x" * 100)}) as host:
         assert fetcher.fetch(host.url, tries=3).status == 404
-        with pytest.raises(TooLarge):
+        with pytest.raises(BodyTooLarge):
             fetcher.fetch(f"{host.url}/big", max_bytes=10, tries=3)
 
     assert host.paths == ["/", "/big"]

@@ -16,7 +16,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clustering.fetching.decoding import EncodingRefused, TooLarge, decode, encodings
+from clustering.fetching.decoding import BodyTooLarge, EncodingRefused, decode, encodings
 
 ROOT = Path(__file__).resolve().parents[4]
 MIB = 1024 * 1024
@@ -74,7 +74,7 @@ def test_large_bodies_come_back(name: str) -> None:
 @pytest.mark.parametrize("name", ENCODERS)
 def test_a_body_that_fits_to_the_byte_is_taken_and_one_more_is_not(name: str) -> None:
     assert len(decode([ENCODERS[name](b"x" * MIB)], name, MIB)) == MIB
-    with pytest.raises(TooLarge):
+    with pytest.raises(BodyTooLarge):
         decode([ENCODERS[name](b"x" * (MIB + 1))], name, MIB)
 
 
@@ -141,7 +141,7 @@ def test_a_zstd_frame_that_asks_for_a_huge_window_is_refused() -> None:
 BOMB = """
 import gzip, io, resource, sys, zlib
 import brotli, zstandard
-from clustering.fetching.decoding import TooLarge, decode
+from clustering.fetching.decoding import BodyTooLarge, decode
 
 MIB = 1024 * 1024
 zeros = bytes(16 * MIB)
@@ -172,7 +172,7 @@ open("/proc/self/clear_refs", "w").write("5")  # the peak is counted from here
 before = peak()
 try:
     decode((bomb[at:at + 65536] for at in range(0, len(bomb), 65536)), ", ".join(filter(None, (first, second))), 10 * MIB)
-except TooLarge:
+except BodyTooLarge:
     print((peak() - before) // 1024)
 """
 
@@ -205,7 +205,7 @@ def test_a_bomb_of_256_mib_takes_less_than_64_mib_of_memory(first: str, second: 
 
 def test_the_same_measure_sees_what_an_unbounded_decoder_takes() -> None:
     unbounded = BOMB.replace(
-        "    decode((bomb[at:", "    zlib.decompress(bomb); raise TooLarge(1); decode((bomb[at:"
+        "    decode((bomb[at:", "    zlib.decompress(bomb); raise BodyTooLarge(1); decode((bomb[at:"
     )
     done = subprocess.run(
         [sys.executable, "-c", unbounded, "deflate", ""],

@@ -11,7 +11,7 @@ from django.utils import timezone
 from clustering.models import SearchClick
 from clustering.services.pages import search_log
 from clustering.services.pages.search_log import (
-    Click,
+    LoggedClick,
     import_search_log,
     parse_click,
     search_log_request,
@@ -58,7 +58,7 @@ def clicks(site: Site) -> list[tuple[str, str, int]]:
 class TestLine:
     def test_tells_query_address_and_clicks(self) -> None:
         line = b"rote Schuhe \t HTTP://Shop.example:80/p/1;jsessionid=1F#top\t012\r"
-        assert Click("rote Schuhe", f"{ROOT}p/1", 12) == parse_click(line)
+        assert LoggedClick("rote Schuhe", f"{ROOT}p/1", 12) == parse_click(line)
 
     @pytest.mark.parametrize(
         ("line", "problem"),
@@ -82,7 +82,7 @@ class TestLine:
     )
     def test_says_what_is_wrong(self, line: bytes, problem: str) -> None:
         told = parse_click(line)
-        assert not isinstance(told, Click)
+        assert not isinstance(told, LoggedClick)
         assert problem in told.reason
 
 

@@ -12,13 +12,13 @@ from django.db import connection
 
 from vertex.core.models import LogInAttempt, Role, User
 from vertex.core.services.people import passwords, people
-from vertex.core.services.people.passwords import Origin, TooManyAttempts, WrongPassword
+from vertex.core.services.people.passwords import LogInOrigin, TooManyAttempts, WrongPassword
 
 pytestmark = pytest.mark.both_databases
 
 
 PASSWORD = "seven quiet lanterns"
-HOME, ELSEWHERE = Origin(address="192.0.2.1"), Origin(address="192.0.2.2")
+HOME, ELSEWHERE = LogInOrigin(address="192.0.2.1"), LogInOrigin(address="192.0.2.2")
 NOON = datetime(2025, 3, 3, 12, 0, tzinfo=UTC)
 
 
@@ -33,17 +33,17 @@ def anna(db: None) -> User:
     return people.create_user(username="anna", password=PASSWORD, actor=None)
 
 
-def log_in(username: str = "anna", password: str = PASSWORD, origin: Origin = HOME) -> User:
+def log_in(username: str = "anna", password: str = PASSWORD, origin: LogInOrigin = HOME) -> User:
     return passwords.check_log_in(username=username, password=password, origin=origin)
 
 
-def guess(n: int, username: str = "anna", origin: Origin = HOME) -> None:
+def guess(n: int, username: str = "anna", origin: LogInOrigin = HOME) -> None:
     for _ in range(n):
         with pytest.raises(WrongPassword):
             log_in(username, "wrong", origin)
 
 
-def wait_of(username: str = "anna", password: str = "wrong", origin: Origin = HOME) -> int:
+def wait_of(username: str = "anna", password: str = "wrong", origin: LogInOrigin = HOME) -> int:
     with pytest.raises(TooManyAttempts) as refused:
         log_in(username, password, origin)
     return refused.value.seconds
@@ -111,7 +111,7 @@ class TestByName:
         self, anna: User, clock: time_machine.Traveller
     ) -> None:
         for number in range(5):
-            guess(1, origin=Origin(address=f"198.51.100.{number}"))
+            guess(1, origin=LogInOrigin(address=f"198.51.100.{number}"))
 
         assert 15 == wait_of(origin=ELSEWHERE)
 
@@ -201,7 +201,7 @@ class TestKnownDevice:
         guess(5, origin=ELSEWHERE)
 
         assert 15 == wait_of(password=PASSWORD, origin=HOME)
-        assert anna == log_in(origin=Origin(address=HOME.address, device=device))
+        assert anna == log_in(origin=LogInOrigin(address=HOME.address, device=device))
 
     def test_a_device_gets_in_from_an_address_that_has_to_wait(
         self, anna: User, clock: time_machine.Traveller
@@ -211,15 +211,15 @@ class TestKnownDevice:
             guess(1, f"name-{number}")
 
         assert 15 == wait_of("anna", PASSWORD)
-        assert anna == log_in(origin=Origin(address=HOME.address, device=device))
+        assert anna == log_in(origin=LogInOrigin(address=HOME.address, device=device))
 
     def test_guessing_on_a_known_device_is_slow_as_well(
         self, anna: User, clock: time_machine.Traveller
     ) -> None:
         device = passwords.known_device(passwords.name_device(anna), "anna")
-        guess(5, origin=Origin(device=device))
+        guess(5, origin=LogInOrigin(device=device))
 
-        assert 15 == wait_of(origin=Origin(device=device))
+        assert 15 == wait_of(origin=LogInOrigin(device=device))
 
     def test_a_device_is_known_for_its_user_only(self, anna: User) -> None:
         people.create_user(username="eddy", password=PASSWORD, actor=None)

@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from vertex.core.models import AuditEntry, Membership, Role, Site, User
 from vertex.core.services.people import people, tokens
-from vertex.core.services.people.passwords import Origin, check_log_in
+from vertex.core.services.people.passwords import LogInOrigin, check_log_in
 
 pytestmark = pytest.mark.both_databases
 
@@ -233,7 +233,7 @@ class TestClosing:
 
         assert not is_in(client)
         assert tokens.authenticate_token(key) is None
-        assert eddy == check_log_in(username="eddy", password=password, origin=Origin())
+        assert eddy == check_log_in(username="eddy", password=password, origin=LogInOrigin())
         assert eddy.must_change_password
         assert eddy.has_role(Role.EDITOR)
 
@@ -250,7 +250,7 @@ class TestPasswords:
 
         assert not is_in(client)
         assert eddy.must_change_password
-        assert eddy == check_log_in(username="eddy", password=password, origin=Origin())
+        assert eddy == check_log_in(username="eddy", password=password, origin=LogInOrigin())
 
     def test_made_passwords_are_strong_and_never_the_same(self) -> None:
         made = {people.random_password() for _ in range(100)}
@@ -339,7 +339,7 @@ class TestPeopleInTheBrowser:
 
         password = shown_secret(response.content.decode())
         vera = User.objects.get(username="vera")
-        assert vera == check_log_in(username="vera", password=password, origin=Origin())
+        assert vera == check_log_in(username="vera", password=password, origin=LogInOrigin())
         assert vera.must_change_password
         assert [("alpine-shop", "viewer")] == list(
             vera.memberships.values_list("site__name", "role")
@@ -568,7 +568,7 @@ class TestCreateUser:
 
         anna = User.objects.get(username="anna")
         assert anna == check_log_in(
-            username="anna", password=out.removesuffix("\n"), origin=Origin()
+            username="anna", password=out.removesuffix("\n"), origin=LogInOrigin()
         )
         assert anna.must_change_password
         assert anna.has_role(Role.ADMINISTRATOR)
@@ -578,7 +578,7 @@ class TestCreateUser:
         monkeypatch.setattr("sys.stdin", StringIO(" pass word \nnext line\n"))
         out, told = run("create_user", "eddy", "--role", "editor", "--password-stdin")
 
-        eddy = check_log_in(username="eddy", password=" pass word ", origin=Origin())
+        eddy = check_log_in(username="eddy", password=" pass word ", origin=LogInOrigin())
         assert not eddy.must_change_password
         assert "" == out
         assert "weak" in told
@@ -587,7 +587,7 @@ class TestCreateUser:
         first, _ = run("create_user", "eddy", "--role", "editor")
         again, _ = run("create_user", "Eddy", "--role", "operator")
 
-        eddy = check_log_in(username="eddy", password=first.strip(), origin=Origin())
+        eddy = check_log_in(username="eddy", password=first.strip(), origin=LogInOrigin())
         assert "" == again
         assert ["operator"] == list(eddy.memberships.values_list("role", flat=True))
 
@@ -598,7 +598,7 @@ class TestCreateUser:
         monkeypatch.setattr("sys.stdin", StringIO(PASSWORD))
         run("create_user", "eddy", "--role", "editor", "--password-stdin")
 
-        eddy = check_log_in(username="eddy", password=PASSWORD, origin=Origin())
+        eddy = check_log_in(username="eddy", password=PASSWORD, origin=LogInOrigin())
         assert not eddy.must_change_password
 
     def test_a_role_can_be_for_one_site(self, alpine: Site) -> None:

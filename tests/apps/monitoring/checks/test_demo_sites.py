@@ -128,9 +128,8 @@ def test_drift_is_no_change_and_a_redesign_is_repaired(guide: Site, tmp_path: Pa
     assert ([], False) == (drift["broken"], drift["site_changed"])
     assert redesign["site_changed"]
     (broken,) = redesign["broken"]
-    reached = [
-        line for line in lines if line.get("why") != "missing"
-    ]  # the redesign dropped some pages
+    # The redesign dropped some pages.
+    reached = [line for line in lines if line.get("why") != "missing"]
     assert {"changed"} == {line["outcome"] for line in reached if line["cluster"] == broken}
     assert {True} == {line["field_test"] for line in reached if line["cluster"] != broken}
 

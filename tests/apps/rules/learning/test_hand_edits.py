@@ -165,9 +165,8 @@ class TestKeeping:
         draft = kept(rule.cluster, HandEdit(rule, None, {"price": ["//dd[1]"]}))
         propose_rule(rule=draft)
         draft.refresh_from_db()
-        assert {"name": 0, "price": 0, "weight": 0} == draft.validation[
-            "found"
-        ]  # every page is a sample
+        # Every page is a sample.
+        assert {"name": 0, "price": 0, "weight": 0} == draft.validation["found"]
         publish_rule(rule=draft)
         extract(site)
 

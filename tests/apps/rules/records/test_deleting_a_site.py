@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
 
 def test_a_site_with_rules_and_reviews_is_deleted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention, "AT_ONCE", 10)  # more pages than one step takes
+    monkeypatch.setattr(retention, "ROWS_PER_TRANSACTION", 10)  # more pages than one step takes
     rule = shop_with_draft()
     proposed(rule)
     assert JudgedPage.objects.exists()

@@ -83,9 +83,8 @@ def put_many(folder: Path, first: int, n: int) -> None:
     channel = channel_of(folder)
     for number in range(first, first + n):
         channel._put("keep", {"n": number})
-        time.sleep(
-            0.0005
-        )  # the readers wait for each: what a kombu of its own shows them is empty at times
+        # The readers wait for each: what a kombu of its own shows them is empty at times.
+        time.sleep(0.0005)
 
 
 def read_many(folder: Path, numbers: Any, is_over: Any) -> None:

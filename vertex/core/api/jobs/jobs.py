@@ -141,7 +141,7 @@ class RetryJob(JobAddress):
         tags=["jobs"],
     )
     def post(self, request: Request, *, subject: Job, **_: object) -> dict[str, Any]:
-        """Let a failed or cancelled job go on from where it stopped."""
+        """Retry a failed or cancelled job from where it stopped."""
         if subject.state not in {Job.State.FAILED, Job.State.CANCELLED}:
             raise Conflict(
                 f"Job {subject.pk} is {subject.get_state_display().lower()}: nothing to retry."

@@ -24,9 +24,8 @@ from vertex.core.texts import storable
 STANDARD = "-"  # standard input or output
 MAX_LINE = 4 * 1024 * 1024
 MAX_ZSTD_WINDOW = 128 * 1024 * 1024
-ZSTD_STEP = (
-    256  # a frame of run-length blocks turns each 4 bytes into 128 KiB: 8 MiB a step at worst
-)
+# A frame of run-length blocks turns each 4 bytes into 128 KiB: 8 MiB a step at worst.
+ZSTD_STEP = 256
 # What damaged compression raises, that of an entry of a zip included.
 BROKEN = (
     EOFError,

@@ -19,9 +19,8 @@ from vertex.core.storage import DiskFull, refuse_full_disk
 
 UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 OWN_FOLDER = re.compile(r"[0-9a-f]{32}")
-KEPT_UNUSED = timedelta(
-    days=1
-)  # between an upload and its job; also what a crash in between leaves
+# Between an upload and its job; also what a crash in between leaves.
+KEPT_UNUSED = timedelta(days=1)
 KEPT_FOR_RETRY = timedelta(days=30)
 
 

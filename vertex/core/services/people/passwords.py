@@ -54,14 +54,14 @@ class TooManyAttempts(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class LogInOrigin:
     """Where an attempt comes from."""
 
     address: str = ""
     device: str = ""
 
 
-def check_log_in(*, username: str, password: str, origin: Origin) -> User:
+def check_log_in(*, username: str, password: str, origin: LogInOrigin) -> User:
     """Return the user whose name and password these are.
 
     Raises TooManyAttempts before the password is looked at, and WrongPassword after.

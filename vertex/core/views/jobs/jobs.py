@@ -21,10 +21,11 @@ from vertex.core.views.toasts import tell
 
 EXPORTS = ("clustering.export_site", "rules.export_records")  # their jobs leave a file
 PARAMS_SHOWN = ("entry", "max_pages", "delay", "strategy", "base_url")
+# Seconds between two looks, while something is at work and otherwise.
 LIVE_EVERY, QUIET_EVERY = (
     2,
     10,
-)  # seconds between two looks, while something is at work and otherwise
+)
 
 
 @needs_role(Role.VIEWER)

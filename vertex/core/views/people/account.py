@@ -120,10 +120,10 @@ def _safe_next(request: HttpRequest) -> str:
     return wanted if is_safe else resolve_url(settings.LOGIN_REDIRECT_URL)
 
 
-def _origin_of(request: HttpRequest, username: str) -> passwords.Origin:
+def _origin_of(request: HttpRequest, username: str) -> passwords.LogInOrigin:
     device = passwords.known_device(request.COOKIES.get(DEVICE_COOKIE, ""), username)
     address = passwords.network_of(request.META.get("REMOTE_ADDR", ""))
-    return passwords.Origin(address=address, device=device)
+    return passwords.LogInOrigin(address=address, device=device)
 
 
 def _remember_device(response: HttpResponse, user: User) -> HttpResponse:

@@ -275,6 +275,5 @@ def _site_names() -> list[str]:
 
 def _number(request: HttpRequest, name: str) -> int:
     written = request.POST.get(name, "")
-    return (
-        int(written) if written.isascii() and written.isdigit() and len(written) < 19 else 0
-    )  # digits of a bigint
+    # Digits of a bigint.
+    return int(written) if written.isascii() and written.isdigit() and len(written) < 19 else 0

@@ -65,9 +65,8 @@ VERTICAL = {
 }
 SEARCHES = ["tram line", "wolves", "brno bridge", "łódź"]
 LAST_DAY = date(2024, 10, 6)
-GENERATED = re.compile(
-    r"@(?!media)([a-z]+)"
-)  # a class of the style sheet whose name is made anew at each deployment
+# A class of the style sheet whose name is made anew at each deployment.
+GENERATED = re.compile(r"@(?!media)([a-z]+)")
 
 
 @dataclass(frozen=True)

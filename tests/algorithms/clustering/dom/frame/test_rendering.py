@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from clustering.dom.frame.rendering import (
-    Files,
+    FrameFiles,
     FrameScript,
     element_at,
     number_elements,
@@ -176,7 +176,7 @@ class TestSafety:
 
 
 class TestFiles:
-    FILES = Files(
+    FILES = FrameFiles(
         lambda url, kind: f"/frame-assets/{kind}/{url[-5:]}" if "gone" not in url else None,
         {"https://shop.example/s.css": 'p{background:url("image:https://shop.example/b.png")}'}.get,
     )

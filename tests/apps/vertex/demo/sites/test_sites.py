@@ -39,9 +39,8 @@ VOLATILE = {
     "tinker-board": "viewCount",
 }
 
-pytestmark = pytest.mark.xdist_group(
-    "demo sites"
-)  # making them takes seconds; one worker keeps them
+# Making them takes seconds; one worker keeps them.
+pytestmark = pytest.mark.xdist_group("demo sites")
 all_editions = pytest.mark.parametrize("edition", sites.EDITIONS)
 all_sites = pytest.mark.parametrize("name", sites.NAMES)
 
