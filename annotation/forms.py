@@ -115,8 +115,8 @@ class AttributeRows(BaseFormSet):  # type: ignore[type-arg]  # generic in the st
     def kept_forms(self) -> list[AttributeForm]:
         """Return the rows that are attributes, in the order wished for."""
         entered = [form for form in self.forms if form.cleaned_data.get("name")]
-        kept = [form for form in entered if not form.cleaned_data.get("DELETE")]
-        return sorted(kept, key=lambda form: form.cleaned_data.get("ORDER") or 0)
+        undeleted = [form for form in entered if not form.cleaned_data.get("DELETE")]
+        return sorted(undeleted, key=lambda form: form.cleaned_data.get("ORDER") or 0)
 
     @property
     def in_order(self) -> list[AttributeForm]:

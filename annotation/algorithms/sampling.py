@@ -144,10 +144,10 @@ def draw(
     while len(left) and len(drawn) < size:
         part = Incidence(incidence.matrix[left], incidence.weights)
         # Pages without any XPath.
-        found = SCHEMES[scheme](part, size - len(drawn)) or [ChosenSample(0, 0.0)]
+        next_samples = SCHEMES[scheme](part, size - len(drawn)) or [ChosenSample(0, 0.0)]
         is_first = not drawn
-        drawn += [ChosenSample(int(left[p]), gain if is_first else 0.0) for p, gain in found]
-        left = np.delete(left, [p for p, _ in found])
+        drawn += [ChosenSample(int(left[p]), gain if is_first else 0.0) for p, gain in next_samples]
+        left = np.delete(left, [p for p, _ in next_samples])
     return drawn
 
 
@@ -234,7 +234,7 @@ def _hash(text: str) -> int:
 
 def _matrix_of(sets: Sequence[Hashes]) -> sparse.csr_matrix:
     """Return the sets as rows of a matrix; its columns are in the order of the hashes."""
-    ends = np.cumsum([0, *(len(one) for one in sets)])
+    ends = np.cumsum([0, *(len(hashes) for hashes in sets)])
     every = np.concatenate(sets) if sets else np.zeros(0, dtype=np.uint64)
     columns, places = np.unique(every, return_inverse=True)
     return sparse.csr_matrix((np.ones(len(every)), places, ends), shape=(len(sets), len(columns)))

@@ -83,8 +83,13 @@ def _read(record: Sequence[_Element]) -> _Region:
         "".join(map(str, element.itertext())) + (element.tail or "") for element in record
     )
     nodes = [node for element in record for node in element.iter() if isinstance(node.tag, str)]
-    links = [str(node.get(name)) for node in nodes for name in ("href", "src") if node.get(name)]
-    return _Region(plain(text), frozenset(form_of("url", link) for link in links))
+    links = set()
+    for node in nodes:
+        for name in ("href", "src"):
+            link = node.get(name)
+            if link:
+                links.add(form_of("url", str(link)))
+    return _Region(plain(text), frozenset(links))
 
 
 def _share(values: Values, region: _Region, attributes: Sequence[AttributeType]) -> float:

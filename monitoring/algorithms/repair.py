@@ -80,7 +80,7 @@ class ProposedPage:
 
     @property
     def score(self) -> float:
-        return sum(found.score for values in self.values.values() for found in values)
+        return sum(value.score for values in self.values.values() for value in values)
 
 
 @dataclass(slots=True)
@@ -139,9 +139,9 @@ def propose_annotations(
         centre = _centre(number, sought)
         values = {}
         for attribute in sought:
-            found = _choose(page, attribute, number, centre)
-            if found:
-                values[attribute.attribute.name] = found
+            found_values = _choose(page, attribute, number, centre)
+            if found_values:
+                values[attribute.attribute.name] = found_values
         proposed.append(ProposedPage(page.url, values, _absent(page, sought)))
     return proposed
 
@@ -158,15 +158,15 @@ def choose_pages(
         n_absences = sum(n_shown[name, False] < PAGES_PER_ABSENCE for name in page.absent)
         return n_values + n_absences
 
-    chosen: list[ProposedPage] = []
-    while left and len(chosen) < n:
+    pages: list[ProposedPage] = []
+    while left and len(pages) < n:
         best = max(left, key=worth)
         left.remove(best)
         if best.values:
-            chosen.append(best)
+            pages.append(best)
             n_shown.update((name, True) for name in best.values)
             n_shown.update((name, False) for name in best.absent)
-    return chosen
+    return pages
 
 
 def _seek(pages: Sequence[KnownPage], attribute: AttributeType) -> _SoughtAttribute:
@@ -224,27 +224,28 @@ def _choose(
         return []
     if sought.near and sought.near[number]:
         values = [sought.near[number]]
-    found: list[FoundValue] = []
+    found_values: list[FoundValue] = []
     for places in values:
         scored = [
             _score(place, page, sought, centre)
             for place in places
-            if sought.shapes[place.shape] >= MIN_SUPPORT * sought.best and _is_free(place, found)
+            if sought.shapes[place.shape] >= MIN_SUPPORT * sought.best
+            and _is_free(place, found_values)
         ]
         best = max(scored, key=lambda value: value.score, default=None)
         if best is None or best.score < MIN_SCORE:
             return []
-        found.append(best)
-    return found
+        found_values.append(best)
+    return found_values
 
 
-def _is_free(place: ValuePlace, found: Sequence[FoundValue]) -> bool:
+def _is_free(place: ValuePlace, earlier_values: Sequence[FoundValue]) -> bool:
     """Return whether a place has the shape of the values found before, and is not one of their nodes."""
-    if not found:
+    if not earlier_values:
         return True
-    if place.shape != found[0].place.shape:
+    if place.shape != earlier_values[0].place.shape:
         return False
-    return not place.is_whole or all(place.xpath != value.place.xpath for value in found)
+    return not place.is_whole or all(place.xpath != value.place.xpath for value in earlier_values)
 
 
 def _score(

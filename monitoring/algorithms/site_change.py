@@ -138,9 +138,9 @@ def shingle_test(vector: int | None, signature: str, old_vector: int | None = No
     return vector is not None and are_similar(vector, old_vector)
 
 
-def are_similar(one: int, other: int) -> bool:
+def are_similar(signature: int, other_signature: int) -> bool:
     """Return whether two signatures agree in 6 of 8 bytes."""
-    return any(masked.covers(other) for masked in masked_vectors(one))
+    return any(masked.covers(other_signature) for masked in masked_vectors(signature))
 
 
 def field_test(

@@ -132,7 +132,10 @@ class Suspicion:
             "witnesses": {name: round(share, 3) for name, share in self.witnesses.items()},
             "n": self.n,
             "is_alert": self.is_alert,
-            "examples": [{"url": one.url, "was": one.old, "now": one.new} for one in self.examples],
+            "examples": [
+                {"url": example.url, "was": example.old, "now": example.new}
+                for example in self.examples
+            ],
         }
 
 
@@ -159,7 +162,7 @@ def suspicions(
     """
     pairs = _pairs(before, new)
     broken_orders = _broken_orders(models, new)
-    found = []
+    suspected = []
     for name, model in models.attributes.items():
         readings = _with_value(name, new)
         if len(readings) < MIN_PAGES:
@@ -171,8 +174,8 @@ def suspicions(
             witnesses["order"] = broken_orders[name]
         if witnesses:
             examples = _examples(name, model, own_pairs, readings)
-            found.append(Suspicion(name, witnesses, len(readings), examples))
-    return found
+            suspected.append(Suspicion(name, witnesses, len(readings), examples))
+    return suspected
 
 
 def _pairs(old: Iterable[Reading], new: Iterable[Reading]) -> list[Pair]:

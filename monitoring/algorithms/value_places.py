@@ -78,16 +78,16 @@ class ValueIndex(PageIndex):
 
     def find(self, kind: str, value: str) -> list[ValuePlace]:
         """Return the places of a value of a type, in the order of the kinds of places."""
-        found: dict[str, ValuePlace] = {}
+        place_by_xpath: dict[str, ValuePlace] = {}
         finders: list[Callable[[str, str], Iterator[ValuePlace]]] = [self._addresses]
         if kind not in ADDRESSES:
             finders = [self._wholes, self._elements, self._parts, self._attributes]
         for finder in finders:
             for place in finder(kind, value):
-                found.setdefault(place.xpath, place)
-                if len(found) >= MOST_PLACES:
-                    return list(found.values())
-        return list(found.values())
+                place_by_xpath.setdefault(place.xpath, place)
+                if len(place_by_xpath) >= MOST_PLACES:
+                    return list(place_by_xpath.values())
+        return list(place_by_xpath.values())
 
     def find_near(self, value_type: str, value: str) -> list[ValuePlace]:
         """Return the places of numbers that a changing value may have become, the value itself left out."""
@@ -188,10 +188,10 @@ class ValueIndex(PageIndex):
         self, node: TextNode, text: str, *, is_whole: bool, prefix: str = ""
     ) -> ValuePlace:
         label = _as_label(prefix) or self._label(node)
-        found = PageNode(node.element, node.number)
+        page_node = PageNode(node.element, node.number)
         shape = self._shape(node.element) + ("" if is_whole else "|part")
         return ValuePlace(
-            found.xpath,
+            page_node.xpath,
             text,
             is_whole,
             shape,
@@ -201,14 +201,14 @@ class ValueIndex(PageIndex):
         )
 
     def _attribute_place(self, element: _Element, name: str, text: str) -> ValuePlace:
-        found = PageNode(element, name=name)
+        page_node = PageNode(element, name=name)
         shape = f"{self._shape(element)}|@{name}"
         label = _as_label(
             element.get("property") or element.get("name") or element.get("itemprop") or ""
         )
         start = self._start(PageNode(element))
         return ValuePlace(
-            found.xpath, text, True, shape, label, str(element.tag), self._share(start)
+            page_node.xpath, text, True, shape, label, str(element.tag), self._share(start)
         )
 
     def _place(self, node: PageNode, text: str, start: int, *, is_whole: bool) -> ValuePlace:

@@ -40,14 +40,14 @@ class WhatIf(NamedTuple):
     n_checks: int
     n_changed_then: int  # checks that found a site change
     n_changed_now: int  # those that would have found one
-    others: tuple[OtherVerdict, ...]
+    other_verdicts: tuple[OtherVerdict, ...]
 
     def __str__(self) -> str:
         if not self.n_checks:
             return "There are no checks yet to judge again."
         checks = "one check" if self.n_checks == 1 else f"{self.n_checks:,} checks"
         changes = _count_changes(self.n_changed_now)
-        n_others = f"{len(self.others):,}" if self.others else "No check"
+        n_others = f"{len(self.other_verdicts):,}" if self.other_verdicts else "No check"
         return (
             f"Over {checks}: {changes} instead of {self.n_changed_then:,}. "
             f"{n_others} would have ended otherwise."
@@ -57,7 +57,7 @@ class WhatIf(NamedTuple):
 def judge_again(checks: Iterable[PastCheck], thresholds: Thresholds) -> WhatIf:
     """Return what the thresholds would have made of past checks."""
     n_checks = n_then = n_now = 0
-    others = []
+    other_verdicts = []
     for check in checks:
         broken = set()
         for cluster, tests in check.tests_by_cluster.items():
@@ -69,14 +69,14 @@ def judge_again(checks: Iterable[PastCheck], thresholds: Thresholds) -> WhatIf:
         n_then += bool(check.broken)
         n_now += bool(broken)
         if broken != check.broken:
-            others.append(
+            other_verdicts.append(
                 OtherVerdict(
                     check.number,
                     no_longer=tuple(sorted(check.broken - broken)),
                     newly=tuple(sorted(broken - check.broken)),
                 )
             )
-    return WhatIf(n_checks, n_then, n_now, tuple(others))
+    return WhatIf(n_checks, n_then, n_now, tuple(other_verdicts))
 
 
 def _count_changes(n: int) -> str:

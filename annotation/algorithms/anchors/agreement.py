@@ -67,8 +67,11 @@ def _overlap(first: Iterable[Stretch], second: Iterable[Stretch]) -> bool:
     return _is_touched(first, second) and _is_touched(second, first)
 
 
-def _is_touched(stretches: Iterable[Stretch], others: Iterable[Stretch]) -> bool:
-    return all(any(_touch(stretch, other) for other in others) for stretch in stretches)
+def _is_touched(stretches: Iterable[Stretch], other_stretches: Iterable[Stretch]) -> bool:
+    return all(
+        any(_touch(stretch, other_stretch) for other_stretch in other_stretches)
+        for stretch in stretches
+    )
 
 
 def _touch(stretch: Stretch, other: Stretch) -> bool:

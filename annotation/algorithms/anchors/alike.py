@@ -19,7 +19,7 @@ def find_alike(examples: Sequence[_Element]) -> list[_Element]:
 
     >>> from lxml.html import fromstring
     >>> tree = fromstring("<ul><li><b>red</b></li><li><b>blue</b></li><li><i>all</i></li></ul>")
-    >>> [one.text for one in find_alike([tree[0][0]])]
+    >>> [element.text for element in find_alike([tree[0][0]])]
     ['red', 'blue']
     """
     if not examples:
@@ -31,9 +31,9 @@ def find_alike(examples: Sequence[_Element]) -> list[_Element]:
     paths = [_path_down(common, example) for example in unique]
     if not all(paths) or len({len(path) for path in paths}) > 1:
         return unique
-    others = [element for element in _follow(common, paths, 0) if element not in unique]
+    other_elements = [element for element in _follow(common, paths, 0) if element not in unique]
     order = {element: index for index, element in enumerate(common.iter("*"))}
-    return sorted([*unique, *others[:MAX_ALIKE]], key=lambda element: order[element])
+    return sorted([*unique, *other_elements[:MAX_ALIKE]], key=lambda element: order[element])
 
 
 def find_records_alike(first: _Element, last: _Element | None = None) -> list[list[_Element]]:
@@ -53,11 +53,11 @@ def find_records_alike(first: _Element, last: _Element | None = None) -> list[li
     return [*before[::-1], run, *after]
 
 
-def is_alike(one: _Element, other: _Element) -> bool:
+def is_alike(element: _Element, other: _Element) -> bool:
     """Return whether two elements have the same tag and share a class, or have none."""
-    if one.tag != other.tag:
+    if element.tag != other.tag:
         return False
-    classes, other_classes = _classes(one), _classes(other)
+    classes, other_classes = _classes(element), _classes(other)
     return bool(classes & other_classes) or not (classes or other_classes)
 
 

@@ -216,8 +216,8 @@ def find_again(page: PageTexts, anchor: Anchor) -> ResolvedAnchor:
         key=lambda place: (abs(place - (anchor.position or 0)), place),
     )
     is_decided = len(places) == 1 or (best > 0 and Counter(likeness.values())[best] == 1)
-    found = _anchor_at(page, nearest, anchor)
-    return ResolvedAnchor(found, "quote" if is_decided else "position")
+    found_anchor = _anchor_at(page, nearest, anchor)
+    return ResolvedAnchor(found_anchor, "quote" if is_decided else "position")
 
 
 def displayed_text(page: PageTexts, node: PageNode) -> str:
@@ -328,7 +328,7 @@ def _whole_texts(page: PageTexts, text: str) -> list[PageNode]:
 def _whole_elements(page: PageTexts, text: str) -> list[PageNode]:
     """Return the innermost elements that show the text and nothing else."""
     squeezed = text.replace(" ", "")
-    found: dict[tuple[int, int], PageNode] = {}
+    node_by_range: dict[tuple[int, int], PageNode] = {}
     for element, (
         first,
         after,
@@ -339,8 +339,8 @@ def _whole_elements(page: PageTexts, text: str) -> list[PageNode]:
             and len(squeezed) <= end - start <= 2 * len(text)
             and page.whole[start:end].replace(" ", "") == squeezed
         ):
-            found.setdefault((first, after), PageNode(element))
-    return list(found.values())
+            node_by_range.setdefault((first, after), PageNode(element))
+    return list(node_by_range.values())
 
 
 def _parts_of_texts(page: PageTexts, text: str) -> list[PageNode]:
@@ -365,12 +365,12 @@ def _unseen_values(page: PageTexts, text: str) -> list[PageNode]:
 
 def _runs(page: PageTexts, text: str) -> list[tuple[TextNode, TextNode, int]]:
     """Return where a text runs over several text nodes."""
-    found = []
+    runs = []
     for place in _places(page.whole, text):
         ends = page.nodes_between(place, place + len(text))
         if ends is not None and ends[0] is not ends[1] and not ends[0].is_in_head:
-            found.append((*ends, place))
-    return found
+            runs.append((*ends, place))
+    return runs
 
 
 def _find_unseen(page: PageTexts, anchor: Anchor) -> ResolvedAnchor:
@@ -391,7 +391,7 @@ def _anchor_at(page: PageTexts, place: int, anchor: Anchor) -> Anchor:
     if "/text()" not in anchor.xpath and not anchor.end_xpath:
         spans = ((element, page.span(element)) for element in page.range_by_element)
         whole = next(
-            (one for one, span in spans if span == (place, place + len(anchor.quote))), None
+            (element for element, span in spans if span == (place, place + len(anchor.quote))), None
         )
         if whole is not None:
             return anchor_node(page, PageNode(whole).xpath)
@@ -408,9 +408,9 @@ def _likeness(whole: str, place: int, anchor: Anchor) -> int:
     return _n_common(before[::-1], anchor.prefix[::-1]) + _n_common(after, anchor.suffix)
 
 
-def _n_common(one: str, other: str) -> int:
-    pairs = zip(one, other, strict=False)
-    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+def _n_common(text: str, other_text: str) -> int:
+    pairs = zip(text, other_text, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(text), len(other_text)))
 
 
 def _places(whole: str, text: str) -> Iterator[int]:

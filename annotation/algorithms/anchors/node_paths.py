@@ -100,13 +100,13 @@ def read_path(xpath: str) -> NodePath:
     """Check an XPath and return its parts. Raises BadXPath."""
     if len(xpath) > MAX_XPATH:
         raise BadXPath(xpath, f"it is longer than {MAX_XPATH:,} characters")
-    rest = xpath.strip()
-    if not rest.isprintable():
+    path = xpath.strip()
+    if not path.isprintable():
         raise BadXPath(xpath, "it holds characters that cannot be seen")
-    attribute, text = _ATTRIBUTE.search(rest), _TEXT.search(rest)
+    attribute, text = _ATTRIBUTE.search(path), _TEXT.search(path)
     end = attribute or text
-    rest = rest[: end.start()] if end else rest
-    steps = _read_steps(xpath, rest)
+    path = path[: end.start()] if end else path
+    steps = _read_steps(xpath, path)
     number = int(text[1]) if text and text[1] else None
     return NodePath(steps, text is not None, number, attribute[1] if attribute else "")
 
@@ -170,31 +170,31 @@ def cut(text: str, length: int = SHOWN) -> str:
     return text if len(text) <= length else f"{text[:half]}…{text[-half:]}"
 
 
-def _read_steps(xpath: str, rest: str) -> tuple[str, ...]:
+def _read_steps(xpath: str, path: str) -> tuple[str, ...]:
     """Return the steps of an element's path. Raises BadXPath."""
-    if not rest.startswith("/"):
+    if not path.startswith("/"):
         raise BadXPath(xpath, f"it does not begin at the root; {_FORM}")
-    place = 1 if rest.startswith("//") else 0
+    place = 1 if path.startswith("//") else 0
     steps = []
-    while place < len(rest):
-        step = _STEP.match(rest, place)
+    while place < len(path):
+        step = _STEP.match(path, place)
         if step is None:
-            raise BadXPath(xpath, f"{cut(rest[place:], 40)!r} is no step that is taken; {_FORM}")
+            raise BadXPath(xpath, f"{cut(path[place:], 40)!r} is no step that is taken; {_FORM}")
         steps.append(step[0])
         place = step.end()
     if not 0 < len(steps) <= MAX_STEPS:
         raise BadXPath(xpath, f"it has {len(steps)} steps, {MAX_STEPS} at most")
-    if rest.startswith("//"):
+    if path.startswith("//"):
         steps[0] = f"/{steps[0]}"
     return tuple(steps)
 
 
 def _select_elements(tree: _Element, path: str) -> list[_Element]:
     try:
-        found: Any = etree.XPath(path, regexp=False)(tree)
+        elements: Any = etree.XPath(path, regexp=False)(tree)
     except etree.XPathError as error:
         raise BadXPath(path, str(error)) from None
-    return list(found)
+    return list(elements)
 
 
 def _longest_part(tree: _Element, path: NodePath) -> str:

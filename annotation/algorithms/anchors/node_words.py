@@ -68,7 +68,7 @@ def path_in_words(page: NumberedPage, number: int) -> list[tuple[int, str]]:
     """Return the number and name of each ancestor, the root first, and of the element itself."""
     element = page.element(number)
     line = [element, *element.iterancestors()]
-    return [(page.number_of(one), label_of(one)) for one in reversed(line)]
+    return [(page.number_of(ancestor), label_of(ancestor)) for ancestor in reversed(line)]
 
 
 def outline(page: NumberedPage) -> Outline:
@@ -83,7 +83,7 @@ def outline(page: NumberedPage) -> Outline:
     for text in page.texts.nodes:
         if not text.is_in_head:
             texts.setdefault(page.number_of(text.element), _cut(page.texts.text_of(text)))
-    shown = {page.number_of(one) for one in page.texts.range_by_element}
+    shown = {page.number_of(element) for element in page.texts.range_by_element}
     for number, element in enumerate(page.elements):
         if element.tag in PICTURES:
             shown.add(number)
@@ -93,25 +93,25 @@ def outline(page: NumberedPage) -> Outline:
 
 def values_of(page: PageTexts, element: _Element) -> list[NodeValue]:
     """Return what could be a value at a node, its text first."""
-    found: list[NodeValue] = []
+    values: list[NodeValue] = []
     for value in _all_values(page, element):
-        if value.text and value not in found:
-            found.append(value)
-        if len(found) >= MAX_VALUES:
+        if value.text and value not in values:
+            values.append(value)
+        if len(values) >= MAX_VALUES:
             break
-    return found
+    return values
 
 
 def head_values(page: PageTexts) -> list[NodeValue]:
     """Return what the page says of itself without showing it: its title, meta tags, links and JSON-LD."""
-    found: list[NodeValue] = []
+    values: list[NodeValue] = []
     for element in page.tree.iter("title", "meta", "link", "script"):
         if element.tag == "script" and "json" not in (element.get("type") or ""):
             continue
-        found += _head_values_of(page, element)
-        if len(found) >= MAX_VALUES:
+        values += _head_values_of(page, element)
+        if len(values) >= MAX_VALUES:
             break
-    return found[:MAX_VALUES]
+    return values[:MAX_VALUES]
 
 
 def _head_values_of(page: PageTexts, element: _Element) -> list[NodeValue]:

@@ -75,7 +75,7 @@ class NumberedPage:
 
     def number_of(self, element: _Element) -> int:
         if not self._numbers:
-            self._numbers = {one: number for number, one in enumerate(self.elements)}
+            self._numbers = {element: number for number, element in enumerate(self.elements)}
         return self._numbers[element]
 
 
@@ -213,7 +213,7 @@ def _next_start(page: PageTexts, node: PageNode) -> int:
     order = {element: number for number, element in enumerate(page.tree.iter("*"))}
     here = (order[node.element], node.number or 0)
     following: Sequence[TextNode] = [
-        one for one in page.nodes if (order[one.element], one.number) > here
+        text_node for text_node in page.nodes if (order[text_node.element], text_node.number) > here
     ]
     return following[0].start if following else len(page.whole)
 

@@ -27,7 +27,7 @@ def complete_records(tree: HtmlElement, named: Iterable[Record], *, are_all: boo
     if are_all or not records:
         return records
     elements = [select_node(tree, xpath).element for xpath in records[0]]
-    found = siblings_of(tree, elements)
-    paths = iter(element_paths([element for record in found for element in record]))
-    completed = [tuple(next(paths) for _ in record) for record in found]
+    record_elements = siblings_of(tree, elements)
+    paths = iter(element_paths([element for record in record_elements for element in record]))
+    completed = [tuple(next(paths) for _ in record) for record in record_elements]
     return completed if set(records) <= set(completed) else records

@@ -61,15 +61,23 @@ class Declared(NamedTuple):
 
 def read_declared(tree: _Element) -> list[Declared]:
     """Return all that a page declares, in the order in which it stands there."""
-    found: list[Declared] = []
+    declarations: list[Declared] = []
     for reader in (_json_values, _element_values, _meta_values):
-        for one in reader(tree):
-            value = displayed(one.value[:MAX_VALUE_CHARS])
+        for declaration in reader(tree):
+            value = displayed(declaration.value[:MAX_VALUE_CHARS])
             if value:
-                found.append(Declared(one.path, value, one.source, one.node, one.weight))
-            if len(found) >= MAX_DECLARATIONS:
-                return found
-    return found
+                declarations.append(
+                    Declared(
+                        declaration.path,
+                        value,
+                        declaration.source,
+                        declaration.node,
+                        declaration.weight,
+                    )
+                )
+            if len(declarations) >= MAX_DECLARATIONS:
+                return declarations
+    return declarations
 
 
 def _json_values(tree: _Element) -> Iterator[Declared]:
@@ -107,8 +115,8 @@ def _flatten(value: Any, path: str, depth: int) -> Iterator[tuple[str, str]]:
 
 
 def _texts(path: str, text: str) -> list[str]:
-    if found := _ENUMERATION.match(text):
-        return [_CAMEL.sub(" ", found[1])]
+    if enumeration := _ENUMERATION.match(text):
+        return [_CAMEL.sub(" ", enumeration[1])]
     return (
         [part for part in text.split(",") if part.strip()] if path.endswith("keywords") else [text]
     )
@@ -136,10 +144,10 @@ def _element_values(tree: _Element) -> Iterator[Declared]:
 def _path_above(element: _Element) -> tuple[list[str], _Element | None]:
     steps: list[str] = []
     thing = None
-    for one in element.iterancestors():
-        if one.get("itemscope") is not None or one.get("typeof") is not None:
-            thing = one
-            names = (one.get("itemprop") or one.get("property") or "").split()
+    for ancestor in element.iterancestors():
+        if ancestor.get("itemscope") is not None or ancestor.get("typeof") is not None:
+            thing = ancestor
+            names = (ancestor.get("itemprop") or ancestor.get("property") or "").split()
             if not names or names[0] in {"mainEntity", "itemListElement"}:
                 break
             steps.insert(0, local_name(names[0]))

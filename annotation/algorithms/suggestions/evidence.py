@@ -128,13 +128,19 @@ def _find_declared(
     """Yield what the page declares under the best names of the attribute, source by source."""
     names = [_plain(name) for name in meaning_of(attribute.name).properties]
     for source, source_weight in WEIGHT_BY_SOURCE.items():
-        of_source = [one for one in declared if one.source == source]
+        of_source = [declaration for declaration in declared if declaration.source == source]
         for rank, name in enumerate(names):
-            declarations = [one for one in of_source if _plain(one.path) == name]
+            declarations = [
+                declaration for declaration in of_source if _plain(declaration.path) == name
+            ]
             if not declarations:
                 continue
-            best = max(one.weight for one in declarations)
-            values = [DeclaredValue(d.value, d.node) for d in declarations if d.weight == best]
+            best = max(declaration.weight for declaration in declarations)
+            values = [
+                DeclaredValue(declaration.value, declaration.node)
+                for declaration in declarations
+                if declaration.weight == best
+            ]
             name_share = max(MIN_PROPERTY_SHARE, 1 - LOSS_PER_PROPERTY * rank)
             weight = source_weight * best * name_share
             if attribute.is_multi:
@@ -202,18 +208,18 @@ def _spots_of_list(
     page: SpotIndex, attribute: AttributeType, values: Sequence[DeclaredValue]
 ) -> list[Spot]:
     """Return a spot for each of several values, of the same kind where there is a choice."""
-    found: list[Spot] = []
+    spots_of_values: list[Spot] = []
     keys = set()
     for value in values:
         spots = [spot for spot in page.find(attribute.type, value.text) if spot.key not in keys]
         if not spots:
             continue
-        kinds = {page.kind_of(spot) for spot in found}
+        kinds = {page.kind_of(spot) for spot in spots_of_values}
         of_same_kind = [spot for spot in spots if page.kind_of(spot) in kinds]
         best = of_same_kind[0] if of_same_kind else _ranked(page, attribute, spots)[0].spot
         keys.add(best.key)
-        found.append(best)
-    return found
+        spots_of_values.append(best)
+    return spots_of_values
 
 
 def _ranked(page: SpotIndex, attribute: AttributeType, spots: Sequence[Spot]) -> list[RankedSpot]:
@@ -294,7 +300,7 @@ def find_classed(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence
     if attribute.type == "image":
         return
     labels = meaning_of(attribute.name).labels
-    found: list[tuple[float, Spot, str]] = []  # weight, spot and the name that is one
+    weighted_spots: list[tuple[float, Spot, str]] = []  # weight, spot and the name that is one
     for number, spot in enumerate(page.spots):
         likeness, name = 0.0, ""
         for words in page.names_of(spot):
@@ -304,12 +310,12 @@ def find_classed(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence
         if page.label_of(spot.text) in labels:
             continue
         is_repeated = page.is_template_by_index[number] or page.is_outer(spot)
-        found.append((likeness * (0.3 if is_repeated else 0.6), spot, name))
-    if not found:
+        weighted_spots.append((likeness * (0.3 if is_repeated else 0.6), spot, name))
+    if not weighted_spots:
         return
-    best = max(weight for weight, _, _ in found)
-    spots = [spot for weight, spot, _ in found if weight == best]
-    name = next(name for weight, _, name in found if weight == best)
+    best = max(weight for weight, _, _ in weighted_spots)
+    spots = [spot for weight, spot, _ in weighted_spots if weight == best]
+    name = next(name for weight, _, name in weighted_spots if weight == best)
     why = f"its class or id says “{name}”"
     if attribute.is_multi:
         kind = page.kind_of(spots[0])
@@ -559,7 +565,7 @@ def find_heading(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence
     if page.heading is None or attribute.type != "text":
         return
     if meaning_of(attribute.name).is_title:
-        difference = " and differs on other samples" if page.others else ""
+        difference = " and differs on other samples" if page.other_prints else ""
         yield Evidence((page.heading,), KEY_PATH, 0.8, f"it is the page's heading{difference}")
 
 

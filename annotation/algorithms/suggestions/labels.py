@@ -73,7 +73,7 @@ def _trust(page: SpotIndex, number: int) -> float:
     tags = {element.tag for element in _with_parent(label.node.element)}
     is_marked = bool(tags & LABEL_TAGS)
     trust = 0.45 + 0.2 * label.text.rstrip().endswith(":") + 0.15 * is_marked
-    if page.others:
+    if page.other_prints:
         trust += 0.1 if page.is_template_by_index[number] else -0.2
     if page.is_outer(label) or "a" in tags:
         trust -= 0.25

@@ -72,10 +72,12 @@ class PagePrint:
 class SpotIndex(PageIndex):
     """A page with its spots, in which values are looked for."""
 
-    def __init__(self, tree: _Element, url: str = "", others: Sequence[PagePrint] = ()) -> None:
+    def __init__(
+        self, tree: _Element, url: str = "", other_prints: Sequence[PagePrint] = ()
+    ) -> None:
         super().__init__(tree)
         self.url = url
-        self.others = others
+        self.other_prints = other_prints
         self.spots = [self.spot_of(node.element, node.number) for node in self.nodes]
         self._kinds: dict[_Element, str] = {}
         self._names: dict[_Element, list[tuple[str, ...]]] = {}
@@ -124,10 +126,10 @@ class SpotIndex(PageIndex):
 
     def is_template(self, spot: Spot) -> bool:
         """Return whether other pages show the same text there."""
-        if not self.others:
+        if not self.other_prints:
             return False
         here = (self.kind_of(spot), spot.text[:MAX_SHORT_CHARS])
-        return 2 * sum(here in other.texts for other in self.others) >= len(self.others)
+        return 2 * sum(here in other.texts for other in self.other_prints) >= len(self.other_prints)
 
     @cached_property
     def is_template_by_index(self) -> list[bool]:
@@ -295,7 +297,9 @@ def main_heading(page: SpotIndex) -> Spot | None:
         if not spot.text or len(spot.text) > 3 * MAX_SHORT_CHARS or page.is_template(spot):
             continue
         key = _squeezed(spot.text)
-        level = next((int(one.tag[1]) for one in _around(spot) if one.tag in _HEADINGS), 5)
+        level = next(
+            (int(element.tag[1]) for element in _around(spot) if element.tag in _HEADINGS), 5
+        )
         score = 3.0 if len(key) > 2 and key in title else 0.0
         score += {1: 2.0, 2: 1.0, 3: 0.5}.get(level, 0.0)
         score -= page.is_outer(spot) * 0.8

@@ -163,10 +163,10 @@ def _share_out(choices: dict[str, list[_Choice]]) -> dict[str, list[_Choice]]:
 def _absence(page: SpotIndex, attribute: AttributeType) -> list[Suggestion]:
     """Suggest that a page lacks an attribute where most other pages label it and this one does not."""
     labels = meaning_of(attribute.name).labels
-    if not page.others or page.page_print.labels & labels:
+    if not page.other_prints or page.page_print.labels & labels:
         return []
-    n_others = len(page.others)
-    n_labelled = sum(bool(other.labels & labels) for other in page.others)
+    n_others = len(page.other_prints)
+    n_labelled = sum(bool(other.labels & labels) for other in page.other_prints)
     if n_labelled < MIN_LABELLED_SHARE * n_others:
         return []
     why = f"{n_labelled} of {n_others} other samples label it, this page does not"

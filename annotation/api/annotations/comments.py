@@ -86,13 +86,13 @@ class Comments(ApiView):
     )
     def get(self, request: Request, *, query: dict[str, Any], **_: object) -> dict[str, Any]:
         """List comments in the order in which they were made."""
-        found = Comment.objects.visible_to(caller_of(request))
+        comments = Comment.objects.visible_to(caller_of(request))
         if "site" in query:
-            found = found.filter(page__site__name=query["site"])
+            comments = comments.filter(page__site__name=query["site"])
         if "url" in query:
-            found = found.filter(page__url_hash=hash_of_url(query["url"]))
-        found = found.open() if query["open"] else found
-        return page_of(found, row=CommentRow, request=request, query=query)
+            comments = comments.filter(page__url_hash=hash_of_url(query["url"]))
+        comments = comments.open() if query["open"] else comments
+        return page_of(comments, row=CommentRow, request=request, query=query)
 
 
 class SiteComments(AtSite):

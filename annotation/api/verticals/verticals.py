@@ -112,8 +112,8 @@ class Verticals(ApiView):
     )
     def get(self, request: Request, *, query: dict[str, Any], **_: object) -> dict[str, Any]:
         """List the verticals by name."""
-        found = Vertical.objects.matching(query.get("search", ""))
-        return page_of(found, row=VerticalRow, request=request, query=query, key="name")
+        verticals = Vertical.objects.matching(query.get("search", ""))
+        return page_of(verticals, row=VerticalRow, request=request, query=query, key="name")
 
     @endpoint(
         "create_vertical",

@@ -79,12 +79,12 @@ def _pages_of(actions: Iterable[dict[str, Any]], person: User) -> dict[int, _Sit
         (cluster.site_id, cluster.name): cluster
         for cluster in Cluster.objects.filter(site__in=sites, name__in=names)
     }
-    found = {}
+    site_and_cluster_by_page = {}
     for page in pages:
         if page.site in sites:
             cluster = clusters.get((page.site_id, cluster_by_page[page.pk]))
-            found[page.pk] = _SiteAndCluster(page.site, cluster)
-    return found
+            site_and_cluster_by_page[page.pk] = _SiteAndCluster(page.site, cluster)
+    return site_and_cluster_by_page
 
 
 def _attributes_of(

@@ -213,7 +213,9 @@ def _records_of(
     boundaries = [mark.record for mark in marks.get(None, ())]
     if boundaries:
         return complete_records(page.tree, boundaries, are_all=len(boundaries) > 1)
-    of_fields = [mark.record for of_one in marks.values() for mark in of_one if mark.record]
+    of_fields = []
+    for marks_of_attribute in marks.values():
+        of_fields += [mark.record for mark in marks_of_attribute if mark.record]
     if not of_fields or Annotation.objects.live().filter(snapshot=snapshot, kind="record").exists():
         return []
     return complete_records(page.tree, of_fields, are_all=False)

@@ -161,9 +161,9 @@ def _shown_value(
     drawing: dict[str, Any] | None = None
     has_moved = False
     try:
-        found = find_again(page.texts, anchor)
-        has_moved = found.how != "xpath"
-        drawing = anchor_drawing(page, found.anchor if has_moved else anchor)
+        resolved = find_again(page.texts, anchor)
+        has_moved = resolved.how != "xpath"
+        drawing = anchor_drawing(page, resolved.anchor if has_moved else anchor)
     except AnchorProblem:
         has_moved = False  # it is lost
     return ShownValue(

@@ -61,8 +61,8 @@ def prints_beside(snapshot: Snapshot) -> list[PagePrint]:
         members = PageMembership.objects.of_cluster(cluster).filter(
             page__latest_snapshot__problem=Snapshot.Problem.NONE
         )
-        others = members.exclude(page=snapshot.page_id).order_by("page__url_hash")
-        ids = list(others.values_list("page__latest_snapshot", flat=True)[:N_OTHERS])
+        other_members = members.exclude(page=snapshot.page_id).order_by("page__url_hash")
+        ids = list(other_members.values_list("page__latest_snapshot", flat=True)[:N_OTHERS])
     prints = [_print_of(pk) for pk in ids]
     return [page_print for page_print in prints if page_print is not None]
 
@@ -104,8 +104,8 @@ def known_values(
     for name, text in _values_of_same_thing(snapshot, attributes, heading):
         known[name].append(KnownValue(text, "is known of the same thing elsewhere", SAME_THING))
 
-    others = annotations.exclude(page=snapshot.page_id).order_by("-pk")
-    pairs = others.values_list("attribute", "text")[:MAX_KNOWN_VALUES]
+    on_other_pages = annotations.exclude(page=snapshot.page_id).order_by("-pk")
+    pairs = on_other_pages.values_list("attribute", "text")[:MAX_KNOWN_VALUES]
     counts = Counter(pair for pair in pairs if len(pair[1]) <= MAX_KNOWN_CHARS)
     for (pk, text), n in counts.most_common():
         if meaning_of(name_by_pk[pk]).is_title or text.isdecimal():

@@ -54,13 +54,13 @@ def draw_samples(run: jobs.JobRun) -> dict[str, Any]:
         with run.kept_alive():
             # Page by page, so that no tree stays in memory.
             seen = [sampling.observe(page.tree) for page in read_pages(pages)]
-            chosen = sampling.draw(
+            drawn = sampling.draw(
                 seen,
                 size=params["size"],
                 scheme=params["scheme"],
                 prefer_unseen=params["prefer_unseen"],
             )
-        n_samples += _replace(run, cluster, [(pages[p], gain) for p, gain in chosen])
+        n_samples += _replace(run, cluster, [(pages[p], gain) for p, gain in drawn])
         run.report(cluster)
     run.renew(n_done=len(clusters))
     return {"clusters": len(clusters), "samples": n_samples}
@@ -106,12 +106,12 @@ def _pages_of(cluster: Cluster) -> list[StoredPage]:
         *("page__latest_snapshot__body", "page__latest_snapshot__content_type"),
     )
     return [
-        StoredPage(pk, url, bytes(url_hash), *rest)
-        for pk, url, url_hash, *rest in rows.iterator(chunk_size=5_000)
+        StoredPage(pk, url, bytes(url_hash), *snapshot_columns)
+        for pk, url, url_hash, *snapshot_columns in rows.iterator(chunk_size=5_000)
     ]
 
 
-def _replace(run: jobs.JobRun, cluster: Cluster, chosen: Sequence[tuple[StoredPage, float]]) -> int:
+def _replace(run: jobs.JobRun, cluster: Cluster, drawn: Sequence[tuple[StoredPage, float]]) -> int:
     """Replace a cluster's samples."""
     with transaction.atomic():
         run.renew()
@@ -126,6 +126,6 @@ def _replace(run: jobs.JobRun, cluster: Cluster, chosen: Sequence[tuple[StoredPa
                 gain=gain,
                 scheme=run.job.params["scheme"],
             )
-            for rank, (page, gain) in enumerate(chosen, 1)
+            for rank, (page, gain) in enumerate(drawn, 1)
         )
-    return len(chosen)
+    return len(drawn)

@@ -76,12 +76,12 @@ def annotate_page(
     if cluster is not None and not Sample.objects.filter(cluster=cluster).exists():
         return _blocked(request, site, cluster, "samples")
     try:
-        asked = _sample_asked(site, cluster, rank) if cluster else _page_asked(site, pk)
-        context = _context(asked)
+        target = _sample_asked(site, cluster, rank) if cluster else _page_asked(site, pk)
+        context = _context(target)
     except PageUnfit as error:
         return _blocked(request, site, cluster, "unfit", str(error), rank=rank, pk=pk)
     if context["vertical"] is None:
-        return _blocked(request, site, asked.cluster, "vertical", pk=pk)
+        return _blocked(request, site, target.cluster, "vertical", pk=pk)
     if request.headers.get("X-Part") != "sample":
         context["own_keys"] = json.dumps(keys_chosen(user_of(request)))
         return render(request, "annotation/page/annotate_page.html", context)
@@ -91,15 +91,15 @@ def annotate_page(
 
 
 def _sample_asked(site: Site, cluster: Cluster, rank: int) -> AnnotateRequest:
-    found = (
+    sample = (
         Sample.objects.filter(cluster=cluster, rank=rank)
         .select_related("page__site", "snapshot")
         .first()
     )
-    if found is None:
+    if sample is None:
         raise Http404(f"{cluster.title} has no sample {rank}.")
-    check_fit(found.snapshot)
-    return AnnotateRequest(site, cluster, found.page, found, found.snapshot)
+    check_fit(sample.snapshot)
+    return AnnotateRequest(site, cluster, sample.page, sample, sample.snapshot)
 
 
 def _page_asked(site: Site, pk: int) -> AnnotateRequest:
@@ -113,37 +113,37 @@ def _page_asked(site: Site, pk: int) -> AnnotateRequest:
     )
 
 
-def _context(asked: AnnotateRequest) -> dict[str, Any]:
-    vertical = Assignment.objects.vertical_of(asked.site, asked.cluster)
-    shown = read_page(asked.snapshot)
+def _context(target: AnnotateRequest) -> dict[str, Any]:
+    vertical = Assignment.objects.vertical_of(target.site, target.cluster)
+    shown = read_page(target.snapshot)
     attributes = vertical.attributes.live() if vertical else []
-    around = neighbours_of(asked.cluster, asked.page) if asked.cluster else None
+    around = neighbours_of(target.cluster, target.page) if target.cluster else None
     return {
-        "site": asked.site,
-        "cluster": asked.cluster,
-        "page": asked.page,
-        "sample": asked.sample,
-        "snapshot": asked.snapshot,
+        "site": target.site,
+        "cluster": target.cluster,
+        "page": target.page,
+        "sample": target.sample,
+        "snapshot": target.snapshot,
         "vertical": vertical,
-        "rows": rows_of(shown, asked.snapshot, attributes),
+        "rows": rows_of(shown, target.snapshot, attributes),
         "around": around,
-        "covered": share_covered(asked.sample) if asked.sample else None,
+        "covered": share_covered(target.sample) if target.sample else None,
         "commands": COMMANDS,
         "verticals": Vertical.objects.all(),
-        **_addresses(asked),
+        **_addresses(target),
     }
 
 
-def _addresses(asked: AnnotateRequest) -> dict[str, str]:
+def _addresses(target: AnnotateRequest) -> dict[str, str]:
     """Return the addresses of other apps' parts; blank for those that this installation lacks."""
-    site = asked.site.name
-    cluster = asked.cluster.name if asked.cluster else ""
+    site = target.site.name
+    cluster = target.cluster.name if target.cluster else ""
     return {
         "rule_panel": _address("rule_panel", site, cluster) if cluster else "",
-        "rule_prefill": _address("rule_prefill", site, cluster, asked.snapshot.pk)
+        "rule_prefill": _address("rule_prefill", site, cluster, target.snapshot.pk)
         if cluster
         else "",
-        "page_comments": _address("page_comments", site, asked.page.pk),
+        "page_comments": _address("page_comments", site, target.page.pk),
         "effort": _address("effort"),
     }
 
@@ -181,7 +181,9 @@ def _blocked(
         "is_live": job is not None,
         "rank": rank,
         "pk": pk,
-        "others": Sample.objects.filter(cluster=cluster).exclude(rank=rank).order_by("rank")[:5]
+        "other_samples": Sample.objects.filter(cluster=cluster)
+        .exclude(rank=rank)
+        .order_by("rank")[:5]
         if cluster
         else [],
         "verticals": Vertical.objects.all(),

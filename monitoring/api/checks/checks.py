@@ -217,12 +217,12 @@ class SiteChanges(ApiView):
     )
     def get(self, request: Request, *, query: dict[str, Any], **_: object) -> dict[str, Any]:
         """List the site changes, the newest first."""
-        found = SiteChange.objects.visible_to(caller_of(request))
+        changes = SiteChange.objects.visible_to(caller_of(request))
         if "site" in query:
-            found = found.filter(site__name=query["site"])
+            changes = changes.filter(site__name=query["site"])
         if query["open"] is not None:
-            found = found.open() if query["open"] else found.ended()
-        return page_of(found, row=SiteChangeRow, request=request, query=query, newest_first=True)
+            changes = changes.open() if query["open"] else changes.ended()
+        return page_of(changes, row=SiteChangeRow, request=request, query=query, newest_first=True)
 
 
 class SiteChangeAddress(ApiView):

@@ -244,18 +244,18 @@ class ThresholdsHindsight(AtSite):
         self, _request: Request, *, subject: Site, query: dict[str, Any], **_: object
     ) -> dict[str, Any]:
         """Show what thresholds would have done with the last 200 checks; those not given are the site's."""
-        chosen = Thresholds(**(asdict(thresholds.thresholds_of(subject)) | query))
-        what_if = thresholds.judge_history(subject, chosen)
-        others = [
+        trial_thresholds = Thresholds(**(asdict(thresholds.thresholds_of(subject)) | query))
+        what_if = thresholds.judge_history(subject, trial_thresholds)
+        other_verdicts = [
             {"check": other.number, "no_longer": list(other.no_longer), "newly": list(other.newly)}
-            for other in what_if.others
+            for other in what_if.other_verdicts
         ]
         return {
             "text": str(what_if),
             "n_checks": what_if.n_checks,
             "n_changed_then": what_if.n_changed_then,
             "n_changed_now": what_if.n_changed_now,
-            "others": others,
+            "others": other_verdicts,
         }
 
 

@@ -70,14 +70,14 @@ class Alerts(ApiView):
     @endpoint("list_alerts", scope=READ, query=AlertsQuery, answers=listed(AlertRow), tags=TAGS)
     def get(self, request: Request, *, query: dict[str, Any], **_: object) -> dict[str, Any]:
         """List alerts, the newest first."""
-        found = Alert.objects.visible_to(caller_of(request))
+        alerts = Alert.objects.visible_to(caller_of(request))
         if "site" in query:
-            found = found.filter(site__name=query["site"])
+            alerts = alerts.filter(site__name=query["site"])
         if "kind" in query:
-            found = found.filter(kind=query["kind"])
+            alerts = alerts.filter(kind=query["kind"])
         if "state" in query:
-            found = found.in_state(query["state"], timezone.now())
-        return page_of(found, row=AlertRow, request=request, query=query, newest_first=True)
+            alerts = alerts.in_state(query["state"], timezone.now())
+        return page_of(alerts, row=AlertRow, request=request, query=query, newest_first=True)
 
 
 class AlertAddress(ApiView):

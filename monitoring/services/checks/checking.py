@@ -145,8 +145,10 @@ def _read_fresh_pages(check_run: CheckRun) -> dict[str, FreshPage]:
     run, site, watched = check_run.run, check_run.site, check_run.watched
     pages = {page.page.url: page.page for cluster in watched for page in cluster.pages}
     if check_run.source:
-        others = {url for cluster in watched for url in cluster.others}
-        return pages_of_source(Path(check_run.source), site, set(pages) | others, renew=run.renew)
+        other_urls = {url for cluster in watched for url in cluster.other_urls}
+        return pages_of_source(
+            Path(check_run.source), site, set(pages) | other_urls, renew=run.renew
+        )
     fetched_pages.fetch_pages(run, site, pages.values(), check=check_run.check)
     return fetched_pages.fresh_pages(check=check_run.check)
 
@@ -175,8 +177,8 @@ def _test_once(check_run: CheckRun, fresh: Mapping[str, FreshPage]) -> list[Test
         with run.kept_alive():
             result = test_cluster(cluster, fresh, triage, check_run.thresholds)
             if not result.verdict.is_broken:
-                found = suspicions_of_check(cluster, fresh, result.tests, timezone.now())
-                result = TestedCluster(cluster, result.tests, result.verdict, found)
+                suspicions = suspicions_of_check(cluster, fresh, result.tests, timezone.now())
+                result = TestedCluster(cluster, result.tests, result.verdict, suspicions)
             tested.append(result)
     return tested
 

@@ -60,12 +60,12 @@ class HostLeases:
         self._wait(host)
         self._lease(host)  # the wait may have been longer than the lease
 
-    def pause(self, origin: str, asked: timedelta | None = None) -> None:
+    def pause(self, origin: str, requested_pause: timedelta | None = None) -> None:
         """Record that the host was asked just now; the next request of anybody waits."""
         host = self._hosts[origin]
         hosts.keep_next_fetch(host=host, at=timezone.now() + timedelta(seconds=self._delay(origin)))
-        if asked:
-            hosts.keep_pause(host=host, until=timezone.now() + asked)
+        if requested_pause:
+            hosts.keep_pause(host=host, until=timezone.now() + requested_pause)
 
     def robots_of(self, origin: str, fetcher: Fetcher) -> Robots:
         """Return a host's robots.txt, fetched once a day. Raises HostTaken, FetchRefused."""
@@ -121,22 +121,22 @@ def postpones(
     def patient_work(run: JobRun, /, *args: P.args, **options: P.kwargs) -> dict[str, Any]:
         try:
             return work(run, *args, **options)
-        except HostTaken as taken:
-            return _postpone(run, taken)
+        except HostTaken as error:
+            return _postpone(run, error)
 
     return patient_work
 
 
-def _postpone(run: JobRun, taken: HostTaken) -> dict[str, Any]:
+def _postpone(run: JobRun, error: HostTaken) -> dict[str, Any]:
     """Make the job due again later; what it fetched until now stays. Raises JobFailed, JobCancelled."""
     waited = timezone.now() - run.job.created_at
     if waited > MAX_POSTPONED:
         hours = MAX_POSTPONED.total_seconds() / 3600
         raise jobs.JobFailed(
-            f"{taken} for more than {hours:.0f} hours; nothing was checked or changed"
+            f"{error} for more than {hours:.0f} hours; nothing was checked or changed"
         )
     wait = FIRST_WAIT if waited < LATER_WAIT else LATER_WAIT
-    due_at = max(timezone.now() + wait, taken.until or timezone.now())
+    due_at = max(timezone.now() + wait, error.until or timezone.now())
     unless_cancelled = run.held.filter(cancel_requested_at__isnull=True)
     if not unless_cancelled.update(
         state=Job.State.DUE,
@@ -145,7 +145,7 @@ def _postpone(run: JobRun, taken: HostTaken) -> dict[str, Any]:
         lease="",
         leased_until=None,
         n_tries=F("n_tries") - 1,
-        message=f"waits: {taken}"[:300],
+        message=f"waits: {error}"[:300],
     ):
         raise jobs.JobCancelled
-    return {"waits_for": str(taken)}
+    return {"waits_for": str(error)}

@@ -64,7 +64,7 @@ def suspicions_of_check(
 
 def suspicions_of_stream(site: Site, now: datetime) -> list[tuple[str, Suspicion]]:
     """Return the attributes whose values in the records of the last day are not to be trusted."""
-    found = []
+    suspicions_by_cluster = []
     rules = Rule.objects.published().of_site(site).select_related("cluster")
     for rule in rules.order_by("cluster__name"):
         changed = Record.objects.there().filter(cluster=rule.cluster, changed_at__gt=now - STREAM)
@@ -76,8 +76,10 @@ def suspicions_of_stream(site: Site, now: datetime) -> list[tuple[str, Suspicion
         models = learn_models(baseline, types, readings_at(rule.cluster, now - 2 * LAG))
         before = readings_at(rule.cluster, now - LAG, {row.pk for row in rows})
         new = [Reading(_name(row.page.url, row.key), row.values) for row in rows]
-        found += [(rule.cluster.name, one) for one in suspicions(models, new, before)]
-    return found
+        suspicions_by_cluster += [
+            (rule.cluster.name, suspicion) for suspicion in suspicions(models, new, before)
+        ]
+    return suspicions_by_cluster
 
 
 def readings_at(

@@ -88,7 +88,9 @@ def _test_page(
         return PageTest(url, UNREACHABLE, why=triage.why_by_url.get(url, soft_errors.MISSING))
     tree, problem = read_tree(fresh)
     constant = [
-        one.name for one in cluster.ready.attributes if one.is_constant and one.type != "image"
+        attribute.name
+        for attribute in cluster.ready.attributes
+        if attribute.is_constant and attribute.type != "image"
     ]
     known = known_texts(cluster.pages, constant)[url]
     why = soft_errors.triage(
@@ -143,8 +145,8 @@ def _run_tests(
 def _golden_paths(golden: Sequence[Line]) -> list[str]:
     paths = []
     for line in golden:
-        for found in line.nodes.values():
-            paths += [found] if isinstance(found, str) else list(found)
+        for node_paths in line.nodes.values():
+            paths += [node_paths] if isinstance(node_paths, str) else list(node_paths)
     return paths
 
 
@@ -164,7 +166,7 @@ def _coverage(
     None where an archive holds too few of them.
     """
     names = _mandatory(cluster)
-    pages = [fresh[url] for url in cluster.others if url in fresh and not fresh[url].is_error]
+    pages = [fresh[url] for url in cluster.other_urls if url in fresh and not fresh[url].is_error]
     if not names or len(pages) < MIN_COVERAGE_PAGES:
         return None
     n_old = sum(names <= _names(page.golden) for page in cluster.pages)
@@ -175,7 +177,8 @@ def _coverage(
 def _mandatory(cluster: WatchedCluster) -> frozenset[str]:
     """Return the mandatory attributes that the rule gave at all when it was learnt."""
     given = {name for page in cluster.pages for name in _names(page.golden)}
-    return frozenset(one.name for one in cluster.ready.attributes if one.is_mandatory) & given
+    mandatory = {attribute.name for attribute in cluster.ready.attributes if attribute.is_mandatory}
+    return frozenset(mandatory & given)
 
 
 def _names(lines: Sequence[Line]) -> set[str]:

@@ -29,8 +29,8 @@ EXPLANATIONS = {
 
 def thresholds_of(site: Site) -> Thresholds:
     """Return a site's thresholds: those chosen for it, else the defaults."""
-    chosen = SiteThresholds.objects.filter(site=site).first()
-    return chosen.as_values() if chosen else Thresholds()
+    row = SiteThresholds.objects.filter(site=site).first()
+    return row.as_values() if row else Thresholds()
 
 
 def choose_thresholds(*, site: Site, actor: User | None = None, **numbers: float) -> Thresholds:
@@ -39,13 +39,13 @@ def choose_thresholds(*, site: Site, actor: User | None = None, **numbers: float
     if unknown:
         raise ValidationError(dict.fromkeys(sorted(unknown), "There is no such threshold."))
     with transaction.atomic():
-        chosen, _ = SiteThresholds.objects.select_for_update().get_or_create(site=site)
-        before = asdict(chosen.as_values())
+        row, _ = SiteThresholds.objects.select_for_update().get_or_create(site=site)
+        before = asdict(row.as_values())
         for name, number in numbers.items():
-            setattr(chosen, name, number)
-        chosen.changed_at, chosen.changed_by = timezone.now(), actor
-        chosen.full_clean(exclude=["site", "changed_by"])
-        chosen.save()
+            setattr(row, name, number)
+        row.changed_at, row.changed_by = timezone.now(), actor
+        row.full_clean(exclude=["site", "changed_by"])
+        row.save()
         changed = {
             name: [before[name], number]
             for name, number in numbers.items()
@@ -59,7 +59,7 @@ def choose_thresholds(*, site: Site, actor: User | None = None, **numbers: float
                 site=site,
                 detail=changed,
             )
-    return chosen.as_values()
+    return row.as_values()
 
 
 def reset_thresholds(*, site: Site, actor: User | None = None) -> None:

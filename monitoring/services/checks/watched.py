@@ -34,7 +34,7 @@ class WatchedCluster(NamedTuple):
     ready: RunnableRule
     signature: str
     pages: Sequence[WatchedPage]
-    others: Sequence[str]  # addresses of further pages
+    other_urls: Sequence[str]  # of further pages
 
     @property
     def name(self) -> str:
@@ -57,7 +57,7 @@ def watched_clusters(site: Site) -> list[WatchedCluster]:
                 ready=runnable(rule),
                 signature=signatures.get(rule.cluster_id, ""),
                 pages=pages,
-                others=_others(rule, pages),
+                other_urls=_other_urls(rule, pages),
             )
         )
     return watched
@@ -76,7 +76,7 @@ def _watched_pages(rule: Rule) -> list[WatchedPage]:
     ]
 
 
-def _others(rule: Rule, pages: Iterable[WatchedPage]) -> list[str]:
+def _other_urls(rule: Rule, pages: Iterable[WatchedPage]) -> list[str]:
     members = PageMembership.objects.of_cluster(rule.cluster_id)
     members = members.exclude(page__in=[watched.page.pk for watched in pages])
     urls = members.order_by("page__url_hash").values_list("page__url", flat=True)

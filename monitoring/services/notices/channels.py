@@ -70,8 +70,8 @@ def remove_channel(*, channel: Channel, actor: User | None = None) -> None:
 def switch_channel(*, channel: Channel, is_active: bool, actor: User | None = None) -> None:
     """Pause a channel, or resume it with the notices that could not be delivered and are still of use."""
     with transaction.atomic():
-        others = Channel.objects.filter(pk=channel.pk, is_active=not is_active)
-        if not others.update(is_active=is_active):
+        not_switched = Channel.objects.filter(pk=channel.pk, is_active=not is_active)
+        if not not_switched.update(is_active=is_active):
             return  # it is as it should be
         if is_active:
             failed = Notice.objects.filter(
@@ -105,17 +105,17 @@ def is_allowed(target: str) -> bool:
     A service whose address names a host of its own must be allowed together with that host:
     otherwise whoever adds a channel could reach any machine.
     """
-    scheme, _, rest = target.partition("://")
+    scheme, _, after_scheme = target.partition("://")
     hosts = []
     for service in allowed_services():
         allowed_scheme, _, host = service.partition("://")
         if allowed_scheme == scheme:
             hosts.append(host)
-    if not hosts or not rest:
+    if not hosts or not after_scheme:
         return False
     if not _names_host(scheme):
         return True
-    return _host_of(rest) in {host.casefold() for host in hosts if host}
+    return _host_of(after_scheme) in {host.casefold() for host in hosts if host}
 
 
 def _names_host(scheme: str) -> bool:
@@ -130,9 +130,9 @@ def _names_host(scheme: str) -> bool:
     return any("{host}" in template for template in templates)
 
 
-def _host_of(rest: str) -> str:
+def _host_of(after_scheme: str) -> str:
     """Return host and port of an address after its scheme, without a user."""
-    return rest.partition("/")[0].partition("?")[0].rpartition("@")[2].casefold()
+    return after_scheme.partition("/")[0].partition("?")[0].rpartition("@")[2].casefold()
 
 
 def _checked_target(kind: str, target: str) -> str:

@@ -255,7 +255,10 @@ def _annotate(
     )
     urls = {page.url for page in relearnt.annotated}
     urls.update(live.values_list("page__url", flat=True))
-    attributes = {one.name: one for one in Attribute.objects.live().filter(vertical=vertical)}
+    attributes = {
+        attribute.name: attribute
+        for attribute in Attribute.objects.live().filter(vertical=vertical)
+    }
     for snapshot in _snapshots_of_pages(cluster, sorted(urls)):
         _annotate_snapshot(snapshot, page_by_url[snapshot.page.url], attributes, actor)
     audit.record(
@@ -275,11 +278,11 @@ def _annotate_snapshot(
         return
     texts = read_texts(tree)
     marks: dict[Attribute | None, list[AnnotatedValue]] = {}
-    for name, found in page.values.items():
+    for name, values in page.values.items():
         if name not in attributes:
             continue
         try:
-            anchors = [anchor_node(texts, value.place.xpath, value.place.text) for value in found]
+            anchors = [anchor_node(texts, value.place.xpath, value.place.text) for value in values]
         except AnchorProblem:
             continue
         marks[attributes[name]] = [

@@ -101,10 +101,10 @@ def _name_groups(
     }
     successors = find_successors(cluster_by_page, group_by_page)
     name_by_cluster = dict(Cluster.objects.filter(site=site).values_list("pk", "name"))
-    taken = used_names(site)
+    names_in_use = used_names(site)
     names = {group: name_by_cluster[pk] for group, pk in successors.items()}
     for number, group in enumerate(sorted(groups), 1):
         if group not in names:
-            names[group] = free_name(f"new {number}", taken)
-            taken.add(names[group])
+            names[group] = free_name(f"new {number}", names_in_use)
+            names_in_use.add(names[group])
     return names

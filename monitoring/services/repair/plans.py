@@ -162,11 +162,11 @@ def old_pages(rule: Rule, urls: frozenset[str]) -> list[OldPage]:
 
     golden_urls = {page.url for page in pages}
     members = PageMembership.objects.of_cluster(rule.cluster_id)
-    others = Page.objects.filter(
+    stored_pages = Page.objects.filter(
         pk__in=list(members.values_list("page", flat=True)), latest_snapshot__isnull=False
     )
     ready = runnable(rule)
-    for page in others.select_related("latest_snapshot").order_by("url_hash"):
+    for page in stored_pages.select_related("latest_snapshot").order_by("url_hash"):
         if len(pages) >= MAX_COMPARED_PAGES:
             break
         snapshot = page.latest_snapshot
@@ -218,17 +218,17 @@ def evidence_json(plan: RepairPlan) -> dict[str, Any]:
     if plan.relearnt is None:
         return {}
     return {
-        page.url: {name: _found_json(found) for name, found in page.values.items()}
+        page.url: {name: _found_json(values) for name, values in page.values.items()}
         for page in plan.relearnt.annotated
     }
 
 
-def _found_json(found: Iterable[FoundValue]) -> list[dict[str, Any]]:
+def _found_json(values: Iterable[FoundValue]) -> list[dict[str, Any]]:
     return [
         {
             "xpath": value.place.xpath,
             "text": value.place.text[:MAX_EVIDENCE_CHARS],
             "score": value.score,
         }
-        for value in found
+        for value in values
     ]

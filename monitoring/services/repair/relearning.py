@@ -172,12 +172,12 @@ def _learn(
     rule, fresh = task.rule, task.fresh
     annotated_urls = {page.url for page in annotated}
     candidates = dict.fromkeys([*(page.url for page in task.old), *task.urls])  # known pages first
-    others = [url for url in candidates if url in fresh and url not in annotated_urls]
-    others = others[:MAX_UNANNOTATED_PAGES]
+    other_urls = [url for url in candidates if url in fresh and url not in annotated_urls]
+    other_urls = other_urls[:MAX_UNANNOTATED_PAGES]
     samples = [_annotated_page(page, fresh[page.url], dropped) for page in annotated]
     definition = learn_cluster(
         [sample for sample in samples if sample is not None],
-        _trees(others, fresh),
+        _trees(other_urls, fresh),
         rule.attributes,
     )
     trial = _TrialRun(rule, definition, task.old, fresh)
@@ -186,7 +186,7 @@ def _learn(
         trial.stylesheet,
         list(annotated),
         task.proposed,
-        others,
+        other_urls,
         trial.verdict,
         {
             attribute.name: measure(attribute, pairs_of_pages(attribute, trial.versions))
@@ -206,12 +206,18 @@ class _TrialRun:
         old: Iterable[OldPage],
         fresh: Mapping[str, FreshPage],
     ) -> None:
-        with_rule = {one.attribute for one in definition.attributes if one.alternatives}
-        self.attributes = [one for one in rule.attributes if one.name in with_rule]
+        with_rule = {learnt.attribute for learnt in definition.attributes if learnt.alternatives}
+        self.attributes = [
+            attribute for attribute in rule.attributes if attribute.name in with_rule
+        ]
         self.stylesheet = stylesheet_of(definition, title=rule.cluster.title)
         runnable = RunnableRule(rule.cluster.name, 0, self.stylesheet, rule.attributes)
         self.versions = compare_versions(runnable, old, fresh)
-        tested = [one for one in rule.attributes if one.name in with_rule or one.is_mandatory]
+        tested = [
+            attribute
+            for attribute in rule.attributes
+            if attribute.name in with_rule or attribute.is_mandatory
+        ]
         self.verdict = field_test_of_rule(self.versions, tested)
 
 
@@ -226,7 +232,9 @@ def _annotated_page(
     tree, problem = read_tree(fresh)
     if tree is None:
         return None
-    values = {name: found for name, found in page.values.items() if name not in dropped}
+    values = {
+        name: found_values for name, found_values in page.values.items() if name not in dropped
+    }
     absent = page.absent - dropped - set(values)
     return AnnotatedPage(page.url, tree, _marked_nodes(values), absent, problem)
 
@@ -234,8 +242,8 @@ def _annotated_page(
 def _marked_nodes(values: Mapping[str, Sequence[FoundValue]]) -> dict[str, list[MarkedNode]]:
     """Return the nodes in which found values stand, with the text where a value is a part of its node."""
     nodes: dict[str, list[MarkedNode]] = {}
-    for name, found in values.items():
-        places = [value.place for value in found]
+    for name, found_values in values.items():
+        places = [value.place for value in found_values]
         nodes[name] = [
             MarkedNode(place.xpath, None if place.is_whole else place.text) for place in places
         ]
@@ -271,7 +279,9 @@ def _failing_pages(relearnt: RelearntRule) -> list[ProposedPage]:
 
 def _unreliable_attributes(relearnt: RelearntRule, attributes: Iterable[AttributeType]) -> set[str]:
     """Return the optional attributes whose rule is wrong too often to be proposed."""
-    failed = {one.attribute for fields in relearnt.verdict.failed.values() for one in fields}
+    failed = {
+        failure.attribute for failures in relearnt.verdict.failed.values() for failure in failures
+    }
     unreliable = set()
     for attribute in attributes:
         figures = relearnt.measures.get(attribute.name)
@@ -334,7 +344,7 @@ class _ListPage:
     indices: list[int]  # of these records among all
     # A copy of each of them, with the original of every node mapped to its copy.
     copies: list[tuple[_Element, dict[_Element, _Element]]]
-    found: list[ProposedPage] = field(default_factory=list)  # in each copy
+    proposals: list[ProposedPage] = field(default_factory=list)  # in each copy
     page_values: Mapping[str, Sequence[FoundValue]] = field(default_factory=dict)  # beside records
 
 
@@ -344,22 +354,27 @@ def relearn_list(
     """Return the rule of a changed list; None where its records are found on no page."""
     attributes = rule.attributes
     in_page = {
-        one["attribute"]
-        for one in rule.definition.get("attributes", [])
-        if one.get("scope") == OF_PAGE
+        line["attribute"]
+        for line in rule.definition.get("attributes", [])
+        if line.get("scope") == OF_PAGE
     }
-    in_record = [one for one in attributes if one.name not in in_page]
-    found = [_find_list(page, fresh[page.url], in_record) for page in old if page.url in fresh]
-    pages = [page for page in found if page is not None]
+    in_record = [attribute for attribute in attributes if attribute.name not in in_page]
+    pages = []
+    for old_page in old:
+        if old_page.url not in fresh:
+            continue
+        list_page = _find_list(old_page, fresh[old_page.url], in_record)
+        if list_page is not None:
+            pages.append(list_page)
     pages = sorted(pages, key=lambda page: -len(page.indices))[:MAX_LIST_PAGES]
     if not pages:
         return None
 
     _find_record_values(pages, in_record)
-    _find_page_values(pages, [one for one in attributes if one.name in in_page])
+    _find_page_values(pages, [attribute for attribute in attributes if attribute.name in in_page])
     listed_urls = {page.url for page in pages}
-    others = [url for url in sorted(urls) if url in fresh and url not in listed_urls]
-    others = others[:MAX_UNANNOTATED_LIST_PAGES]
+    other_urls = [url for url in sorted(urls) if url in fresh and url not in listed_urls]
+    other_urls = other_urls[:MAX_UNANNOTATED_LIST_PAGES]
     samples = read_samples(
         [
             AnnotatedPage(
@@ -367,7 +382,7 @@ def relearn_list(
             )
             for page in pages
         ],
-        _trees(others, fresh),
+        _trees(other_urls, fresh),
     )
     definition = learn_records(samples, [_record_samples(page) for page in pages], rule.attributes)
     trial = _TrialRun(rule, definition, old, fresh)
@@ -377,7 +392,7 @@ def relearn_list(
         trial.stylesheet,
         proposed,
         proposed,
-        others,
+        other_urls,
         _fail_where_records_are_lost(trial.verdict, trial.versions, pages),
         {
             attribute.name: measure(attribute, pairs_of_lists(attribute, trial.versions))
@@ -394,7 +409,7 @@ def _find_list(
     golden = [line for line in page.golden if line.values]
     if tree is None or not golden:
         return None
-    lists = [one.records for one in find_records(tree, MAX_LISTS_TO_MATCH)]
+    lists = [record_list.records for record_list in find_records(tree, MAX_LISTS_TO_MATCH)]
     matched = match_list(lists, [line.values for line in golden], attributes)
     if matched is None:
         return None
@@ -425,7 +440,7 @@ def _find_record_values(pages: Sequence[_ListPage], attributes: Sequence[Attribu
             known.append(KnownPage(page.url, ValueIndex(copy), _values_of(line.values, attributes)))
     proposed = iter(propose_annotations(known, attributes))
     for page in pages:
-        page.found = [next(proposed) for _ in page.copies[:MAX_RECORDS_OF_PAGE]]
+        page.proposals = [next(proposed) for _ in page.copies[:MAX_RECORDS_OF_PAGE]]
 
 
 def _find_page_values(pages: Sequence[_ListPage], attributes: Sequence[AttributeType]) -> None:
@@ -443,33 +458,37 @@ def _find_page_values(pages: Sequence[_ListPage], attributes: Sequence[Attribute
 def _values_of(
     record: Mapping[str, Any], attributes: Iterable[AttributeType]
 ) -> dict[str, str | Sequence[str]]:
-    return {one.name: record[one.name] for one in attributes if one.name in record}
+    return {
+        attribute.name: record[attribute.name]
+        for attribute in attributes
+        if attribute.name in record
+    }
 
 
 def _record_samples(page: _ListPage) -> RecordSamples:
     annotated = [
-        AnnotatedPage(page.url, copy, _marked_nodes(found.values), found.absent)
-        for (copy, _), found in zip(page.copies, page.found, strict=False)
-        if found.values
+        AnnotatedPage(page.url, copy, _marked_nodes(proposed.values), proposed.absent)
+        for (copy, _), proposed in zip(page.copies, page.proposals, strict=False)
+        if proposed.values
     ]
     has_text = _have_text(page.records)
     found_again = set(page.indices)
-    others = [
+    unannotated = [
         copy_of_record(record, has_text=has_text)[0]
         for index, record in enumerate(page.records)
         if index not in found_again
     ]
     return RecordSamples(
-        annotated, others[:MAX_RECORDS_OF_PAGE], _marked_nodes(page.page_values), has_text
+        annotated, unannotated[:MAX_RECORDS_OF_PAGE], _marked_nodes(page.page_values), has_text
     )
 
 
 def _proposed_page(page: _ListPage) -> ProposedPage:
     """Return what was found on a page, at the XPaths of the page instead of those of its copies."""
-    values = {name: list(found) for name, found in page.page_values.items()}
-    for (copy, copy_by_original), found in zip(page.copies, page.found, strict=False):
+    values = {name: list(found_values) for name, found_values in page.page_values.items()}
+    for (copy, copy_by_original), proposed in zip(page.copies, page.proposals, strict=False):
         original_by_copy = {copied: original for original, copied in copy_by_original.items()}
-        for name, found_values in found.values.items():
+        for name, found_values in proposed.values.items():
             for value in found_values:
                 nodes: Any = copy.xpath(value.place.xpath)
                 xpath = path_in_copy(nodes[0], original_by_copy)
@@ -487,7 +506,10 @@ def _fail_where_records_are_lost(
     """Return the verdict; a rule that does not give the records that were found again has not passed."""
     if not verdict.has_passed:
         return verdict
-    given_by_url = {one.url: {str(line.key) for line in one.new} for one in versions}
+    given_by_url = {
+        page_versions.url: {str(line.key) for line in page_versions.new}
+        for page_versions in versions
+    }
     n_found = 0
     lost = []
     for page in pages:

@@ -218,7 +218,7 @@ def _apply(
             accepted_lines.append(line)
     pages = fresh
     if len(accepted) < len(plans):
-        urls = [url for one in accepted for url in sorted(one.plan.new.urls)]
+        urls = [url for accepted_plan in accepted for url in sorted(accepted_plan.plan.new.urls)]
         pages = {url: fresh[url] for url in urls}
     applied = apply_plans(run, site, accepted, pages)
     for line, (cluster, is_served) in zip(accepted_lines, applied, strict=True):

@@ -27,7 +27,7 @@ class ChangedValue(NamedTuple):
     old_path: str
     extracted: Any  # what the rule in force gives now
     kind: str  # how it failed; blank: it did not
-    found: str
+    found_text: str
     found_path: str
     score: float | None
     xpath: str  # of the new rule
@@ -135,7 +135,7 @@ def _values(
     rows = []
     for name in dict.fromkeys([*failures, *old_values, *proposed]):
         failure = failures.get(name, {})
-        found: Mapping[str, Any] = next(iter(evidence.get(name, [])), {})
+        found_value: Mapping[str, Any] = next(iter(evidence.get(name, [])), {})
         figures = proposed.get(name, {})
         decision = figures.get("said", "")
         rows.append(
@@ -145,9 +145,9 @@ def _values(
                 old_path=_first(nodes.get(name)),
                 extracted=failure.get("now"),
                 kind=failure.get("kind", ""),
-                found=found.get("text", ""),
-                found_path=found.get("xpath", ""),
-                score=found.get("score"),
+                found_text=found_value.get("text", ""),
+                found_path=found_value.get("xpath", ""),
+                score=found_value.get("score"),
                 xpath=figures.get("xpath", ""),
                 precision=figures.get("precision"),
                 decision=decision,

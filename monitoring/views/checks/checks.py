@@ -42,7 +42,7 @@ def check(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     )
     outcome = chosen(request, "outcome", FILTERS)
     pages = shown.pages.select_related("page", "cluster")
-    others = Check.objects.done().filter(site=shown.site)
+    other_checks = Check.objects.done().filter(site=shown.site)
     context = {
         "site": shown.site,
         "check": shown,
@@ -52,8 +52,8 @@ def check(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "thresholds": [
             (n, EXPLANATIONS.get(n, ""), share) for n, share in shown.thresholds.items()
         ],
-        "before": others.filter(pk__lt=pk).order_by("-id").first(),
-        "after": others.filter(pk__gt=pk).order_by("id").first(),
+        "before": other_checks.filter(pk__lt=pk).order_by("-id").first(),
+        "after": other_checks.filter(pk__gt=pk).order_by("id").first(),
     }
     return render(request, "monitoring/checks/check.html", context)
 

@@ -294,12 +294,12 @@ def _change_links(
     for site, pk, found_at in rows:
         changes_by_day[timezone.localdate(found_at)].append((site, pk))
     links = {}
-    for day, found in changes_by_day.items():
-        if len(found) == 1:
-            site, pk = found[0]
+    for day, changes_of_day in changes_by_day.items():
+        if len(changes_of_day) == 1:
+            site, pk = changes_of_day[0]
             links[day] = (f"{site} changed", reverse("site_change", args=[site, pk]))
         else:
-            links[day] = (f"{len(found)} site changes", f"{address}?day={day}")
+            links[day] = (f"{len(changes_of_day)} site changes", f"{address}?day={day}")
     return links
 
 

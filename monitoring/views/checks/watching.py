@@ -87,7 +87,7 @@ def what_if_thresholds(request: HttpRequest, name: str) -> HttpResponse:
     if not form.is_valid():
         return render(request, "monitoring/checks/what_if_thresholds.html", {"site": site})
     what_if = thresholds.judge_history(site, Thresholds(**form.shares()))
-    context = {"site": site, "what_if": what_if, "others": what_if.others[:OTHERS_SHOWN]}
+    context = {"site": site, "what_if": what_if, "verdicts": what_if.other_verdicts[:OTHERS_SHOWN]}
     return render(request, "monitoring/checks/what_if_thresholds.html", context)
 
 
@@ -163,9 +163,9 @@ def _show(
     channel_form: forms.Form | None = None,
 ) -> HttpResponse:
     schedule = Schedule.objects.filter(site=site).first()
-    chosen = thresholds.thresholds_of(site)
+    site_thresholds = thresholds.thresholds_of(site)
     trials = trials_of(site, list(Channel.objects.of_site(site).select_related("made_by", "site")))
-    percents = {name: f"{share * 100:g}" for name, share in asdict(chosen).items()}
+    percents = {name: f"{share * 100:g}" for name, share in asdict(site_thresholds).items()}
     has_errors = any((schedule_form, thresholds_form, channel_form))
     context = {
         "site": site,
@@ -173,7 +173,7 @@ def _show(
         "slots": Slot.objects.filter(schedule__site=site).select_related("check_run")[:SLOTS_SHOWN],
         "schedule_form": schedule_form or ScheduleForm(initial=_initial(schedule)),
         "thresholds_form": thresholds_form or ThresholdsForm(initial=percents),
-        "are_defaults": chosen == Thresholds(),
+        "are_defaults": site_thresholds == Thresholds(),
         "channel_form": channel_form or ChannelForm(),
         "channels": trials,
         "is_trying": any(job is not None and job.finished_at is None for _, job in trials),

@@ -66,7 +66,7 @@ def _answer(request: HttpRequest, text: str, *, is_refused: bool = False) -> Htt
         if site:
             shown = [alert for alert in shown if alert.site.name == site]
         groups = overview_rows.alert_groups(shown, user, timezone.now())
-        context = {"groups": groups, "said": text, "is_refused": is_refused, "only": site}
+        context = {"groups": groups, "message": text, "is_refused": is_refused, "only": site}
         return render(request, "monitoring/notices/alerts.html", context)
     if is_refused:
         messages.error(request, text)

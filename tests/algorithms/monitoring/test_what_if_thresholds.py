@@ -39,15 +39,15 @@ def test_the_same_thresholds_decide_the_same() -> None:
 def test_a_higher_share_of_pages_would_have_been_quieter() -> None:
     found = judge_again(HISTORY, Thresholds(pages=0.8))
 
-    assert (1, [2]) == (found.n_changed_now, [one.number for one in found.others])
-    assert ("products",) == found.others[0].no_longer
+    assert (1, [2]) == (found.n_changed_now, [one.number for one in found.other_verdicts])
+    assert ("products",) == found.other_verdicts[0].no_longer
     assert "one site change instead of 2" in str(found)
 
 
 def test_a_lower_one_would_have_said_more() -> None:
     quiet = [past(1, 3, broken=False)]
 
-    assert ("products",) == judge_again(quiet, Thresholds(pages=0.2)).others[0].newly
+    assert ("products",) == judge_again(quiet, Thresholds(pages=0.2)).other_verdicts[0].newly
 
 
 def test_without_a_history_it_says_so() -> None:
