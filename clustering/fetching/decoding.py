@@ -90,14 +90,14 @@ def _gunzip(chunks: Iterable[bytes]) -> Iterator[bytes]:
     """Undo gzip, member after member; what follows the last one is ignored, as browsers do."""
     stream = zlib.decompressobj(GZIP)
     for chunk in chunks:
-        rest = chunk
-        while rest:
+        data = chunk
+        while data:
             if stream.eof:
-                if not rest.startswith(b"\x1f"):
+                if not data.startswith(b"\x1f"):
                     return
                 stream = zlib.decompressobj(GZIP)
-            yield from _pieces(stream, rest)
-            rest = stream.unused_data
+            yield from _pieces(stream, data)
+            data = stream.unused_data
     _check_complete(is_complete=stream.eof)
 
 
@@ -121,13 +121,13 @@ def _inflate(chunks: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _pieces(stream: zlib._Decompress, chunk: bytes) -> Iterator[bytes]:
-    rest = chunk
+    data = chunk
     piece = b""
     try:
         # A full piece may have left more behind.
-        while not stream.eof and (rest or len(piece) == PIECE_BYTES):
-            piece = stream.decompress(rest, PIECE_BYTES)
-            rest = stream.unconsumed_tail
+        while not stream.eof and (data or len(piece) == PIECE_BYTES):
+            piece = stream.decompress(data, PIECE_BYTES)
+            data = stream.unconsumed_tail
             yield piece
     except zlib.error as error:
         raise EncodingRefused(f"the compressed body is broken: {error}") from None
@@ -157,12 +157,12 @@ def _unzstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
     try:
         for chunk in chunks:
             for start in range(0, len(chunk), ZSTD_SLICE):
-                rest = chunk[start : start + ZSTD_SLICE]
-                while rest:
+                data = chunk[start : start + ZSTD_SLICE]
+                while data:
                     if frame.eof:
                         frame = context.decompressobj()
-                    yield frame.decompress(rest)
-                    rest = frame.unused_data
+                    yield frame.decompress(data)
+                    data = frame.unused_data
     except zstandard.ZstdError as error:
         raise EncodingRefused(f"the compressed body is broken: {error}") from None
     _check_complete(is_complete=frame.eof)

@@ -59,8 +59,8 @@ class Robots:
     def crawl_delay(self) -> float:
         """Return the seconds to leave between two requests, as asked for."""
         rate = self._rules.request_rate(self._agent)
-        asked = self._rules.crawl_delay(self._agent) or 0.0
-        return max(float(asked), rate.seconds / rate.requests if rate else 0.0)
+        delay = self._rules.crawl_delay(self._agent) or 0.0
+        return max(float(delay), rate.seconds / rate.requests if rate else 0.0)
 
 
 def fetch_robots(fetcher: Fetcher, origin: str) -> RobotsFile:

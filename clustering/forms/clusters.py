@@ -16,7 +16,7 @@ NUMBER = re.compile(r"[0-9]{1,18}")
 class ClusterSiteForm(forms.Form):
     algorithm = forms.ChoiceField(
         label="Algorithm",
-        choices=[(name, one.title) for name, one in CLUSTERERS.items()],
+        choices=[(name, clusterer.title) for name, clusterer in CLUSTERERS.items()],
         initial="auto",
     )
     n_sample = forms.IntegerField(
@@ -47,9 +47,9 @@ class PagesField(forms.Field):
             raise forms.ValidationError("Select at least one page.")
         if len(entered) > MAX_PAGES:
             raise forms.ValidationError(f"At most {MAX_PAGES:,} pages are moved at once.")
-        if not all(isinstance(one, str) and NUMBER.fullmatch(one) for one in entered):
+        if not all(isinstance(number, str) and NUMBER.fullmatch(number) for number in entered):
             raise forms.ValidationError("Load the page again and select the pages anew.")
-        return [int(one) for one in dict.fromkeys(entered)]
+        return [int(number) for number in dict.fromkeys(entered)]
 
 
 class MovePagesForm(forms.Form):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,31 +26,30 @@ def read_address(written: str) -> str:
     return whole
 
 
-def propose_name(address: str, taken: Iterable[str] | None = None) -> str:
-    """Return a free name for the site at this address: its host, without www; blank where there is none."""
+def propose_name(address: str) -> str:
+    """Return a free name for the site at this address: its host without www, numbered if in use.
+
+    Blank where the address is invalid or has no host.
+    """
     try:
         parts = urlsplit(address if "://" in address else f"https://{address}")
         host, port = parts.hostname or "", parts.port
     except ValueError:
         return ""
-    name = host.removeprefix("www.") + (f"-{port}" if port else "")
-    kept = "".join(
+    host_and_port = host.removeprefix("www.") + (f"-{port}" if port else "")
+    base = "".join(
         letter if letter.isascii() and (letter.isalnum() or letter in ".-_") else "-"
-        for letter in name
+        for letter in host_and_port
     )
-    kept = kept.strip(".-_")[:58]
-    if not kept:
+    base = base.strip(".-_")[:58]
+    if not base:
         return ""
-    used = set(
-        Site.objects.filter(name__startswith=kept).values_list("name", flat=True)
-        if taken is None
-        else taken
-    )
-    return next(
-        name
-        for n in range(1, len(used) + 2)
-        if (name := kept if n == 1 else f"{kept}-{n}") not in used
-    )
+    used = set(Site.objects.filter(name__startswith=base).values_list("name", flat=True))
+    name, number = base, 1
+    while name in used:
+        number += 1
+        name = f"{base}-{number}"
+    return name
 
 
 class HostsField(forms.Field):

@@ -142,8 +142,8 @@ def _read_named(text: str) -> str | None:
         for match in pattern.finditer(text):
             month = month_of_name(match[month_group])
             if month:
-                rest = text[: match.start()] + " " + text[match.end() :]
-                return _timed(_joined(int(match[3]), month, int(match[day_group])), rest)
+                text_around = text[: match.start()] + " " + text[match.end() :]
+                return _timed(_joined(int(match[3]), month, int(match[day_group])), text_around)
     return None
 
 
@@ -172,9 +172,9 @@ def month_of_name(name: str) -> int | None:
     return None
 
 
-def _timed(dated: str | None, rest: str) -> str | None:
+def _timed(dated: str | None, text_around: str) -> str | None:
     """Add the time of day that stands beside a date."""
-    clock = _CLOCK.search(rest)
+    clock = _CLOCK.search(text_around)
     if dated is None or clock is None:
         return dated
     hour, minute, second = int(clock[1]), clock[2], clock[3] or "00"

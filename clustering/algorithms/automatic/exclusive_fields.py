@@ -42,13 +42,15 @@ def split_by_fields(table: FeatureTable, members: Pages) -> list[Pages]:
     counts = has.sum(axis=0)
     least = max(FEWEST_PAGES, FEWEST_PAGES_SHARE * len(members))
     candidates = np.flatnonzero((counts >= least) & (counts <= len(members) - least))
-    found = [
-        parting for field in candidates.tolist() if (parting := _parted_by(has, field)) is not None
-    ]
-    if not found:
+    partings = []
+    for field in candidates.tolist():
+        parting = _parted_by(has, field)
+        if parting is not None:
+            partings.append(parting)
+    if not partings:
         return [members]
     # The first of equals, in the fields' order.
-    own, p, q = max(found, key=lambda parting: len(parting.own))
+    own, p, q = max(partings, key=lambda parting: len(parting.own))
     # A page may lack the field that told the parts: it is of the one whose shares it differs less
     # from.
     is_first = np.abs(has[:, own] - p).sum(axis=1) <= np.abs(has[:, own] - q).sum(axis=1)

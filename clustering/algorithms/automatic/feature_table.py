@@ -59,8 +59,8 @@ class FeatureSet:
         """The number of pages with each."""
         return np.asarray(self.incidence.sum(axis=0), np.float64).ravel()
 
-    def kept(self, is_kept: NDArray[np.bool_]) -> FeatureSet:
-        """Return some of the columns."""
+    def select(self, is_kept: NDArray[np.bool_]) -> FeatureSet:
+        """Return the columns where `is_kept`."""
         columns = (
             self.hashes[is_kept],
             self.weights[is_kept],
@@ -73,7 +73,7 @@ class FeatureSet:
         """Return the MOST_COLUMNS strongest columns in their order."""
         is_kept = np.zeros(len(strength), np.bool_)
         is_kept[np.argsort(-strength, kind="stable")[:MOST_COLUMNS]] = True
-        return self.kept(is_kept)
+        return self.select(is_kept)
 
     def weighing(self, weights: NDArray[np.float64]) -> FeatureSet:
         """Return the same features with other weights."""
@@ -113,7 +113,7 @@ def tabulate(observations: Sequence[PageFeatures]) -> FeatureTable:
     paths = weigh_paths(observations, least)
     texts = texts_of(observations)
     labels = find_labels(texts)
-    informative = paths.kept(paths.weights > 0)
+    informative = paths.select(paths.weights > 0)
     pairs = weigh_pairs(texts, labels, least)
     weighed = _united(
         [
@@ -143,7 +143,7 @@ def weigh_paths(observations: Sequence[PageFeatures], least: float) -> FeatureSe
     places = np.searchsorted(paths.hashes, features[first_of_content])
     n_contents = np.bincount(places, minlength=len(paths.hashes))
     weights = (n_contents - 1) / np.maximum(paths.df - 1, 1)
-    return paths.weighing(weights).kept(paths.df >= least)
+    return paths.weighing(weights).select(paths.df >= least)
 
 
 def texts_of(observations: Sequence[PageFeatures]) -> Texts:
@@ -158,13 +158,13 @@ def texts_of(observations: Sequence[PageFeatures]) -> Texts:
 
 def find_labels(texts: Texts) -> Hashes:
     """Return the texts that stand on many pages, sorted."""
-    found = _feature_set(texts.n_pages, texts.pages, texts.texts, texts.paths, texts.texts)
+    candidates = _feature_set(texts.n_pages, texts.pages, texts.texts, texts.paths, texts.texts)
     least = max(FEWEST_WITH_LABEL, min(LABEL_SHARE * texts.n_pages, ENOUGH_WITH_LABEL))
-    is_label = found.df >= least
-    is_label &= found.hashes != _NONE
+    is_label = candidates.df >= least
+    is_label &= candidates.hashes != _NONE
     if is_label.sum() > MOST_LABELS:
-        is_label &= found.df > np.sort(found.df[is_label])[-MOST_LABELS]
-    return found.hashes[is_label]
+        is_label &= candidates.df > np.sort(candidates.df[is_label])[-MOST_LABELS]
+    return candidates.hashes[is_label]
 
 
 def weigh_fields(texts: Texts, labels: Hashes, paths: FeatureSet, least: float) -> FeatureSet:
@@ -174,7 +174,7 @@ def weigh_fields(texts: Texts, labels: Hashes, paths: FeatureSet, least: float) 
     its_paths, its_labels = texts.paths[known], before[known]
     keys = its_paths * _FIELD + its_labels
     fields = _feature_set(texts.n_pages, texts.pages[known], keys, its_paths, its_labels)
-    fields = fields.kept(fields.df >= least)
+    fields = fields.select(fields.df >= least)
     place = np.searchsorted(paths.hashes, fields.paths)
     n_fields = np.bincount(place, minlength=len(paths.hashes))
     return fields.weighing(paths.weights[place] / np.maximum(n_fields[place], 1))
@@ -187,8 +187,8 @@ def preceding_labels(texts: Texts, labels: Hashes) -> Hashes:
     is_label = np.isin(texts.texts, labels)
     last = np.maximum.accumulate(np.where(is_label, np.arange(len(is_label)), -1))
     before = np.concatenate([[-1], last[:-1]])
-    found = (before >= 0) & (texts.pages[before] == texts.pages)
-    return np.where(found, texts.texts[before], _NONE)
+    has_label = (before >= 0) & (texts.pages[before] == texts.pages)
+    return np.where(has_label, texts.texts[before], _NONE)
 
 
 def weigh_pairs(texts: Texts, labels: Hashes, least: float) -> FeatureSet:
@@ -204,20 +204,20 @@ def weigh_pairs(texts: Texts, labels: Hashes, least: float) -> FeatureSet:
         paths.df, 1
     )
     weights = (1 - pairs.df / max(texts.n_pages, 1)) / np.sqrt(np.maximum(n_on_page[place], 1))
-    return pairs.weighing(weights).kept((pairs.df >= least) & (pairs.df < texts.n_pages))
+    return pairs.weighing(weights).select((pairs.df >= least) & (pairs.df < texts.n_pages))
 
 
 def labels_anywhere(texts: Texts, labels: Hashes) -> FeatureSet:
     """Return the labels of the pages, the rarer the heavier."""
     known = np.isin(texts.texts, labels)
-    found = _feature_set(
+    features = _feature_set(
         texts.n_pages,
         texts.pages[known],
         texts.texts[known],
         texts.paths[known],
         texts.texts[known],
     )
-    return found.weighing(1 - found.df / max(texts.n_pages, 1)).strongest(found.df)
+    return features.weighing(1 - features.df / max(texts.n_pages, 1)).strongest(features.df)
 
 
 def find_fields(texts: Texts, labels: Hashes) -> FeatureSet:
@@ -239,7 +239,7 @@ def find_fields(texts: Texts, labels: Hashes) -> FeatureSet:
     places = np.searchsorted(fields.hashes, its_labels[first_of_value])
     n_values = np.bincount(places, minlength=len(fields.hashes))
     weights = (n_values - 1) / np.maximum(fields.df - 1, 1)
-    fields = fields.weighing(weights).kept(weights >= LEAST_VARIED)
+    fields = fields.weighing(weights).select(weights >= LEAST_VARIED)
     return fields.strongest(fields.df)
 
 

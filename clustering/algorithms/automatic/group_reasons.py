@@ -47,18 +47,19 @@ def _sentence(
         return "All pages are in this group."
     distances[a] = np.inf
     b = int(distances.argmin())
-    for one, verb in (
+    for owner, verb in (
         (a, "Set apart from the nearest group by"),
         (b, "Its pages lack what the nearest group has:"),
     ):
-        gaps = P[:, one] - P[:, a + b - one]
+        other = a + b - owner
+        gaps = P[:, owner] - P[:, other]
         gains = w * gaps * (gaps >= SMALLEST_GAP)
         columns = [
             column
             for column in np.argsort(-gains, kind="stable")[:MOST_TRIED].tolist()
             if gains[column]
         ]
-        pages = (observations[page] for page in np.flatnonzero(group == one)[:MOST_READ].tolist())
+        pages = (observations[page] for page in np.flatnonzero(group == owner)[:MOST_READ].tolist())
         named = _named(features, columns, pages)[:MOST_NAMED]
         if named:
             shown = [

@@ -103,32 +103,41 @@ def split_by_section(table: FeatureTable, looks: Pages, members: Pages) -> list[
         twin = _find_twin(table, part)
         if len(twin):
             is_other = ~np.isin(looks[members], looks[twin])
-            rest = np.setdiff1d(members[~is_other], twin)
-            twin = np.union1d(twin, _with_labels_of(table, twin, rest, members[is_other]))
+            contrast_pages = np.setdiff1d(members[~is_other], twin)
+            twin = np.union1d(twin, _with_labels_of(table, twin, contrast_pages, members[is_other]))
             return [np.setdiff1d(members, twin), twin]
     return [members]
 
 
 def _find_twin(table: FeatureTable, members: Pages) -> Pages:
     bundles = find_bundles(table, members)
-    for found in (sections_with_facts(bundles, len(members)), rare_sections(bundles, len(members))):
-        if len(found) == 1:
-            return members[sorted(found[0])]
+    for sections in (
+        sections_with_facts(bundles, len(members)),
+        rare_sections(bundles, len(members)),
+    ):
+        if len(sections) == 1:
+            return members[sorted(sections[0])]
     return members[:0]
 
 
-def _with_labels_of(table: FeatureTable, twin: Pages, rest: Pages, others: Pages) -> Pages:
-    """Return which other pages have the labels that a twin has and the rest has not, if there are some."""
-    if not len(rest) or not len(others):
-        return others[:0]
+def _with_labels_of(
+    table: FeatureTable, twin: Pages, contrast_pages: Pages, candidates: Pages
+) -> Pages:
+    """Return which candidates have the labels that a twin has and the contrast pages lack.
+
+    Return no page where candidates or contrast pages are missing, or such labels are too few.
+    """
+    if not len(contrast_pages) or not len(candidates):
+        return candidates[:0]
     incidence = table.texts.incidence
     contrasts = Contrasts(
-        incidence[np.concatenate([twin, rest])], np.repeat([0, 1], [len(twin), len(rest)])
+        incidence[np.concatenate([twin, contrast_pages])],
+        np.repeat([0, 1], [len(twin), len(contrast_pages)]),
     )
     own = np.flatnonzero(contrasts.is_all[:, 0] & contrasts.is_none[:, 1])
     if len(own) < FEWEST_FACTS:
-        return others[:0]
-    return others[np.asarray(incidence[others][:, own].mean(axis=1)).ravel() > 1 / 2]
+        return candidates[:0]
+    return candidates[np.asarray(incidence[candidates][:, own].mean(axis=1)).ravel() > 1 / 2]
 
 
 def find_bundles(table: FeatureTable, members: Pages) -> dict[frozenset[int], FieldBundle]:

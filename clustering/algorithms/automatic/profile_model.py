@@ -112,11 +112,11 @@ def _families(
     for number in np.unique(family).tolist():
         groups = np.unique(group[family == number]).tolist()
         if len(groups) > 1:
-            members = [np.flatnonzero(group == one) for one in groups]
+            members = [np.flatnonzero(group == index) for index in groups]
             hashes, shares = _contrasts(table, members)
             families.append(
                 {
-                    "groups": [names[one] for one in groups],
+                    "groups": [names[index] for index in groups],
                     "features": _packed(hashes, "<u8"),
                     "shares": _packed(np.rint(shares * 255), "u1"),
                 }
@@ -129,11 +129,12 @@ def _contrasts(table: FeatureTable, members: Sequence[Pages]) -> tuple[Hashes, M
     hashes, shares = [np.zeros(0, np.uint64)], [np.zeros((len(members), 0), np.float32)]
     for features in (table.paths, table.pairs, table.texts):
         pairs = combinations(members, 2)
-        found = np.unique(
+        contrast_hashes = np.unique(
             np.concatenate([contrasting(features, *pair)[:MOST_CONTRASTS] for pair in pairs])
         )
-        columns = features.incidence.tocsc()[:, np.searchsorted(features.hashes, found)].tocsr()
-        hashes.append(found)
+        column_indices = np.searchsorted(features.hashes, contrast_hashes)
+        columns = features.incidence.tocsc()[:, column_indices].tocsr()
+        hashes.append(contrast_hashes)
         shares.append(
             np.stack(
                 [np.asarray(columns[pages].mean(axis=0), np.float32).ravel() for pages in members]
@@ -187,9 +188,9 @@ def _closest_of(family: _Family, cells: Hashes, group: str) -> str:
     """Return the group of the family that the page differs least from; a tie stays with the given one."""
     has = np.isin(family.features, cells)
     misses = np.abs(family.shares - has).sum(axis=1)
-    return min(
-        zip(misses.tolist(), family.groups, strict=True), key=lambda one: (one[0], one[1] != group)
-    )[1]
+    candidates = zip(misses.tolist(), family.groups, strict=True)
+    _, closest = min(candidates, key=lambda pair: (pair[0], pair[1] != group))
+    return closest
 
 
 def _packed(values: NDArray[Any], kind: str) -> str:
@@ -202,7 +203,8 @@ def _read(packed: str, kind: str) -> NDArray[Any]:
 
 def _key(model: Model) -> tuple[Any, ...]:
     families = tuple(
-        (tuple(one["groups"]), one["features"], one["shares"]) for one in model["families"]
+        (tuple(family["groups"]), family["features"], family["shares"])
+        for family in model["families"]
     )
     parts = (model[name] for name in ("features", "weights", "shares", "labels"))
     addresses = tuple(

@@ -198,8 +198,8 @@ def two_step_shingle(page: PathPage, profile: PathProfile) -> tuple[int, ...]:
     if len(shingle) == profile.k:
         return tuple(shingle)
     # If there are fewer than k, the remaining ones by the usual min-hashing.
-    others = W[~np.isin(W, np.array(shingle, dtype=np.uint64))]
-    return (*shingle, *min_hash(others, profile.k - len(shingle), profile.seed))
+    other_paths = W[~np.isin(W, np.array(shingle, dtype=np.uint64))]
+    return (*shingle, *min_hash(other_paths, profile.k - len(shingle), profile.seed))
 
 
 def _why(

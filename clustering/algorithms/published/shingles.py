@@ -238,8 +238,8 @@ def _plain_names(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
         marks |= (different - _EACH) & ~different
     marks &= _EACH * np.uint64(0x80)
     lowest = marks & (~marks + np.uint64(1))
-    kept = np.where(marks == 0, ~np.uint64(0), (lowest - np.uint64(1)) >> np.uint64(7))
-    return (words | _EACH * np.uint64(0x20)) & kept
+    mask = np.where(marks == 0, ~np.uint64(0), (lowest - np.uint64(1)) >> np.uint64(7))
+    return (words | _EACH * np.uint64(0x20)) & mask
 
 
 def _is_skipped(

@@ -70,10 +70,10 @@ def stands_beside_others(
             content = page.content(index)
             if content.tobytes() not in contents:
                 continue
-            others = contents - {content.tobytes()}
+            other_contents = contents - {content.tobytes()}
             around = surrounding(page, index, len(content)).tobytes()
             n_present += 1
-            n_beside += any(_occurs(other, around) for other in others)
+            n_beside += any(_occurs(other, around) for other in other_contents)
     return n_beside >= MIN_SHARE_BESIDE * n_present
 
 

@@ -474,8 +474,8 @@ def _share_with_unique_mark(page: PageModel, regions: Sequence[Region]) -> float
     """Return the share of the runs in which nothing else looks like their first element."""
     unique = []
     for region in regions[:N_WALKED]:
-        first, *others = page.siblings(region)[:50]
-        unique.append(float(all(page.classes[other] != page.classes[first] for other in others)))
+        first, *siblings = page.siblings(region)[:50]
+        unique.append(float(all(page.classes[other] != page.classes[first] for other in siblings)))
     return mean(unique)
 
 

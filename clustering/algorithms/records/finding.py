@@ -86,7 +86,7 @@ def _with_dropped(
 
     def is_like_own(region: Region) -> bool:
         paths = region_paths(page, region)
-        return mean([jaccard(paths, others) for others in paths_of_own]) >= MIN_LIKENESS
+        return mean([jaccard(paths, own_paths) for own_paths in paths_of_own]) >= MIN_LIKENESS
 
     best: Sequence[Region] = candidate.regions
     max_regions = len(candidate.regions) + MAX_DROPPED

@@ -113,8 +113,10 @@ class _Comparison:
 
     def is_similar(self, candidate: RecordList) -> bool:
         """Return whether the regions beside the example are built like it at all."""
-        others = [region for region in candidate.regions[:MAX_COMPARED] if region != self.example]
-        return mean([self.likeness(region) for region in others]) >= MIN_LIKENESS
+        other_regions = [
+            region for region in candidate.regions[:MAX_COMPARED] if region != self.example
+        ]
+        return mean([self.likeness(region) for region in other_regions]) >= MIN_LIKENESS
 
     def bonus(self, candidate: RecordList) -> float:
         """Return what likeness to the example adds, less what leaving like regions out costs."""

@@ -111,8 +111,8 @@ class ClusterPages:
         languages = Counter(kind.language for kind in self.kinds)
         if not words or languages["en"] <= MOST * len(self.kinds):
             return words
-        *others, last = words.split(" ")
-        return " ".join([*others, singular_of(last) if last.islower() else last])
+        *leading_words, last = words.split(" ")
+        return " ".join([*leading_words, singular_of(last) if last.islower() else last])
 
 
 def title_clusters(clusters: Sequence[ClusterPages]) -> list[str]:

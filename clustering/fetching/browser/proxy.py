@@ -81,7 +81,7 @@ class Proxy:
             stack.callback(self._slots.release)
             stack.enter_context(client)
             stack.enter_context(suppress(OSError, FetchRefused))
-            head, rest = self._read_head(client)
+            head, body_start = self._read_head(client)
             request = head.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
             if len(request) != 3:
                 return
@@ -90,7 +90,7 @@ class Proxy:
                 client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
             else:
                 server.sendall(rewritten(head))
-            server.sendall(rest)
+            server.sendall(body_start)
             self._relay(client, server)
 
     def _read_head(self, client: socket.socket) -> tuple[bytes, bytes]:
@@ -100,8 +100,8 @@ class Proxy:
             if not piece:
                 break
             seen += piece
-        head, _, rest = seen.partition(b"\r\n\r\n")
-        return head, rest
+        head, _, body_start = seen.partition(b"\r\n\r\n")
+        return head, body_start
 
     def _receive(self, client: socket.socket) -> bytes:
         while not self._is_over.is_set():
@@ -154,6 +154,6 @@ def rewritten(head: bytes) -> bytes:
     method, address, _ = first.split(b" ", 2)
     url = read_url(address.decode("latin-1"))
     dropped = (*HOP_BY_HOP, b"host:")
-    kept = [line for line in lines if not line.lower().startswith(dropped)]
+    headers = [line for line in lines if not line.lower().startswith(dropped)]
     own = [b"%s %s HTTP/1.1" % (method, url.target.encode()), b"Host: " + url.netloc.encode()]
-    return b"\r\n".join([*own, *kept, b"Connection: close", b"", b""])
+    return b"\r\n".join([*own, *headers, b"Connection: close", b"", b""])

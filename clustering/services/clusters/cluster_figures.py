@@ -49,9 +49,11 @@ def fingerprints(
     rows = (
         memberships.order_by()
         .values_list("cluster")
-        .annotate(n=Count("page"), total=Sum("page_id"), rest=Sum(square % PRIME))
+        .annotate(n=Count("page"), total=Sum("page_id"), squares=Sum(square % PRIME))
     )
-    return {cluster: Fingerprint(n, int(total), int(rest)) for cluster, n, total, rest in rows}
+    return {
+        cluster: Fingerprint(n, int(total), int(squares)) for cluster, n, total, squares in rows
+    }
 
 
 def update_figures(

@@ -141,10 +141,12 @@ def _moved_away(cluster: Cluster) -> MembershipQuerySet:
 def _strangest_measured(cluster: Cluster, memberships: MembershipQuerySet) -> list[PageMembership]:
     """Return the strangest of some pages, by their distances from the cluster's present centre."""
     moved = memberships.moved_by_hand().order_by("page").values_list("page", flat=True)
-    others = memberships.filter(found=cluster).order_by(F("distance").desc(nulls_last=True), "page")
+    by_distance = memberships.filter(found=cluster).order_by(
+        F("distance").desc(nulls_last=True), "page"
+    )
     measured = [
         *spread(list(moved), MAX_MEASURED),
-        *others.values_list("page", flat=True)[:MAX_MEASURED],
+        *by_distance.values_list("page", flat=True)[:MAX_MEASURED],
     ]
     figures = ClusterFigures.objects.current().filter(cluster=cluster).first()
     examples = _paths_by_page(cluster, figures.examples if figures else [])
@@ -156,10 +158,10 @@ def _strangest_measured(cluster: Cluster, memberships: MembershipQuerySet) -> li
     strangest = sorted(distance_by_page, key=lambda page: (-distance_by_page[page], page))
     strangest = strangest[:N_SHOWN]
     pk_by_page = dict(memberships.filter(page__in=strangest).values_list("page", "pk"))
-    found = _with_pages([pk_by_page[page] for page in strangest])
-    for membership in found:
+    strangest_memberships = _with_pages([pk_by_page[page] for page in strangest])
+    for membership in strangest_memberships:
         membership.distance = round(distance_by_page[membership.page_id], 4)
-    return found
+    return strangest_memberships
 
 
 def _paths_by_page(cluster: Cluster, pages: Sequence[int]) -> dict[int, Hashes]:

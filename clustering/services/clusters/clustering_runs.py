@@ -102,10 +102,10 @@ def cluster_site(run: JobRun) -> dict[str, Any]:
     return store_clustering(run, site, result)
 
 
-def _sample_size(clusterer: Clusterer, n_pages: int, asked: int | None) -> int:
+def _sample_size(clusterer: Clusterer, n_pages: int, n_sample: int | None) -> int:
     """Return how many pages an algorithm groups itself: as many as asked for, within its bounds."""
-    if asked:
-        size = asked
+    if n_sample:
+        size = n_sample
     elif clusterer.name in LINK_READERS:
         size = MAX_SAMPLE
     else:

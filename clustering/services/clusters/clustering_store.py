@@ -97,8 +97,8 @@ def switch_current(clustering: Clustering) -> None:
 
 def drop_old_clusterings(site: Site, *, but: Sequence[int] = ()) -> None:
     """Delete all but the newest clusterings, those named and those that were reviewed."""
-    others = Clustering.objects.filter(site=site, is_current=False).exclude(pk__in=but)
-    old = list(others.order_by("-pk").values_list("pk", flat=True)[N_KEPT:])
+    candidates = Clustering.objects.filter(site=site, is_current=False).exclude(pk__in=but)
+    old = list(candidates.order_by("-pk").values_list("pk", flat=True)[N_KEPT:])
     reviews = ClusterReview.objects.filter(clustering__in=old)
     reviewed = set(reviews.values_list("clustering", flat=True))
     delete_clusterings([pk for pk in old if pk not in reviewed])

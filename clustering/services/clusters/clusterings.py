@@ -27,15 +27,13 @@ class MovedPage(NamedTuple):
 
     page: int
     url: str
-    one: str | None  # the cluster's name
-    other: str | None
+    cluster: str | None  # its name in the first clustering, None where the page is in none
+    other_cluster: str | None  # in the other one
 
 
 class ClusteringComparison(NamedTuple):
     """How two clusterings of a site agree."""
 
-    one: Clustering
-    other: Clustering
     n_pages: int  # that are in both
     n_moved: int
     adjusted_rand: float
@@ -105,12 +103,12 @@ def drop_clustering(*, clustering: Clustering, actor: User | None) -> None:
         delete_clusterings([clustering.pk])
 
 
-def compare_clusterings(one: Clustering, other: Clustering) -> ClusteringComparison:
+def compare_clusterings(clustering: Clustering, other: Clustering) -> ClusteringComparison:
     """Return how two clusterings of one site agree on the pages that are in both.
 
     As in the measures, a page in no cluster counts as a cluster of its own.
     """
-    clusters, other_clusters = _cluster_by_page(one), _cluster_by_page(other)
+    clusters, other_clusters = _cluster_by_page(clustering), _cluster_by_page(other)
     pages = sorted(clusters.keys() & other_clusters.keys())
     pairs = [(clusters[page], other_clusters[page]) for page in pages]
     table = confusion(
@@ -123,8 +121,6 @@ def compare_clusterings(one: Clustering, other: Clustering) -> ClusteringCompari
     n_pages_by_pair = Counter(pairs)
     ranked = sorted(n_pages_by_pair, key=lambda pair: (-n_pages_by_pair[pair], str(pair)))
     return ClusteringComparison(
-        one=one,
-        other=other,
         n_pages=len(pages),
         n_moved=len(moved),
         adjusted_rand=adjusted_rand(table),

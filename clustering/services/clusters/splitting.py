@@ -195,11 +195,11 @@ def _store(run: JobRun, cluster: Cluster, parts: _Parts) -> dict[str, Any]:
 
 def _create_parts(cluster: Cluster, parts: _Parts) -> dict[str, Cluster]:
     """Return the cluster of each group: the split one for the largest, new ones for the others."""
-    largest, *others = parts.grouping.groups
+    largest, *smaller_groups = parts.grouping.groups
     names = used_names(cluster.site)
     titles = set(Cluster.objects.filter(site=cluster.site).values_list("title", flat=True))
     part_by_group = {largest.name: cluster}
-    for group in others:
+    for group in smaller_groups:
         title = _free_title(storable(parts.titles[group.name], MAX_TITLE_CHARS), titles)
         name = free_name(title, names)
         names.add(name)

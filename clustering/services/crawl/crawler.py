@@ -291,7 +291,7 @@ class Crawler:
                         host=queue.host, at=timezone.now() + timedelta(seconds=queue.delay)
                     )
         for page in result.retries:
-            queue_by_page[page.pk].rest(page)
+            queue_by_page[page.pk].postpone(page)
         self._expect(result.n_due_by_host)
         for line in result.lines:
             self.run.report(line)

@@ -57,8 +57,8 @@ class HostQueue:
     @property
     def delay(self) -> float:
         """Return the seconds between requests: the site's own, or more if robots.txt asks so."""
-        asked = self.robots.crawl_delay if self.robots else 0.0
-        return max(self.base_delay, min(asked, MAX_CRAWL_DELAY))
+        crawl_delay = self.robots.crawl_delay if self.robots else 0.0
+        return max(self.base_delay, min(crawl_delay, MAX_CRAWL_DELAY))
 
     @property
     def is_asked_to_be_slower(self) -> bool:
@@ -91,7 +91,7 @@ class HostQueue:
         self._loaded.clear()
         self._may_have_due = True
 
-    def rest(self, page: DuePage) -> None:
+    def postpone(self, page: DuePage) -> None:
         """Leave a page alone for a while that grows with its tries."""
         self._rests_until[page.pk] = monotonic() + back_off(page.n_tries, first=1.0)
         self.refill()

@@ -115,7 +115,7 @@ def tables_of(
         return []
     pagination = find_pagination(tree, url, encoding)
     base = find_base(tree, url)
-    return [_table(rank, one, base, pagination) for rank, one in enumerate(lists, 1)]
+    return [_table(rank, found_list, base, pagination) for rank, found_list in enumerate(lists, 1)]
 
 
 def tables_of_snapshot(snapshot: Snapshot, n_best: int = N_LISTS) -> list[ListTable]:
@@ -130,20 +130,20 @@ def tables_of_snapshot(snapshot: Snapshot, n_best: int = N_LISTS) -> list[ListTa
     return tables_of(parsed.tree, url, parsed.encoding, n_best)
 
 
-def _table(rank: int, found: FoundList, base: str, pagination: Pagination) -> ListTable:
-    columns = read_fields(found.records)
+def _table(rank: int, found_list: FoundList, base: str, pagination: Pagination) -> ListTable:
+    columns = read_fields(found_list.records)
     details = find_detail_links(columns, base)
     return ListTable(
         rank=rank,
-        score=found.score,
-        records=tuple(tuple(record) for record in found.paths()),
+        score=found_list.score,
+        records=tuple(tuple(record) for record in found_list.paths()),
         columns=tuple(_plain_columns(columns)),
         detail_column=details.column if details else "",
         detail_urls=tuple(details.urls) if details else (),
         next_url=pagination.next_url,
         pages=tuple(pagination.pages),
         base_url=base,
-        is_cut=found.is_cut,
+        is_cut=found_list.is_cut,
     )
 
 

@@ -128,8 +128,8 @@ class _Import:
         for batch, prepared in _prepared(_batches(_checked(item) for item in items)):
             self._store(batch, prepared)
         if not any(self.counts[what] for what in SNAPSHOTS):
-            told = ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in self.counts.items())
-            raise jobs.JobFailed(f"there is no page in it ({told or 'nothing at all'})")
+            summary = ", ".join(f"{n} {what.replace('_', ' ')}" for what, n in self.counts.items())
+            raise jobs.JobFailed(f"there is no page in it ({summary or 'nothing at all'})")
         self._save(params=self.run.job.params | {"is_read": True})
 
     def _begin_anew(self, state: str) -> None:

@@ -84,17 +84,17 @@ def sweep_exports(*, now: datetime) -> int:
 
 def models_of_a_site() -> list[tuple[type[models.Model], str]]:
     """Return each model whose rows belong to a site, with the lookup that leads to it."""
-    found: dict[type[models.Model], str] = {Site: "pk"}
+    lookup_by_model: dict[type[models.Model], str] = {Site: "pk"}
     edge: list[type[models.Model]] = [Site]
     while edge:
         owner = edge.pop(0)
         for field in _owning_fields(owner):
-            if field.model not in found:
-                found[field.model] = (
-                    field.name if owner is Site else f"{field.name}__{found[owner]}"
+            if field.model not in lookup_by_model:
+                lookup_by_model[field.model] = (
+                    field.name if owner is Site else f"{field.name}__{lookup_by_model[owner]}"
                 )
                 edge.append(field.model)
-    return sorted(found.items(), key=lambda item: item[0]._meta.label_lower)
+    return sorted(lookup_by_model.items(), key=lambda item: item[0]._meta.label_lower)
 
 
 def _owning_fields(owner: type[models.Model]) -> list[Any]:

@@ -76,8 +76,10 @@ def _pages_to_review(shown: Cluster) -> services.ReviewPages:
     """Return the pages to look at, each once."""
     pages = services.pages_to_review(shown)
     strangest = {membership.page_id for membership in pages.strangest}
-    others = [membership for membership in pages.random if membership.page_id not in strangest]
-    return services.ReviewPages(others, pages.strangest)
+    other_memberships = [
+        membership for membership in pages.random if membership.page_id not in strangest
+    ]
+    return services.ReviewPages(other_memberships, pages.strangest)
 
 
 def next_to_review(site: Site, after: Cluster | None = None) -> Cluster | None:

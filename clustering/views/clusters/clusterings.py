@@ -72,7 +72,7 @@ def cluster_site(request: HttpRequest, name: str) -> HttpResponse:
         "site": site,
         "form": form,
         "choices": algorithm_choices(site),
-        "chosen": form["algorithm"].value() or "auto",
+        "algorithm": form["algorithm"].value() or "auto",
         "job": work_on(site),
     }
     status = 400 if form.errors else 200
@@ -199,19 +199,23 @@ def compare_clusterings(request: HttpRequest, name: str) -> HttpResponse:
         .filter(site=site)
         .order_by("-is_current", "-id")[:MAX_CLUSTERINGS]
     )
-    one = _chosen(request, listed, "one", next(iter(listed), None))
-    other = _chosen(
-        request, listed, "other", next((other for other in listed if other != one), None)
-    )
-    context: dict[str, Any] = {"site": site, "clusterings": listed, "one": one, "other": other}
-    if one is not None and other is not None:
-        compared = services.compare_clusterings(one, other)
+    clustering = _requested(request, listed, "one", next(iter(listed), None))
+    newest_other = next((each for each in listed if each != clustering), None)
+    other = _requested(request, listed, "other", newest_other)
+    context: dict[str, Any] = {
+        "site": site,
+        "clusterings": listed,
+        "clustering": clustering,
+        "other": other,
+    }
+    if clustering is not None and other is not None:
+        compared = services.compare_clusterings(clustering, other)
         titles = dict(site.clusters.values_list("name", "title"))
         context |= {
             "comparison": compared,
             "grid": contingency_table(compared.table, titles),
             "moved": [
-                (moved, titles.get(moved.one or ""), titles.get(moved.other or ""))
+                (moved, titles.get(moved.cluster or ""), titles.get(moved.other_cluster or ""))
                 for moved in compared.moved
             ],
         }
@@ -228,7 +232,7 @@ def site_model(request: HttpRequest, name: str) -> HttpResponse:
             :MAX_GRAPHS
         ]
     )
-    shown = _chosen(request, listed, "clustering", next(iter(listed), None))
+    shown = _requested(request, listed, "clustering", next(iter(listed), None))
     context: dict[str, Any] = {
         "site": site,
         "clusterings": listed,
@@ -248,7 +252,7 @@ def _clustering_of(name: str, pk: int) -> Clustering:
     return get_object_or_404(listed, site__name=name, pk=pk)
 
 
-def _chosen(
+def _requested(
     request: HttpRequest, listed: list[Clustering], name: str, default: Clustering | None
 ) -> Clustering | None:
     """Return the clustering that a field of the query names, else the default."""

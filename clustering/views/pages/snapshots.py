@@ -183,10 +183,10 @@ def _context(lines: list[str], start: int, end: int, n_before: int = 0) -> Itera
     yield from (SourceLine(n_before + n + 1, lines[n]) for n in range(start, end))
 
 
-def _n_equal(one: list[str], other: list[str]) -> int:
+def _n_equal(lines: list[str], other_lines: list[str]) -> int:
     """Return how many lines two texts have in common at their beginning."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
+    pairs = enumerate(zip(lines, other_lines, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(lines), len(other_lines)))
 
 
 def _snapshot(name: str, page: int, pk: int) -> Snapshot:

@@ -242,7 +242,9 @@ class TestComparing:
         assert (1.0, 0, [6, 6]) == (same.adjusted_rand, same.n_moved, [n for _, _, n in same.table])
         assert (12, 1) == (different.n_pages, different.n_moved)
         assert 0.5 < different.adjusted_rand < 1
-        assert [(moved.page_id, None)] == [(one.page, one.other) for one in different.moved]
+        assert [(moved.page_id, None)] == [
+            (page.page, page.other_cluster) for page in different.moved
+        ]
 
     def test_only_the_newest_are_kept_and_those_with_verdicts(self) -> None:
         site = shop()
