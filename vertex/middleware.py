@@ -68,8 +68,8 @@ class AskForNewPassword:
         if not (request.user.is_authenticated and request.user.must_change_password):
             return None
         if request.path.startswith(API_PREFIX):
-            told = shaped(403, "Change your password first.", code="password_change_needed")
-            return JsonResponse(told, status=403)
+            payload = shaped(403, "Change your password first.", code="password_change_needed")
+            return JsonResponse(payload, status=403)
         if request.headers.get("HX-Request") == "true":
             return HttpResponse(
                 status=204, headers={"HX-Redirect": redirect("change_password").url}
@@ -91,8 +91,8 @@ def _note_seen(session: SessionBase, now: int) -> None:
 
 def _zone_of(request: HttpRequest) -> zoneinfo.ZoneInfo | None:
     """Return the zone that the viewer chose; None means the installation's."""
-    chosen = request.user.time_zone if request.user.is_authenticated else ""
+    zone_name = request.user.time_zone if request.user.is_authenticated else ""
     try:
-        return zoneinfo.ZoneInfo(chosen) if chosen else None
+        return zoneinfo.ZoneInfo(zone_name) if zone_name else None
     except (zoneinfo.ZoneInfoNotFoundError, ValueError):
         return None

@@ -179,5 +179,5 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer without database and session: they may be what failed."""
-    told = {"request_id": structlog.contextvars.get_contextvars().get("request_id", "")}
-    return HttpResponse(render_to_string("500.html", told), status=500)
+    context = {"request_id": structlog.contextvars.get_contextvars().get("request_id", "")}
+    return HttpResponse(render_to_string("500.html", context), status=500)

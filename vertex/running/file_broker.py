@@ -37,13 +37,13 @@ class FolderChannel(filesystem.Channel):
 
     def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:  # noqa: ARG002 - never waits
         for path in self._messages(queue):
-            taken = path.with_suffix(TAKEN)
+            claimed_path = path.with_suffix(TAKEN)
             try:
-                path.rename(taken)
-                written = taken.read_text()
+                path.rename(claimed_path)
+                written = claimed_path.read_text()
             except FileNotFoundError:
                 continue  # another worker was faster, or somebody emptied the folder
-            taken.unlink(missing_ok=True)
+            claimed_path.unlink(missing_ok=True)
             with contextlib.suppress(ValueError):  # cut off by a crash of the machine
                 payload: dict[str, Any] = json.loads(written)
                 return payload

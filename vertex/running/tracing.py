@@ -29,9 +29,11 @@ class TrustProxies:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        told = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
-        if settings.PROXIES and len(told) >= settings.PROXIES and told[-settings.PROXIES].strip():
-            request.META["REMOTE_ADDR"] = told[-settings.PROXIES].strip()[:45]
+        forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
+        if settings.PROXIES and len(forwarded) >= settings.PROXIES:
+            address = forwarded[-settings.PROXIES].strip()
+            if address:
+                request.META["REMOTE_ADDR"] = address[:45]
         return self.get_response(request)
 
 

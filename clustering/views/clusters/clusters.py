@@ -30,7 +30,7 @@ from clustering.views.clusters.cluster_rows import (
 )
 from vertex.core.models import Job, Role, Site
 from vertex.core.views.access import needs_role, user_of
-from vertex.core.views.lists import both_ways, chosen, list_part, words
+from vertex.core.views.lists import both_ways, choice_of, list_part, words
 
 ORDERS = both_ways(
     {
@@ -71,7 +71,7 @@ def clusters(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _listed(request: HttpRequest, current: Clustering, query: str) -> dict[str, Any]:
-    sort = chosen(request, "sort", ORDERS, "-size")
+    sort = choice_of(request, "sort", ORDERS, "-size")
     cluster_figures = current.figures.with_pages().select_related("cluster")
     n_clusters = cluster_figures.count()
     for word in query.split():
@@ -181,7 +181,7 @@ def _pages_listed(
     request: HttpRequest, site: Site, current: Clustering | None, shown: Cluster | None
 ) -> dict[str, Any]:
     """Return what the table of a cluster's pages needs, with the clusters that pages can go to."""
-    sort = chosen(request, "sort", PAGE_ORDERS, "-distance" if shown else "found")
+    sort = choice_of(request, "sort", PAGE_ORDERS, "-distance" if shown else "found")
     query = words(request)
     members = PageMembership.objects.filter(clustering=current, cluster=shown)
     for word in query.split():

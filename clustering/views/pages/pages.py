@@ -27,7 +27,7 @@ from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.storage import DiskFull
 from vertex.core.views.access import needs_role, user_of
-from vertex.core.views.lists import both_ways, chosen, list_page, list_part, words
+from vertex.core.views.lists import both_ways, choice_of, list_page, list_part, words
 from vertex.core.views.toasts import tell
 
 ORDERS = both_ways(
@@ -66,11 +66,11 @@ def pages(request: HttpRequest, name: str) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
     filters = {
         "query": words(request),
-        "state": chosen(request, "state", Page.State.values),
-        "status": chosen(request, "status", STATUSES),
-        "problem": chosen(request, "problem", PROBLEMS),
+        "state": choice_of(request, "state", Page.State.values),
+        "status": choice_of(request, "status", STATUSES),
+        "problem": choice_of(request, "problem", PROBLEMS),
     }
-    sort = chosen(request, "sort", ORDERS, "-found")
+    sort = choice_of(request, "sort", ORDERS, "-found")
     listed = _narrowed(site.pages.select_related("latest_snapshot"), **filters)
     context = {
         "site": site,

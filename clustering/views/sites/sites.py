@@ -19,7 +19,7 @@ from vertex.core.models.sites import SiteQuerySet
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
-from vertex.core.views.lists import both_ways, chosen, list_part, words
+from vertex.core.views.lists import both_ways, choice_of, list_part, words
 from vertex.core.views.toasts import tell
 
 ORDERS = both_ways(
@@ -53,8 +53,8 @@ class ShownSite(NamedTuple):
 def sites(request: HttpRequest) -> HttpResponse:
     visible = Site.objects.visible_to(user_of(request))
     query = words(request)
-    shown = chosen(request, "show", FILTERS)
-    sort = chosen(request, "sort", ORDERS, "name")
+    shown = choice_of(request, "show", FILTERS)
+    sort = choice_of(request, "sort", ORDERS, "name")
     part = list_part(request, _narrowed(visible.matching(query), shown), order=ORDERS[sort])
     rows = rows_of(part.rows)
     context = {

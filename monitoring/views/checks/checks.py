@@ -19,7 +19,7 @@ from vertex.core.models import Role, Site
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
-from vertex.core.views.lists import chosen
+from vertex.core.views.lists import choice_of
 from vertex.core.views.toasts import tell
 
 FILTERS = {"": "All"} | {str(value): label for value, label in CheckedPage.Outcome.choices}
@@ -40,7 +40,7 @@ def check(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     shown = get_object_or_404(
         Check.objects.select_related("site", "job", "slot"), site__name=name, pk=pk
     )
-    outcome = chosen(request, "outcome", FILTERS)
+    outcome = choice_of(request, "outcome", FILTERS)
     pages = shown.pages.select_related("page", "cluster")
     other_checks = Check.objects.done().filter(site=shown.site)
     context = {

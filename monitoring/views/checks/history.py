@@ -9,7 +9,7 @@ from django.views.decorators.http import require_GET
 from monitoring.views.checks import history_rows
 from vertex.core.models import Role
 from vertex.core.views.access import needs_role, user_of
-from vertex.core.views.lists import chosen
+from vertex.core.views.lists import choice_of
 
 SPANS = {"30": "30 days", "90": "90 days", "365": "a year"}
 
@@ -17,7 +17,7 @@ SPANS = {"30": "30 days", "90": "90 days", "365": "a year"}
 @needs_role(Role.VIEWER)
 @require_GET
 def history(request: HttpRequest) -> HttpResponse:
-    user, days = user_of(request), chosen(request, "days", SPANS, "30")
+    user, days = user_of(request), choice_of(request, "days", SPANS, "30")
     reuse = history_rows.figure_5(user)
     points = " ".join(f"{row.x + 14},{row.sum_y + 10}" for row in reuse)
     context = {

@@ -12,7 +12,7 @@ from monitoring.services.checks.check_calendar import KINDS
 from monitoring.views.checks import overview_rows
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
-from vertex.core.views.lists import chosen, list_part, words
+from vertex.core.views.lists import choice_of, list_part, words
 
 
 @needs_role(Role.VIEWER)
@@ -20,7 +20,7 @@ from vertex.core.views.lists import chosen, list_part, words
 def monitoring(request: HttpRequest) -> HttpResponse:
     user = user_of(request)
     query = words(request)
-    shown = chosen(request, "show", overview_rows.FILTERS)
+    shown = choice_of(request, "show", overview_rows.FILTERS)
     visible = Site.objects.visible_to(user)
     part = list_part(
         request, overview_rows.with_health(visible.matching(query), shown), order=["name"]

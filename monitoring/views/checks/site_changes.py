@@ -15,7 +15,7 @@ from monitoring.views.checks import change_rows, site_rows
 from rules.models import Record
 from vertex.core.models import Role, Site
 from vertex.core.views.access import needs_role, user_of
-from vertex.core.views.lists import chosen, list_part, words
+from vertex.core.views.lists import choice_of, list_part, words
 
 FILTERS = {
     "": "All",
@@ -32,7 +32,7 @@ def site_changes(request: HttpRequest) -> HttpResponse:
     """List the site changes, the newest first; those of one day where the address names it."""
     changes = SiteChange.objects.visible_to(user_of(request))
     changes = changes.select_related("site", "cluster", "ended_by")
-    shown = chosen(request, "show", FILTERS)
+    shown = choice_of(request, "show", FILTERS)
     query = words(request)
     day = _parse_day(request.GET.get("day", ""))
     if shown:

@@ -29,7 +29,7 @@ from vertex.core.models import Job, Role, Site
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.services.jobs.requests import enqueue
 from vertex.core.views.access import needs_role, user_of
-from vertex.core.views.lists import chosen
+from vertex.core.views.lists import choice_of
 from vertex.core.views.toasts import tell
 
 JOBS = (pasted_lists.FETCHING, accepting_lists.ACCEPT_LIST.task)
@@ -124,7 +124,7 @@ def download_table(request: HttpRequest, name: str, pk: int) -> StreamingHttpRes
     """Stream a table as it is, without a rule."""
     page = _page(name, pk)
     table = _table(_snapshot(page), request.GET.get("list"))
-    form = chosen(request, "format", MEDIA_TYPES, JSON_LINES)
+    form = choice_of(request, "format", MEDIA_TYPES, JSON_LINES)
     return StreamingHttpResponse(
         table_parts(table, page.url, form),
         content_type=MEDIA_TYPES[form],

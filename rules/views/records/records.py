@@ -18,7 +18,7 @@ from rules.services.records.record_rows import WantedRows, narrowed
 from rules.views.learning.rules import allowed
 from vertex.core.models import Job, Role, Site
 from vertex.core.views.access import needs_role
-from vertex.core.views.lists import both_ways, chosen, list_part, words
+from vertex.core.views.lists import both_ways, choice_of, list_part, words
 
 ORDERS = both_ways({"changed": ["change_number"], "confidence": ["least_confidence", "id"]})
 ATTRIBUTES_SHOWN = 5  # as columns; the record's page has all
@@ -68,9 +68,9 @@ def records(request: HttpRequest, name: str) -> HttpResponse:
     clusters = list(
         Cluster.objects.filter(site=site, records__isnull=False).distinct().order_by("title")
     )
-    cluster = chosen(request, "cluster", [one.name for one in clusters])
-    state = chosen(request, "state", [value for value, _ in STATES])
-    sort = chosen(request, "sort", ORDERS, "-changed")
+    cluster = choice_of(request, "cluster", [one.name for one in clusters])
+    state = choice_of(request, "state", [value for value, _ in STATES])
+    sort = choice_of(request, "sort", ORDERS, "-changed")
     query = words(request)
     found = _of_state(
         narrowed(Record.objects.filter(site=site), _wanted(cluster, query, state)), state
@@ -116,8 +116,8 @@ def record(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 def download_records(request: HttpRequest, name: str) -> StreamingHttpResponse:
     """Stream the records that the table shows, all parts of it."""
     site = get_object_or_404(Site, name=name)
-    form = chosen(request, "format", file_formats.MEDIA_TYPES, file_formats.JSON_LINES)
-    state = chosen(request, "state", [value for value, _ in STATES])
+    form = choice_of(request, "format", file_formats.MEDIA_TYPES, file_formats.JSON_LINES)
+    state = choice_of(request, "state", [value for value, _ in STATES])
     cluster = request.GET.get("cluster", "").replace("\0", "")
     found = narrowed(Record.objects.filter(site=site), _wanted(cluster, words(request), state))
     return StreamingHttpResponse(

@@ -115,7 +115,7 @@ def endpoint(
     "everywhere", or "anywhere" at some site. The method gets that thing, the checked query and the checked
     body as `subject`, `query` and `body`, and returns the answer.
     """
-    taken = takes or NoBody
+    body_type = takes or NoBody
     media_types = (media_type,) if isinstance(media_type, str) else media_type
 
     def decorate(method: Callable[..., Any]) -> Callable[..., HttpResponseBase]:
@@ -125,7 +125,7 @@ def endpoint(
             parameters=[query] if query is not Query else None,
             request=takes,
             responses={
-                **{(status, one): answers for one in media_types},
+                **{(status, type_name): answers for type_name in media_types},
                 **_error_answers(errors, takes=takes),
             },
             **schema,
@@ -140,7 +140,7 @@ def endpoint(
                 request,
                 subject=subject,
                 query=_checked_query(query, request),
-                body={} if request.method == "GET" else checked(taken, request.data),
+                body={} if request.method == "GET" else checked(body_type, request.data),
             )
             return answer if hasattr(answer, "status_code") else Response(answer, status=status)
 

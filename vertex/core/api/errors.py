@@ -127,26 +127,25 @@ def answer_error(error: Exception, _context: dict[str, Any]) -> Response | None:
 
 
 def _as_api_error(error: Exception) -> Exception:
-    """Return what the caller is to be told; an unforeseen error comes back as it is."""
+    """Return the API's error for this exception; an unforeseen error comes back as it is."""
     match error:
         case Http404():
-            told: Exception = exceptions.NotFound(MESSAGE_BY_STATUS[404])
+            return exceptions.NotFound(MESSAGE_BY_STATUS[404])
         case PermissionDenied():
-            told = exceptions.PermissionDenied(str(error) or None)
+            return exceptions.PermissionDenied(str(error) or None)
         case ValidationError():
             by_field = (
                 error.message_dict if hasattr(error, "error_dict") else {"body": error.messages}
             )
-            told = exceptions.ValidationError(by_field)
+            return exceptions.ValidationError(by_field)
         case RequestDataTooBig() | UploadTooLarge():
-            told = TooLarge(f"{error}.")
+            return TooLarge(f"{error}.")
         case AlreadyExists():
-            told = Conflict(f"{error}.")
+            return Conflict(f"{error}.")
         case DiskFull() | OSError(errno=errno.ENOSPC):
-            told = DiskIsFull("The disk is full: nothing more is taken until there is room.")
+            return DiskIsFull("The disk is full: nothing more is taken until there is room.")
         case _:
-            told = error
-    return told
+            return error
 
 
 def _headers(error: exceptions.APIException) -> dict[str, str]:

@@ -153,12 +153,12 @@ class WorkCommand(BaseCommand):
 
     def site(self, name: str) -> Site:
         """Return the site of this name."""
-        found = Site.objects.filter(name=name).first()
-        if found is None:
+        site = Site.objects.filter(name=name).first()
+        if site is None:
             raise CommandError(
                 f"there is no site {name!r}; add it with: manage.py add_site {name} --url URL"
             )
-        return found
+        return site
 
     def run_here(
         self, request: JobRequest, *, report: jobs.Report = jobs.report_to_nobody

@@ -96,8 +96,8 @@ def undo(message: Message) -> dict[str, Any] | None:
     """Return what undoes the thing that the message tells of: `url` and `fields`."""
     if not (message.extra_tags or "").startswith("{"):
         return None
-    told: dict[str, Any] = json.loads(message.extra_tags)
-    return told
+    action: dict[str, Any] = json.loads(message.extra_tags)
+    return action
 
 
 # Figures and times

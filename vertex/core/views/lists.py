@@ -87,7 +87,7 @@ def words(request: HttpRequest, name: str = "q") -> str:
     return request.GET.get(name, "").replace("\0", " ").strip()[:LONGEST_SEARCH]
 
 
-def chosen(request: HttpRequest, name: str, choices: Iterable[str], default: str = "") -> str:
+def choice_of(request: HttpRequest, name: str, choices: Iterable[str], default: str = "") -> str:
     """Return the request's choice of a filter or order; what is not among the choices is the default."""
     wanted = request.GET.get(name, default)
     return wanted if wanted in choices else default
@@ -137,14 +137,14 @@ def _beyond_one(key: Key, value: object, *, is_backward: bool) -> Q:
 
 def _cursor(direction: str, row: Model, keys: Sequence[Key]) -> str:
     values = [getattr(row, key.name) for key in keys]
-    told = json.dumps([direction, *values], cls=DjangoJSONEncoder, separators=(",", ":"))
-    return base64.urlsafe_b64encode(told.encode()).decode().rstrip("=")
+    payload = json.dumps([direction, *values], cls=DjangoJSONEncoder, separators=(",", ":"))
+    return base64.urlsafe_b64encode(payload.encode()).decode().rstrip("=")
 
 
 def _read_cursor(cursor: str, model: type[Model], keys: Sequence[Key]) -> tuple[str, list[Any]]:
     try:
-        told = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        direction, *values = told
+        payload = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        direction, *values = payload
         read = [_value(model, key, value) for key, value in zip(keys, values, strict=True)]
     except (binascii.Error, ValueError, TypeError, ValidationError):
         raise BadCursor from None
@@ -155,6 +155,6 @@ def _read_cursor(cursor: str, model: type[Model], keys: Sequence[Key]) -> tuple[
     return direction, read
 
 
-def _value(model: type[Model], key: Key, told: object) -> object:
+def _value(model: type[Model], key: Key, value: object) -> object:
     field = model._meta.get_field(key.name)
-    return None if told is None or not isinstance(field, Field) else field.to_python(told)
+    return None if value is None or not isinstance(field, Field) else field.to_python(value)

@@ -73,12 +73,12 @@ class Command(BaseCommand):
     def announce(self, listener: socket.socket, supervisor: Supervisor) -> None:
         """Print the address as soon as the web server answers there, and again under what the demo told."""
         host, port = listener.getsockname()[:2]
-        told = f"Vertex answers at {address(host, port)} (stop with Ctrl-C)"
+        message = f"Vertex answers at {address(host, port)} (stop with Ctrl-C)"
         demo = [child for child in supervisor.children if child.name == "demo"]
         if wait_until(supervisor, lambda: answers(listener.family, host, port)):
-            self.tell(told)
+            self.tell(message)
         if demo and wait_until(supervisor, lambda: demo[0].has_ended):
-            self.tell(told)
+            self.tell(message)
 
 
 def wait_until(supervisor: Supervisor, is_so: Callable[[], bool]) -> bool:
@@ -126,21 +126,21 @@ def children(listener: int, options: dict[str, Any]) -> list[Child]:
     celery = [sys.executable, "-m", "celery", "--quiet", "--app", "vertex"]
     worker = [*celery, "worker", "--without-gossip", "--without-mingle"]
     size = f"--concurrency={options['workers']}"
-    others = ",".join(queue for queue in WORK_QUEUES if queue != FETCH)
-    made = [
+    other_queues = ",".join(queue for queue in WORK_QUEUES if queue != FETCH)
+    processes = [
         Child("web", web_server(listener), pass_fds=[listener]),
         Child("fetch", [*worker, "--hostname=fetch@%h", f"--queues={FETCH}", size]),
-        Child("work", [*worker, "--hostname=work@%h", f"--queues={others}", size]),
+        Child("work", [*worker, "--hostname=work@%h", f"--queues={other_queues}", size]),
         Child("clock", [*worker, "--hostname=clock@%h", f"--queues={CLOCK_QUEUE}", "--pool=solo"]),
         Child("beat", [*celery, "beat"]),
     ]
     if options["demo"]:
         demo = [sys.executable, str(settings.BASE_DIR / "manage.py"), "demo"]
-        made += [
+        processes += [
             Child("sites", [*demo, "--serve"], is_kept=False),
             Child("demo", demo, is_kept=False),
         ]
-    return made
+    return processes
 
 
 def web_server(listener: int) -> list[str]:

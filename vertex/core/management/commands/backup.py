@@ -22,10 +22,10 @@ class Command(WorkCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        told = backup.backup(options["file"].resolve(), report=self.notice)
-        self.notice(f"{told['n_bodies']:,} page bodies in {options['file']}")
-        if told["damaged"]:
-            names = ", ".join(told["damaged"][:3])
+        summary = backup.backup(options["file"].resolve(), report=self.notice)
+        self.notice(f"{summary['n_bodies']:,} page bodies in {options['file']}")
+        if summary["damaged"]:
+            names = ", ".join(summary["damaged"][:3])
             raise CommandError(
-                f"{len(told['damaged'])} bodies could not be read and are not in it: {names}"
+                f"{len(summary['damaged'])} bodies could not be read and are not in it: {names}"
             )

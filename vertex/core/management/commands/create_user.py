@@ -50,27 +50,31 @@ class Command(WorkCommand):
             self._change(user, Role(options["role"]), site, password)
 
     def _create(self, name: str, role: Role, site: Site | None, password: str | None) -> None:
-        made = people.random_password()
+        generated_password = people.random_password()
         user = people.create_user(
             username=name,
             role=role,
             site=site,
-            password=password or made,
+            password=password or generated_password,
             must_change_password=password is None,
             actor=None,
         )
         self.notice(f"created {user.username}, {role.label.lower()} {reach_of_role(site)}")
         if password is None:
             self.notice("the password, shown only now and to be changed at the first log-in, is:")
-            self.stdout.write(made)
+            self.stdout.write(generated_password)
 
     @transaction.atomic  # no role is given where the password cannot be
     def _change(self, user: User, role: Role, site: Site | None, password: str | None) -> None:
         people.set_role(user=user, role=role, site=site, actor=None)
         if password is not None:
             people.set_password(user=user, password=password, actor=None)
-        kept = "with a new password" if password is not None else "with the password as before"
-        self.notice(f"{user.username} is {role.label.lower()} {reach_of_role(site)}, {kept}")
+        password_note = (
+            "with a new password" if password is not None else "with the password as before"
+        )
+        self.notice(
+            f"{user.username} is {role.label.lower()} {reach_of_role(site)}, {password_note}"
+        )
 
     def _read_password(self) -> str:
         """Read one line; a weak password is taken on the operator's authority, and told."""

@@ -22,8 +22,8 @@ class Command(WorkCommand):
         parser.add_argument("file", metavar="FILE", type=Path, help="what `backup` wrote")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        told = backup.restore(options["file"].resolve())
-        n_rows = sum(told["rows"].values())
+        summary = backup.restore(options["file"].resolve())
+        n_rows = sum(summary["rows"].values())
         self.notice(
-            f"{n_rows:,} rows and {told['n_bodies']:,} page bodies as of {told['made_at'][:19]}"
+            f"{n_rows:,} rows and {summary['n_bodies']:,} page bodies as of {summary['made_at'][:19]}"
         )

@@ -62,7 +62,7 @@ def backup(file: Path, *, report: Callable[[str], None] = lambda _: None) -> dic
                 bodies = sorted(bodies_named())
             report(f"{sum(rows.values()):,} rows")
             damaged = [name for name in bodies if not _add_body(archive, store, name)]
-            told = {
+            description = {
                 "format": FORMAT,
                 "made_at": timezone.now().isoformat(),
                 "migrations": [key for key in applied if key[0] in OUR_APPS],
@@ -70,12 +70,14 @@ def backup(file: Path, *, report: Callable[[str], None] = lambda _: None) -> dic
                 "n_bodies": len(bodies) - len(damaged),
                 "damaged": damaged,
             }
-            _add_bytes(archive, "backup.json", orjson.dumps(told, option=orjson.OPT_INDENT_2))
+            _add_bytes(
+                archive, "backup.json", orjson.dumps(description, option=orjson.OPT_INDENT_2)
+            )
         _sync(partial)
         partial.replace(file)
     finally:
         partial.unlink(missing_ok=True)
-    return told
+    return description
 
 
 def restore(file: Path) -> dict[str, Any]:
@@ -84,11 +86,11 @@ def restore(file: Path) -> dict[str, Any]:
     The database is first brought to the state in which the backup was made, then upgraded.
     Raises NotEmpty and NotABackup; then the installation is still empty.
     """
-    told = _description(file)
+    description = _description(file)
     call_command("migrate", verbosity=0)
     if User.objects.exists() or Site.objects.exists():
         raise NotEmpty("this installation already holds sites or people; restore into an empty one")
-    state = _migrate_to(told["migrations"])
+    state = _migrate_to(description["migrations"])
     try:
         with tarfile.open(file) as archive:
             _restore_bodies(archive, page_store())
@@ -99,7 +101,7 @@ def restore(file: Path) -> dict[str, Any]:
         raise NotABackup(f"{file} is damaged: {type(error).__name__}: {error}") from None
     finally:
         call_command("migrate", verbosity=0)
-    return told
+    return description
 
 
 @contextmanager
@@ -175,14 +177,14 @@ def _description(file: Path) -> dict[str, Any]:
     try:
         with tarfile.open(file) as archive:
             member = archive.extractfile("backup.json")
-            told: dict[str, Any] = orjson.loads(member.read() if member else b"")
+            description: dict[str, Any] = orjson.loads(member.read() if member else b"")
     except (tarfile.TarError, KeyError, orjson.JSONDecodeError, EOFError) as error:
         raise NotABackup(f"{file} is not a complete backup: {error}") from None
-    if told.get("format") != FORMAT:
+    if description.get("format") != FORMAT:
         raise NotABackup(
-            f"{file} has format {told.get('format')}; this version reads format {FORMAT}"
+            f"{file} has format {description.get('format')}; this version reads format {FORMAT}"
         )
-    return told
+    return description
 
 
 def _migrate_to(migrations: list[list[str]]) -> Apps:

@@ -126,8 +126,8 @@ def parse_object(line: bytes) -> dict[str, Any] | BadLine:
 
 def why(error: Exception) -> str:
     """Return the message of an error, without its number and the path."""
-    told = error.strerror if isinstance(error, OSError) else None
-    return (told or str(error)).lower()
+    reason = error.strerror if isinstance(error, OSError) else None
+    return (reason or str(error)).lower()
 
 
 def _skip_rest(stream: BinaryIO, line: bytes) -> None:

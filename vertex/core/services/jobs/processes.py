@@ -17,8 +17,8 @@ def this_process() -> str:
 def is_gone(process: str) -> bool:
     """Return whether this names a process of this machine that has ended; of others nobody knows here."""
     name, _, machine = process.rpartition(":")
-    host, _, rest = name.partition(":")
-    pid, _, start = rest.partition(":")
+    host, _, pid_and_start = name.partition(":")
+    pid, _, start = pid_and_start.partition(":")
     is_ours = host == os.uname().nodename and machine == _machine() != "" and pid.isdigit()
     return is_ours and _start_of(int(pid)) != start
 

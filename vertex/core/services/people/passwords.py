@@ -112,14 +112,16 @@ def known_device(cookie: str, username: str) -> str:
 
 def _wait_before(attempt: LogInAttempt, now: datetime) -> timedelta:
     """Return how long this attempt still has to wait: the longest of its counts decides."""
-    others = LogInAttempt.objects.filter(attempted_at__gt=now - COUNTED_FOR).exclude(pk=attempt.pk)
+    other_attempts = LogInAttempt.objects.filter(attempted_at__gt=now - COUNTED_FOR).exclude(
+        pk=attempt.pk
+    )
     if attempt.device:
         counts = [(Q(device=attempt.device, username=attempt.username), FREE_BY_NAME)]
     else:
         counts = [(Q(username=attempt.username, device=""), FREE_BY_NAME)]
         if attempt.address:
             counts.append((Q(address=attempt.address, device=""), FREE_BY_ADDRESS))
-    return max(_wait_of(others.filter(counted), n_free, now) for counted, n_free in counts)
+    return max(_wait_of(other_attempts.filter(counted), n_free, now) for counted, n_free in counts)
 
 
 def _wait_of(failures: QuerySet[LogInAttempt], n_free: int, now: datetime) -> timedelta:

@@ -134,7 +134,7 @@ def set_role(*, user: User, role: Role, site: Site | None = None, actor: User | 
         membership, _ = Membership.objects.update_or_create(
             user=user, site=site, defaults={"role": role}
         )
-        _record_role(user, site, actor, was=before.role if before else None, now=role)
+        _record_role(user, site, actor, old_role=before.role if before else None, new_role=role)
     return membership
 
 
@@ -147,7 +147,7 @@ def remove_role(*, user: User, site: Site | None = None, actor: User | None) -> 
         before = user.memberships.filter(site=site).first()
         if before is not None:
             before.delete()
-            _record_role(user, site, actor, was=before.role, now=None)
+            _record_role(user, site, actor, old_role=before.role, new_role=None)
 
 
 def set_superuser(*, user: User, is_superuser: bool, actor: User | None) -> None:
@@ -293,10 +293,10 @@ def _keeping_an_administrator(user: User) -> Iterator[None]:
 
 
 def _record_role(
-    user: User, site: Site | None, actor: User | None, *, was: str | None, now: str | None
+    user: User, site: Site | None, actor: User | None, *, old_role: str | None, new_role: str | None
 ) -> None:
     detail: dict[str, Any] = {
-        "role": {"was": was, "now": now},
+        "role": {"was": old_role, "now": new_role},
         "at": site.name if site else EVERYWHERE,
     }
     audit.record(

@@ -16,7 +16,7 @@ from vertex.core.models import Job, Membership, Role, Site, User
 from vertex.core.services.jobs import jobs as job_services
 from vertex.core.services.jobs.jobs import JobExists
 from vertex.core.views.access import check_role, check_role_at, needs_role, user_of
-from vertex.core.views.lists import chosen, list_part, words
+from vertex.core.views.lists import choice_of, list_part, words
 from vertex.core.views.toasts import tell
 
 EXPORTS = ("clustering.export_site", "rules.export_records")  # their jobs leave a file
@@ -34,8 +34,8 @@ def jobs(request: HttpRequest) -> HttpResponse:
     user = user_of(request)
     visible = Job.objects.visible_to(user)
     filters = {
-        "state": chosen(request, "state", Job.State.values),
-        "queue": chosen(request, "queue", Job.Queue.values),
+        "state": choice_of(request, "state", Job.State.values),
+        "queue": choice_of(request, "queue", Job.Queue.values),
     }
     name = words(request, "site")
     query = words(request)
@@ -124,8 +124,8 @@ def retry_job(request: HttpRequest, pk: int) -> HttpResponse:
 @require_GET
 def job_file(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Hand out the file that an export made."""
-    made = _operated_job(request, pk)
-    name = _file_of(made)
+    job = _operated_job(request, pk)
+    name = _file_of(job)
     if not name:
         raise Http404("The file of this job is not there any more. Export the site again.")
     return FileResponse((settings.EXPORT_DIR / name).open("rb"), as_attachment=True, filename=name)
@@ -147,14 +147,13 @@ def may_operate(user: User, job: Job) -> bool:
 def figures_of(job: Job) -> list[tuple[str, object]]:
     """Return a job's result as words and values; what is nested is told by its own words."""
     result = job.result if isinstance(job.result, dict) else {}
-    told: list[tuple[str, object]] = []
+    figures: list[tuple[str, object]] = []
     for word, value in result.items():
         nested = value.items() if isinstance(value, dict) else [("", value)]
-        told += [
-            (f"{word} {under}".strip().replace("_", " ").capitalize(), each)
-            for under, each in nested
-        ]
-    return told
+        for nested_word, figure in nested:
+            label = f"{word} {nested_word}".strip().replace("_", " ").capitalize()
+            figures.append((label, figure))
+    return figures
 
 
 def _file_of(job: Job) -> str:
@@ -168,12 +167,12 @@ def _file_of(job: Job) -> str:
 def _operated_job(request: HttpRequest, pk: int) -> Job:
     """Return a job that the viewer may stop and retry; 404 or 403 otherwise."""
     user = user_of(request)
-    found = get_object_or_404(Job.objects.visible_to(user).select_related("site"), pk=pk)
-    if found.site:
-        check_role_at(user, Role.OPERATOR, found.site.name)
+    job = get_object_or_404(Job.objects.visible_to(user).select_related("site"), pk=pk)
+    if job.site:
+        check_role_at(user, Role.OPERATOR, job.site.name)
     else:
         check_role(user, Role.OPERATOR, everywhere=True)
-    return found
+    return job
 
 
 def _back(request: HttpRequest, job: Job) -> HttpResponse:

@@ -22,15 +22,19 @@ COLUMN_BY_FILTER = {"person": "actor_name", "site": "site__name", "action": "act
 def audit(request: HttpRequest) -> HttpResponse:
     form = AuditFilter(request.GET)
     form.full_clean()
-    chosen = {name: value for name, value in form.cleaned_data.items() if value}
+    filters = {name: value for name, value in form.cleaned_data.items() if value}
     visible = AuditEntry.objects.visible_to(user_of(request))
-    columns = {column: chosen[name] for name, column in COLUMN_BY_FILTER.items() if name in chosen}
-    found = visible.filter(**columns).matching(chosen.get("q", "")).select_related("actor", "site")
-    page = list_part(request, found, order=["-id"])
+    columns = {
+        column: filters[name] for name, column in COLUMN_BY_FILTER.items() if name in filters
+    }
+    entries = (
+        visible.filter(**columns).matching(filters.get("q", "")).select_related("actor", "site")
+    )
+    page = list_part(request, entries, order=["-id"])
     context = {
         "page": page,
         "entries": [(entry, told_by(entry)) for entry in page.rows],
-        "chosen": chosen,
+        "filters": filters,
         "actions": visible.actions(),
         "site_names": Site.objects.visible_to(user_of(request)).values_list("name", flat=True)[
             :N_SITES

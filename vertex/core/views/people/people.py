@@ -41,8 +41,8 @@ def people(request: HttpRequest) -> HttpResponse:
     form = PeopleFilter(request.GET)
     form.full_clean()
     text, state = form.cleaned_data.get("q", ""), form.cleaned_data.get("state") or "open"
-    found = User.objects.listed(state).matching(text).with_roles()
-    context = {"page": list_part(request, found, order=["username"]), "text": text, "state": state}
+    users = User.objects.listed(state).matching(text).with_roles()
+    context = {"page": list_part(request, users, order=["username"]), "text": text, "state": state}
     return render(request, "core/people/people.html", context)
 
 
@@ -53,16 +53,16 @@ def people(request: HttpRequest) -> HttpResponse:
 def add_person(request: HttpRequest) -> HttpResponse:
     form = AddPersonForm(request.POST or None, initial={"kind": request.GET.get("kind", "person")})
     if form.is_valid():
-        made = (
+        password = (
             "" if form.is_service or form.cleaned_data["password"] else accounts.random_password()
         )
         try:
-            person = _create(form, made, user_of(request))
+            person = _create(form, password, user_of(request))
         except (NameTaken, accounts.BadUsername) as error:
             form.add_error("username", str(error))
         else:
-            if made:
-                return _show_password(request, person, made)
+            if password:
+                return _show_password(request, person, password)
             tell(request, f"Added {person.username}.")
             return redirect("person", person.username)
     return render(
@@ -73,51 +73,51 @@ def add_person(request: HttpRequest) -> HttpResponse:
 @needs_role(Role.ADMINISTRATOR, everywhere=True)
 @require_http_methods(["GET", "POST"])
 def person(request: HttpRequest, username: str) -> HttpResponse:
-    found = _find(username)
+    person = _find(username)
     form = AccountForm(
-        request.POST or None, initial={name: getattr(found, name) for name in ENTRIES}
+        request.POST or None, initial={name: getattr(person, name) for name in ENTRIES}
     )
     if form.is_valid():
-        accounts.change_user(user=found, actor=user_of(request), **form.cleaned_data)
+        accounts.change_user(user=person, actor=user_of(request), **form.cleaned_data)
         tell(request, "Saved.")
-        return redirect("person", found.username)
-    return _person_page(request, found, form=form)
+        return redirect("person", person.username)
+    return _person_page(request, person, form=form)
 
 
 @needs_role(Role.ADMINISTRATOR, everywhere=True)
 @require_POST
 def give_role(request: HttpRequest, username: str) -> HttpResponse:
-    found = _find(username)
+    person = _find(username)
     form = RoleForm(request.POST)
     if not form.is_valid():
-        return _person_page(request, found, role_form=form)
+        return _person_page(request, person, role_form=form)
     role, site = form.cleaned_data["role"], form.cleaned_data["site"]
     try:
-        accounts.set_role(user=found, role=role, site=site, actor=user_of(request))
+        accounts.set_role(user=person, role=role, site=site, actor=user_of(request))
     except (AccountClosed, LastAdministrator) as error:
         messages.error(request, str(error))
     else:
-        tell(request, f"{found.username} is {role.label.lower()} {reach_of_role(site)}.")
-    return redirect("person", found.username)
+        tell(request, f"{person.username} is {role.label.lower()} {reach_of_role(site)}.")
+    return redirect("person", person.username)
 
 
 @needs_role(Role.ADMINISTRATOR, everywhere=True)
 @require_POST
 def take_role(request: HttpRequest, username: str) -> HttpResponse:
-    found = _find(username)
-    held = get_object_or_404(found.memberships.select_related("site"), pk=_number(request, "role"))
+    person = _find(username)
+    held = get_object_or_404(person.memberships.select_related("site"), pk=_number(request, "role"))
     try:
-        accounts.remove_role(user=found, site=held.site, actor=user_of(request))
+        accounts.remove_role(user=person, site=held.site, actor=user_of(request))
     except LastAdministrator as error:
         messages.error(request, str(error))
     else:
         tell(
             request,
-            f"{found.username} is no longer {held.role} {held.reach}.",
-            undo_url=reverse("give_role", args=[found.username]),
+            f"{person.username} is no longer {held.role} {held.reach}.",
+            undo_url=reverse("give_role", args=[person.username]),
             undo_fields=[("role", held.role), ("site", held.site.name if held.site else "")],
         )
-    return redirect("person", found.username)
+    return redirect("person", person.username)
 
 
 @needs_role(Role.ADMINISTRATOR, everywhere=True)
@@ -127,59 +127,59 @@ def set_superuser(request: HttpRequest, username: str) -> HttpResponse:
     if not user_of(request).is_superuser:
         raise PermissionDenied("This needs an administrator of the installation.")
     people_with_log_in = User.objects.open().filter(is_service=False)
-    found = get_object_or_404(people_with_log_in, username=storable(username))
+    person = get_object_or_404(people_with_log_in, username=storable(username))
     form = SuperuserForm(request.POST)
     form.full_clean()
     is_superuser = form.cleaned_data["is_superuser"]
     try:
-        accounts.set_superuser(user=found, is_superuser=is_superuser, actor=user_of(request))
+        accounts.set_superuser(user=person, is_superuser=is_superuser, actor=user_of(request))
     except LastAdministrator as error:
         messages.error(request, str(error))
     else:
         state = "is" if is_superuser else "is no longer"
-        tell(request, f"{found.username} {state} an administrator of the installation.")
-    return redirect("person", found.username)
+        tell(request, f"{person.username} {state} an administrator of the installation.")
+    return redirect("person", person.username)
 
 
 @needs_role(Role.ADMINISTRATOR, everywhere=True)
 @require_POST
 def close_person(request: HttpRequest, username: str) -> HttpResponse:
-    found = _find(username)
-    if found == user_of(request):
+    person = _find(username)
+    if person == user_of(request):
         messages.error(request, "Another administrator has to close your account.")
-        return redirect("person", found.username)
+        return redirect("person", person.username)
     try:
-        accounts.close_user(user=found, actor=user_of(request))
+        accounts.close_user(user=person, actor=user_of(request))
     except LastAdministrator as error:
         messages.error(request, str(error))
     else:
-        tell(request, f"Closed the account {found.username}.")
-    return redirect("person", found.username)
+        tell(request, f"Closed the account {person.username}.")
+    return redirect("person", person.username)
 
 
 @never_cache
 @needs_role(Role.ADMINISTRATOR, everywhere=True)
 @require_POST
 def reopen_person(request: HttpRequest, username: str) -> HttpResponse:
-    found = _find(username)
-    password = accounts.reopen_user(user=found, actor=user_of(request))
+    person = _find(username)
+    password = accounts.reopen_user(user=person, actor=user_of(request))
     if password:
-        return _show_password(request, found, password)
-    tell(request, f"The account {found.username} is open.")
-    return redirect("person", found.username)
+        return _show_password(request, person, password)
+    tell(request, f"The account {person.username} is open.")
+    return redirect("person", person.username)
 
 
 @never_cache
 @needs_role(Role.ADMINISTRATOR, everywhere=True)
 @require_POST
 def reset_password(request: HttpRequest, username: str) -> HttpResponse:
-    found = _find(username)
+    person = _find(username)
     try:
-        password = accounts.reset_password(user=found, actor=user_of(request))
+        password = accounts.reset_password(user=person, actor=user_of(request))
     except (AccountClosed, accounts.NoPassword) as error:
         messages.error(request, str(error))
-        return redirect("person", found.username)
-    return _show_password(request, found, password)
+        return redirect("person", person.username)
+    return _show_password(request, person, password)
 
 
 @needs_role(Role.ADMINISTRATOR)
@@ -214,7 +214,7 @@ def remove_member(request: HttpRequest, name: str) -> HttpResponse:
     return redirect("site_people", site.name)
 
 
-def _create(form: AddPersonForm, made: str, actor: User) -> User:
+def _create(form: AddPersonForm, generated_password: str, actor: User) -> User:
     entered = form.cleaned_data
     return accounts.create_user(
         username=entered["username"],
@@ -223,7 +223,7 @@ def _create(form: AddPersonForm, made: str, actor: User) -> User:
         email=entered["email"],
         role=entered["role"],
         site=entered["site"],
-        password=made or entered["password"],
+        password=generated_password or entered["password"],
         must_change_password=True,
         is_service=form.is_service,
         actor=actor,
@@ -231,33 +231,33 @@ def _create(form: AddPersonForm, made: str, actor: User) -> User:
 
 
 def _find(username: str) -> User:
-    found: User = get_object_or_404(User.objects.with_roles(), username=storable(username))
-    return found
+    person: User = get_object_or_404(User.objects.with_roles(), username=storable(username))
+    return person
 
 
 def _person_page(
     request: HttpRequest,
-    found: User,
+    person: User,
     *,
     form: AccountForm | None = None,
     role_form: RoleForm | None = None,
 ) -> HttpResponse:
-    recent = AuditEntry.objects.filter(actor=found).select_related("site")[:N_RECENT]
+    recent = AuditEntry.objects.filter(actor=person).select_related("site")[:N_RECENT]
     context = {
-        "person": found,
-        "form": form or AccountForm(initial={name: getattr(found, name) for name in ENTRIES}),
+        "person": person,
+        "form": form or AccountForm(initial={name: getattr(person, name) for name in ENTRIES}),
         "role_form": role_form or RoleForm(),
-        "superuser_form": SuperuserForm(initial={"is_superuser": found.is_superuser}),
-        "tokens": found.tokens.all(),
+        "superuser_form": SuperuserForm(initial={"is_superuser": person.is_superuser}),
+        "tokens": person.tokens.all(),
         "entries": [(entry, told_by(entry)) for entry in recent],
         "site_names": _site_names(),
     }
     return render(request, "core/people/person.html", context)
 
 
-def _show_password(request: HttpRequest, found: User, password: str) -> HttpResponse:
+def _show_password(request: HttpRequest, person: User, password: str) -> HttpResponse:
     """Show a password in the answer itself: it is stored nowhere, not even in the session."""
-    return render(request, "core/people/password.html", {"person": found, "password": password})
+    return render(request, "core/people/password.html", {"person": person, "password": password})
 
 
 def _members(site: Site) -> dict[str, object]:
