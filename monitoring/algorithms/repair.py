@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from statistics import median
 from typing import Final, NamedTuple
 
@@ -94,15 +95,17 @@ class _SoughtAttribute:
     shapes: Counter[str] = field(default_factory=Counter)
     labelled: Counter[tuple[str, str]] = field(default_factory=Counter)
 
-    def count(self) -> None:
-        for values in self.places:
-            if values:
+    def count_support(self) -> None:
+        """Count the pages that have a golden value, and what each shape weighs."""
+        for places_by_value in self.places:
+            if places_by_value:
                 self.n_known += 1
-                self._add([place for places in values for place in places], WEIGHT_OF_VALUE)
+                self._add_page(list(chain.from_iterable(places_by_value)), WEIGHT_OF_VALUE)
         for places in self.near:
-            self._add(places, WEIGHT_OF_NEAR_NUMBER)
+            self._add_page(places, WEIGHT_OF_NEAR_NUMBER)
 
-    def _add(self, places: Sequence[ValuePlace], weight: int) -> None:
+    def _add_page(self, places: Sequence[ValuePlace], weight: int) -> None:
+        """Add a page's weight, once for each of its shapes and pairs of shape and label."""
         for shape in {place.shape for place in places}:
             self.shapes[shape] += weight
         for pair in {(place.shape, place.label) for place in places}:
@@ -173,7 +176,7 @@ def _seek(pages: Sequence[KnownPage], attribute: AttributeType) -> _SoughtAttrib
     places = [_places(page, attribute) for page in pages]
     near = [] if attribute.is_constant or attribute.is_multi else _near(pages, attribute, places)
     sought = _SoughtAttribute(attribute, places, near)
-    sought.count()
+    sought.count_support()
     return sought
 
 

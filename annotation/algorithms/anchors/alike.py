@@ -138,7 +138,7 @@ def _index_among_alike(element: _Element) -> int:
 def _run_between(first: _Element, last: _Element) -> list[_Element]:
     """Return the siblings from the one that holds the first element to the one that holds the last."""
     common = _common_ancestor([first, last])
-    if common is None:
+    if common is None:  # one of them is the root
         return [first]
     siblings = list(common.iterchildren("*"))
     around = [_path_down(common, first)[0], _path_down(common, last)[0]]

@@ -347,12 +347,13 @@ def _typed_part(page: SpotIndex, attribute: AttributeType, spot: Spot) -> Spot:
 
 def find_address_part(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
     """Yield the part of a postal address that an attribute is."""
-    evidence = None if _is_of_no_block(attribute) else _address_part(page, attribute)
+    evidence = None if _is_never_in_a_block(attribute) else _address_part(page, attribute)
     if evidence is not None:
         yield evidence
 
 
-def _is_of_no_block(attribute: AttributeType) -> bool:
+def _is_never_in_a_block(attribute: AttributeType) -> bool:
+    """Return whether values of the type are no short text: images, HTML, addresses."""
     return attribute.type in {"image", "html", "url"}
 
 
@@ -425,8 +426,11 @@ def _add_town(page: SpotIndex, line: Spot, offset: int, parts: dict[str, Spot]) 
 
 
 def find_crumb(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
-    """Yield the crumbs: all of them for an attribute that means them, the last one for a category."""
-    if _is_of_no_block(attribute):
+    """Yield the crumbs, of them the last one for a single value or a category.
+
+    For a category also the link above the heading.
+    """
+    if _is_never_in_a_block(attribute):
         return
     crumbs = _crumbs(page)
     if _means(attribute, "breadcrumbs"):
@@ -469,7 +473,7 @@ def _is_alone(spot: Spot) -> bool:
 
 def find_linked(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
     """Yield the texts of links whose addresses name the attribute."""
-    if _is_of_no_block(attribute):
+    if _is_never_in_a_block(attribute):
         return
     labels = meaning_of(attribute.name).labels
     spots = []
@@ -532,7 +536,11 @@ def _parent_of_link(spot: Spot) -> _Element | None:
 
 def find_lead(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
     """Yield the first long text after the heading for what describes the thing."""
-    if _is_of_no_block(attribute) or not _means(attribute, "description") or page.heading is None:
+    if (
+        _is_never_in_a_block(attribute)
+        or not _means(attribute, "description")
+        or page.heading is None
+    ):
         return
     for number in range(page.index_of_heading + 1, len(page.spots)):
         spot = page.spots[number]
@@ -548,7 +556,7 @@ def find_lead(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
 
 def find_stock(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
     """Yield the texts that say whether a thing is in stock."""
-    if _is_of_no_block(attribute) or not _means(attribute, "availability"):
+    if _is_never_in_a_block(attribute) or not _means(attribute, "availability"):
         return
     short = [spot for spot in page.spots if len(spot.text) <= MAX_BLOCK_CHARS]
     spots = [spot for spot in short if _STOCK.fullmatch(spot.text.strip())]

@@ -61,7 +61,7 @@ class GroupOfXPath:
 
     xpath: str
     members: Sequence[int]  # indices of the pages
-    voters: Sequence[int]  # those that were not reached by a redirect
+    not_redirected: Sequence[int]  # those that were not reached by a redirect
 
 
 def cluster_pages(
@@ -75,7 +75,7 @@ def cluster_pages(
     occurrence_threshold: float = OCCURRENCE_THRESHOLD,
     similarity_threshold: float = SIMILARITY_THRESHOLD,
 ) -> Grouping:
-    """Group pages by their first inbound links. Raises EvidenceMissing."""
+    """Group pages by their first inbound links; those of small groups get none. Raises EvidenceMissing."""
     if not evidence.links:
         raise EvidenceMissing(
             "uxclust needs the links between the pages; crawl the site, or import more of it"
@@ -84,7 +84,7 @@ def cluster_pages(
         raise EvidenceMissing("uxclust needs to read sample pages")
     limit = cut_off_for(len(urls)) if cut_off is None else cut_off
     groups = group_by_xpath(urls, evidence, has_positions=has_positions)
-    large_groups = [group for group in groups if len(group.voters) >= limit]
+    large_groups = [group for group in groups if len(group.not_redirected) >= limit]
     digests = digests_of(urls)
     fingerprints = []
     for group in large_groups:
@@ -111,7 +111,7 @@ def group_by_xpath(
         if url in xpath_by_url:
             members.setdefault(written_by_xpath[xpath_by_url[url]], []).append(page)
     return [
-        GroupOfXPath(xpath, pages, voters=_voters(pages, urls, evidence))
+        GroupOfXPath(xpath, pages, not_redirected=_voters(pages, urls, evidence))
         for xpath, pages in sorted(members.items())
     ]
 
@@ -149,7 +149,7 @@ def digests_of(urls: Sequence[str]) -> Hashes:
 
 def samples_of(group: GroupOfXPath, digests: Hashes, n_samples: int = N_SAMPLES) -> list[int]:
     """Return the pages of a group whose URLs have the least hashes."""
-    pages = np.asarray(group.voters, dtype=np.intp)
+    pages = np.asarray(group.not_redirected, dtype=np.intp)
     of_group = digests[pages]
     if n_samples < len(pages):
         pages = pages[np.argpartition(of_group, n_samples)[:n_samples]]

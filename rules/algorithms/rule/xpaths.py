@@ -16,14 +16,14 @@ _LABEL = _SHOWN | str.maketrans(dict.fromkeys(COLONS, " "))
 
 
 def shown(text: str) -> str:
-    r"""Return the text as `shown_form` computes it: blanks of XPath and no-break spaces become one blank.
+    r"""Return the text as `shown_form` computes it: blanks become one blank, what has no width goes.
 
-    >>> shown(" 25\xa0EUR\n")
-    '25 EUR'
+    >>> shown(" 25\xa0EUR\n"), shown("25\u200b0")
+    ('25 EUR', '250')
     """
     stripped = text.strip(" \t\n\r")
     if stripped.isascii() and stripped.isprintable() and "  " not in stripped:
-        return stripped  # as nearly all are
+        return stripped  # as nearly all are: nothing to replace
     return " ".join(word for word in text.translate(_SHOWN).split(" ") if word)
 
 

@@ -121,9 +121,12 @@ def page_table(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 @needs_role(Role.VIEWER)
 @require_GET
 def download_table(request: HttpRequest, name: str, pk: int) -> StreamingHttpResponse:
-    """Stream a table as it is, without a rule."""
+    """Stream a list of a page as a table, without a rule.
+
+    The best list and JSON lines are taken where what is asked for is none.
+    """
     page = _page(name, pk)
-    table = _table(_snapshot(page), request.GET.get("list"))
+    table = _asked_or_best_table(_snapshot(page), request.GET.get("list"))
     form = choice_of(request, "format", MEDIA_TYPES, JSON_LINES)
     return StreamingHttpResponse(
         table_parts(table, page.url, form),
@@ -171,7 +174,7 @@ def accept_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Choose the columns that become attributes, and let a job learn the rule."""
     page = _page(name, pk)
     snapshot = _asked_snapshot(request, page)
-    table = _table(snapshot, request.GET.get("list"))
+    table = _asked_or_best_table(snapshot, request.GET.get("list"))
     can_publish = user_of(request).has_role(Role.REVIEWER, page.site)
     initial = {
         "snapshot": snapshot.pk,
@@ -279,7 +282,8 @@ def _asked_snapshot(request: HttpRequest, page: Page) -> Snapshot:
     return snapshot
 
 
-def _table(snapshot: Snapshot, asked: str | None) -> ListTable:
+def _asked_or_best_table(snapshot: Snapshot, asked: str | None) -> ListTable:
+    """Return the list of the asked rank, else the best one; 404 where the page has none."""
     table = table_ranked(shown_tables(snapshot), asked)
     if table is None:
         raise Http404("No list of records is found on this page.")
