@@ -227,7 +227,7 @@ def _line(template: _Element) -> int:
 
 
 def _takes_record(template: _Element) -> bool:
-    return any(one.get("name") == "record" for one in template.iterchildren(f"{{{XSL}}}param"))
+    return any(param.get("name") == "record" for param in template.iterchildren(f"{{{XSL}}}param"))
 
 
 def _add_call(lines: list[str], root: _Element, attribute: str) -> bool:
@@ -321,6 +321,9 @@ def ways_of(
     figure: Mapping[str, object], learnt: Mapping[str, object]
 ) -> list[tuple[str, Selection]]:
     """Return the XPaths by which a version finds an attribute, with the part of the text that each takes."""
-    kept = figure.get("ways") or learnt.get("alternatives") or []
-    assert isinstance(kept, list)  # noqa: S101 - both are lists of what was stored
-    return [(way["xpath"], Selection.from_json(way.get("selection") or {})) for way in kept]
+    alternatives = figure.get("ways") or learnt.get("alternatives") or []
+    assert isinstance(alternatives, list)  # noqa: S101 - both are lists of what was stored
+    return [
+        (alternative["xpath"], Selection.from_json(alternative.get("selection") or {}))
+        for alternative in alternatives
+    ]

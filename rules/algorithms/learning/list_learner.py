@@ -82,7 +82,7 @@ def learn_records(
 
     annotated = [page for records in lists for page in records.annotated]
     unannotated = _in_turn(
-        [tree for records in lists for tree in records.others],
+        [tree for records in lists for tree in records.unannotated],
         _records_of_unannotated_pages(samples, boundary),
     )
     record_samples = read_samples(annotated, unannotated[:MAX_UNANNOTATED_RECORDS])
@@ -214,7 +214,9 @@ def _features_of(tag: str, elements: _ElementsOfTag) -> tuple[Feature, ...]:
     if not elements.foreign:
         return (of_tag,)
     foreign_words = {word for element in elements.foreign for word in _class_words(element)}
-    shared_words = set.intersection(*(set(_class_words(one)) for one in elements.in_records))
+    shared_words = set.intersection(
+        *(set(_class_words(element)) for element in elements.in_records)
+    )
     own_words = shared_words - foreign_words
     if own_words:
         return (of_tag, Feature("token", 0, (min(own_words),)))

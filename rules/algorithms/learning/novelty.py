@@ -81,13 +81,15 @@ def richest(index: NodeIndex, pages: Sequence[NodeSet], attributes: Collection[s
     return max(range(len(pages)), key=richness)
 
 
-def find_placeholders(found: Sequence[Sequence[str]], confirmed: Collection[str]) -> frozenset[str]:
+def find_placeholders(
+    values_by_page: Sequence[Sequence[str]], confirmed: Collection[str]
+) -> frozenset[str]:
     """Return the values that several pages show where nearly all others differ, and nobody confirmed.
 
     >>> sorted(find_placeholders([["a b"], ["c"], ["d"], ["e"], ["f"], *[["No text"]] * 3], ()))
     ['No text']
     """
-    counts = Counter(values[0] for values in found if values)
+    counts = Counter(values[0] for values in values_by_page if values)
     rare = [value for value, n in counts.items() if n < MIN_PLACEHOLDER_PAGES]
     n_with_rare = sum(counts[value] for value in rare)
     if not rare or n_with_rare * 2 < sum(counts.values()):

@@ -113,10 +113,10 @@ def select_parts(selection: Selection, text: str) -> list[str]:
     >>> select_parts(Selection(prefix="Price:"), "Our Price: $25.99")
     ['$25.99']
     """
-    rest = _without_affixes(selection, shown(text))
-    if rest is None:
+    inner = _without_affixes(selection, shown(text))
+    if inner is None:
         return []
-    words = rest.split(" ")
+    words = inner.split(" ")
     first = selection.first - 1 if selection.first > 0 else len(words) + selection.first
     last = selection.last if selection.last > 0 else len(words) + selection.last + 1
     if first < 0 or last > len(words):

@@ -36,7 +36,7 @@ class RecordSamples:
     """The records of a page as samples, and what of the page's values stands in none of them."""
 
     annotated: list[AnnotatedPage] = field(default_factory=list)
-    others: list[_Element] = field(default_factory=list)  # without annotations
+    unannotated: list[_Element] = field(default_factory=list)
     outside: dict[str, list[MarkedNode]] = field(default_factory=dict)
     has_text: bool = False  # whether texts behind their elements belong to the records
 
@@ -84,7 +84,7 @@ def samples_of_records(page: AnnotatedPage) -> RecordSamples:
         [record for record in records if not record.marks], MAX_UNANNOTATED_RECORDS
     ):
         tree, _ = copy_of_record(record.elements, has_text=samples.has_text)
-        samples.others.append(tree)
+        samples.unannotated.append(tree)
     return samples
 
 

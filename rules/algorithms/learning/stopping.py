@@ -147,7 +147,10 @@ class Outlook:
 
 def assess(rule: ClusterRule, columns: Columns, pages: Sequence[SamplePage]) -> Outlook:
     """Return what a rule makes of the samples, attribute by attribute."""
-    claims = {one.attribute: _claimed_nodes(columns, one, pages) for one in rule.attributes}
+    claims = {
+        attribute_rule.attribute: _claimed_nodes(columns, attribute_rule, pages)
+        for attribute_rule in rule.attributes
+    }
     is_annotated = [page.annotated is not None for page in pages]
     news_by_page = find_news(columns.index, [page.bits for page in pages], is_annotated)
     cells: list[SampleCell] = []
@@ -155,7 +158,7 @@ def assess(rule: ClusterRule, columns: Columns, pages: Sequence[SamplePage]) -> 
         claimed_by_others = union(
             nodes for name, nodes in claims.items() if name != attribute_rule.attribute
         )
-        found = [
+        pages_of_attribute = [
             FoundOnPage(
                 number=number,
                 page=page,
@@ -164,8 +167,8 @@ def assess(rule: ClusterRule, columns: Columns, pages: Sequence[SamplePage]) -> 
             )
             for number, (page, news) in enumerate(zip(pages, news_by_page, strict=True))
         ]
-        assessment = _assessment_of(attribute_rule, columns, claimed_by_others, found)
-        cells += [assessment.cell(on_page) for on_page in found]
+        assessment = _assessment_of(attribute_rule, columns, claimed_by_others, pages_of_attribute)
+        cells += [assessment.cell(on_page) for on_page in pages_of_attribute]
     return Outlook(tuple(cells), n_pages=len(pages), n_annotated=sum(is_annotated))
 
 
@@ -196,12 +199,12 @@ def compared(values: Sequence[str]) -> frozenset[str]:
 
 
 def _assessment_of(
-    rule: AttributeRule, columns: Columns, claimed: NodeSet, found: Sequence[FoundOnPage]
+    rule: AttributeRule, columns: Columns, claimed: NodeSet, pages: Sequence[FoundOnPage]
 ) -> _Assessment:
     """Return what is known of an attribute from all samples."""
     confirmed: set[str] = set()
     shares_nodes = False
-    for on_page in found:
+    for on_page in pages:
         page = on_page.page
         if page.annotated is None:
             continue
@@ -211,14 +214,14 @@ def _assessment_of(
 
     placeholders: frozenset[str] = frozenset()
     if rule.type == "text" and not rule.is_multi:
-        placeholders = find_placeholders([on_page.values for on_page in found], confirmed)
-    finds_on = frozenset(on_page.number for on_page in found if on_page.values)
-    unannotated = frozenset(on_page.number for on_page in found if on_page.page.annotated is None)
+        placeholders = find_placeholders([on_page.values for on_page in pages], confirmed)
+    finds_on = frozenset(on_page.number for on_page in pages if on_page.values)
+    unannotated = frozenset(on_page.number for on_page in pages if on_page.page.annotated is None)
     return _Assessment(
         rule=rule,
         columns=columns,
         rivals=_rivals_of(rule),
-        trusts_suggestions=_trusts_suggestions(rule, [on_page.page for on_page in found]),
+        trusts_suggestions=_trusts_suggestions(rule, [on_page.page for on_page in pages]),
         claimed=claimed,
         shares_nodes=shares_nodes,
         placeholders=placeholders,
@@ -281,39 +284,39 @@ class _Assessment:
     finds_on: frozenset[int]  # samples
     misses_on: frozenset[int]  # samples nobody annotated
 
-    def cell(self, found: FoundOnPage) -> SampleCell:
+    def cell(self, on_page: FoundOnPage) -> SampleCell:
         name = self.rule.attribute
-        annotated = found.page.annotated
+        annotated = on_page.page.annotated
         if annotated is not None and name in annotated:
-            verdict = _verdict_on_annotated(found, annotated[name])
-            return SampleCell(name, found.number, verdict.state, found.values, why=verdict.why)
-        rivals = self._differing_rivals(found)
+            verdict = _verdict_on_annotated(on_page, annotated[name])
+            return SampleCell(name, on_page.number, verdict.state, on_page.values, why=verdict.why)
+        rivals = self._differing_rivals(on_page)
         verdict = (
-            self._verdict_on_values(found, rivals)
-            if found.values
-            else self._verdict_on_miss(found, rivals)
+            self._verdict_on_values(on_page, rivals)
+            if on_page.values
+            else self._verdict_on_miss(on_page, rivals)
         )
         return SampleCell(
             attribute=name,
-            page=found.number,
+            page=on_page.number,
             state=verdict.state,
-            values=found.values,
+            values=on_page.values,
             doubt=verdict.doubt,
             why=verdict.why,
             rivals=tuple(rivals),
         )
 
-    def _differing_rivals(self, found: FoundOnPage) -> list[Rival]:
+    def _differing_rivals(self, on_page: FoundOnPage) -> list[Rival]:
         """Return the rivals that find something else, which is no other attribute's value."""
         differing = []
         for rival in self.rivals:
-            values = tuple(values_on(self.columns, rival, found.page.bits))
-            if not values or compared(values) == compared(found.values):
+            values = tuple(values_on(self.columns, rival, on_page.page.bits))
+            if not values or compared(values) == compared(on_page.values):
                 continue
-            _, nodes = serving_alternative(self.columns, rival, found.page.bits)
+            _, nodes = serving_alternative(self.columns, rival, on_page.page.bits)
             if all(self.claimed >> node & 1 for node in nodes):
                 continue
-            if self.rule.is_multi and compared(values) < compared(found.values):
+            if self.rule.is_multi and compared(values) < compared(on_page.values):
                 continue  # a rival that finds fewer is no evidence against the others
             differing.append(Rival(rival.alternatives[0].xpath, values))
         return differing
@@ -325,23 +328,23 @@ class _Assessment:
             return None
         return suggestion if self.trusts_suggestions else None
 
-    def _verdict_on_values(self, found: FoundOnPage, rivals: Sequence[Rival]) -> Verdict:
+    def _verdict_on_values(self, on_page: FoundOnPage, rivals: Sequence[Rival]) -> Verdict:
         is_multi = self.rule.is_multi
-        suggestion = self._suggestion(found.page)
+        suggestion = self._suggestion(on_page.page)
         if suggestion is not None and suggestion.values:
-            if compared(suggestion.values) == compared(found.values):
+            if compared(suggestion.values) == compared(on_page.values):
                 return Verdict("found")
             if not is_multi and suggestion.confidence >= MIN_CONFIDENCE_TO_DIFFER:
                 why = f"a suggestion says {_listed(suggestion.values)}"
                 return Verdict("differs", 0.5, why)
-        n_selected = self._n_selected(found.page)
+        n_selected = self._n_selected(on_page.page)
         if n_selected > 1 and not is_multi:
             why = f"the rule selects {n_selected} nodes; the first counts"
             return Verdict("several", 0.4, why)
-        if found.values[0] in self.placeholders:
-            why = f"several samples show {_listed(found.values)}; does it stand for no value?"
+        if on_page.values[0] in self.placeholders:
+            why = f"several samples show {_listed(on_page.values)}; does it stand for no value?"
             return Verdict("differs", 0.4, why)
-        if self._is_claimed(found.page):
+        if self._is_claimed(on_page.page):
             why = "it is the value of another attribute on this page"
             return Verdict("differs", 0.4, why)
         if rivals:
@@ -349,8 +352,8 @@ class _Assessment:
             return Verdict("differs", 0.4, why)
         return Verdict("found")
 
-    def _verdict_on_miss(self, found: FoundOnPage, rivals: Sequence[Rival]) -> Verdict:
-        suggestion = self._suggestion(found.page)
+    def _verdict_on_miss(self, on_page: FoundOnPage, rivals: Sequence[Rival]) -> Verdict:
+        suggestion = self._suggestion(on_page.page)
         if suggestion is not None and suggestion.values:
             why = f"nothing is found; a suggestion says {_listed(suggestion.values)}"
             return Verdict("missing", 0.7, why)
@@ -359,18 +362,18 @@ class _Assessment:
         if rivals:
             why = f"nothing is found; another candidate finds {_listed(rivals[0].values)}"
             return Verdict("missing", 0.4, why)
-        weak_suggestion = found.page.suggestions.get(self.rule.attribute)
-        if weak_suggestion is not None and self._counts_without_rule(weak_suggestion, found.page):
+        weak_suggestion = on_page.page.suggestions.get(self.rule.attribute)
+        if weak_suggestion is not None and self._counts_without_rule(weak_suggestion, on_page.page):
             why = f"nothing is found; a suggestion says {_listed(weak_suggestion.values)}"
             return Verdict("missing", 0.35, why)
         if suggestion is not None:
             return Verdict("absent", why="the page lacks it")
-        for new in found.news:
+        for new in on_page.news:
             if new.what == "label" and is_named(self.rule.attribute, new.text):
                 why = f"nothing is found; only unannotated pages say {_listed([new.text])}"
                 return Verdict("missing", 0.6, why)
         if not self._is_labelled():
-            for new in found.news:
+            for new in on_page.news:
                 if self._could_be_value(new):
                     why = f"nothing is found; {_listed([new.text])} is unlike anything annotated"
                     return Verdict("missing", 0.3, why)
@@ -424,13 +427,13 @@ class _Assessment:
         return selected_nodes(self.columns, alternative, page.bits).bit_count()
 
 
-def _verdict_on_annotated(found: FoundOnPage, annotated: Sequence[str]) -> Verdict:
-    expected, extracted = compared(annotated), compared(found.values)
+def _verdict_on_annotated(on_page: FoundOnPage, annotated: Sequence[str]) -> Verdict:
+    expected, extracted = compared(annotated), compared(on_page.values)
     if expected == extracted:
         return Verdict("annotated")
-    if found.page.is_list and expected and expected <= extracted:
+    if on_page.page.is_list and expected and expected <= extracted:
         return Verdict("annotated")
-    why = f"annotated is {_listed(annotated)}, the rule finds {_listed(found.values)}"
+    why = f"annotated is {_listed(annotated)}, the rule finds {_listed(on_page.values)}"
     return Verdict("wrong", why=why)
 
 

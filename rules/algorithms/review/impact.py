@@ -26,23 +26,23 @@ class FieldChange(NamedTuple):
 
     attribute: str
     kind: str
-    was: Any
-    now: Any
+    old: Any
+    new: Any
 
 
 def changes_of_page(
-    was: Iterable[Line], now: Iterable[Line], attributes: Sequence[str]
+    old: Iterable[Line], new: Iterable[Line], attributes: Sequence[str]
 ) -> list[FieldChange]:
     """Return what became of each record of a page and of each of its fields.
 
     The first change of a record is that of the record as a whole.
     """
     changes = []
-    for before, after in _pairs(_records(was), _records(now)):
+    for before, after in _pairs(_records(old), _records(new)):
         fields = [
             FieldChange(name, *_compare(before.get(name), after.get(name))) for name in attributes
         ]
-        fields = [change for change in fields if change.was is not None or change.now is not None]
+        fields = [change for change in fields if change.old is not None or change.new is not None]
         changes += [_of_record(before, after, fields), *fields]
     return changes
 
@@ -76,28 +76,28 @@ def _records(lines: Iterable[Line]) -> dict[str, Mapping[str, Any]]:
     return records
 
 
-def _pairs(was: Mapping[str, Values], now: Mapping[str, Values]) -> list[tuple[Values, Values]]:
+def _pairs(old: Mapping[str, Values], new: Mapping[str, Values]) -> list[tuple[Values, Values]]:
     """Return the records of before and now side by side: by their keys, then what is left in its order."""
-    pairs = [(was[key], now[key]) for key in was if key in now]
-    lost = [record for key, record in was.items() if key not in now]
-    gained = [record for key, record in now.items() if key not in was]
+    pairs = [(old[key], new[key]) for key in old if key in new]
+    lost = [record for key, record in old.items() if key not in new]
+    gained = [record for key, record in new.items() if key not in old]
     return [*pairs, *zip_longest(lost, gained, fillvalue=NO_VALUES)]
 
 
-def _compare(was: Any, now: Any) -> tuple[str, Any, Any]:
-    if was is None:
-        return GAINED, was, now
-    if now is None:
-        return LOST, was, now
-    return (SAME if was == now else CHANGED), was, now
+def _compare(old: Any, new: Any) -> tuple[str, Any, Any]:
+    if old is None:
+        return GAINED, old, new
+    if new is None:
+        return LOST, old, new
+    return (SAME if old == new else CHANGED), old, new
 
 
 def _of_record(
-    was: Mapping[str, Any], now: Mapping[str, Any], fields: Iterable[FieldChange]
+    old: Mapping[str, Any], new: Mapping[str, Any], fields: Iterable[FieldChange]
 ) -> FieldChange:
-    if not was:
-        return FieldChange(RECORDS, GAINED, None, dict(now))
-    if not now:
-        return FieldChange(RECORDS, LOST, dict(was), None)
+    if not old:
+        return FieldChange(RECORDS, GAINED, None, dict(new))
+    if not new:
+        return FieldChange(RECORDS, LOST, dict(old), None)
     is_same = all(change.kind == SAME for change in fields)
-    return FieldChange(RECORDS, SAME if is_same else CHANGED, dict(was), dict(now))
+    return FieldChange(RECORDS, SAME if is_same else CHANGED, dict(old), dict(new))

@@ -110,9 +110,10 @@ def match_by_signature(page: RawPage, profiles: Sequence[ClusterProfile]) -> Mat
         )
         return Match(None, BY_SIGNATURE, why, NO_SIGNATURE)
     best = max(by_both, key=_importance)
-    others = f"; more important than {len(by_both) - 1} other" if len(by_both) > 1 else ""
-    why = f"URL pattern {best.url_pattern or '(.*)'} and signature {best.signature} match{others}."
-    return Match(best.name, BY_SIGNATURE, why)
+    why = f"URL pattern {best.url_pattern or '(.*)'} and signature {best.signature} match"
+    if len(by_both) > 1:
+        why += f"; more important than {len(by_both) - 1} other"
+    return Match(best.name, BY_SIGNATURE, f"{why}.")
 
 
 def _fits_address(profile: ClusterProfile, url: str) -> bool:
@@ -198,9 +199,9 @@ def clusters_from_json(value: Mapping[str, Any]) -> Clusters:
     Raises ValueError where a variant or an algorithm is unknown.
     """
     clusters = Clusters(
-        profiles=tuple(ClusterProfile(**one) for one in value["profiles"]),
+        profiles=tuple(ClusterProfile(**profile) for profile in value["profiles"]),
         grouping=_group_model(value["grouping"]) if value["grouping"] else None,
-        splits={name: _group_model(one) for name, one in value["splits"].items()},
+        splits={name: _group_model(group_model) for name, group_model in value["splits"].items()},
         variant=value["variant"],
     )
     if clusters.variant not in VARIANTS:

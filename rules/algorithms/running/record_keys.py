@@ -35,7 +35,11 @@ def with_keys(
     url: str = "",
 ) -> list[ExtractedRecord]:
     """Return the records of a list with their indices and keys; `links` are those that each record has."""
-    names = [one.name for one in attributes if one.is_constant and not one.is_multi]
+    names = [
+        attribute.name
+        for attribute in attributes
+        if attribute.is_constant and not attribute.is_multi
+    ]
     texts = [_constant_values(record, names) for record in records]
     details = detail_links(links, url) if links else [""] * len(records)
     n_by_text = Counter(texts)

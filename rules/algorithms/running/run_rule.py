@@ -139,7 +139,9 @@ def transform(
     Raises StylesheetFailed.
     """
     compiled = compile_stylesheet(stylesheet)
-    provenance = "2" if nodes else "1" if votes else "0"
+    provenance = "1" if votes else "0"
+    if nodes:
+        provenance = "2"
     try:
         return compiled(tree, provenance=provenance, links="1")
     except etree.XSLTError as error:

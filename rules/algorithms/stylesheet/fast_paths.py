@@ -232,40 +232,46 @@ def _rank(feature: Feature, target: str, features: Sequence[Feature]) -> float:
 
 def _driven(target: str, driver: Feature, features: Sequence[Feature], steps: Steps) -> str:
     """Return the nodes of the driver's level that have all features of that level."""
-    others = [one for one in features if one.level == driver.level and one is not driver]
+    others_of_level = _others_of_level(driver, features)
     if driver.kind == "heading":
-        return steps.every(driver.name) + _predicates([*others, driver])
+        return steps.every(driver.name) + _predicates([*others_of_level, driver])
     if driver.kind in _BY_TEXT:
         is_text = target == TEXT_TARGET and driver.level == 0
         nodes = " | ".join(
             _found_by_text(driver, value, steps, is_text=is_text) for value in driver.values
         )
-        return steps.declare("found", nodes) + _predicates(others)
+        return steps.declare("found", nodes) + _predicates(others_of_level)
     if driver.axis == "ancestor":
         is_keyed = _BY_KEY.get(driver.kind) in steps.worth
         above = _keyed(driver, steps) if is_keyed else f"/descendant::{_ancestor(driver)}"
-        return f"{above}/descendant::{_step(target, driver.level, others)}"
+        return f"{above}/descendant::{_step(target, driver.level, others_of_level)}"
     return _found_by_element(target, driver, features, steps)
+
+
+def _others_of_level(driver: Feature, features: Sequence[Feature]) -> list[Feature]:
+    """Return the features of the driver's level without the driver itself."""
+    return [
+        feature for feature in features if feature.level == driver.level and feature is not driver
+    ]
 
 
 def _found_by_element(
     target: str, driver: Feature, features: Sequence[Feature], steps: Steps
 ) -> str:
     """Return the elements that a feature of an element itself selects."""
-    others = [one for one in features if one.level == driver.level and one is not driver]
+    others_of_level = _others_of_level(driver, features)
     tag = _plain_tag(driver.level, features)
     if _BY_KEY.get(driver.kind) in steps.worth and tag is None:
-        return _keyed(driver, steps) + _predicates(others)
+        return _keyed(driver, steps) + _predicates(others_of_level)
     if driver.kind in _BY_ATTRIBUTE:
         owner = tag.values[0] if tag else "*"
         attributes = _attributes(driver, tag, steps)
-        return (
-            f"{attributes}/parent::{owner}{_predicates([one for one in others if one is not tag])}"
-        )
+        without_tag = [feature for feature in others_of_level if feature is not tag]
+        return f"{attributes}/parent::{owner}{_predicates(without_tag)}"
     if tag:
-        return steps.every(tag.values[0]) + _predicates(
-            [one for one in (driver, *others) if one is not tag]
-        )
+        features_of_level = (driver, *others_of_level)
+        without_tag = [feature for feature in features_of_level if feature is not tag]
+        return steps.every(tag.values[0]) + _predicates(without_tag)
     return f"/descendant::{_step(target, driver.level, features)}"
 
 
@@ -398,7 +404,8 @@ def _downwards(nodes: str, level: int, target: str, features: Sequence[Feature])
 def _tests_above(level: int, features: Sequence[Feature]) -> str:
     """Return the tests of the levels above one, as a predicate of its nodes."""
     test = ""
-    for above in range(max((one.level for one in features), default=0), level, -1):
+    highest = max((feature.level for feature in features), default=0)
+    for above in range(highest, level, -1):
         test = f"[parent::{_step('element', above, features)}{test}]"
     return test
 
@@ -406,21 +413,25 @@ def _tests_above(level: int, features: Sequence[Feature]) -> str:
 def _step(target: str, level: int, features: Sequence[Feature]) -> str:
     """Return the step to a level with the tests of its features."""
     is_text = level == 0 and target == TEXT_TARGET
-    here = [one for one in features if one.level == level]
-    tag = None if is_text else _plain_tag(level, features)
-    name = "text()" if is_text else tag.values[0] if tag else "*"
-    return name + _predicates([one for one in here if one is not tag])
+    features_of_level = [feature for feature in features if feature.level == level]
+    if is_text:
+        return "text()" + _predicates(features_of_level)
+    tag = _plain_tag(level, features)
+    name = tag.values[0] if tag else "*"
+    return name + _predicates([feature for feature in features_of_level if feature is not tag])
 
 
 def _plain_tag(level: int, features: Sequence[Feature]) -> Feature | None:
-    return next((one for one in features if one.level == level and one.is_plain_tag), None)
+    for feature in features:
+        if feature.level == level and feature.is_plain_tag:
+            return feature
+    return None
 
 
 def _predicates(features: Sequence[Feature]) -> str:
     """Return the tests of features as predicates, the slow ones last."""
-    return "".join(
-        f"[{_whole_test(one)}]" for one in sorted(features, key=lambda one: one.kind in _SLOW)
-    )
+    slow_last = sorted(features, key=lambda feature: feature.kind in _SLOW)
+    return "".join(f"[{_whole_test(feature)}]" for feature in slow_last)
 
 
 def _whole_test(feature: Feature) -> str:

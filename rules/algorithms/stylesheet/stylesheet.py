@@ -174,7 +174,8 @@ def _record_template(rule: ClusterRule, printer: _Printer) -> list[str]:
         first = rule.boundary.first
         nodes = fast_path(first.target, first.features, printer.steps)
         return list_template(rule.boundary, nodes, _variables(printer), rule.attributes)
-    calls = [f'<xsl:call-template name="{template_name(one)}"/>' for one in rule.attributes]
+    names = [template_name(attribute_rule) for attribute_rule in rule.attributes]
+    calls = [f'<xsl:call-template name="{name}"/>' for name in names]
     return [
         '  <xsl:template match="/">',
         "    <record>",

@@ -139,8 +139,8 @@ def _example(page: StoredPage, change: FieldChange) -> dict[str, Any]:
         "page": page.pk,
         "snapshot": page.snapshot,
         "url": page.url,
-        "was": _cut(change.was),
-        "now": _cut(change.now),
+        "was": _cut(change.old),
+        "now": _cut(change.new),
     }
 
 

@@ -49,7 +49,7 @@ def test_a_field_that_others_have_is_absent_where_it_is_not() -> None:
 
 
 def test_records_without_a_mark_are_samples_without_annotations() -> None:
-    assert 2 == len(samples_of_records(page(price=["//p[1]/b"])).others)
+    assert 2 == len(samples_of_records(page(price=["//p[1]/b"])).unannotated)
 
 
 def test_values_outside_stay_with_the_page() -> None:

@@ -60,7 +60,7 @@ def test_what_changed_is_told_with_both_values() -> None:
     changes = changes_of_page([line(name="Rope")], [line(name="Ropes")], NAMES)
 
     assert [("", {"name": "Rope"}, {"name": "Ropes"}), ("name", "Rope", "Ropes")] == [
-        (change.attribute, change.was, change.now) for change in changes
+        (change.attribute, change.old, change.new) for change in changes
     ]
 
 
