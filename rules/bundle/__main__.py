@@ -39,7 +39,7 @@ def main(arguments: list[str]) -> int:
         parser.error("name a SOURCE of pages, or --check")
     try:
         if options.check:
-            return _tell_check(options.folder)
+            return _print_check(options.folder)
         lines = extract_bundle(
             options.folder, options.source, n_jobs=options.jobs, base_url=options.base_url
         )
@@ -60,10 +60,12 @@ def _write_lines(lines: Iterable[dict[str, Any]], stream: IO[bytes]) -> None:
     stream.flush()
 
 
-def _tell_check(folder: Path) -> int:
+def _print_check(folder: Path) -> int:
     differences = check_bundle(folder)
-    for one in differences:
-        sys.stderr.write(f"{one.url}: expected {one.expected}, found {one.extracted}\n")
+    for difference in differences:
+        sys.stderr.write(
+            f"{difference.url}: expected {difference.expected}, found {difference.extracted}\n"
+        )
     return 1 if differences else 0
 
 

@@ -157,9 +157,13 @@ def read_bundle(folder: Path) -> Bundle:
             f"{folder / 'bundle.json'} has version {form.get('version')}; this program reads {VERSION}"
         )
     try:
-        rules = {one["cluster"]: _read_rule(folder, one) for one in form["rules"]}
+        rules = {rule_form["cluster"]: _read_rule(folder, rule_form) for rule_form in form["rules"]}
         site = SiteRules(clusters_from_json(form["clusters"]), rules)
-        learnt = {one["cluster"]: one["learnt"] for one in form["rules"] if one.get("learnt")}
+        learnt = {
+            rule_form["cluster"]: rule_form["learnt"]
+            for rule_form in form["rules"]
+            if rule_form.get("learnt")
+        }
         return Bundle(form["site"], form["root_url"], site, learnt)
     except (KeyError, TypeError, ValueError) as error:
         raise BadBundle(f"{folder / 'bundle.json'} cannot be read: {error!r}") from None

@@ -46,7 +46,7 @@ def extract_bundle(
 
 def spread(folder: str, source: str, n_jobs: int, base_url: str) -> Iterator[dict[str, Any]]:
     """Yield the JSON lines of a bundle for all items of a source. Raises UnreadableFile."""
-    parts = [Part(folder, base_url, one) for one in ranges_of([source], n_jobs)]
+    parts = [Part(folder, base_url, file_range) for file_range in ranges_of([source], n_jobs)]
     try:
         for part in cycle(parts):
             lines = part.next_lines()
@@ -70,18 +70,18 @@ class Part:
     def next_lines(self) -> list[dict[str, Any]] | None:
         """Return the JSON lines of the next item; None after the last one. Raises UnreadableFile."""
         try:
-            told = self._receiver.recv_bytes()
+            message = self._receiver.recv_bytes()
         except EOFError:
             return self._lost()
-        if told == MORE:
+        if message == MORE:
             self._restart()
             return self.next_lines()
-        if told == END:
+        if message == END:
             return None
-        if told.startswith(BAD):
-            raise UnreadableFile(told.removeprefix(BAD).decode())
+        if message.startswith(BAD):
+            raise UnreadableFile(message.removeprefix(BAD).decode())
         self._advance()
-        lines: list[dict[str, Any]] = orjson.loads(told)
+        lines: list[dict[str, Any]] = orjson.loads(message)
         return lines
 
     def close(self) -> None:

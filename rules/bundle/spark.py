@@ -69,15 +69,15 @@ def lines_of_ranges(name: str, base_url: str, ranges: Iterable[FileRange]) -> It
     """Yield the JSON lines of some ranges, in a task; a source that cannot be read is a line that says so."""
     files = importlib.import_module("pyspark").SparkFiles
     bundle = read_bundle(Path(files.get(name)))
-    for one in ranges:
+    for file_range in ranges:
         try:
-            with local_file(one.source) as path:
+            with local_file(file_range.source) as path:
                 for line in extract(
-                    bundle, FileRange(path, one.first, one.step), base_url=base_url
+                    bundle, FileRange(path, file_range.first, file_range.step), base_url=base_url
                 ):
                     yield orjson.dumps(line_json(line)).decode()
         except (UnreadableFile, OSError) as error:
-            line = line_not_taken("", one.source, "unreadable", str(error))
+            line = line_not_taken("", file_range.source, "unreadable", str(error))
             yield orjson.dumps(line_json(line)).decode()
 
 

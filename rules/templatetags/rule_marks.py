@@ -73,14 +73,11 @@ def confidence_badge(confidence: float | None) -> SafeString | str:
     """Draw how sure a value is, in percent."""
     if confidence is None:
         return NOTHING
-    tone = "good" if confidence >= SURE else "warning" if confidence >= HALF_SURE else "bad"
-    icon = {"good": "", "warning": "warning", "bad": "bad"}[tone]
-    told = f"{100 * confidence:.0f} %"
-    return (
-        badge(tone, told, icon)
-        if icon
-        else format_html('<span class="confidence is-good">{}</span>', told)
-    )
+    percent = f"{100 * confidence:.0f} %"
+    if confidence >= SURE:
+        return format_html('<span class="confidence is-good">{}</span>', percent)
+    tone = "warning" if confidence >= HALF_SURE else "bad"
+    return badge(tone, percent, tone)
 
 
 @register.filter
@@ -97,7 +94,7 @@ def value_line(value: Any) -> str:
 def value_block(value: Any) -> SafeString | str:
     """Write a value whole: several as a list, a dash for none."""
     if isinstance(value, list) and value:
-        items = format_html_join("", "<li>{}</li>", ((value_line(one),) for one in value))
+        items = format_html_join("", "<li>{}</li>", ((value_line(item),) for item in value))
         return format_html('<ul class="values">{}</ul>', items)
     return value_line(value)
 
@@ -111,25 +108,27 @@ def use_words(use: str) -> str:
 @register.filter
 def part_of(selection: dict[str, Any] | None) -> str:
     """Return in words which part of its node's text a value is; blank where it is all of it."""
-    told = selection or {}
-    parts = [
-        f"after “{told['prefix']}”" if told.get("prefix") else "",
-        f"before {'the last ' if told.get('is_last_suffix') else ''}“{told['suffix']}”"
-        if told.get("suffix")
-        else "",
-        _words(told.get("first", 1), told.get("last", -1)),
-        f"split at “{told['separator']}”" if told.get("separator") else "",
-    ]
+    if not selection:
+        return ""
+    parts = []
+    if selection.get("prefix"):
+        parts.append(f"after “{selection['prefix']}”")
+    if selection.get("suffix"):
+        which = "the last " if selection.get("is_last_suffix") else ""
+        parts.append(f"before {which}“{selection['suffix']}”")
+    parts.append(_words(selection.get("first", 1), selection.get("last", -1)))
+    if selection.get("separator"):
+        parts.append(f"split at “{selection['separator']}”")
     return ", ".join(part for part in parts if part)
 
 
 def _words(first: int, last: int) -> str:
     if (first, last) == (1, -1):
         return ""
-    return f"words {_place(first)} to {_place(last)}"
+    return f"words {_word_position(first)} to {_word_position(last)}"
 
 
-def _place(place: int) -> str:
-    if place > 0:
-        return str(place)
-    return "last" if place == -1 else f"{-place} from the end"
+def _word_position(number: int) -> str:
+    if number > 0:
+        return str(number)
+    return "last" if number == -1 else f"{-number} from the end"

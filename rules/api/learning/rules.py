@@ -280,8 +280,8 @@ class RuleImpacts(RuleAddress):
         self, request: Request, *, subject: Rule, query: dict[str, Any], **_: object
     ) -> dict[str, Any]:
         """List what publishing a rule would change on the stored pages, the newest comparison first."""
-        found = Impact.objects.filter(rule=subject)
-        return page_of(found, row=ImpactRow, request=request, query=query, newest_first=True)
+        impacts = Impact.objects.filter(rule=subject)
+        return page_of(impacts, row=ImpactRow, request=request, query=query, newest_first=True)
 
     @endpoint(
         "compute_impact",

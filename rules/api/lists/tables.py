@@ -191,11 +191,11 @@ class TableRows(SnapshotView):
         self, request: Request, *, subject: Snapshot, query: dict[str, Any], **_: object
     ) -> dict[str, Any]:
         """List the records of a table in the order of the page."""
-        tables = _found(subject)
-        table = next((one for one in tables if one.rank == query["rank"]), None)
-        if table is None:
-            raise ValidationError({"rank": [f"The snapshot shows {len(tables)} lists."]})
-        return _rows_of(table, request, query)
+        tables = _readable_tables(subject)
+        for table in tables:
+            if table.rank == query["rank"]:
+                return _rows_of(table, request, query)
+        raise ValidationError({"rank": [f"The snapshot shows {len(tables)} lists."]})
 
 
 def _page_at(request: Request, query: dict[str, Any]) -> Page:
@@ -217,23 +217,26 @@ def _page_at(request: Request, query: dict[str, Any]) -> Page:
     return page
 
 
-def _found(snapshot: Snapshot) -> list[ListTable]:
-    found = shown_tables(snapshot)
-    if not found:
+def _readable_tables(snapshot: Snapshot) -> list[ListTable]:
+    tables = shown_tables(snapshot)
+    if not tables:
         bytes_of(snapshot)  # to say that they are gone, which is not that there is no list
-    return found
+    return tables
 
 
 def _tables_of(snapshot: Snapshot | None) -> dict[str, Any]:
     if snapshot is None:
         raise NotFound("The page has no snapshot: nothing of it is stored.")
-    return {"results": [_row_of(table, snapshot) for table in _found(snapshot)], "next": None}
+    return {
+        "results": [_row_of(table, snapshot) for table in _readable_tables(snapshot)],
+        "next": None,
+    }
 
 
 def _row_of(table: ListTable, snapshot: Snapshot) -> dict[str, Any]:
     columns = [{name: getattr(column, name) for name in OF_COLUMN} for column in table.columns]
-    told = {name: getattr(table, name) for name in OF_TABLE}
-    return told | {"page": snapshot.page_id, "snapshot": snapshot.pk, "columns": columns}
+    row = {name: getattr(table, name) for name in OF_TABLE}
+    return row | {"page": snapshot.page_id, "snapshot": snapshot.pk, "columns": columns}
 
 
 def _rows_of(table: ListTable, request: Request, query: dict[str, Any]) -> dict[str, Any]:

@@ -269,14 +269,16 @@ class VerticalSchema(ApiView):
         return record_schema(subject)
 
 
-def tagged(request: Request, told: dict[str, Any]) -> HttpResponse:
+def tagged(request: Request, content: dict[str, Any]) -> HttpResponse:
     """Answer with a tag of the content; a caller that has it already gets 304 and no body."""
-    body = FastJSONRenderer().render(told)
+    body = FastJSONRenderer().render(content)
     etag = f'"{xxhash.xxh3_128_hexdigest(body)}"'
     headers = {"ETag": etag, "Cache-Control": "private, no-cache"}
-    whole = HttpResponse(body, content_type=FastJSONRenderer.media_type, headers=headers)
-    asked = cast("HttpRequest", request)  # it hands on what the framework's own has
-    return cast("HttpResponse", get_conditional_response(asked, etag=etag, response=whole))
+    response = HttpResponse(body, content_type=FastJSONRenderer.media_type, headers=headers)
+    django_request = cast("HttpRequest", request)  # it hands on what the framework's own has
+    return cast(
+        "HttpResponse", get_conditional_response(django_request, etag=etag, response=response)
+    )
 
 
 def _wanted(request: Request, query: dict[str, Any]) -> RecordQuerySet:
@@ -284,9 +286,9 @@ def _wanted(request: Request, query: dict[str, Any]) -> RecordQuerySet:
     site = visible_site(request, query["site"]) if "site" in query else None
     records = Record.objects.all() if site else Record.objects.visible_to(caller_of(request))
     gone = query.get("gone")
-    asked = {name: query[name] for name in NARROWING if name in query}
+    filters = {name: query[name] for name in NARROWING if name in query}
     has_gone = "changed_since" in query if gone is None else gone
-    return narrowed(records, WantedRows(site=site, has_gone=has_gone, **asked))
+    return narrowed(records, WantedRows(site=site, has_gone=has_gone, **filters))
 
 
 def _page_of(
@@ -311,8 +313,8 @@ def _page_of(
     return {"results": rows, "next": following}
 
 
-def _names(asked: str) -> tuple[str, ...]:
-    names = tuple(dict.fromkeys(name.strip() for name in asked.split(",") if name.strip()))
+def _names(names_given: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(name.strip() for name in names_given.split(",") if name.strip()))
     unknown = [name for name in names if name not in NAMES]
     if unknown:
         raise ValidationError(

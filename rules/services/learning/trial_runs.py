@@ -93,7 +93,7 @@ class Trial:
 
     @property
     def n_run(self) -> int:
-        return sum(run.found is not None for run in self.runs)
+        return sum(run.values is not None for run in self.runs)
 
     @property
     def n_not_run(self) -> int:
@@ -110,7 +110,7 @@ class Run:
 
     snapshot: Snapshot
     annotated: Mapping[str, Values] | None  # None where nobody annotated the sample
-    found: Mapping[str, Values] | None = None
+    values: Mapping[str, Values] | None = None  # None where the rule failed on it
     reason: str = ""
     why: str = ""
 
@@ -134,7 +134,7 @@ def try_edit(cluster: Cluster, edit: HandEdit, *, runs: LimitedRuns | None = Non
     started = time.monotonic()
     with nullcontext(runs) if runs else borrowed_runs() as limited:
         tried = _run(rule, samples, started + MAX_SECONDS, limited)
-    pages = [ScoredPage(run.annotated, run.found) for run in tried]
+    pages = [ScoredPage(run.annotated, run.values) for run in tried]
     return Trial(
         cluster=cluster,
         vertical=vertical,
@@ -245,8 +245,8 @@ def _run(rule: RunnableRule, samples: SamplePages, until: float, limited: Limite
         if extracted is None:
             runs.append(Run(snapshot, annotated, reason="gone", why="its bytes are gone"))
             continue
-        found = None if extracted.reason else values_found(extracted)
-        runs.append(Run(snapshot, annotated, found, extracted.reason, extracted.detail))
+        values = None if extracted.reason else values_found(extracted)
+        runs.append(Run(snapshot, annotated, values, extracted.reason, extracted.detail))
         is_over = extracted.reason in {STOPPED, STYLESHEET_FAILED}
     return runs
 
@@ -258,7 +258,7 @@ def _extracted(snapshot: Snapshot, rule: RunnableRule, runs: LimitedRuns) -> Ext
 
 def _why_none_ran(runs: Sequence[Run]) -> str:
     """Return why a stylesheet cannot run at all; blank where it ran, was stopped, or there is no page."""
-    if any(run.found is not None for run in runs):
+    if any(run.values is not None for run in runs):
         return ""
     return next((run.why for run in runs if run.reason == STYLESHEET_FAILED), "")
 

@@ -70,14 +70,14 @@ def acceptance_request(
     if not columns:
         raise ValidationError("Choose at least one column.")
     known = table_at(snapshot, rank)
-    if known is None or not {one.column for one in columns} <= set(known.names):
+    if known is None or not {column.column for column in columns} <= set(known.names):
         raise ValidationError("The page has no such list any more. Open its table again.")
     check_vertical(VerticalPlan(vertical, tuple(_plans(columns, known))))
     site = snapshot.page.site
     params = {
         "snapshot": snapshot.pk,
         "rank": rank,
-        "columns": [list(astuple(one)) for one in columns],
+        "columns": [list(astuple(column)) for column in columns],
         "vertical": vertical,
         "publishes": publishes,
     }
@@ -96,22 +96,24 @@ def accept_list(run: JobRun) -> dict[str, Any]:
     """Annotate a page by its table, learn the rule and, if wished, publish it. Raises JobFailed."""
     params, actor = run.job.params, run.job.created_by
     snapshot = Snapshot.objects.select_related("page__site").filter(pk=params["snapshot"]).first()
-    columns = [ChosenColumn(*one) for one in params["columns"]]
+    columns = [ChosenColumn(*chosen_column) for chosen_column in params["columns"]]
     table = table_at(snapshot, params["rank"]) if snapshot else None
     if snapshot is None or table is None:
         raise JobFailed("the page or its list is gone meanwhile; paste its address again")
-    vertical = _kept_vertical(params["vertical"], columns, table, actor)
-    _tell(run, 1, "looking for the page's cluster")
+    vertical = _vertical_with_columns(params["vertical"], columns, table, actor)
+    _report_step(run, 1, "looking for the page's cluster")
     cluster = cluster_for(run, snapshot.page, vertical)
     assign_vertical(site=snapshot.page.site, cluster=cluster, vertical=vertical, actor=actor)
-    _tell(run, 2, "annotating the records")
+    _report_step(run, 2, "annotating the records")
     n_values, n_left = _annotate(run, snapshot, table, vertical, columns)
-    _tell(run, 3, "learning the rule")
+    _report_step(run, 3, "learning the rule")
     with run.kept_alive():
         rule = learn_rule(cluster=cluster, actor=actor)
-    _tell(run, 4, "comparing with the table")
+    _report_step(run, 4, "comparing with the table")
     n_records, n_different = compare(rule, snapshot, table, columns)
-    told = _published(rule, n_different, actor) if params["publishes"] else {"published": False}
+    publication = (
+        _published(rule, n_different, actor) if params["publishes"] else {"published": False}
+    )
     return {
         "cluster": cluster.name,
         "version": rule.version,
@@ -119,7 +121,7 @@ def accept_list(run: JobRun) -> dict[str, Any]:
         "values": n_values,
         "left_out": n_left,
         "different": n_different,
-        **told,
+        **publication,
     }
 
 
@@ -131,55 +133,60 @@ def compare(
 ) -> tuple[int, int]:
     """Return how many records a rule finds on the page, and how many cells are not as the table has them."""
     tree = read_tree(snapshot)
-    found = [] if tree is None else extract_tree(tree, snapshot.page.url, runnable(rule)).records
-    name_by_column = {one.column: one.name for one in columns}
+    records = [] if tree is None else extract_tree(tree, snapshot.page.url, runnable(rule)).records
+    name_by_column = {column.column: column.name for column in columns}
     wanted = [
         {name_by_column[name]: value for name, value in row.items() if name in name_by_column}
         for row in table.rows()
     ]
-    n_different = abs(len(found) - len(wanted)) * len(name_by_column)
-    for row, record in zip(wanted, found, strict=False):
+    n_different = abs(len(records) - len(wanted)) * len(name_by_column)
+    for row, record in zip(wanted, records, strict=False):
         n_different += sum(
             _plain(row.get(name)) != _plain(record.values.get(name))
             for name in name_by_column.values()
         )
-    return len(found), n_different
+    return len(records), n_different
 
 
 def _plain(value: str | list[str] | None) -> list[str]:
     """Return values by their words alone."""
-    several = value if isinstance(value, list) else [] if value is None else [value]
-    return [" ".join(one.split()) for one in several]
+    if value is None:
+        return []
+    texts = value if isinstance(value, list) else [value]
+    return [" ".join(text.split()) for text in texts]
 
 
-def _tell(run: JobRun, n_done: int, message: str) -> None:
+def _report_step(run: JobRun, n_done: int, message: str) -> None:
     run.renew(n_done=n_done, n_total=N_STEPS, message=message)
 
 
 def _plans(columns: Iterable[ChosenColumn], table: ListTable) -> list[AttributeType]:
     is_multi = {column.name: column.is_multi for column in table.columns}
-    return [AttributeType(one.name, one.type, is_multi=is_multi[one.column]) for one in columns]
+    return [
+        AttributeType(column.name, column.type, is_multi=is_multi[column.column])
+        for column in columns
+    ]
 
 
-def _kept_vertical(
+def _vertical_with_columns(
     name: str, columns: Sequence[ChosenColumn], table: ListTable, actor: User | None
 ) -> Vertical:
     """Return the vertical of this name with an attribute for each column; those that it has stay."""
     plans = _plans(columns, table)
     with transaction.atomic():
-        known = Vertical.objects.select_for_update().filter(name=name).first()
-        if known is None:
+        vertical = Vertical.objects.select_for_update().filter(name=name).first()
+        if vertical is None:
             return save_vertical(
                 name=name,
                 attributes=plans,
                 description="Made from the table of a list.",
                 actor=actor,
             )
-        kept = known.attribute_types()
-        names = {plan.name for plan in kept}
+        present = vertical.attribute_types()
+        names = {plan.name for plan in present}
         return save_vertical(
             name=name,
-            attributes=[*kept, *(plan for plan in plans if plan.name not in names)],
+            attributes=[*present, *(plan for plan in plans if plan.name not in names)],
             actor=actor,
         )
 
@@ -199,7 +206,7 @@ def _annotate(
     with run.kept_alive():
         marked = _Marked(read_texts(tree), table)
         marks: Marks = {None: [AnnotatedValue(record=record) for record in marked.records]}
-        marks |= {attributes[one.name]: marked.column(one.column) for one in columns}
+        marks |= {attributes[column.name]: marked.column(column.column) for column in columns}
     with transaction.atomic():
         run.renew()
         annotate_page(

@@ -43,18 +43,21 @@ def export_rules(
     learnt = {name: rule.definition for name, rule in published.rule_by_cluster.items()}
     bundle = Bundle(site.name, site.root_url, published.rules, learnt)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name[:100]}.") as made:
-        write_bundle(Path(made), bundle, list(fixtures_of(published)))
+    with tempfile.TemporaryDirectory(
+        dir=folder.parent, prefix=f".{folder.name[:100]}."
+    ) as new_name:
+        new_folder = Path(new_name)
+        write_bundle(new_folder, bundle, list(fixtures_of(published)))
         if form == "scrapy":
-            (Path(made) / "spider.py").write_text(
+            (new_folder / "spider.py").write_text(
                 spider_text(site.name, site.root_url), encoding="utf-8"
             )
-            (Path(made) / "page.py").write_text(
+            (new_folder / "page.py").write_text(
                 page_text(site.name, site.root_url), encoding="utf-8"
             )
         if form == "json":
-            _write_definitions(Path(made), learnt)
-        files = _move_into(Path(made), folder)
+            _write_definitions(new_folder, learnt)
+        files = _move_into(new_folder, folder)
     audit.record(
         actor=actor, action="rules.exported", subject=site.name, site=site, detail={"format": form}
     )
@@ -76,13 +79,13 @@ def _write_definitions(folder: Path, learnt: dict[str, object]) -> None:
         (folder / f"{name}.json").write_bytes(orjson.dumps(definition, option=orjson.OPT_INDENT_2))
 
 
-def _move_into(made: Path, folder: Path) -> list[Path]:
+def _move_into(new_folder: Path, folder: Path) -> list[Path]:
     """Move files into a folder, each in one step; fixtures of an earlier export are replaced."""
     folder.mkdir(exist_ok=True)
     shutil.rmtree(folder / "fixtures", ignore_errors=True)
     files = []
-    for path in sorted(made.rglob("*")):
-        target = folder / path.relative_to(made)
+    for path in sorted(new_folder.rglob("*")):
+        target = folder / path.relative_to(new_folder)
         if path.is_dir():
             target.mkdir(exist_ok=True)
         else:

@@ -131,7 +131,7 @@ def _as_texts(value: object) -> list[str] | None:
     """Return a value as a list: an attribute may have had one value once and several now."""
     if value is None:
         return None
-    return [str(one) for one in value] if isinstance(value, list) else [str(value)]
+    return [str(item) for item in value] if isinstance(value, list) else [str(value)]
 
 
 def _as_text(value: object) -> str | None:

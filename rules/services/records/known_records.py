@@ -54,8 +54,8 @@ def known_from_records(
     for record in _of_same_thing(things, snapshot, attributes, titles, heading):
         why = f"is known of the same thing at {record.site.name}"
         # Its titles are what the page was recognised by: they say nothing new.
-        others = [name for name in names if name not in titles]
-        _add(known, _Source(record.values, why, SAME_THING), others)
+        names_besides_titles = [name for name in names if name not in titles]
+        _add(known, _Source(record.values, why, SAME_THING), names_besides_titles)
     return dict(known)
 
 
@@ -94,10 +94,12 @@ def _pages_of_same_url(snapshot: Snapshot) -> list[Page]:
     host = urlsplit(snapshot.page.url).hostname or ""
     sites = Site.objects.annotate(hosts=Cast("extra_hosts", TextField()))
     sites = sites.filter(Q(root_url__contains=f"//{host}") | Q(hosts__contains=f'"{host}"'))
-    others = list(sites.exclude(pk=snapshot.page.site_id).values_list("pk", flat=True)[:MAX_SITES])
-    if not others:
+    other_sites = list(
+        sites.exclude(pk=snapshot.page.site_id).values_list("pk", flat=True)[:MAX_SITES]
+    )
+    if not other_sites:
         return []
-    pages = Page.objects.filter(site__in=others, url_hash=snapshot.page.url_hash)
+    pages = Page.objects.filter(site__in=other_sites, url_hash=snapshot.page.url_hash)
     return list(pages.select_related("site")[:MAX_RECORDS])
 
 
@@ -111,8 +113,8 @@ def _of_same_thing(
     """Return the records of other pages, of the same vertical and changed lately, that bear a page's name."""
     if not heading or not titles:
         return []
-    others = things.filter(rule__vertical=attributes[0].vertical_id)
-    lately = others.order_by("-change_number").values("pk")[:MAX_CHANGED_LATELY]
+    records_of_vertical = things.filter(rule__vertical=attributes[0].vertical_id)
+    lately = records_of_vertical.order_by("-change_number").values("pk")[:MAX_CHANGED_LATELY]
     named = Q()
     for n, _ in enumerate(sorted(titles)):
         named |= Q(**{f"title_{n}": heading[:MAX_NAME_CHARS]})

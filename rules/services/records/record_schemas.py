@@ -41,13 +41,16 @@ def record_schema(vertical: Vertical) -> dict[str, Any]:
         "properties": {
             "url": {"type": "string", "format": "uri"},
             "values": _object(
-                {one.name: _listed(one, TEXT) for one in attributes}, "As displayed."
+                {attribute.name: _listed(attribute, TEXT) for attribute in attributes},
+                "As displayed.",
             ),
             "normalized": _object(
                 {
-                    one.name: _listed(one, _or_none(one, NORMALISED[one.type]))
-                    for one in attributes
-                    if one.type in NORMALISED
+                    attribute.name: _listed(
+                        attribute, _or_none(attribute, NORMALISED[attribute.type])
+                    )
+                    for attribute in attributes
+                    if attribute.type in NORMALISED
                 },
                 "By the type of the attribute; a value that cannot be read has none.",
             ),

@@ -132,8 +132,8 @@ def _given(names: Iterable[str], source: str) -> str:
     return ", ".join(f'"{name}" = {source}."{name}"' for name in names)
 
 
-def _distinct(names: Sequence[str], one: str, other: str) -> str:
-    return f"({_listed(names, f'{one}.')}) IS DISTINCT FROM ({_listed(names, f'{other}.')})"
+def _distinct(names: Sequence[str], table: str, other_table: str) -> str:
+    return f"({_listed(names, f'{table}.')}) IS DISTINCT FROM ({_listed(names, f'{other_table}.')})"
 
 
 _TYPES: Final = {"key": "varchar(200)", "index": "integer", "least_confidence": "double precision"}

@@ -98,17 +98,22 @@ def figures_of(trial: Trial, base: Rule | None) -> list[dict[str, Any]]:
     before = root_of(base) if base else None
     if before is not None:
         unchanged = same_templates(before, read_stylesheet(trial.stylesheet.encode()), names)
-    kept = {one["attribute"]: one for one in base.figures} if base else {}
-    learnt = (
-        {one["attribute"]: one for one in base.definition.get("attributes", [])} if base else {}
-    )
+    base_figures: dict[str, dict[str, Any]] = {}
+    learnt: dict[str, dict[str, Any]] = {}
+    if base is not None:
+        base_figures = {figure["attribute"]: figure for figure in base.figures}
+        learnt = {form["attribute"]: form for form in base.definition.get("attributes", [])}
     figures = []
     for score in trial.scores:
         figure = {"kind": BY_HAND, "xpath": "", "distance": 0} | _measured(trial, score)
-        if score.name in unchanged and score.name in kept:
-            was = kept[score.name]
-            ways = was.get("ways") or learnt.get(score.name, {}).get("alternatives", [])
-            figure |= {name: was[name] for name in ("kind", "xpath", "distance") if name in was}
+        if score.name in unchanged and score.name in base_figures:
+            base_figure = base_figures[score.name]
+            ways = base_figure.get("ways") or learnt.get(score.name, {}).get("alternatives", [])
+            figure |= {
+                name: base_figure[name]
+                for name in ("kind", "xpath", "distance")
+                if name in base_figure
+            }
             figure["ways"] = [_way(way["xpath"], way.get("selection")) for way in ways]
         elif score.name in trial.xpaths:
             written = trial.xpaths[score.name]
@@ -135,6 +140,6 @@ def _measured(trial: Trial, score: AttributeScore) -> dict[str, Any]:
         "missing_on": [
             run.snapshot.page.url
             for run in trial.runs
-            if not (run.found and run.found.get(score.name))
+            if not (run.values and run.values.get(score.name))
         ],
     }

@@ -177,12 +177,12 @@ def changed_constant_fields(rule: Rule) -> list[str]:
     if impact is None or impact.finished_at is None or is_outdated(impact):
         return []
     counts = impact.figures.get("counts", {})
-    told = []
+    sentences = []
     for attribute in rule.attributes:
         row = counts.get(attribute.name, {})
         n = row.get(CHANGED, 0) + row.get(LOST, 0)
         if attribute.is_constant and n:
-            told.append(
+            sentences.append(
                 f"{attribute.name} changes in {n:,} record{'' if n == 1 else 's'} of stored pages"
             )
-    return told
+    return sentences

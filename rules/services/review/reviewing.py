@@ -102,12 +102,12 @@ def why_not(rule: Rule, actor: User) -> str:
     if rule.state == Rule.State.RETIRED or author_of(rule) != actor:
         return ""
     policy = policy_of(site).publishing
-    others = people_who_publish(site).exclude(pk=actor.pk)
+    other_publishers = people_who_publish(site).exclude(pk=actor.pk)
     if policy == Publishing.ANYBODY or (
-        policy == Publishing.WHERE_POSSIBLE and not others.exists()
+        policy == Publishing.WHERE_POSSIBLE and not other_publishers.exists()
     ):
         return ""
-    names = ", ".join(str(person) for person in others[:3])
+    names = ", ".join(str(person) for person in other_publishers[:3])
     return f"You are the author of {rule}, and {site.name} asks for a second person. " + (
         f"It can be published by {names}." if names else "Nobody else may publish there yet."
     )

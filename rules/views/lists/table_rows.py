@@ -80,7 +80,7 @@ def type_of(column: ListColumn) -> str:
     """Return the type that the values of a column look like."""
     if column.kind in TYPES:
         return TYPES[column.kind]
-    kind = type_of_most([value for found in column.values for value in found])
+    kind = type_of_most([value for cell_values in column.values for value in cell_values])
     return kind if kind in Attribute.Type.values else Attribute.Type.TEXT
 
 
@@ -88,8 +88,8 @@ def free_vertical_name(page: Page) -> str:
     """Return a name for the vertical of a list that no vertical has."""
     steps = [step for step in urlsplit(page.url).path.split("/") if step]
     last = steps[-1].partition(".")[0] if steps else page.site.name
-    taken = set(Vertical.objects.values_list("name", flat=True))
-    return _free(as_attribute_name(last), taken)
+    names_in_use = set(Vertical.objects.values_list("name", flat=True))
+    return _free(as_attribute_name(last), names_in_use)
 
 
 def as_attribute_name(text: str) -> str:
@@ -103,9 +103,12 @@ def as_attribute_name(text: str) -> str:
     return f"_{name}" if name[0].isdigit() else name
 
 
-def _free(name: str, taken: set[str]) -> str:
-    return next(
-        one
-        for n in count(1)
-        if (one := name if n == 1 else f"{name[: MAX_CELL_CHARS - 4]}_{n}") not in taken
-    )
+def _free(name: str, names_in_use: set[str]) -> str:
+    """Return the name, or the first of name_2, name_3 ... that is not in use."""
+    if name not in names_in_use:
+        return name
+    for n in count(2):
+        numbered = f"{name[: MAX_CELL_CHARS - 4]}_{n}"
+        if numbered not in names_in_use:
+            break
+    return numbered

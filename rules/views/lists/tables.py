@@ -109,7 +109,7 @@ def page_table(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "job": job,
         "images": images,
         "is_live": job is not None or images is not None,
-        "has_images": table is not None and any(one.kind == "image" for one in table.columns),
+        "has_images": table is not None and any(column.kind == "image" for column in table.columns),
         "assets": SnapshotAssets.objects.filter(snapshot=snapshot).first(),
         "last_crawl": pasted_lists.last_whole_crawl(page),
         "can_edit": user.has_role(Role.EDITOR, page.site),
@@ -151,7 +151,8 @@ def crawl_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     page = _page(name, pk)
     form = WholeListForm(request.POST)
     if not form.is_valid():
-        messages.error(request, " ".join(str(one) for told in form.errors.values() for one in told))
+        problems = [problem for field_errors in form.errors.values() for problem in field_errors]
+        messages.error(request, " ".join(map(str, problems)))
         return redirect(_table_address(request, page))
     try:
         job = pasted_lists.crawl_whole_list(page=page, actor=user_of(request), **form.cleaned_data)
@@ -173,7 +174,7 @@ def crawl_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:
 def accept_list(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Choose the columns that become attributes, and let a job learn the rule."""
     page = _page(name, pk)
-    snapshot = _asked_snapshot(request, page)
+    snapshot = _shown_snapshot(request, page)
     table = _asked_or_best_table(snapshot, request.GET.get("list"))
     can_publish = user_of(request).has_role(Role.REVIEWER, page.site)
     initial = {
@@ -212,7 +213,7 @@ def _requested(
 ) -> Job | None:
     """Ask for the rule; what is wrong is told by the form, and nothing comes back."""
     entered = form.cleaned_data
-    taken = [row for row in columns.cleaned_data if row.get("takes")]
+    column_choices = [row for row in columns.cleaned_data if row.get("takes")]
     try:
         return enqueue(
             accepting_lists.acceptance_request(
@@ -220,7 +221,7 @@ def _requested(
                 rank=table.rank,
                 columns=[
                     accepting_lists.ChosenColumn(row["column"], row["name"], row["type"])
-                    for row in taken
+                    for row in column_choices
                 ],
                 vertical=entered["vertical"],
                 publishes=entered["publishes"],
@@ -244,13 +245,13 @@ def _result_of(request: HttpRequest, job: Job) -> str:
         return reverse("page_table", args=[name, result["page"]]) if result.get("page") else ""
     if not result.get("cluster"):
         return ""
-    told = f"The rule finds {result['records']:,} records on the page."
+    message = f"The rule finds {result['records']:,} records on the page."
     if result.get("published"):
-        tell(request, f"{told} It is published.")
+        tell(request, f"{message} It is published.")
     elif result.get("why"):
-        messages.info(request, f"{told} {result['why']}")
+        messages.info(request, f"{message} {result['why']}")
     else:
-        tell(request, f"{told} It is a draft.")
+        tell(request, f"{message} It is a draft.")
     return f"{reverse('rule', args=[name, result['cluster']])}?version={result['version']}"
 
 
@@ -272,19 +273,19 @@ def _snapshot(page: Page) -> Snapshot:
     return snapshot
 
 
-def _asked_snapshot(request: HttpRequest, page: Page) -> Snapshot:
+def _shown_snapshot(request: HttpRequest, page: Page) -> Snapshot:
     """Return the snapshot that the person saw, by default the latest one."""
-    asked = request.POST.get("snapshot", "")
-    if not (asked.isdecimal() and len(asked) < 16):
+    snapshot_pk = request.POST.get("snapshot", "")
+    if not (snapshot_pk.isdecimal() and len(snapshot_pk) < 16):
         return _snapshot(page)
-    snapshot: Snapshot = get_object_or_404(Snapshot, page=page, pk=int(asked))
+    snapshot: Snapshot = get_object_or_404(Snapshot, page=page, pk=int(snapshot_pk))
     snapshot.page = page
     return snapshot
 
 
-def _asked_or_best_table(snapshot: Snapshot, asked: str | None) -> ListTable:
+def _asked_or_best_table(snapshot: Snapshot, rank: str | None) -> ListTable:
     """Return the list of the asked rank, else the best one; 404 where the page has none."""
-    table = table_ranked(shown_tables(snapshot), asked)
+    table = table_ranked(shown_tables(snapshot), rank)
     if table is None:
         raise Http404("No list of records is found on this page.")
     return table

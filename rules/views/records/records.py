@@ -68,14 +68,13 @@ def records(request: HttpRequest, name: str) -> HttpResponse:
     clusters = list(
         Cluster.objects.filter(site=site, records__isnull=False).distinct().order_by("title")
     )
-    cluster = choice_of(request, "cluster", [one.name for one in clusters])
+    cluster = choice_of(request, "cluster", [known_cluster.name for known_cluster in clusters])
     state = choice_of(request, "state", [value for value, _ in STATES])
     sort = choice_of(request, "sort", ORDERS, "-changed")
     query = words(request)
-    found = _of_state(
-        narrowed(Record.objects.filter(site=site), _wanted(cluster, query, state)), state
-    )
-    page = list_part(request, found.select_related("page", "cluster", "rule"), order=ORDERS[sort])
+    shown = narrowed(Record.objects.filter(site=site), _wanted(cluster, query, state))
+    shown = _of_state(shown, state)
+    page = list_part(request, shown.select_related("page", "cluster", "rule"), order=ORDERS[sort])
     attributes = _attributes(site, cluster, page.rows)
     context = allowed(request, site) | {
         "query": query,
@@ -87,7 +86,8 @@ def records(request: HttpRequest, name: str) -> HttpResponse:
         "page": page,
         "attributes": attributes,
         "lines": [
-            RecordLine(row, [row.values.get(one) for one in attributes]) for row in page.rows
+            RecordLine(row, [row.values.get(attribute) for attribute in attributes])
+            for row in page.rows
         ],
         "is_narrowed": bool(query or cluster or state),
         "without": _without_record(site),
@@ -119,9 +119,9 @@ def download_records(request: HttpRequest, name: str) -> StreamingHttpResponse:
     form = choice_of(request, "format", file_formats.MEDIA_TYPES, file_formats.JSON_LINES)
     state = choice_of(request, "state", [value for value, _ in STATES])
     cluster = request.GET.get("cluster", "").replace("\0", "")
-    found = narrowed(Record.objects.filter(site=site), _wanted(cluster, words(request), state))
+    shown = narrowed(Record.objects.filter(site=site), _wanted(cluster, words(request), state))
     return StreamingHttpResponse(
-        record_exports.export_parts(_of_state(found, state), form),
+        record_exports.export_parts(_of_state(shown, state), form),
         content_type=file_formats.MEDIA_TYPES[form],
         headers={"Content-Disposition": f'attachment; filename="{name}-records.{form}"'},
     )
@@ -131,10 +131,10 @@ def download_records(request: HttpRequest, name: str) -> StreamingHttpResponse:
 @require_GET
 def record_file(_request: HttpRequest, name: str, pk: int) -> FileResponse:
     """Hand out the file that an export of records made."""
-    made = get_object_or_404(
+    job = get_object_or_404(
         Job, pk=pk, site__name=name, task=record_exports.EXPORT_RECORDS.task, state=Job.State.DONE
     )
-    file = str((made.result or {}).get("file", ""))
+    file = str((job.result or {}).get("file", ""))
     path = settings.EXPORT_DIR / file
     if not file or "/" in file or not path.is_file():
         raise Http404("The file of this job is not there any more. Export the records again.")
@@ -173,16 +173,19 @@ def value_rows(shown: Record) -> list[ValueRow]:
 
 
 def _several(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
+    if value is None:
+        return []
+    return value if isinstance(value, list) else [value]
 
 
 def _history(shown: Record, versions: Iterable[Any]) -> list[Before]:
     """Return what a record was, the newest first, each with what came after."""
-    told, after = [], shown.values
+    earlier = []
+    after = shown.values
     for version in versions:
-        told.append(Before(version, _changes(version.values, after)))
+        earlier.append(Before(version, _changes(version.values, after)))
         after = version.values
-    return told
+    return earlier
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
@@ -198,12 +201,12 @@ def _wanted(cluster: str, query: str, state: str) -> WantedRows:
     return WantedRows(cluster=cluster, text=query, has_gone=state in {"gone", "all"})
 
 
-def _of_state(found: RecordQuerySet, state: str) -> RecordQuerySet:
+def _of_state(queryset: RecordQuerySet, state: str) -> RecordQuerySet:
     if state == "unsure":
-        return found.filter(least_confidence__lt=SURE_FROM)
+        return queryset.filter(least_confidence__lt=SURE_FROM)
     if state == "failed":
-        return found.exclude(failed={})
-    return found.filter(gone_at__isnull=False) if state == "gone" else found
+        return queryset.exclude(failed={})
+    return queryset.filter(gone_at__isnull=False) if state == "gone" else queryset
 
 
 def _attributes(site: Site, cluster: str, rows: Iterable[Record]) -> list[str]:
@@ -212,15 +215,15 @@ def _attributes(site: Site, cluster: str, rows: Iterable[Record]) -> list[str]:
     schemas = (rules.filter(cluster__name=cluster) if cluster else rules).values_list(
         "schema", flat=True
     )
-    known = dict.fromkeys(one["name"] for schema in schemas for one in schema)
+    known = dict.fromkeys(attribute["name"] for schema in schemas for attribute in schema)
     present = dict.fromkeys(name for row in rows for name in row.values)
-    return [*(name for name in known if name in present), *(n for n in present if n not in known)][
-        :ATTRIBUTES_SHOWN
-    ]
+    names = [name for name in known if name in present]
+    names += [name for name in present if name not in known]
+    return names[:ATTRIBUTES_SHOWN]
 
 
 def _without_record(site: Site) -> list[tuple[str, int]]:
     """Return why how many pages have no record, the most frequent reason first."""
     without = Extraction.objects.filter(site=site, n_records=0).exclude(reason="")
     counted = without.order_by().values_list("reason").annotate(n=Count("pk"))
-    return sorted(counted, key=lambda one: -one[1])
+    return sorted(counted, key=lambda reason_and_n: -reason_and_n[1])

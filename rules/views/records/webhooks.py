@@ -64,7 +64,7 @@ def webhook(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     """Show the messages to an address, the newest first."""
     shown = _webhook(name, pk)
     page = list_part(request, Delivery.objects.filter(webhook=shown), order=["-id"])
-    is_live = any(one.state == Delivery.State.DUE for one in page.rows)
+    is_live = any(delivery.state == Delivery.State.DUE for delivery in page.rows)
     context = {"site": shown.site, "webhook": shown, "page": page, "is_live": is_live}
     return render(request, "rules/records/webhook.html", context)
 

@@ -21,7 +21,7 @@ from rules.services.review.judging import validity_so_far
 
 N_KEYS = 9  # attributes that have a key of their own
 VALUES_SHOWN = 12  # of one attribute on a page of several records
-MOST_MARKS = 300
+MAX_MARKS = 300
 
 
 class JudgedValue(NamedTuple):
@@ -65,16 +65,16 @@ class JudgedExample(NamedTuple):
     url: str
     page: int
     kind: str
-    was: Sequence[TextPiece]
-    now: Sequence[TextPiece]
+    old: Sequence[TextPiece]
+    new: Sequence[TextPiece]
 
 
 class ChangedRule(NamedTuple):
     """How an attribute is found before and after."""
 
     name: str
-    was: str
-    now: str
+    old: str
+    new: str
 
 
 def judging(review: Review, at: int | None) -> dict[str, Any]:
@@ -113,9 +113,15 @@ def figures_of(validity: Validity) -> dict[str, Any]:
         "n_wanted": MAX_JUDGED,
         "scores": [
             JudgedAttribute(
-                name, one.right, one.wrong, one.missed, one.precision, one.recall, one.is_valid
+                name,
+                judgement.right,
+                judgement.wrong,
+                judgement.missed,
+                judgement.precision,
+                judgement.recall,
+                judgement.is_valid,
             )
-            for name, one in validity.attributes.items()
+            for name, judgement in validity.attributes.items()
         ],
     }
 
@@ -125,15 +131,15 @@ def judged_values(page: JudgedPage, guessed: Collection[str] = ()) -> list[Judge
     records = [line.values for line in page.lines if line.values]
     rows = []
     for number, attribute in enumerate(page.review.rule.attributes, 1):
-        found = [
+        values = [
             record[attribute.name] for record in records if record.get(attribute.name) is not None
         ]
         rows.append(
             JudgedValue(
                 name=attribute.name,
                 key=str(number) if number <= N_KEYS else "",
-                values=found[:VALUES_SHOWN],
-                n_more=max(0, len(found) - VALUES_SHOWN),
+                values=values[:VALUES_SHOWN],
+                n_more=max(0, len(values) - VALUES_SHOWN),
                 is_marked=attribute.name in page.marked,
                 is_mandatory=attribute.is_mandatory,
                 is_guessed=attribute.name in guessed,
@@ -145,33 +151,36 @@ def judged_values(page: JudgedPage, guessed: Collection[str] = ()) -> list[Judge
 class Places(NamedTuple):
     """Where the values of a page stand: attributes and XPaths."""
 
-    told: list[tuple[str, str]]  # by the stylesheet
+    emitted: list[tuple[str, str]]  # by the stylesheet
     guessed: list[tuple[str, str]]  # found by their texts
 
 
 def places_on(page: JudgedPage) -> Places:
     """Return where the values of a page stand; by their texts where the stylesheet does not tell it."""
-    told = [(name, path) for line in page.lines for name, path in _paths(line.nodes)]
-    names = {name for name, _ in told}
-    untold: dict[str, list[str]] = {}
+    emitted = [(name, path) for line in page.lines for name, path in _paths(line.nodes)]
+    names = {name for name, _ in emitted}
+    not_emitted: dict[str, list[str]] = {}
     for line in page.lines:
         for name, value in line.values.items():
             if name not in names:
-                untold.setdefault(name, []).extend(value if isinstance(value, list) else [value])
+                not_emitted.setdefault(name, []).extend(
+                    value if isinstance(value, list) else [value]
+                )
     try:
-        texts = read_page(page.snapshot).texts if untold else None
+        texts = read_page(page.snapshot).texts if not_emitted else None
     except PageUnfit:
         texts = None
     if texts is None:
-        return Places(told, [])
+        return Places(emitted, [])
     return Places(
-        told, [(name, path) for name in untold for path in nodes_showing(texts, untold[name])]
+        emitted,
+        [(name, path) for name in not_emitted for path in nodes_showing(texts, not_emitted[name])],
     )
 
 
 def marks_of(page: JudgedPage, places: Places) -> str:
     """Return where the values of a page stand, as the frame draws them."""
-    marks = marks_at(page.snapshot, [*places.told, *places.guessed])
+    marks = marks_at(page.snapshot, [*places.emitted, *places.guessed])
     guessed = {name for name, _ in places.guessed}
     for mark in marks:
         if mark["label"] in guessed:
@@ -187,10 +196,10 @@ def marks_at(
         shown = read_page(snapshot)
     except PageUnfit:
         return []
-    found = [(name, _number_at(shown, path)) for name, path in list(nodes)[:MOST_MARKS]]
+    numbers = [(name, _number_at(shown, path)) for name, path in list(nodes)[:MAX_MARKS]]
     return [
-        {"id": f"{name}-{place}", "kind": kind, "number": number, "text": None, "label": name}
-        for place, (name, number) in enumerate(found)
+        {"id": f"{name}-{index}", "kind": kind, "number": number, "text": None, "label": name}
+        for index, (name, number) in enumerate(numbers)
         if number is not None
     ]
 
@@ -205,10 +214,10 @@ def _paths(nodes: Mapping[str, str | list[str]]) -> list[tuple[str, str]]:
 
 def _number_at(page: NumberedPage, path: str) -> int | None:
     try:
-        found = select_nodes(page.texts.tree, path)
+        nodes = select_nodes(page.texts.tree, path)
     except AnchorProblem:
         return None
-    return page.number_of(found[0].element) if found else None
+    return page.number_of(nodes[0].element) if nodes else None
 
 
 def _beside(pages: Sequence[JudgedPage], shown: JudgedPage | None, step: int) -> JudgedPage | None:
@@ -235,13 +244,13 @@ def impact_rows(impact: Impact) -> list[FieldImpact]:
 
 def examples_of(impact: Impact, attribute: str, kind: str) -> list[JudgedExample]:
     """Return the kept examples of one kind of change."""
-    kept = [one for one in impact.examples if one["attribute"] == attribute and one["kind"] == kind]
-    return [
-        JudgedExample(
-            one["url"], one["page"], one["kind"], *differences(_text(one["was"]), _text(one["now"]))
-        )
-        for one in kept
-    ]
+    examples = []
+    for example in impact.examples:
+        if example["attribute"] != attribute or example["kind"] != kind:
+            continue
+        old, new = differences(_text(example["was"]), _text(example["now"]))
+        examples.append(JudgedExample(example["url"], example["page"], kind, old, new))
+    return examples
 
 
 def _text(value: Any) -> str:
@@ -250,17 +259,21 @@ def _text(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, dict):
-        return "\n".join(f"{name}: {_text(one)}" for name, one in value.items())
+        return "\n".join(f"{name}: {_text(item)}" for name, item in value.items())
     return ", ".join(map(_text, value)) if isinstance(value, list) else str(value)
 
 
 def changed_rules(before: Rule | None, rule: Rule) -> list[ChangedRule]:
     """Return the attributes that two versions find in different ways."""
-    was = {one["attribute"]: one.get("xpath") or "" for one in before.figures} if before else {}
-    now = {one["attribute"]: one.get("xpath") or "" for one in rule.figures}
-    names = list(dict.fromkeys([*now, *was]))
-    return [
-        ChangedRule(name, was.get(name, ""), now.get(name, ""))
-        for name in names
-        if was.get(name, "") != now.get(name, "")
-    ]
+    old_xpaths = _xpath_by_attribute(before) if before else {}
+    new_xpaths = _xpath_by_attribute(rule)
+    changed = []
+    for name in dict.fromkeys([*new_xpaths, *old_xpaths]):
+        old, new = old_xpaths.get(name, ""), new_xpaths.get(name, "")
+        if old != new:
+            changed.append(ChangedRule(name, old, new))
+    return changed
+
+
+def _xpath_by_attribute(rule: Rule) -> dict[str, str]:
+    return {figure["attribute"]: figure.get("xpath") or "" for figure in rule.figures}

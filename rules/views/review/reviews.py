@@ -34,7 +34,7 @@ from vertex.core.views.lists import list_part
 from vertex.core.views.toasts import tell
 
 ENDED_SHOWN = 10
-LONGEST_NUMBER = 4  # digits
+MAX_NUMBER_DIGITS = 4
 
 
 @needs_role(Role.VIEWER)
@@ -48,7 +48,7 @@ def review(request: HttpRequest) -> HttpResponse:
     judged = Count("pages", filter=~Q(pages__verdict=""))
     waiting = visible.open().annotate(n_pages=Count("pages"), n_judged=judged)
     page = list_part(request, waiting, order=["proposed_at", "id"])
-    rules = [one.rule_id for one in page.rows]
+    rules = [review_row.rule_id for review_row in page.rows]
     impacts: dict[int, Impact] = {}
     for impact in (
         Impact.objects.filter(rule__in=rules).select_related("job", "rule").order_by("pk")
@@ -58,8 +58,12 @@ def review(request: HttpRequest) -> HttpResponse:
     context = {
         "page": page,
         "lines": [
-            (one, _line_of_impact(impacts.get(one.rule_id)), why_not(one.rule, user))
-            for one in page.rows
+            (
+                review_row,
+                _line_of_impact(impacts.get(review_row.rule_id)),
+                why_not(review_row.rule, user),
+            )
+            for review_row in page.rows
         ],
         "ended": visible.exclude(outcome="").order_by("-decided_at")[:ENDED_SHOWN],
         "n_disagreements": SecondAnnotation.objects.disagreeing()
@@ -185,23 +189,23 @@ def _next_open(page: JudgedPage) -> int | None:
 def impact(request: HttpRequest, name: str, cluster_name: str, version: int) -> HttpResponse:
     """Show examples of what publishing a version would change."""
     rule = rule_at(name, cluster_name, version)
-    found = latest_impact(rule)
-    if found is None:
+    comparison = latest_impact(rule)
+    if comparison is None:
         raise Http404(f"{rule} was not compared yet.")
-    rows = impact_rows(found)
+    rows = impact_rows(comparison)
     attribute, kind = request.GET.get("attribute", ""), request.GET.get("kind", "changed")
     row = next((row for row in rows if row.name == attribute), rows[0])
     kind = kind if kind in KINDS and kind != SAME else "changed"
     context = allowed(request, rule.cluster.site) | {
         "cluster": rule.cluster,
         "rule": rule,
-        "impact": found,
+        "impact": comparison,
         "rows": rows,
         "row": row,
         "kind": kind,
         "n_in_all": getattr(row, kind),
-        "examples": examples_of(found, row.name, kind),
-        "is_outdated": is_outdated(found),
+        "examples": examples_of(comparison, row.name, kind),
+        "is_outdated": is_outdated(comparison),
     }
     return render(request, "rules/review/impact.html", context)
 
@@ -237,6 +241,6 @@ def address_of(rule: Rule) -> str:
 def _number(written: str) -> int | None:
     return (
         int(written)
-        if written.isascii() and written.isdecimal() and len(written) <= LONGEST_NUMBER
+        if written.isascii() and written.isdecimal() and len(written) <= MAX_NUMBER_DIGITS
         else None
     )
