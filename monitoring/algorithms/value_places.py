@@ -151,12 +151,14 @@ class ValueIndex(PageIndex):
     def _parts(self, _kind: str, value: str) -> Iterator[ValuePlace]:
         for node in self.nodes:
             text = self.texts.text_of(node)
-            if value in text and len(text) > len(value) and (stretch := locate(text, value)):
-                start, end = stretch
-                if not is_within_word(text, start) and not is_within_word(text, end):
-                    yield self._text_place(
-                        node, text[start:end], is_whole=False, prefix=text[:start]
-                    )
+            if value not in text or len(text) <= len(value):
+                continue
+            stretch = locate(text, value)
+            if stretch is None:
+                continue
+            start, end = stretch
+            if not is_within_word(text, start) and not is_within_word(text, end):
+                yield self._text_place(node, text[start:end], is_whole=False, prefix=text[:start])
 
     def _attributes(self, _kind: str, value: str) -> Iterator[ValuePlace]:
         for element, name, held in self._held(TEXT_ATTRIBUTES):

@@ -353,12 +353,11 @@ def _parts_of_texts(page: PageTexts, text: str) -> list[PageNode]:
 
 def _unseen_values(page: PageTexts, text: str) -> list[PageNode]:
     """Return the attributes whose value is the text, and the texts of the head that are."""
-    attributes = [
-        PageNode(element, name=str(name))
-        for element in page.tree.iter("*")
-        for name, value in element.attrib.items()
-        if len(value) >= len(text) and displayed(str(value)) == text
-    ]
+    attributes = []
+    for element in page.tree.iter("*"):
+        for name, value in element.attrib.items():
+            if len(value) >= len(text) and displayed(str(value)) == text:
+                attributes.append(PageNode(element, name=str(name)))
     head = [_node_of(node) for node in page.nodes if node.is_in_head and page.text_of(node) == text]
     return attributes + head
 

@@ -120,13 +120,11 @@ def select_nodes(tree: _Element, xpath: str) -> list[PageNode]:
             PageNode(element, name=path.name) for element in elements if path.name in element.attrib
         ]
     if path.is_text:
-        numbers = [(element, range(1, count_texts(element) + 1)) for element in elements]
-        return [
-            PageNode(element, number)
-            for element, all_numbers in numbers
-            for number in all_numbers
-            if path.number in {None, number}
-        ]
+        nodes = []
+        for element in elements:
+            numbers = range(1, count_texts(element) + 1)
+            nodes += [PageNode(element, n) for n in numbers if path.number in {None, n}]
+        return nodes
     return [PageNode(element) for element in elements]
 
 

@@ -175,12 +175,10 @@ def _settle_alerts(check: Check, tested: Sequence[TestedCluster]) -> None:
         clusters=[cluster.watched.name for cluster in tested if cluster.verdict.warnings],
         check=check,
     )
-    suspected = [
-        (cluster.watched.name, suspicion)
-        for cluster in tested
-        for suspicion in cluster.suspicions
-        if suspicion.is_alert
-    ]
+    suspected = []
+    for cluster in tested:
+        raised = [suspicion for suspicion in cluster.suspicions if suspicion.is_alert]
+        suspected += [(cluster.watched.name, suspicion) for suspicion in raised]
     settle_alert(
         site=site,
         kind=kinds.IMPLAUSIBLE,

@@ -93,12 +93,11 @@ def _name_groups(
     page_by_url, cluster_by_page = {}, {}
     for url, page, cluster in rows.iterator(chunk_size=ROWS_PER_FETCH):
         page_by_url[url], cluster_by_page[page] = page, cluster
-    group_by_page = {
-        page_by_url[url]: group
-        for group, urls in groups.items()
-        for url in urls
-        if url in page_by_url
-    }
+    group_by_page = {}
+    for group, urls in groups.items():
+        for url in urls:
+            if url in page_by_url:
+                group_by_page[page_by_url[url]] = group
     successors = find_successors(cluster_by_page, group_by_page)
     name_by_cluster = dict(Cluster.objects.filter(site=site).values_list("pk", "name"))
     names_in_use = used_names(site)

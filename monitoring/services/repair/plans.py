@@ -218,12 +218,12 @@ def evidence_json(plan: RepairPlan) -> dict[str, Any]:
     if plan.relearnt is None:
         return {}
     return {
-        page.url: {name: _found_json(values) for name, values in page.values.items()}
+        page.url: {name: _values_json(values) for name, values in page.values.items()}
         for page in plan.relearnt.annotated
     }
 
 
-def _found_json(values: Iterable[FoundValue]) -> list[dict[str, Any]]:
+def _values_json(values: Iterable[FoundValue]) -> list[dict[str, Any]]:
     return [
         {
             "xpath": value.place.xpath,
