@@ -135,16 +135,11 @@ def compare(
     tree = read_tree(snapshot)
     records = [] if tree is None else extract_tree(tree, snapshot.page.url, runnable(rule)).records
     name_by_column = {column.column: column.name for column in columns}
-    wanted = [
-        {name_by_column[name]: value for name, value in row.items() if name in name_by_column}
-        for row in table.rows()
-    ]
-    n_different = abs(len(records) - len(wanted)) * len(name_by_column)
-    for row, record in zip(wanted, records, strict=False):
-        n_different += sum(
-            _plain(row.get(name)) != _plain(record.values.get(name))
-            for name in name_by_column.values()
-        )
+    rows = list(table.rows())
+    n_different = abs(len(records) - len(rows)) * len(name_by_column)
+    for row, record in zip(rows, records, strict=False):
+        for column, name in name_by_column.items():
+            n_different += _plain(row.get(column)) != _plain(record.values.get(name))
     return len(records), n_different
 
 

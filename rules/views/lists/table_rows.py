@@ -45,18 +45,19 @@ def table_rows(
     """Return the cells of the first records, with the images that are stored."""
     address_of = files_of(snapshot, now=now).address_of
 
-    def shown(column: ListColumn, value: str) -> CellValue:
+    def cell_value(column: ListColumn, value: str) -> CellValue:
         is_web = column.kind in TYPES and urlsplit(value).scheme in {"http", "https"}
         picture = (address_of(value, Asset.Kind.IMAGE) or "") if column.kind == IMAGE else ""
         return CellValue(value, value if is_web else "", picture)
 
-    return [
-        [
-            _cell(column, [shown(column, value) for value in column.values[number]])
-            for column in table.columns
-        ]
-        for number in range(min(table.n_records, most))
-    ]
+    rows = []
+    for number in range(min(table.n_records, most)):
+        row = []
+        for column in table.columns:
+            cell_values = [cell_value(column, value) for value in column.values[number]]
+            row.append(_cell(column, cell_values))
+        rows.append(row)
+    return rows
 
 
 def _cell(column: ListColumn, values: list[CellValue]) -> ShownCell:

@@ -284,7 +284,7 @@ def _shown_snapshot(request: HttpRequest, page: Page) -> Snapshot:
 
 
 def _asked_or_best_table(snapshot: Snapshot, rank: str | None) -> ListTable:
-    """Return the list of the asked rank, else the best one; 404 where the page has none."""
+    """Return the list of this rank, else the best one; 404 where the page has none."""
     table = table_ranked(shown_tables(snapshot), rank)
     if table is None:
         raise Http404("No list of records is found on this page.")
