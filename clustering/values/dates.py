@@ -186,7 +186,10 @@ def _timed(dated: str | None, text_around: str) -> str | None:
 
 def _full_year(digits: str) -> int:
     year = int(digits)
-    return year if len(digits) > 2 else year + (1900 if year >= FIRST_OF_SHORT_YEARS else 2000)
+    if len(digits) > 2:
+        return year
+    century = 1900 if year >= FIRST_OF_SHORT_YEARS else 2000
+    return century + year
 
 
 def _joined(year: int, month: int, day: int) -> str | None:

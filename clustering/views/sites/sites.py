@@ -97,7 +97,8 @@ def rows_of(sites: Sequence[Site]) -> list[ShownSite]:
 def n_problems(job: Job | None) -> int:
     """Return how many things a finished job could not take, as its result counts them."""
     result = job.result if job and isinstance(job.result, dict) else {}
-    return sum(count for word in PROBLEMS if isinstance(count := result.get(word), int))
+    counts = [result.get(word) for word in PROBLEMS]
+    return sum(count for count in counts if isinstance(count, int))
 
 
 @needs_role(Role.ADMINISTRATOR)

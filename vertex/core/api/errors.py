@@ -166,14 +166,19 @@ def _flat(detail: Any, path: str = "") -> dict[str, list[str]]:
     if isinstance(detail, dict):
         parts = [(str(name), part) for name, part in detail.items()]
     elif isinstance(detail, list) and any(isinstance(part, dict | list) for part in detail):
-        parts = [(str(place), part) for place, part in enumerate(detail)]
+        parts = [(str(index), part) for index, part in enumerate(detail)]
     else:
         messages = detail if isinstance(detail, list) else [detail]
         return {path or "body": [str(message) for message in messages]} if messages else {}
     flat: dict[str, list[str]] = {}
     for name, part in parts:
-        own = path if name == "non_field_errors" else f"{path}.{name}" if path else name
-        flat |= _flat(part, own)
+        if name == "non_field_errors":
+            part_path = path
+        elif path:
+            part_path = f"{path}.{name}"
+        else:
+            part_path = name
+        flat |= _flat(part, part_path)
     return flat
 
 
