@@ -30,6 +30,8 @@ BARE_CONSTANTS = {
     *("AT_ONCE", "BOUND", "ENOUGH", "FEW", "FEWEST", "FIRST_ERROR", "KEPT", "LATER", "LEAST"),
     *("LONGEST", "MARGIN", "MOST", "OFTEN", "PATIENCE", "SHARE", "SOME", "SOON", "SURE"),
 }
+# Names that every reader must translate.
+EMPTY_NAMES = {"one", "told", "found", "made", "taken", "kept", "chosen", "said", "asked"}
 
 
 def models() -> list[str]:
@@ -86,3 +88,16 @@ def test_constants_carry_their_subject() -> None:
     ]
 
     assert bare == []
+
+
+def test_variables_are_named_after_what_they_hold() -> None:
+    empty = [
+        f"{path}:{node.lineno} {node.id}"
+        for path, tree in TREES.items()
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in EMPTY_NAMES
+    ]
+
+    assert empty == []
