@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from tests.installation import Installation, installation, wait_until
 from vertex import celery
 from vertex.core.models import Job
 from vertex.core.services.jobs import jobs
+from vertex.core.services.jobs.requests import JobKind
 
 RABBITMQ, REDIS, FOLDER = "amqp://broker//", "redis://broker/0", "filesystem://"
 
@@ -32,6 +34,21 @@ class TestSettings:
 
         assert {tick["task"] for tick in ticks} <= set(celery.app.tasks)
         assert {tick["options"]["queue"] for tick in ticks} <= queues
+
+    def test_every_kind_of_job_has_a_task(self) -> None:
+        """A kind that its app's KINDS lacks would have jobs that wait for ever."""
+        celery.app.loader.import_default_modules()
+        kinds = {
+            value.task
+            for name, module in sys.modules.items()
+            if name.partition(".")[0]
+            in {"vertex", "clustering", "annotation", "rules", "monitoring"}
+            for value in vars(module).values()
+            if isinstance(value, JobKind)
+        }
+
+        assert len(kinds) > 20
+        assert kinds <= set(celery.app.tasks)
 
     def test_the_clock_has_a_queue_of_its_own(self) -> None:
         sweep = celery.app.conf.beat_schedule["sweep_jobs"]

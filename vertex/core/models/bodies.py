@@ -1,15 +1,14 @@
-"""The name that a body has in the page store, as a column: what such a column names is kept and backed up."""
+"""The name of a body in the page store, as a column: what such a column names is kept and backed up."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from django.apps import apps
 from django.db import models
 
-if TYPE_CHECKING:
-    from collections.abc import Collection
-
+if TYPE_CHECKING:  # the class takes no parameters at run time
     CharField = models.CharField[str, str]
 else:
     CharField = models.CharField
