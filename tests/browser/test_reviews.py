@@ -11,7 +11,7 @@ from annotation.models import Comment, SecondAnnotation
 from rules.models import JudgedPage, Rule
 from tests.browser.conftest import NARROW, WIDE, OpenPage
 from tests.browser.review_stage import add_what_people_say, set_review_stage
-from tests.browser.test_accessibility import AXE, SERIOUS
+from tests.browser.test_accessibility import AXE, SERIOUS, too_wide
 from vertex.core.models import User
 
 SIGHTS: list[tuple[int, Literal["light", "dark"]]] = [(WIDE, "light"), (NARROW, "dark")]
@@ -134,7 +134,7 @@ def test_every_page_of_reviews_is_usable(open_page: OpenPage, people: dict[str, 
     stage = set_review_stage(people, breaks_names=True)
     other = add_what_people_say(stage.site, people)
     webhook = stage.site.webhooks.get()
-    problems, too_wide = [], []
+    problems: list[str] = []
     page = open_page("/settings/account/", color_scheme="light", reduced_motion="reduce")
     for path in (
         "/review/",
@@ -152,6 +152,5 @@ def test_every_page_of_reviews_is_usable(open_page: OpenPage, people: dict[str, 
             page.set_viewport_size({"width": width, "height": 900})
             page.emulate_media(color_scheme=scheme)
             problems += serious_problems(page)
-            if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
-                too_wide.append(f"{path} at {width}")
-    assert ([], []) == (problems, too_wide)
+            problems += [f"{path} at {width}: {problem}" for problem in too_wide(page)]
+    assert [] == problems
