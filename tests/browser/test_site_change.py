@@ -129,6 +129,7 @@ def test_both_pages_fit_beside_each_other_on_a_narrow_screen(
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW
     page.keyboard.press("Enter")
     expect(page.locator('tr[data-value="name"]')).to_contain_text("confirmed")
+    expect(page.locator('tr[data-value="price"]')).to_have_attribute("aria-selected", "true")
     page.keyboard.press("x")
     expect(page.locator("#repair")).to_contain_text("not as proposed")
     assert ["waiting"] == list(
