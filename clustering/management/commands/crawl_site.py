@@ -74,6 +74,8 @@ class Command(WorkCommand):
         return interrupted
 
     def _summarise(self, result: dict[str, Any]) -> None:
-        counts = {what.replace("_", " "): n for what, n in result.items() if isinstance(n, int)}
-        summary = ", ".join(f"{n} {what}" for what, n in counts.items() if n)
-        self.notice(f"pages: {summary}")
+        parts = []
+        for outcome, n_pages in result.items():
+            if isinstance(n_pages, int) and n_pages:
+                parts.append(f"{n_pages} {outcome.replace('_', ' ')}")
+        self.notice(f"pages: {', '.join(parts)}")

@@ -48,7 +48,7 @@ def changes_of_page(
 
 
 def count_changes(changes: Iterable[FieldChange]) -> dict[str, dict[str, int]]:
-    """Return for each attribute, and under a blank name for the records, how many of each kind there are."""
+    """Return by attribute how many changes of each kind there are; those of whole records under ""."""
     counted = Counter((change.attribute, change.kind) for change in changes)
     names = dict.fromkeys(name for name, _ in counted)
     return {name: {kind: counted[name, kind] for kind in KINDS} for name in names}
@@ -77,7 +77,10 @@ def _records(lines: Iterable[Line]) -> dict[str, Mapping[str, Any]]:
 
 
 def _pairs(old: Mapping[str, Values], new: Mapping[str, Values]) -> list[tuple[Values, Values]]:
-    """Return the records of before and now side by side: by their keys, then what is left in its order."""
+    """Return the old and the new record of each pair: first those of one key, then the others in order.
+
+    Where one side has more records than the other, the missing partner is a record without values.
+    """
     pairs = [(old[key], new[key]) for key in old if key in new]
     lost = [record for key, record in old.items() if key not in new]
     gained = [record for key, record in new.items() if key not in old]
