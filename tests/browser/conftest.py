@@ -100,7 +100,16 @@ def _press_when_ready(page: Page) -> Callable[..., None]:
 
 
 def _told(said: ConsoleMessage) -> list[str]:
-    """Return an error on the console; none where the server refuses, which is what many tests are about."""
+    """Return an error on the console.
+
+    Two are none: a refusal of the server, which is what many tests are about, and a request that htmx gave up
+    for a newer one of the same element. (htmx writes two lines then; of any other failure it writes a third.)
+    """
     address = said.location.get("url", "")
     is_refusal = "responded with a status of 4" in said.text and "/static/" not in address
-    return [f"{said.text} ({address})"] if said.type == "error" and not is_refusal else []
+    is_given_up = said.text.startswith(("htmx:afterRequest", "htmx:sendAbort"))
+    return (
+        [f"{said.text} ({address})"]
+        if said.type == "error" and not (is_refusal or is_given_up)
+        else []
+    )

@@ -75,11 +75,10 @@ def test_a_cluster_is_judged_with_single_keys(open_page: OpenPage, shop: Site) -
 
 def test_a_cluster_is_renamed_and_pictures_load(open_page: OpenPage, shop: Site) -> None:
     page = open_page(f"{CLUSTERS}product-detail/", who="editor", reduced_motion="reduce")
-    page.wait_for_function(
-        "[...document.querySelectorAll('img.thumbnail')].every(i => i.complete && i.naturalWidth)"
-    )
-    drawn = page.locator("img.thumbnail").count()
-    assert drawn
+    pictures = page.locator("img.thumbnail").all()
+    assert pictures
+    for picture in pictures:
+        expect(picture).not_to_have_js_property("naturalWidth", 0)
 
     page.keyboard.press("e")
     page.get_by_label("Title", exact=True).fill("Shoes")
