@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from monitoring.models.checks import Check
 from vertex.core.models import Site, User
+from vertex.core.models.outbox import MessageState, OutgoingMessage
 
 
 class AlertQuerySet(models.QuerySet["Alert"]):
@@ -165,7 +166,7 @@ class NoticeQuerySet(models.QuerySet["Notice"]):
         return self.filter(alert__site__in=Site.objects.visible_to(user))
 
 
-class Notice(models.Model):
+class Notice(OutgoingMessage):
     """The delivery of an alert to people over one channel; notices of one message have its id."""
 
     class Event(models.TextChoices):
@@ -174,9 +175,9 @@ class Notice(models.Model):
         RECOVERED = "recovered", "Recovered"
 
     class State(models.TextChoices):
-        DUE = "due", "Waiting"
-        DELIVERED = "delivered", "Delivered"
-        FAILED = "failed", "Failed"
+        DUE = MessageState.DUE.value, "Waiting"
+        DELIVERED = MessageState.DELIVERED.value, "Delivered"
+        FAILED = MessageState.FAILED.value, "Failed"
         DROPPED = "dropped", "Not needed any more"
 
     alert = models.ForeignKey(
@@ -187,12 +188,6 @@ class Notice(models.Model):
     occasion = models.CharField(max_length=40, blank=True)  # tells the reminders of one alert apart
     state = models.CharField(max_length=9, choices=State, default=State.DUE)
     message_id = models.CharField(max_length=60, blank=True)  # blank until it is first sent
-    n_tries = models.PositiveSmallIntegerField(default=0)
-    next_try_at = models.DateTimeField(default=timezone.now)
-    status = models.PositiveSmallIntegerField(null=True, blank=True)  # of HTTP
-    error = models.CharField(max_length=300, blank=True)
-    made_at = models.DateTimeField(default=timezone.now)
-    finished_at = models.DateTimeField(null=True, blank=True)
 
     objects = NoticeQuerySet.as_manager()
 

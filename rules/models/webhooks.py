@@ -6,6 +6,7 @@ from django.db import models
 from django.utils import timezone
 
 from vertex.core.models import Job, Site, User
+from vertex.core.models.outbox import MessageState, OutgoingMessage
 
 
 class Webhook(models.Model):
@@ -22,26 +23,16 @@ class Webhook(models.Model):
     )
 
 
-class Delivery(models.Model):
+class Delivery(OutgoingMessage):
     """One message to a webhook, with how its sending went."""
 
-    class State(models.TextChoices):
-        DUE = "due", "Waiting"
-        DELIVERED = "delivered", "Delivered"
-        FAILED = "failed", "Failed"
+    State = MessageState
 
     webhook = models.ForeignKey(Webhook, on_delete=models.CASCADE, related_name="deliveries")
     first_change = models.PositiveBigIntegerField()
     last_change = models.PositiveBigIntegerField()
     n_records = models.PositiveIntegerField(default=0)
-    state = models.CharField(max_length=10, choices=State, default=State.DUE)
-    n_tries = models.PositiveSmallIntegerField(default=0)
-    next_try_at = models.DateTimeField(default=timezone.now)
-    status = models.PositiveSmallIntegerField(null=True, blank=True)  # of HTTP
-    error = models.CharField(max_length=300, blank=True)
     job = models.ForeignKey(Job, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    made_at = models.DateTimeField(default=timezone.now)
-    finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
         ordering = ["-id"]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import secrets
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import apprise
@@ -14,9 +13,9 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
 from django.db import transaction
-from django.utils.crypto import salted_hmac
 
 from clustering.dom.addresses import BadAddress, normalise_url
+from clustering.services import outbox
 from monitoring.models import Alert, Channel, Notice
 from vertex.core.models import Site, User
 from vertex.core.services.people import audit
@@ -77,20 +76,20 @@ def switch_channel(*, channel: Channel, is_active: bool, actor: User | None = No
             failed = Notice.objects.filter(
                 channel=channel, state=Notice.State.FAILED, alert__ended_at=None
             )
-            failed.update(state=Notice.State.DUE, n_tries=0, finished_at=None)
+            outbox.send_again(failed)
         action = "channel.resumed" if is_active else "channel.paused"
         audit.record(actor=actor, action=action, subject=str(channel), site=channel.site)
     channel.refresh_from_db()
 
 
 def secret_of(channel: Channel) -> str:
-    """Return the secret that the receiver of a webhook checks signatures with; it is in no table."""
-    return "whsec_" + base64.b64encode(key_of(channel)).decode()
+    """Return the secret that the receiver of a webhook checks signatures with."""
+    return outbox.written_key(key_of(channel))
 
 
 def key_of(channel: Channel) -> bytes:
     """Return what signs the messages of a channel."""
-    return salted_hmac(SALT, channel.secret, algorithm="sha256").digest()
+    return outbox.signing_key(SALT, channel.secret)
 
 
 def allowed_services() -> list[str]:
@@ -138,14 +137,7 @@ def _host_of(after_scheme: str) -> str:
 def _checked_target(kind: str, target: str) -> str:
     if not target or len(target) > MAX_TARGET_CHARS:
         raise ValidationError({"target": f"Must have 1 to {MAX_TARGET_CHARS:,} characters."})
-    if kind == Channel.Kind.EMAIL:
-        return _checked_email(target)
-    if kind == Channel.Kind.APPRISE:
-        return _checked_service(target)
-    try:
-        return normalise_url(target)
-    except BadAddress as error:
-        raise ValidationError({"target": str(error)}) from None
+    return TARGET_CHECKS[Channel.Kind(kind)](target)
 
 
 def _checked_email(target: str) -> str:
@@ -172,3 +164,18 @@ def _checked_service(target: str) -> str:
     if apprise.Apprise.instantiate(target) is None:
         raise ValidationError({"target": "The service does not understand this address."})
     return target
+
+
+def _checked_url(target: str) -> str:
+    try:
+        return normalise_url(target)
+    except BadAddress as error:
+        raise ValidationError({"target": str(error)}) from None
+
+
+# What checks the target of a channel and returns it as it is stored; raises ValidationError.
+TARGET_CHECKS: Final[Mapping[Channel.Kind, Callable[[str], str]]] = {
+    Channel.Kind.EMAIL: _checked_email,
+    Channel.Kind.WEBHOOK: _checked_url,
+    Channel.Kind.APPRISE: _checked_service,
+}

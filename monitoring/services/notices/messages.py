@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import apprise
 import orjson
@@ -12,10 +12,9 @@ from django.conf import settings
 from django.core.mail import EmailMessage
 
 from clustering.fetching.client import Fetcher
-from clustering.fetching.refusals import FetchRefused
+from clustering.services.outbox import Arrival, DeliveryFailure, post_signed
 from monitoring.models import Channel, Notice
 from monitoring.services.notices.channels import is_allowed, key_of
-from rules.services.records.webhooks import GONE, GOOD, post_signed
 
 SITES_IN_SUBJECT = 3
 
@@ -46,30 +45,12 @@ class Message(NamedTuple):
         return "\n\n".join(_paragraph(notice) for notice in self.notices)
 
 
-class DeliveryFailure(NamedTuple):
-    """A message that did not arrive."""
-
-    error: str
-    status: int | None = None
-    is_hopeless: bool = False  # trying again would not help
+def send_message(channel: Channel, message: Message, client: Fetcher) -> Arrival | DeliveryFailure:
+    """Send a message over its channel, once."""
+    return SENDERS[Channel.Kind(channel.kind)](channel, message, client)
 
 
-def send_message(
-    channel: Channel, message: Message, client: Fetcher
-) -> int | DeliveryFailure | None:
-    """Send a message.
-
-    Returns the status of HTTP where there is one, None for another arrival, or why it did not
-    arrive.
-    """
-    if channel.kind == Channel.Kind.EMAIL:
-        return _send_email(channel, message)
-    if channel.kind == Channel.Kind.APPRISE:
-        return _send_to_service(channel, message)
-    return _send_to_webhook(channel, message, client)
-
-
-def _send_email(channel: Channel, message: Message) -> DeliveryFailure | None:
+def _send_email(channel: Channel, message: Message, _client: Fetcher) -> Arrival | DeliveryFailure:
     mail = EmailMessage(
         subject=f"[Vertex] {message.subject}"[:200],
         body=message.text,
@@ -81,20 +62,24 @@ def _send_email(channel: Channel, message: Message) -> DeliveryFailure | None:
         mail.send()
     except OSError as error:  # what mail servers answer is one as well
         return DeliveryFailure(f"{type(error).__name__}: {error}")
-    return None
+    return Arrival()
 
 
-def _send_to_service(channel: Channel, message: Message) -> DeliveryFailure | None:
+def _send_to_service(
+    channel: Channel, message: Message, _client: Fetcher
+) -> Arrival | DeliveryFailure:
     if not is_allowed(channel.target):
         return DeliveryFailure("The service is not allowed any more.", is_hopeless=True)
     service = apprise.Apprise()
     service.add(channel.target)
     if service.notify(title=message.subject, body=message.text):
-        return None
+        return Arrival()
     return DeliveryFailure("The service did not take the message.")
 
 
-def _send_to_webhook(channel: Channel, message: Message, client: Fetcher) -> int | DeliveryFailure:
+def _send_to_webhook(
+    channel: Channel, message: Message, client: Fetcher
+) -> Arrival | DeliveryFailure:
     body = orjson.dumps(
         {
             "type": "alerts.changed",
@@ -102,20 +87,22 @@ def _send_to_webhook(channel: Channel, message: Message, client: Fetcher) -> int
             "data": {"notices": [_notice_json(notice) for notice in message.notices]},
         }
     )
-    key = key_of(channel)
-    try:
-        answer = post_signed(
-            client, url=channel.target, key=key, message_id=message.number, at=message.at, body=body
-        )
-    except FetchRefused as error:
-        return DeliveryFailure(str(error))
-    if answer.status in GOOD:
-        return answer.status
-    return DeliveryFailure(
-        f"It answered with status {answer.status}.",
-        status=answer.status,
-        is_hopeless=answer.status == GONE,
+    return post_signed(
+        client,
+        url=channel.target,
+        key=key_of(channel),
+        message_id=message.number,
+        at=message.at,
+        body=body,
     )
+
+
+Sender = Callable[[Channel, Message, Fetcher], Arrival | DeliveryFailure]
+SENDERS: Final[Mapping[Channel.Kind, Sender]] = {
+    Channel.Kind.EMAIL: _send_email,
+    Channel.Kind.WEBHOOK: _send_to_webhook,
+    Channel.Kind.APPRISE: _send_to_service,
+}
 
 
 def _notice_json(notice: Notice) -> dict[str, Any]:

@@ -9,24 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from time import monotonic
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
-from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import Q
 from django.utils import timezone
 
 from clustering.fetching.client import Fetcher, open_fetcher
+from clustering.services import outbox
 from monitoring.models import Alert, Channel, Notice
-from monitoring.services.notices.messages import DeliveryFailure, Message, send_message
-from rules.services.records.webhooks import wait_after
-from vertex.core.texts import storable
+from monitoring.services.notices.messages import Message, send_message
 
 SETTLING: Final = timedelta(minutes=2)  # for what else comes of the same cause
 MAX_ALERT_AGE: Final = timedelta(days=3)  # of an alert of which nobody was sent a notice yet
-LEASE: Final = timedelta(minutes=2)
-MAX_TRIES: Final = 9  # over about a day
-MAX_SENDING_SECONDS: Final = 40.0  # of one tick
 MAX_NOTICES_IN_MESSAGE: Final = 100
 MAX_NOTICES_OF_TICK: Final = 1_000
 Event = Notice.Event
@@ -54,14 +49,8 @@ def plan_notices(now: datetime | None = None) -> int:
 
 def send_notices(fetcher: Fetcher | None = None, now: datetime | None = None) -> int:
     """Send what is due, for less than a minute; return how many messages arrived."""
-    until = monotonic() + MAX_SENDING_SECONDS
-    n_arrived = 0
     with fetcher or open_fetcher() as client:
-        for notices in _messages(now or timezone.now()):
-            if monotonic() > until:
-                break
-            n_arrived += _send(notices, client)
-    return n_arrived
+        return outbox.send_in_time(_messages(now or timezone.now()), partial(_send, client=client))
 
 
 def _create_notices(
@@ -139,39 +128,11 @@ def _messages(now: datetime) -> list[list[Notice]]:
 
 
 def _send(notices: list[Notice], client: Fetcher) -> bool:
-    """Send one message and record how it went; return whether it arrived."""
+    """Send one message, store the outcome, and return whether it arrived."""
     message_id = notices[0].message_id or f"notice_{notices[0].pk}"
-    claimed = [notice for notice in notices if _claim(notice, message_id)]
+    claimed = [notice for notice in notices if outbox.claim(notice, message_id=message_id)]
     if not claimed:
         return False
     channel = claimed[0].channel
-    result = send_message(channel, Message(message_id, claimed, timezone.now()), client)
-    rows = Notice.objects.filter(pk__in=[notice.pk for notice in claimed], state=Notice.State.DUE)
-    if isinstance(result, DeliveryFailure):
-        _record_failure(rows, channel, claimed[0].n_tries, result)
-        return False
-    rows.update(state=Notice.State.DELIVERED, status=result, error="", finished_at=timezone.now())
-    return True
-
-
-def _claim(notice: Notice, message_id: str) -> bool:
-    """Claim a notice for the time that sending may last; nobody else sends it meanwhile."""
-    as_seen = Notice.objects.filter(
-        pk=notice.pk, state=Notice.State.DUE, next_try_at=notice.next_try_at
-    )
-    claimed = as_seen.update(
-        next_try_at=timezone.now() + LEASE, n_tries=F("n_tries") + 1, message_id=message_id
-    )
-    notice.n_tries += claimed
-    return bool(claimed)
-
-
-def _record_failure(rows: Any, channel: Channel, n_tries: int, failure: DeliveryFailure) -> None:
-    """Postpone the notices of a message, or give them up and pause their channel."""
-    columns = {"status": failure.status, "error": storable(failure.error, 300)}
-    if not failure.is_hopeless and n_tries < MAX_TRIES:
-        rows.update(next_try_at=timezone.now() + wait_after(n_tries), **columns)
-        return
-    with transaction.atomic():
-        rows.update(state=Notice.State.FAILED, finished_at=timezone.now(), **columns)
-        Channel.objects.filter(pk=channel.pk).update(is_active=False)
+    outcome = send_message(channel, Message(message_id, claimed, timezone.now()), client)
+    return outbox.store_outcome(claimed, outcome, receiver=Channel.objects.filter(pk=channel.pk))

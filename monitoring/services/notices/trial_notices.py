@@ -9,8 +9,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from clustering.fetching.client import open_fetcher
+from clustering.services.outbox import DeliveryFailure
 from monitoring.models import Alert, Channel, Notice
-from monitoring.services.notices.messages import DeliveryFailure, Message, send_message
+from monitoring.services.notices.messages import Message, send_message
 from vertex.core.models import Job, Site, User
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
@@ -46,10 +47,10 @@ def try_channel(run: jobs.JobRun) -> dict[str, Any]:
     notice = Notice(alert=alert, channel=channel, event=Notice.Event.RAISED)
     message = Message(f"test-{channel.pk}-{now:%Y%m%d%H%M%S}", [notice], now)
     with run.kept_alive(), open_fetcher() as client:
-        answer = send_message(channel, message, client)
-    if isinstance(answer, DeliveryFailure):
-        raise jobs.JobFailed(f"The test notice did not arrive at {channel.shown}: {answer.error}")
-    return {"status": answer}
+        outcome = send_message(channel, message, client)
+    if isinstance(outcome, DeliveryFailure):
+        raise jobs.JobFailed(f"The test notice did not arrive at {channel.shown}: {outcome.error}")
+    return {"status": outcome.status}
 
 
 TRY_CHANNEL = JobKind("monitoring.try_channel", Job.Queue.KEEP, try_channel)

@@ -1,45 +1,31 @@
-"""Send other services word that records changed: signed messages, retried until they arrive, each in a log.
+"""Send other services word that records changed: signed messages, each in a log.
 
-A message names the changes and carries no records: whoever gets it pulls them with a token of their own. The
-form and the signature are those of Standard Webhooks. A delivery whose worker dies in the middle is sent
-again under the same id.
+A message names the changes and carries no records: whoever gets it pulls them with a token of their own.
 """
 
 from __future__ import annotations
 
-import base64
-import hmac
 import secrets
-from datetime import datetime, timedelta
-from time import monotonic
+from functools import partial
 from typing import Final
 
 import orjson
 from django.core.exceptions import ValidationError
 from django.db import transaction
-from django.db.models import F, Max
+from django.db.models import Max
 from django.utils import timezone
-from django.utils.crypto import salted_hmac
 
 from clustering.dom.addresses import BadAddress, normalise_url
-from clustering.fetching.client import Fetched, Fetcher, open_fetcher
-from clustering.fetching.refusals import FetchRefused
+from clustering.fetching.client import Fetcher, open_fetcher
+from clustering.services import outbox
 from rules.models import Delivery, Record, Webhook
 from vertex.core.models import Site, User
 from vertex.core.services.people import audit
-from vertex.core.texts import storable
 
 SALT: Final = "rules.webhook"
 MAX_WEBHOOKS: Final = 20  # of a site
 MAX_URL_CHARS: Final = 2048
-MAX_TRIES: Final = 9  # over about a day
-FIRST_WAIT: Final = timedelta(seconds=30)  # tripled with each failure
-MAX_WAIT: Final = timedelta(hours=8)
-LEASE: Final = timedelta(minutes=2)  # how long a worker that sends may take before another one does
-ANSWER_SECONDS: Final = 15.0  # that an answer may take
-TICK_SECONDS: Final = 40.0  # that one tick sends for
-MAX_ANSWER_BYTES: Final = 4096
-GOOD, GONE = range(200, 300), 410
+MAX_DELIVERIES_OF_TICK: Final = 100
 
 
 def add_webhook(*, site: Site, url: str, actor: User | None = None) -> Webhook:
@@ -90,9 +76,7 @@ def retry_delivery(*, delivery: Delivery, actor: User | None = None) -> None:
     webhook = delivery.webhook
     with transaction.atomic():
         rows = Delivery.objects.filter(pk=delivery.pk).exclude(state=Delivery.State.DELIVERED)
-        if rows.update(
-            state=Delivery.State.DUE, n_tries=0, next_try_at=timezone.now(), finished_at=None
-        ):
+        if outbox.send_again(rows):
             Webhook.objects.filter(pk=webhook.pk).update(is_active=True)
             detail = {
                 "delivery": delivery.pk,
@@ -109,21 +93,8 @@ def retry_delivery(*, delivery: Delivery, actor: User | None = None) -> None:
 
 
 def secret_of(webhook: Webhook) -> str:
-    """Return the secret that the receiver checks signatures with.
-
-    It follows from the installation's secret key and is in no table, so that no export holds it.
-    """
-    return "whsec_" + base64.b64encode(_key_of(webhook)).decode()
-
-
-def signature(key: bytes, message_id: str, timestamp: int, body: bytes) -> str:
-    """Return the signature of a message as Standard Webhooks have it.
-
-    >>> signature(b"key", "msg_1", 1700000000, b"{}")
-    'v1,XaXLFEFQ69Q4+demDWPEv5ydXczDW2mM5crCUEFcFBA='
-    """
-    signed = hmac.digest(key, f"{message_id}.{timestamp}.".encode() + body, "sha256")
-    return "v1," + base64.b64encode(signed).decode()
+    """Return the secret that the receiver checks signatures with."""
+    return outbox.written_key(_key_of(webhook))
 
 
 def plan_deliveries() -> int:
@@ -156,66 +127,27 @@ def _plan(webhook: Webhook, last: int) -> bool:
 
 def send_deliveries(fetcher: Fetcher | None = None) -> int:
     """Send what is due, for less than a minute; return how many messages arrived."""
-    until = monotonic() + TICK_SECONDS
-    n_arrived = 0
+    due = Delivery.objects.filter(state=Delivery.State.DUE, next_try_at__lte=timezone.now())
+    due = due.select_related("webhook__site").order_by("next_try_at", "pk")
     with fetcher or open_fetcher() as client:
-        due = Delivery.objects.filter(state=Delivery.State.DUE, next_try_at__lte=timezone.now())
-        for delivery in due.select_related("webhook__site").order_by("next_try_at", "pk")[:100]:
-            if monotonic() > until:
-                break
-            if _claim(delivery):
-                n_arrived += _send(delivery, client)
-    return n_arrived
-
-
-def _claim(delivery: Delivery) -> bool:
-    """Claim a delivery for the time that sending may last, and return whether nobody else did."""
-    as_seen = Delivery.objects.filter(
-        pk=delivery.pk, state=Delivery.State.DUE, next_try_at=delivery.next_try_at
-    )
-    claimed = as_seen.update(next_try_at=timezone.now() + LEASE, n_tries=F("n_tries") + 1)
-    delivery.n_tries += claimed
-    return bool(claimed)
+        return outbox.send_in_time(due[:MAX_DELIVERIES_OF_TICK], partial(_send, client=client))
 
 
 def _send(delivery: Delivery, client: Fetcher) -> bool:
-    """Send one message, record the outcome, and return whether it arrived."""
-    webhook, now = delivery.webhook, timezone.now()
-    message_id, body = f"msg_{delivery.pk}", _body_of(delivery)
-    try:
-        answer = post_signed(
-            client, url=webhook.url, key=_key_of(webhook), message_id=message_id, at=now, body=body
-        )
-    except FetchRefused as error:
-        _record_failure(delivery, None, str(error))
+    """Send one message, store the outcome, and return whether it arrived."""
+    if not outbox.claim(delivery):
         return False
-    if answer.status not in GOOD:
-        _record_failure(delivery, answer.status, f"It answered with status {answer.status}.")
-        return False
-    _end(delivery, Delivery.State.DELIVERED, status=answer.status, error="")
-    return True
-
-
-def post_signed(
-    client: Fetcher, *, url: str, key: bytes, message_id: str, at: datetime, body: bytes
-) -> Fetched:
-    """Post a message as Standard Webhooks have it; redirects are not followed. Raises FetchRefused."""
-    timestamp = int(at.timestamp())
-    return client.fetch(
-        url,
-        method="POST",
-        headers={
-            "Content-Type": "application/json",
-            "webhook-id": message_id,
-            "webhook-timestamp": str(timestamp),
-            "webhook-signature": signature(key, message_id, timestamp, body),
-        },
-        content=body,
-        max_redirects=0,
-        max_bytes=MAX_ANSWER_BYTES,
-        is_cut=True,
-        seconds=ANSWER_SECONDS,
+    webhook = delivery.webhook
+    outcome = outbox.post_signed(
+        client,
+        url=webhook.url,
+        key=_key_of(webhook),
+        message_id=f"msg_{delivery.pk}",
+        at=timezone.now(),
+        body=_body_of(delivery),
     )
+    receiver = Webhook.objects.filter(pk=webhook.pk)
+    return outbox.store_outcome([delivery], outcome, receiver=receiver)
 
 
 def _body_of(delivery: Delivery) -> bytes:
@@ -233,38 +165,8 @@ def _body_of(delivery: Delivery) -> bytes:
     )
 
 
-def _record_failure(delivery: Delivery, status: int | None, error: str) -> None:
-    """Postpone a delivery to its next try, or give it and its webhook up."""
-    error = storable(error, 300)
-    is_hopeless = status == GONE or delivery.n_tries >= MAX_TRIES
-    if is_hopeless:
-        with transaction.atomic():
-            _end(delivery, Delivery.State.FAILED, status=status, error=error)
-            Webhook.objects.filter(pk=delivery.webhook_id).update(is_active=False)
-        return
-    Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.DUE).update(
-        status=status, error=error, next_try_at=timezone.now() + wait_after(delivery.n_tries)
-    )
-
-
-def wait_after(n_tries: int) -> timedelta:
-    """Return how long a delivery waits after so many tries.
-
-    >>> [str(wait_after(n)) for n in (1, 2, 9)]
-    ['0:00:30', '0:01:30', '8:00:00']
-    """
-    wait: timedelta = min(FIRST_WAIT * 3 ** (n_tries - 1), MAX_WAIT)
-    return wait
-
-
-def _end(delivery: Delivery, state: Delivery.State, *, status: int | None, error: str) -> None:
-    now: datetime = timezone.now()
-    rows = Delivery.objects.filter(pk=delivery.pk, state=Delivery.State.DUE)
-    rows.update(state=state, status=status, error=error, finished_at=now)
-
-
 def _key_of(webhook: Webhook) -> bytes:
-    return salted_hmac(SALT, webhook.secret, algorithm="sha256").digest()
+    return outbox.signing_key(SALT, webhook.secret)
 
 
 def _last_change(site: Site) -> int:

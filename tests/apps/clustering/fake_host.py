@@ -31,6 +31,7 @@ class Asked:
     path: str
     headers: dict[str, str]
     at: float
+    body: bytes = b""
 
 
 def page(*links: str, text: str = "") -> Answer:
@@ -100,14 +101,18 @@ class _Visitor(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_GET(self) -> None:
-        asked = Asked(self.command, self.path, dict(self.headers.items()), time.monotonic())
+        asked = Asked(
+            self.command,
+            self.path,
+            dict(self.headers.items()),
+            time.monotonic(),
+            self.rfile.read(int(self.headers.get("Content-Length", 0))),
+        )
         self.server.asked.append(asked)
         route = self.server.routes.get(
             self.path, Answer(b"not found", 404, {"Content-Type": "text/plain"})
         )
         answer = route(asked) if callable(route) else route
-        length = int(self.headers.get("Content-Length", 0))
-        self.rfile.read(length)
         if answer.raw is not None:
             answer.raw(self)
             self.close_connection = True

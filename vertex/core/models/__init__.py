@@ -1,4 +1,4 @@
-"""Sites, people, jobs, and what was refused."""
+"""Sites, people, jobs, what was refused, and what all outgoing messages have in common."""
 
 from vertex.core.models.jobs import Heartbeat, Job, Refusal
 from vertex.core.models.people import AuditEntry, LogInAttempt, Membership, Role, Scope, Token, User

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hmac
 from collections.abc import Iterator
 from datetime import timedelta
 
 import apprise
+import orjson
 import pytest
 import time_machine
 from django.conf import LazySettings
@@ -17,9 +16,17 @@ from django.utils import timezone
 
 from clustering.fetching.client import Fetcher
 from clustering.fetching.guard import Guard, networks
+from clustering.services.outbox import signature
 from monitoring.models import Alert, Channel, Notice
 from monitoring.services.notices.alerts import acknowledge, release, settle_alert, snooze
-from monitoring.services.notices.channels import add_channel, is_allowed, key_of, switch_channel
+from monitoring.services.notices.channels import (
+    TARGET_CHECKS,
+    add_channel,
+    is_allowed,
+    key_of,
+    switch_channel,
+)
+from monitoring.services.notices.messages import SENDERS
 from monitoring.services.notices.notices import plan_notices, send_notices
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.fake_host import Answer, Asked, FakeHost
@@ -176,24 +183,21 @@ class TestWebhook:
             clock.tick(minutes=1)
             clock.tick(minutes=3)
 
-        first, second, _ = (asked.headers for asked in got)
-        assert (
-            first["Webhook-Id" if "Webhook-Id" in first else "webhook-id"]
-            == second["Webhook-Id" if "Webhook-Id" in second else "webhook-id"]
+        first, second, _ = got
+        assert first.headers["webhook-id"] == second.headers["webhook-id"]
+        assert second.headers["webhook-signature"] == signature(
+            key_of(channel),
+            second.headers["webhook-id"],
+            int(second.headers["webhook-timestamp"]),
+            second.body,
         )
+        (notice,) = orjson.loads(second.body)["data"]["notices"]
+        assert ("raised", "shop") == (notice["event"], notice["site"])
         assert {"delivered", "failed"} == {state for _, state in states()}
         channel.refresh_from_db()
         assert not channel.is_active
         switch_channel(channel=channel, is_active=True)
         assert ("raised", "due") in states()
-
-    def test_the_signature_is_that_of_standard_webhooks(self) -> None:
-        channel = add_channel(site=None, kind="webhook", target="https://a.example/")
-        key = key_of(channel)
-        signed = hmac.digest(key, b"notice_1.1700000000.{}", "sha256")
-
-        assert 32 == len(key)
-        assert base64.b64encode(signed)
 
     def test_a_private_address_is_refused(self, clock: Clock) -> None:
         add_channel(site=None, kind="webhook", target="http://10.0.0.1/hook")
@@ -251,6 +255,10 @@ class TestServices:
 
         assert ["shop: site changed: raised"] == sent
         assert "apprise: tgram://…" == str(channel)
+
+
+def test_every_kind_of_channel_has_its_sender_and_the_check_of_its_target() -> None:
+    assert set(Channel.Kind) == set(SENDERS) == set(TARGET_CHECKS)
 
 
 def test_without_a_mail_server_no_address_is_taken(settings: LazySettings) -> None:
