@@ -14,12 +14,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
+import xxhash
 from lxml.html import HtmlElement
 
 from clustering.dom.page import parse_page
+from vertex.core.texts import storable
 
 Observation: TypeAlias = Any  # each algorithm has a kind of its own
 Model: TypeAlias = dict[str, Any]  # JSON values only
+
+MAX_GROUP_CHARS = 100
 
 
 class TooManyPages(ValueError):
@@ -37,6 +41,8 @@ class RawPage:
     url: str
     body: bytes
     content_type: str = ""
+    # Of the first link to the page, with positions; blank where none is known.
+    inbound_xpath: str = ""
 
     @cached_property
     def tree(self) -> HtmlElement | None:
@@ -109,13 +115,39 @@ class Clusterer:
 
     name: str
     title: str
-    observe: Callable[[RawPage], Observation] | None  # None: the pages themselves are not read
+    # None: pages are grouped by the links to them, and are not read.
+    observe: Callable[[RawPage], Observation] | None
     cluster_pages: Callable[[Sequence[str], Sequence[Observation], ClusteringInputs], Grouping]
-    # Returns the group of a later page, given with its URL.
+    # Returns the group of a later page, given with its URL; without `observe`, the second argument
+    # is the XPath of the first link to the page, None where no link is known.
     assign: Callable[[Model, Observation, str], str | None]
     needs: frozenset[str] = frozenset()  # "links", "clicks"
     max_pages: int | None = None  # where the algorithm is quadratic
     sentence: str = ""  # what a variant does; the others have the first sentence of their card
+    # Returns the group of a later page by what it looks like, where its links do not tell.
+    assign_page: Callable[[Model, RawPage], str | None] | None = None
+
+    @property
+    def goes_by_links(self) -> bool:
+        """Return whether the links to a page decide, so that it should come with its inbound XPath."""
+        return self.observe is None
+
+    def find_group(self, model: Model, page: RawPage) -> str | None:
+        """Return the group of a later page: by its links where these decide, else by the page."""
+        if self.observe is not None:
+            return self.assign(model, self.observe(page), page.url)
+        group = self.assign(model, page.inbound_xpath or None, page.url)
+        if group is None and self.assign_page is not None:
+            group = self.assign_page(model, page)
+        return group
+
+
+def group_key(group: str) -> str:
+    """Return a group's name as it is stored and looked up: one that is too long ends with its hash."""
+    name = storable(group)
+    if len(name) <= MAX_GROUP_CHARS:
+        return name
+    return f"{name[: MAX_GROUP_CHARS - 17]} {xxhash.xxh64_hexdigest(name.encode())}"
 
 
 def grouping_of(

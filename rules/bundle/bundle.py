@@ -86,7 +86,8 @@ class Bundle:
             return [
                 line_not_taken(item.url, item.place, "http_status", f"its status is {item.status}")
             ]
-        return lines_of(RawPage(item.url, item.body, item.content_type), self.rules)
+        page = RawPage(item.url, item.body, item.content_type, item.inbound_xpath)
+        return lines_of(page, self.rules)
 
 
 def write_bundle(folder: Path, bundle: Bundle, fixtures: Sequence[Fixture] = ()) -> list[Path]:

@@ -252,7 +252,15 @@ def assign_page(model: Model, page: RawPage, threshold: float = SIMILARITY_THRES
     return name if similarity > threshold else None
 
 
-CLUSTERER = Clusterer("uxclust", "UXClust", None, cluster_pages, assign, needs=frozenset({"links"}))
+CLUSTERER = Clusterer(
+    "uxclust",
+    "UXClust",
+    None,
+    cluster_pages,
+    assign,
+    needs=frozenset({"links"}),
+    assign_page=assign_page,
+)
 WITHOUT_POSITIONS = Clusterer(
     "uxclust_without_positions",
     "UXClust without positions",
@@ -261,4 +269,5 @@ WITHOUT_POSITIONS = Clusterer(
     assign,
     needs=frozenset({"links"}),
     sentence="Group pages as UXClust does, with all rows of a list and of a menu as one place.",
+    assign_page=assign_page,
 )

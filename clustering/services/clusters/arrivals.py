@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.cohesion import Centre, centre_of, distance_to
+from clustering.algorithms.grouping import group_key
 from clustering.algorithms.observation import ObservedPage, observe_pages
-from clustering.algorithms.published.uxclust import assign_page
 from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
 from clustering.services.clusters.clustering_inputs import first_inbound_xpaths
-from clustering.services.clusters.clustering_store import create_memberships, group_key
+from clustering.services.clusters.clustering_store import create_memberships
 from clustering.services.clusters.current_changes import apply_changes
 from clustering.services.clusters.grouped_pages import GroupedPage
 from clustering.services.clusters.observer_processes import observe_stored
@@ -133,19 +133,16 @@ class _Clusters:
         self, pages: Sequence[StoredPage], observed: Sequence[ObservedPage]
     ) -> list[str | None]:
         """Return the group of each page by the clustering's model, None where it cannot tell."""
-        model, assign = self.clustering.model, self.clusterer.assign
+        model = self.clustering.model
         if self.is_outgrown:
             return [None for _ in pages]
-        if self.clusterer.observe:
+        if not self.clusterer.goes_by_links:
             return [
-                assign(model, seen.observation, page.url)
+                self.clusterer.assign(model, seen.observation, page.url)
                 for page, seen in zip(pages, observed, strict=True)
             ]
         xpaths = first_inbound_xpaths(self.clustering.site, [page.url for page in pages])
-        return [
-            assign(model, xpaths.get(raw.url), raw.url) or assign_page(model, raw)
-            for raw in read_pages(pages)
-        ]
+        return [self.clusterer.find_group(model, page) for page in read_pages(pages, xpaths)]
 
     def _known(self, group: str | None) -> str | None:
         """Return a group as it is stored, None for one that has no cluster."""

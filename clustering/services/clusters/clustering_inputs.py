@@ -59,8 +59,15 @@ def collect_inputs(
 
 
 def first_inbound_xpaths(site: Site, urls: Sequence[str]) -> dict[str, str]:
-    """Return the XPath of the first link to each of some pages, where there is any."""
+    """Return the XPath of the first link to each of some pages, where there is any.
+
+    As in a clustering, a link to an address that redirects leads to where it ends, and no link
+    counts for the site's root, from which the others are found.
+    """
     url_by_hash = {url_hash(url): url for url in urls}
+    redirected = Page.objects.filter(site=site, redirects_to__url_hash__in=list(url_by_hash))
+    for redirected_hash, end in redirected.values_list("url_hash", "redirects_to__url"):
+        url_by_hash.setdefault(bytes(redirected_hash), end)
     links = Link.objects.filter(page__site=site, url_hash__in=list(url_by_hash)).order_by(
         "-page__depth", "-page_id", "-position"
     )
@@ -68,7 +75,7 @@ def first_inbound_xpaths(site: Site, urls: Sequence[str]) -> dict[str, str]:
     xpath_by_url: dict[str, str] = {}
     for source, target_hash, xpath in rows.iterator():  # the first link comes last, and stays
         target = url_by_hash[bytes(target_hash)]
-        if source != target:
+        if target not in {source, site.root_url}:
             xpath_by_url[target] = xpath
     return xpath_by_url
 

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-import xxhash
 from django.db import transaction
 from django.utils import timezone
 
 from clustering.algorithms.continuity import find_successors
-from clustering.algorithms.grouping import Grouping
+from clustering.algorithms.grouping import Grouping, group_key
 from clustering.models import (
     Cluster,
     ClusterFigures,
@@ -32,7 +31,6 @@ ROWS_PER_STATEMENT = 2_000
 N_KEPT = 10  # clusterings besides the current one
 # Earlier clusterings in which a cluster is looked for that the current one does not have.
 N_REMEMBERED = 3
-MAX_GROUP_CHARS = 100
 MAX_TITLE_CHARS = 200
 
 
@@ -109,14 +107,6 @@ def delete_clusterings(pks: Iterable[int]) -> None:
         memberships = PageMembership.objects.filter(clustering=pk)
         memberships._raw_delete("default")  # noqa: SLF001 - nothing refers to them
         Clustering.objects.filter(pk=pk).delete()
-
-
-def group_key(group: str) -> str:
-    """Return a group's name as it is stored: one that is too long ends with its hash."""
-    name = storable(group)
-    if len(name) <= MAX_GROUP_CHARS:
-        return name
-    return f"{name[: MAX_GROUP_CHARS - 17]} {xxhash.xxh64_hexdigest(name.encode())}"
 
 
 def storable_json(value: Any) -> Any:

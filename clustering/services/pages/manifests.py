@@ -18,6 +18,7 @@ from clustering.services.pages.source_pages import (
 from vertex.core.services.files.files import BadLine, parse_object, read_lines
 
 MAX_CONTENT_TYPE = 200
+MAX_XPATH = 2_000
 
 
 def read_manifest(stream: BinaryIO, label: str, files: Files) -> Iterator[Item]:
@@ -48,6 +49,7 @@ def _page_of(entry: dict[str, Any], place: str, files: Files) -> SourcePage:
         status=status,
         content_type=content_type,
         fetched_at=fetched_at,
+        inbound_xpath=_xpath(entry.get("inbound_xpath")),
     )
 
 
@@ -101,6 +103,17 @@ def _time(value: object) -> datetime | None:
             f'"fetched_at" is {_short(value)}, but must be a time like "{example}T12:00:00Z"',
         ) from None
     return moment.astimezone(UTC)
+
+
+def _xpath(value: object) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > MAX_XPATH:
+        raise PageRefused(
+            "bad_line",
+            f'"inbound_xpath" is {_short(value)}, but must be like "/html/body/ul/li[2]/a"',
+        )
+    return value.strip()
 
 
 def _short(value: object) -> str:

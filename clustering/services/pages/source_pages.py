@@ -38,6 +38,7 @@ class SourcePage:
     status: int = 200
     content_type: str = ""
     fetched_at: datetime | None = None
+    inbound_xpath: str = ""  # of the first link to the page; blank where the source does not tell
 
 
 @dataclass(frozen=True, slots=True)

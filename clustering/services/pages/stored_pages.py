@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clustering.algorithms.grouping import RawPage
@@ -60,12 +60,18 @@ def sample_pages(pages: Sequence[StoredPage], size: int) -> list[StoredPage]:
     return sorted(pages, key=lambda page: page.url_hash)[:size]
 
 
-def read_pages(pages: Iterable[StoredPage]) -> Iterator[RawPage]:
-    """Yield the pages with their bytes; one whose bytes are gone or damaged is an empty page."""
+def read_pages(
+    pages: Iterable[StoredPage], inbound_xpaths: Mapping[str, str] | None = None
+) -> Iterator[RawPage]:
+    """Yield the pages with their bytes; one whose bytes are gone or damaged is an empty page.
+
+    `inbound_xpaths` has the XPath of the first link to a page by its URL.
+    """
+    xpaths = inbound_xpaths or {}
     store = page_store()
     for page in pages:
         try:
             body = store.read(page.body)
         except (BodyMissing, BodyDamaged):
             body = b""
-        yield RawPage(page.url, body, page.content_type)
+        yield RawPage(page.url, body, page.content_type, xpaths.get(page.url, ""))

@@ -57,7 +57,11 @@ def fresh_pages(*, check: Check | None = None, job: Job | None = None) -> dict[s
     rows = FetchedPage.objects.filter(**_owner(check, job)).exclude(body="").select_related("page")
     return {
         row.page.url: FreshPage(
-            row.page.url, read_body(row.body), row.content_type, row.status or 0, row.final_url
+            row.page.url,
+            read_body(row.body),
+            row.content_type,
+            status=row.status or 0,
+            final_url=row.final_url,
         )
         for row in rows
     }

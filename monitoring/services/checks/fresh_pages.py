@@ -77,7 +77,7 @@ def pages_of_source(
             if len(pages) >= MAX_PAGES_OF_SOURCE:
                 continue
             newest[url] = fetched_at
-            pages[url] = FreshPage(url, item.body, item.content_type, item.status)
+            pages[url] = FreshPage(url, item.body, item.content_type, status=item.status)
     return pages
 
 
@@ -122,7 +122,13 @@ class PageFetcher:
             self._silences[origin] += error.is_transient
             return error.code
         self._silences[origin] = 0
-        return FreshPage(url, answer.body, answer.content_type, answer.status, answer.final_url)
+        return FreshPage(
+            url,
+            answer.body,
+            answer.content_type,
+            status=answer.status,
+            final_url=answer.final_url,
+        )
 
     def _fetch(self, url: str, origin: str) -> Fetched:
         """Fetch or render a page in a turn of its own. Raises FetchRefused, HostTaken."""

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 from clustering.algorithms.clusterers import CLUSTERERS
-from clustering.algorithms.grouping import Model, RawPage
+from clustering.algorithms.grouping import Model, RawPage, group_key
 from clustering.algorithms.published.shingles import Masked, shingle_vector
 from clustering.algorithms.url_patterns import matches
 
@@ -58,7 +58,7 @@ class GroupModel:
 
     algorithm: str
     model: Model
-    clusters_by_group: Mapping[str, Sequence[str]]  # most often one
+    clusters_by_group: Mapping[str, Sequence[str]]  # by `group_key`; most often one cluster
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +70,13 @@ class Clusters:
     # By the cluster that a person split.
     splits: Mapping[str, GroupModel] = field(default_factory=dict)
     variant: str = BY_MODEL
+
+    @property
+    def goes_by_links(self) -> bool:
+        """Return whether the links to a page decide, so that it should come with its inbound XPath."""
+        if self.variant == BY_SIGNATURE or self.grouping is None:
+            return False
+        return CLUSTERERS[self.grouping.algorithm].goes_by_links
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +137,12 @@ def _importance(profile: ClusterProfile) -> tuple[float, str]:
 
 def _match_by_model(page: RawPage, clusters: Clusters, grouping: GroupModel) -> Match:
     clusterer = CLUSTERERS[grouping.algorithm]
-    observation = clusterer.observe(page) if clusterer.observe else None
-    group = clusterer.assign(grouping.model, observation, page.url)
+    group = clusterer.find_group(grouping.model, page)
     if group is None:
         why = f"The page is like no group that {clusterer.title} found."
         return Match(None, BY_MODEL, why, NO_PROFILE)
     profile_by_name = {profile.name: profile for profile in clusters.profiles}
-    of_group = grouping.clusters_by_group.get(group, ())
+    of_group = grouping.clusters_by_group.get(group_key(group), ())
     names = [name for name in of_group if name in profile_by_name]
     if not names:
         why = f"Nearest is group {group}, which belongs to no cluster any more."

@@ -17,6 +17,7 @@ from django.db.models import Exists, F, OuterRef
 
 from clustering.algorithms.grouping import RawPage
 from clustering.models import Page, PageMembership
+from clustering.services.clusters.clustering_inputs import first_inbound_xpaths
 from clustering.services.pages.stored_pages import StoredPage, read_pages, stored_pages
 from rules.algorithms.running.matching import Match
 from rules.algorithms.running.record_lines import (
@@ -77,7 +78,7 @@ def extract_records(run: JobRun) -> dict[str, Any]:
         pages = stored_pages(site, due[start : start + PAGES_PER_BATCH])
         # A stylesheet written by hand may take seconds on each page before it is stopped.
         with run.kept_alive() if published.has_rules_by_hand else nullcontext():
-            extracted = extract_pages(pages, published)
+            extracted = extract_pages(site, pages, published)
         with transaction.atomic():
             run.renew(n_done=start + len(pages), n_total=len(due), message="extracting")
             held = record_guard()(site, extracted, published.rule_by_cluster)
@@ -107,11 +108,16 @@ def due_pages(site: Site, ruleset_version: str) -> list[int]:
     return list(pages.filter(~Exists(seen)).order_by("pk").values_list("pk", flat=True))
 
 
-def extract_pages(pages: Sequence[StoredPage], published: PublishedRules) -> list[ExtractedPage]:
-    """Return what the published rules make of some pages."""
+def extract_pages(
+    site: Site, pages: Sequence[StoredPage], published: PublishedRules
+) -> list[ExtractedPage]:
+    """Return what the published rules make of some pages of a site."""
     membership_by_page = _memberships([page.pk for page in pages])
+    xpaths = {}
+    if published.rules.clusters.goes_by_links:
+        xpaths = first_inbound_xpaths(site, [page.url for page in pages])
     extracted = []
-    for page, raw in zip(pages, read_pages(pages), strict=True):
+    for page, raw in zip(pages, read_pages(pages, xpaths), strict=True):
         membership = membership_by_page.get(page.pk, _Membership(None, is_by_hand=False))
         if membership.is_by_hand and membership.cluster is not None:
             lines = lines_by_hand(raw, membership.cluster, published.rules)

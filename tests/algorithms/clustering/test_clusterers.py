@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -99,10 +100,32 @@ class TestEach:
 
         assert list(clusterer.cluster_pages([], [], evidence).groups) == []
 
+    def test_a_later_page_comes_to_the_group_of_its_kind(self, clusterer: Clusterer) -> None:
+        pages = shop()
+        evidence = evidence_of(pages)
+        grouping = grouped(clusterer, pages, evidence)
+        xpath_by_url = {link.target: link.xpath for link in evidence.links}
+        later = [replace(page, inbound_xpath=xpath_by_url[page.url]) for page in pages[1:]]
+
+        assert grouping.labels(len(pages))[1:] == [
+            clusterer.find_group(grouping.model, page) for page in later
+        ]
+
     def test_it_says_on_what_evidence_it_decided(self, clusterer: Clusterer) -> None:
         pages = shop()
 
         assert grouped(clusterer, pages, evidence_of(pages)).why
+
+
+@pytest.mark.parametrize("name", ["uxclust", "uxclust_without_positions"])
+def test_a_page_to_which_no_link_is_known_goes_by_what_it_looks_like(name: str) -> None:
+    clusterer, pages = CLUSTERERS[name], shop()
+    grouping = grouped(clusterer, pages, evidence_of(pages))
+
+    assert clusterer.goes_by_links
+    assert grouping.labels(len(pages))[1:] == [
+        clusterer.find_group(grouping.model, page) for page in pages[1:]
+    ]
 
 
 def test_names_are_those_of_the_commands() -> None:

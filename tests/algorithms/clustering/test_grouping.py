@@ -1,6 +1,6 @@
 """What algorithms return."""
 
-from clustering.algorithms.grouping import RawPage, grouping_of
+from clustering.algorithms.grouping import MAX_GROUP_CHARS, RawPage, group_key, grouping_of
 
 
 def test_groups_come_largest_first_and_by_name() -> None:
@@ -34,3 +34,19 @@ def test_a_page_is_parsed_once() -> None:
 
     assert first is not None
     assert first is second
+
+
+def test_a_short_name_is_its_own_key() -> None:
+    assert "g0001" == group_key("g0001")
+
+
+def test_long_names_that_begin_alike_have_different_keys_that_fit() -> None:
+    keys = {group_key("x" * 500), group_key("x" * 501)}
+
+    assert [MAX_GROUP_CHARS, MAX_GROUP_CHARS] == [len(key) for key in keys]
+
+
+def test_the_key_of_a_key_is_itself() -> None:
+    key = group_key("x" * 500)
+
+    assert key == group_key(key)

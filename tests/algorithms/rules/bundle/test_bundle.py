@@ -14,7 +14,7 @@ from annotation.algorithms.attribute_types import AttributeType
 from clustering.algorithms.grouping import RawPage
 from clustering.algorithms.published.shingles import shingle_vector
 from clustering.services.pages.source_pages import SourcePage
-from rules.algorithms.running.matching import BY_SIGNATURE, ClusterProfile, Clusters
+from rules.algorithms.running.matching import BY_SIGNATURE, ClusterProfile, Clusters, GroupModel
 from rules.algorithms.running.record_lines import SiteRules
 from rules.algorithms.running.records import RunnableRule
 from rules.bundle.__main__ import main
@@ -188,3 +188,27 @@ def test_a_rule_without_a_stylesheet_file_is_told(folder: Path) -> None:
     with pytest.raises(BadBundle, match=r"products\.xsl"):
         read_bundle(folder)
     assert isinstance(made_bundle().rules.rules["products"], RunnableRule)
+
+
+def test_where_links_decide_the_source_may_give_the_first_one(tmp_path: Path) -> None:
+    model = {
+        "has_positions": True,
+        "groups": [{"name": "/html/ul/li/a", "xpaths": ["/html/ul/li/a"], "fingerprints": []}],
+    }
+    grouping = GroupModel("uxclust", model, {"/html/ul/li/a": ["products"]})
+    rules = SiteRules(
+        Clusters((ClusterProfile("products"),), grouping), {"products": cast.rule(*TYPES)}
+    )
+    write_bundle(tmp_path / "bundle", Bundle("shop", "http://s.example", rules))
+    (tmp_path / "1.html").write_bytes(body(1))
+    lines = [
+        {"url": "http://s.example/p/1", "file": "1.html", "inbound_xpath": "/html/ul/li/a"},
+        {"url": "http://s.example/p/2", "file": "1.html"},
+    ]
+    manifest = tmp_path / "manifest.jsonl"
+    manifest.write_text("\n".join(map(json.dumps, lines)))
+
+    first, second = extract_bundle(tmp_path / "bundle", manifest)
+
+    assert "1 €" == first["record"]["price"]
+    assert "no_profile" == second["reason"]

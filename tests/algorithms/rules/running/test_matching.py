@@ -8,7 +8,14 @@ from dataclasses import replace
 import pytest
 
 from clustering.algorithms.clusterers import CLUSTERERS
-from clustering.algorithms.grouping import ClusteringInputs, RawPage
+from clustering.algorithms.grouping import (
+    MAX_GROUP_CHARS,
+    Click,
+    ClusteringInputs,
+    RawPage,
+    SiteLink,
+    group_key,
+)
 from clustering.algorithms.published.shingles import shingle_vector
 from rules.algorithms.running import matching
 from rules.algorithms.running.matching import (
@@ -26,9 +33,10 @@ from rules.algorithms.running.matching import (
 
 def page(kind: str, number: int) -> RawPage:
     inner = {
-        "product": f"<h1>Product {number}</h1><table><tr><th>Price</th><td>{number} EUR</td></tr></table>"
-        * 3,
-        "article": f"<h2>Article {number}</h2><p>Text {number}</p><ul><li>{number}<li>b</ul>" * 3,
+        "product": "<b><a href='/product/1'>First</a></b>"
+        f"<h1>Product {number}</h1><table><tr><th>Price</th><td>{number} EUR</td></tr></table>" * 3,
+        "article": "<i><a href='/article/1'>First</a></i>"
+        f"<h2>Article {number}</h2><p>Text {number}</p><ul><li>{number}<li>b</ul>" * 3,
     }[kind]
     return RawPage(
         f"http://s.example/{kind}/{number}",
@@ -37,6 +45,14 @@ def page(kind: str, number: int) -> RawPage:
 
 
 PAGES = [page(kind, number) for number in range(6) for kind in ("product", "article")]
+
+
+HOME = "http://s.example/"
+# A list of products and one of articles, both on the home page.
+LINKS = [
+    SiteLink(HOME, f"/html/body/{'ul' if '/product/' in one.url else 'ol'}/li[{number}]/a", one.url)
+    for number, one in enumerate(PAGES)
+]
 
 
 def signature_of(one: RawPage) -> str:
@@ -56,15 +72,19 @@ def profiles(**changes: str) -> tuple[ClusterProfile, ...]:
 
 def grouping(algorithm: str) -> GroupModel:
     clusterer = CLUSTERERS[algorithm]
-    assert clusterer.observe is not None
-    found = clusterer.cluster_pages(
-        [one.url for one in PAGES], [clusterer.observe(one) for one in PAGES], ClusteringInputs()
+    tree_by_url = {one.url: one.tree for one in PAGES}
+    inputs = ClusteringInputs(
+        links=LINKS,
+        clicks=[Click(f"{one.url.split('/')[-2]} {one.url[-1]}", one.url) for one in PAGES],
+        read=tree_by_url.get,
     )
-    product = found.labels(len(PAGES))[0]
-    clusters = {
-        group.name: ["products" if group.name == product else "articles"] for group in found.groups
-    }
-    return GroupModel(algorithm, found.model, clusters)
+    observations = [clusterer.observe(one) if clusterer.observe else None for one in PAGES]
+    grouping = clusterer.cluster_pages([one.url for one in PAGES], observations, inputs)
+    clusters = {}
+    for group in grouping.groups:
+        is_product = "/product/" in PAGES[group.members[0]].url
+        clusters[group_key(group.name)] = ["products" if is_product else "articles"]
+    return GroupModel(algorithm, grouping.model, clusters)
 
 
 class TestPaper:
@@ -107,7 +127,7 @@ class TestPaper:
         assert match_page(page("product", 3), self.clusters(masked)).cluster == "products"
 
 
-@pytest.mark.parametrize("algorithm", ["auto", "shingles", "pq_grams", "common_paths"])
+@pytest.mark.parametrize("algorithm", sorted(CLUSTERERS))
 def test_the_model_of_the_clustering_decides(algorithm: str) -> None:
     clusters = Clusters(profiles(), grouping(algorithm))
 
@@ -115,6 +135,25 @@ def test_the_model_of_the_clustering_decides(algorithm: str) -> None:
         match_page(page(kind, 9), clusters).cluster for kind in ("product", "article")
     ]
     assert match_page(page("product", 9), clusters).variant == BY_MODEL
+
+
+def test_the_first_link_to_a_page_decides_where_pages_are_grouped_by_links() -> None:
+    clusters = Clusters(profiles(), grouping("uxclust"))
+    unlike = RawPage("http://s.example/new", b"<html><body><video></video></body></html>")
+    linked = replace(unlike, inbound_xpath="/html/body/ul/li[2]/a")
+
+    assert clusters.goes_by_links
+    assert match_page(linked, clusters).cluster == "products"
+    assert matching.NO_PROFILE == match_page(unlike, clusters).reason
+    assert not Clusters(profiles(), grouping("auto")).goes_by_links
+    assert not replace(clusters, variant=BY_SIGNATURE).goes_by_links
+
+
+def test_a_group_of_a_long_name_is_found_by_its_key() -> None:
+    model = grouping("masked_path_shingles")
+
+    assert any(len(name) > MAX_GROUP_CHARS for name in model.model["groups"])
+    assert match_page(page("product", 9), Clusters(profiles(), model)).cluster == "products"
 
 
 def test_iv_a_breaks_the_tie_of_a_group_with_several_clusters() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from clustering.dom.addresses import url_hash
 from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
 from clustering.services.clusters import cluster_changes
 from clustering.services.clusters.arrivals import (
@@ -16,6 +17,7 @@ from clustering.services.clusters.arrivals import (
     plan_arrivals,
     run_arrivals,
 )
+from clustering.services.clusters.clustering_inputs import first_inbound_xpaths
 from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.demo_sites import (
     articles,
@@ -115,6 +117,23 @@ def test_pages_of_a_real_site_come_to_the_same_cluster_as_before(algorithm: str)
     assert 30 == assign_arrivals(site=site)
     after = clusters_of(clustering)
     assert sum(before[url] == after[url] for url in before) >= 0.8 * len(before)
+
+
+def test_the_first_link_is_the_one_that_a_clustering_counts() -> None:
+    site = site_of("shop")
+    home = b"<html><body><a href='/old'>Old</a><ul><li><a href='/p/1'>1</a></ul></body></html>"
+    product = b"<html><body><a href='/'>Home</a><p><a href='/p/1'>this</a></p></body></html>"
+    store(site, [("", home, "text/html"), ("p/1", product, "text/html")])
+    root = site.root_url
+    Page.objects.create(
+        site=site,
+        url=f"{root}old",
+        url_hash=url_hash(f"{root}old"),
+        state=Page.State.REDIRECTED,
+        redirects_to=Page.objects.get(url=f"{root}p/1"),
+    )
+
+    assert {f"{root}p/1": "/html/body/a"} == first_inbound_xpaths(site, [root, f"{root}p/1"])
 
 
 class TestThePlan:

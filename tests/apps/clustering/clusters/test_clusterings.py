@@ -21,7 +21,7 @@ from clustering.models import (
 )
 from clustering.services.clusters import cluster_changes, clustering_store
 from clustering.services.clusters.clustering_runs import cluster_site
-from clustering.services.clusters.clustering_store import N_KEPT, drop_old_clusterings, group_key
+from clustering.services.clusters.clustering_store import N_KEPT, drop_old_clusterings
 from clustering.services.clusters.clusterings import (
     clustering_request,
     compare_clusterings,
@@ -416,11 +416,6 @@ class TestHostileSites:
             page_of(site, f"%00/p\u00e9/{n}%00", f"<html><h1>\x01{n}</h1><p>x</p></html>".encode())
 
         assert 6 == cluster(site).n_pages
-
-    def test_a_group_of_a_long_name_is_found_by_its_extent(self) -> None:
-        assert "g0001" == group_key("g0001")
-        assert 100 >= len(group_key("x" * 500))
-        assert group_key("x" * 500) != group_key("x" * 501)
 
 
 def fall_over(*_: object, **__: object) -> None:

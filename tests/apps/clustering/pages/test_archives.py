@@ -87,6 +87,7 @@ class TestManifest:
             "status": 404,
             "fetched_at": "2024-05-01T14:00:00+02:00",
             "content_type": "text/html; charset=latin1",
+            "inbound_xpath": "/html/body/ul/li[2]/a",
             "crawler": {"ignored": True},
         }
         [page] = read(manifest(shop, line))
@@ -97,6 +98,7 @@ class TestManifest:
             status=404,
             content_type="text/html; charset=latin1",
             fetched_at=datetime(2024, 5, 1, 12, tzinfo=UTC),
+            inbound_xpath="/html/body/ul/li[2]/a",
         )
         assert expected == page
 
@@ -164,6 +166,8 @@ class TestManifest:
             GOOD | {"content_type": "text/html\nX: 1"},
             GOOD | {"content_type": "text/html\0"},
             GOOD | {"content_type": "x" * 10_000},
+            GOOD | {"inbound_xpath": ["/html/a"]},
+            GOOD | {"inbound_xpath": "/a" * 10_000},
         ],
         ids=lambda line: str(line)[:60],
     )
