@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from sys import intern
 from typing import NamedTuple
 
@@ -41,25 +42,53 @@ def collect_inputs(
 
     Where it needs a search log and the site has none, one is derived from the words of the links.
     """
-    addresses = _addresses(site, pages)
+    addresses = _addresses(site, [page.url for page in pages])
     max_inbound = max(1, min(MAX_INBOUND, MAX_LINKS // max(len(pages), 1)))
     direct: set[str] = set()
     links = list(_links(site, addresses, max_inbound, direct))
-    clicks = list(_clicks(site, addresses))
-    is_derived = "clicks" in clusterer.needs and not clicks
-    if is_derived:
-        clicks = derive_clicks(links)
-    return ClusteringInputs(
-        links=links,
-        clicks=clicks,
-        has_derived_clicks=is_derived and bool(clicks),
-        redirected=frozenset(addresses.redirects.values()) - direct,
-        read=_reader(pages),
+    return _with_clicks(
+        site,
+        addresses,
+        clusterer,
+        ClusteringInputs(
+            links=links,
+            redirected=frozenset(addresses.redirects.values()) - direct,
+            read=_reader(pages),
+        ),
+    )
+
+
+def collect_fresh_inputs(
+    site: Site,
+    urls: Sequence[str],
+    clusterer: Clusterer,
+    *,
+    links: Sequence[SiteLink],
+    redirected: frozenset[str],
+    read: Callable[[str], HtmlElement | None],
+) -> ClusteringInputs:
+    """Return what is known beside newer versions of pages that are not stored.
+
+    `links` are those of the newer versions. To a page that none of them leads to, the first stored
+    link counts: the page that links to it was perhaps not read again.
+    """
+    targets = {link.target for link in links}
+    stored_links = first_links(site, [url for url in urls if url not in targets])
+    return _with_clicks(
+        site,
+        _addresses(site, urls),
+        clusterer,
+        ClusteringInputs(links=[*links, *stored_links.values()], redirected=redirected, read=read),
     )
 
 
 def first_inbound_xpaths(site: Site, urls: Sequence[str]) -> dict[str, str]:
-    """Return the XPath of the first link to each of some pages, where there is any.
+    """Return the XPath of the first link to each of some pages, where there is any."""
+    return {url: link.xpath for url, link in first_links(site, urls).items()}
+
+
+def first_links(site: Site, urls: Sequence[str]) -> dict[str, SiteLink]:
+    """Return the first link to each of some pages, where there is any, in the order of discovery.
 
     As in a clustering, a link to an address that redirects leads to where it ends, and no link
     counts for the site's root, from which the others are found.
@@ -68,20 +97,30 @@ def first_inbound_xpaths(site: Site, urls: Sequence[str]) -> dict[str, str]:
     redirected = Page.objects.filter(site=site, redirects_to__url_hash__in=list(url_by_hash))
     for redirected_hash, end in redirected.values_list("url_hash", "redirects_to__url"):
         url_by_hash.setdefault(bytes(redirected_hash), end)
-    links = Link.objects.filter(page__site=site, url_hash__in=list(url_by_hash)).order_by(
-        "-page__depth", "-page_id", "-position"
-    )
-    rows = links.values_list("page__url", "url_hash", "xpath")
-    xpath_by_url: dict[str, str] = {}
-    for source, target_hash, xpath in rows.iterator():  # the first link comes last, and stays
+    links = Link.objects.filter(page__site=site, url_hash__in=list(url_by_hash))
+    links = links.order_by("page__depth", "page_id", "position")
+    rows = links.values_list("page__url", "url_hash", "xpath", "text")
+    link_by_url: dict[str, SiteLink] = {}
+    for source, target_hash, xpath, text in rows.iterator():
         target = url_by_hash[bytes(target_hash)]
         if target not in {source, site.root_url}:
-            xpath_by_url[target] = xpath
-    return xpath_by_url
+            link_by_url.setdefault(target, SiteLink(source, xpath, target, text))
+    return link_by_url
 
 
-def _addresses(site: Site, pages: Sequence[StoredPage]) -> Addresses:
-    stored = {page.url: page.url for page in pages}
+def _with_clicks(
+    site: Site, addresses: Addresses, clusterer: Clusterer, inputs: ClusteringInputs
+) -> ClusteringInputs:
+    """Return the inputs with the site's search log, or one derived from their links."""
+    clicks = list(_clicks(site, addresses))
+    if clicks or "clicks" not in clusterer.needs:
+        return replace(inputs, clicks=clicks)
+    clicks = derive_clicks(inputs.links)
+    return replace(inputs, clicks=clicks, has_derived_clicks=bool(clicks))
+
+
+def _addresses(site: Site, urls: Sequence[str]) -> Addresses:
+    stored = {url: url for url in urls}
     redirected = Page.objects.filter(site=site, redirects_to__isnull=False)
     redirects: dict[str, str] = {}
     for url, end in redirected.values_list("url", "redirects_to__url").iterator():

@@ -4,30 +4,35 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.continuity import find_successors
-from clustering.algorithms.grouping import (
-    ClusteringInputs,
-    EvidenceMissing,
-    RawPage,
-    SiteLink,
-    TooManyPages,
-)
+from clustering.algorithms.grouping import EvidenceMissing, RawPage, SiteLink, TooManyPages
 from clustering.algorithms.observation import observe_page
+from clustering.algorithms.url_patterns import address_patterns
 from clustering.dom.links import find_links
-from clustering.models import Cluster, Clustering, PageMembership
+from clustering.models import Cluster, Clustering, Page, PageMembership
 from clustering.services.clusters.cluster_names import free_name, used_names
+from clustering.services.clusters.clustering_inputs import collect_fresh_inputs
 from clustering.services.clusters.grouped_pages import best_signature
 from monitoring.algorithms.rule_reuse import NewCluster
+from monitoring.algorithms.strata import sample_strata
 from monitoring.services.checks.fresh_pages import FreshPage
+from rules.models import GoldenRecord, Rule
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobFailed
 
 MAX_CLUSTERED_PAGES: Final = 3_000
 PAGES_PER_RENEWAL: Final = 20
 ROWS_PER_FETCH: Final = 5_000
+
+
+class Membership(NamedTuple):
+    """A stored page and the cluster in which the current clustering found it."""
+
+    page: int
+    cluster: int
 
 
 def cluster_fresh(
@@ -42,7 +47,8 @@ def cluster_fresh(
     if clustering is None:
         raise JobFailed(f"{site.name} has no clusters yet; cluster its pages first")
     clusterer = CLUSTERERS[clustering.algorithm]
-    urls = sorted(url for url, page in pages.items() if not page.is_error)[:MAX_CLUSTERED_PAGES]
+    memberships = _memberships(clustering)
+    urls = _sample_urls(site, pages, memberships)
     vectors: list[int | None] = []
     observations = []
     links: list[SiteLink] = []
@@ -55,15 +61,23 @@ def cluster_fresh(
         vectors.append(observed.vector)
         observations.append(observed.observation)
         links += _links(page, pages)
+    inputs = collect_fresh_inputs(
+        site,
+        urls,
+        clusterer,
+        links=links,
+        redirected=frozenset(url for url in urls if pages[url].final_url not in {"", url}),
+        read=lambda url: RawPage(url, pages[url].body, pages[url].content_type).tree,
+    )
     try:
-        grouping = clusterer.cluster_pages(urls, observations, ClusteringInputs(links=links))
+        grouping = clusterer.cluster_pages(urls, observations, inputs)
     except (TooManyPages, EvidenceMissing) as error:
         raise JobFailed(str(error)) from error
 
     members = {group.name: list(group.members) for group in grouping.groups}
     names = _name_groups(
         site,
-        clustering,
+        memberships,
         {group: [urls[index] for index in indices] for group, indices in members.items()},
     )
     clusters = []
@@ -73,6 +87,52 @@ def cluster_fresh(
         signature, _ = best_signature(n_by_vector)  # the one that covers most of the pages
         clusters.append(NewCluster(names[group], vector_by_url, signature))
     return clusters
+
+
+def _memberships(clustering: Clustering) -> dict[str, Membership]:
+    """Return where the clustering put each page that is in a cluster, by its address."""
+    members = PageMembership.objects.filter(clustering=clustering, found__isnull=False)
+    rows = members.values_list("page__url", "page", "found")
+    return {
+        url: Membership(page, cluster)
+        for url, page, cluster in rows.iterator(chunk_size=ROWS_PER_FETCH)
+    }
+
+
+def _sample_urls(
+    site: Site, pages: Mapping[str, FreshPage], memberships: Mapping[str, Membership]
+) -> list[str]:
+    """Return the addresses of the pages to cluster, in the order in which a crawl found them.
+
+    Of more than MAX_CLUSTERED_PAGES, each cluster gives some, and each address pattern of the
+    pages that are in none; pages with golden records first. Pages that the site does not know
+    come last.
+    """
+    urls = [url for url, page in pages.items() if not page.is_error]
+    if len(urls) > MAX_CLUSTERED_PAGES:
+        golden = GoldenRecord.objects.filter(
+            rule__cluster__site=site, rule__state=Rule.State.PUBLISHED
+        )
+        urls = sample_strata(
+            _strata(urls, memberships),
+            MAX_CLUSTERED_PAGES,
+            preferred=set(golden.values_list("page__url", flat=True)),
+        )
+    known = Page.objects.filter(site=site).order_by("depth", "pk").values_list("url", flat=True)
+    rank_by_url = {url: rank for rank, url in enumerate(known.iterator(chunk_size=ROWS_PER_FETCH))}
+    return sorted(urls, key=lambda url: (rank_by_url.get(url, len(rank_by_url)), url))
+
+
+def _strata(urls: Sequence[str], memberships: Mapping[str, Membership]) -> dict[str, str]:
+    """Return the cluster of each page, or the pattern of its address where it is in none."""
+    strata = {}
+    others = []
+    for url in urls:
+        if url in memberships:
+            strata[url] = f"cluster {memberships[url].cluster}"
+        else:
+            others.append(url)
+    return strata | dict(zip(others, address_patterns(others), strict=True))
 
 
 def _links(page: RawPage, pages: Mapping[str, FreshPage]) -> Iterator[SiteLink]:
@@ -85,19 +145,15 @@ def _links(page: RawPage, pages: Mapping[str, FreshPage]) -> Iterator[SiteLink]:
 
 
 def _name_groups(
-    site: Site, clustering: Clustering, groups: Mapping[str, Sequence[str]]
+    site: Site, memberships: Mapping[str, Membership], groups: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
     """Return the name of each group, as a clustering of the stored pages would give it."""
-    members = PageMembership.objects.filter(clustering=clustering, found__isnull=False)
-    rows = members.values_list("page__url", "page", "found")
-    page_by_url, cluster_by_page = {}, {}
-    for url, page, cluster in rows.iterator(chunk_size=ROWS_PER_FETCH):
-        page_by_url[url], cluster_by_page[page] = page, cluster
+    cluster_by_page = {membership.page: membership.cluster for membership in memberships.values()}
     group_by_page = {}
     for group, urls in groups.items():
         for url in urls:
-            if url in page_by_url:
-                group_by_page[page_by_url[url]] = group
+            if url in memberships:
+                group_by_page[memberships[url].page] = group
     successors = find_successors(cluster_by_page, group_by_page)
     name_by_cluster = dict(Cluster.objects.filter(site=site).values_list("pk", "name"))
     names_in_use = used_names(site)
