@@ -126,6 +126,8 @@ class Clusterer:
     sentence: str = ""  # what a variant does; the others have the first sentence of their card
     # Returns the group of a later page by what it looks like, where its links do not tell.
     assign_page: Callable[[Model, RawPage], str | None] | None = None
+    # A group's name is the masked signature that made the group, v' of Algorithm 1.
+    names_are_signatures: bool = False
 
     @property
     def goes_by_links(self) -> bool:

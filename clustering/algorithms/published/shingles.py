@@ -358,4 +358,6 @@ def assign(model: Model, vector: int | None, _url: str) -> str | None:
     return max(covering_names, key=counts.__getitem__, default=None)
 
 
-CLUSTERER = Clusterer("shingles", "Vertex shingles", observe, cluster_pages, assign)
+CLUSTERER = Clusterer(
+    "shingles", "Vertex shingles", observe, cluster_pages, assign, names_are_signatures=True
+)

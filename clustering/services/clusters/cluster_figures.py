@@ -12,11 +12,12 @@ from typing import NamedTuple, TypeVar
 
 from django.db.models import BigIntegerField, Count, ExpressionWrapper, F, Q, Sum
 
+from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.cohesion import centre_of, cohesion_of, distance_to
 from clustering.algorithms.observation import observe_pages
 from clustering.algorithms.url_patterns import pattern_of
 from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
-from clustering.services.clusters.grouped_pages import N_EXAMPLES, best_signature
+from clustering.services.clusters.grouped_pages import N_EXAMPLES, best_signature, signature_of
 from clustering.services.pages.stored_pages import read_pages, stored_pages
 from vertex.core.texts import storable
 
@@ -137,7 +138,11 @@ def _describe(clustering: Clustering, figures: ClusterFigures) -> None:
         for page, seen in zip(pages, observed, strict=True)
     )
     vectors = Counter(page.vector for page in observed if page.vector is not None)
-    figures.signature = best_signature(vectors)[0]
+    clusterer = CLUSTERERS[clustering.algorithm]
+    if figures.group:
+        figures.signature, _ = signature_of(clusterer, figures.group, vectors)
+    else:
+        figures.signature, _ = best_signature(vectors)
     figures.url_pattern = storable(pattern_of([url for _, url in urls]))
     figures.cohesion = cohesion_of([distance for distance, _, _ in by_distance])
     figures.examples = [pk for _, _, pk in by_distance[:N_EXAMPLES]]

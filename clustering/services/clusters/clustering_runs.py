@@ -74,7 +74,7 @@ def cluster_site(run: JobRun) -> dict[str, Any]:
         inputs = collect_inputs(site, clustered, clusterer)
         grouping = _group(clusterer, clustered, observed, inputs)
         group_by_page = _labels(grouping, clustered)
-        grouped = GroupedPages()
+        grouped = GroupedPages(clusterer)
         grouped.add_sample(observed, group_by_page)
         page_map = map_pages(observed, group_by_page)
     _assign_rest(this, pages, sampled, grouping, grouped, group_by_page)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from clustering.algorithms.cohesion import Centre, centre_of, cohesion_of, distance_to
+from clustering.algorithms.grouping import Clusterer
 from clustering.algorithms.observation import ObservedPage
 from clustering.algorithms.page_map import MAX_PAGES, place_on_map
 from clustering.algorithms.path_sets import Hashes
@@ -50,6 +51,7 @@ class GroupFigures(NamedTuple):
 class GroupedPages:
     """The pages of a site in their groups, as they come in: the sampled ones first."""
 
+    clusterer: Clusterer
     pages: list[GroupedPage] = field(default_factory=list)
     centre_by_group: dict[str, Centre] = field(default_factory=dict)
     n_by_vector: dict[str, Counter[int]] = field(default_factory=dict)
@@ -108,7 +110,8 @@ class GroupedPages:
         }
 
     def _figures(self, group: str, pages: Sequence[GroupedPage], title: str) -> GroupFigures:
-        signature, n_covered = best_signature(self.n_by_vector.get(group, Counter()))
+        n_by_vector = self.n_by_vector.get(group, Counter())
+        signature, n_covered = signature_of(self.clusterer, group, n_by_vector)
         by_distance = sorted(
             (grouped.distance, grouped.page.url, grouped.page.pk)
             for grouped in pages
@@ -137,6 +140,19 @@ def describe_pages(
         kinds=[read_kind(page) for page in read_pages(pages[:n_read])],
         statuses=[page.status for page in pages],
     )
+
+
+def signature_of(
+    clusterer: Clusterer, group: str, n_by_vector: Mapping[int, int]
+) -> tuple[str, int]:
+    """Return a group's masked signature, and how many of its pages it covers.
+
+    It is the one that made the group, which the group's rule inherits (III-A, IV); where the
+    algorithm groups by something else, the one that covers most.
+    """
+    if clusterer.names_are_signatures:
+        return group, sum(n_by_vector.values())
+    return best_signature(n_by_vector)
 
 
 def best_signature(n_by_vector: Mapping[int, int]) -> tuple[str, int]:

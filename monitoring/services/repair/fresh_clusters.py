@@ -15,7 +15,7 @@ from clustering.dom.links import find_links
 from clustering.models import Cluster, Clustering, Page, PageMembership
 from clustering.services.clusters.cluster_names import free_name, used_names
 from clustering.services.clusters.clustering_inputs import collect_fresh_inputs
-from clustering.services.clusters.grouped_pages import best_signature
+from clustering.services.clusters.grouped_pages import signature_of
 from monitoring.algorithms.rule_reuse import NewCluster
 from monitoring.algorithms.strata import sample_strata
 from monitoring.services.checks.fresh_pages import FreshPage
@@ -84,7 +84,7 @@ def cluster_fresh(
     for group, indices in members.items():
         vector_by_url = {urls[index]: vectors[index] for index in indices}
         n_by_vector = Counter(vector for vector in vector_by_url.values() if vector is not None)
-        signature, _ = best_signature(n_by_vector)  # the one that covers most of the pages
+        signature, _ = signature_of(clusterer, group, n_by_vector)
         clusters.append(NewCluster(names[group], vector_by_url, signature))
     return clusters
 

@@ -82,6 +82,29 @@ class TestWhatIsKept:
             figures.cohesion == 1 and figures.group and figures.why for figures in cluster_figures
         )
 
+    def test_a_cluster_of_algorithm_1_keeps_the_mask_that_made_it(self) -> None:
+        site = demo_site("alpine-shop", n=90)
+        clustering = cluster(site, algorithm="shingles")
+        cluster_figures = ClusterFigures.objects.filter(clustering=clustering)
+
+        assert any("**" in figures.signature for figures in cluster_figures)
+        assert {figures.group for figures in cluster_figures} == {
+            figures.signature for figures in cluster_figures
+        }
+        assert set(clustering.model["signatures"]) == {
+            figures.signature for figures in cluster_figures
+        }
+
+    def test_it_keeps_it_when_a_person_moves_pages(self) -> None:
+        site = demo_site("alpine-shop", n=90)
+        clustering = cluster(site, algorithm="shingles")
+        one, other = Cluster.objects.present().filter(site=site).order_by("pk")[:2]
+        moved = PageMembership.objects.of_cluster(one.pk).values_list("page", flat=True)[:1]
+        cluster_changes.move_pages(site=site, pages=list(moved), to=other, actor=None)
+
+        for figures in ClusterFigures.objects.filter(clustering=clustering):
+            assert figures.group == figures.signature
+
     def test_each_page_has_its_place(self) -> None:
         site = shop()
         clustering = cluster(site)
