@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 
 from clustering.algorithms.automatic import auto
 from clustering.algorithms.grouping import Clusterer
+from clustering.algorithms.parameters import describe
 from clustering.algorithms.published import (
     common_paths,
     keyclus,
@@ -33,6 +35,20 @@ CLUSTERERS: dict[str, Clusterer] = {
         common_paths.CLUSTERER,
     )
 }
+
+
+def clusterer_with(name: str, values: Mapping[str, object]) -> Clusterer:
+    """Return an algorithm with these values for its parameters. Raises BadParameter."""
+    return CLUSTERERS[name].with_values(values)
+
+
+def parameter_lines() -> list[str]:
+    """Return a line for each algorithm with parameters: its name, and what can be chosen."""
+    return [
+        f"{clusterer.name}: {'; '.join(map(describe, clusterer.parameters))}."
+        for clusterer in CLUSTERERS.values()
+        if clusterer.parameters
+    ]
 
 
 def sentence_of(name: str) -> str:

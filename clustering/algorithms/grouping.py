@@ -10,13 +10,14 @@ group of a later page.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, TypeAlias
 
 import xxhash
 from lxml.html import HtmlElement
 
+from clustering.algorithms.parameters import Parameter, Value, read_values
 from clustering.dom.page import parse_page
 from vertex.core.texts import storable
 
@@ -128,6 +129,33 @@ class Clusterer:
     assign_page: Callable[[Model, RawPage], str | None] | None = None
     # A group's name is the masked signature that made the group, v' of Algorithm 1.
     names_are_signatures: bool = False
+    parameters: Sequence[Parameter] = ()
+
+    def values(self, given: Mapping[str, object]) -> dict[str, Value]:
+        """Return the value of each parameter, the default where none is given. Raises BadParameter."""
+        return read_values(self.name, self.parameters, given)
+
+    def with_values(self, given: Mapping[str, object]) -> Clusterer:
+        """Return the algorithm with these values for its parameters. Raises BadParameter."""
+        values = self.values(given)
+        observed_names = {parameter.name for parameter in self.parameters if parameter.is_observed}
+        observed = {name: value for name, value in values.items() if name in observed_names}
+        grouped = {name: value for name, value in values.items() if name not in observed_names}
+        observe = self.observe
+        if observe is not None and observed:
+            observe = partial(observe, **observed)
+        is_observed_by_default = all(
+            values[parameter.name] == parameter.default
+            for parameter in self.parameters
+            if parameter.is_observed
+        )
+        return replace(
+            self,
+            observe=observe,
+            cluster_pages=partial(self.cluster_pages, **grouped),
+            # Rules and checks compare signatures of the default.
+            names_are_signatures=self.names_are_signatures and is_observed_by_default,
+        )
 
     @property
     def goes_by_links(self) -> bool:

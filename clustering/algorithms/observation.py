@@ -8,14 +8,14 @@ Cost:       One parse and two walks a page, besides what the algorithm does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lxml.html import HtmlElement
 
 from clustering.algorithms.automatic.page_features import MAX_HEADING, PageFeatures
-from clustering.algorithms.clusterers import CLUSTERERS
-from clustering.algorithms.grouping import Observation, RawPage
+from clustering.algorithms.clusterers import clusterer_with
+from clustering.algorithms.grouping import Clusterer, Observation, RawPage
 from clustering.algorithms.path_sets import Hashes, all_paths
 from clustering.algorithms.published.shingles import shingle_vector
 
@@ -32,9 +32,23 @@ class ObservedPage:
     labels: frozenset[str] = frozenset()
 
 
-def observe_page(algorithm: str, page: RawPage) -> ObservedPage:
+def observe_page(
+    algorithm: str, page: RawPage, parameters: Mapping[str, object] | None = None
+) -> ObservedPage:
     """Reduce a page to what a clustering by this algorithm needs of it."""
-    observe = CLUSTERERS[algorithm].observe
+    return _observe(clusterer_with(algorithm, parameters or {}), page)
+
+
+def observe_pages(
+    algorithm: str, pages: Sequence[RawPage], parameters: Mapping[str, object] | None = None
+) -> list[ObservedPage]:
+    """Reduce pages one after the other; no tree outlives its page."""
+    clusterer = clusterer_with(algorithm, parameters or {})
+    return [_observe(clusterer, page) for page in pages]
+
+
+def _observe(clusterer: Clusterer, page: RawPage) -> ObservedPage:
+    observe = clusterer.observe
     observation = observe(page) if observe else None
     vector = shingle_vector(page.body, page.content_type)
     paths = all_paths(page.tree)
@@ -54,11 +68,6 @@ def observe_page(algorithm: str, page: RawPage) -> ObservedPage:
         title=_text_of(page.tree, "title"),
         heading=_text_of(page.tree, "h1"),
     )
-
-
-def observe_pages(algorithm: str, pages: Sequence[RawPage]) -> list[ObservedPage]:
-    """Reduce pages one after the other; no tree outlives its page."""
-    return [observe_page(algorithm, page) for page in pages]
 
 
 def _text_of(tree: HtmlElement | None, tag: str) -> str:

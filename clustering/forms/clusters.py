@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from django import forms
 
 from clustering.algorithms.clusterers import CLUSTERERS
+from clustering.algorithms.parameters import BadParameter, Parameter, written
 
 MAX_PAGES = 500  # moved at once
 MAX_TITLE_CHARS = 200
@@ -34,6 +37,71 @@ class ClusterSiteForm(forms.Form):
         required=False,
         help_text="The site goes on with its present clusters; the result stands beside them.",
     )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for clusterer in CLUSTERERS.values():
+            for parameter in clusterer.parameters:
+                self.fields[_field_name(clusterer.name, parameter)] = _field_of(parameter)
+
+    def clean(self) -> dict[str, Any]:
+        """Read the parameters of the chosen algorithm; what stands in the fields of others is ignored."""
+        parameters = {}
+        clusterer = CLUSTERERS.get(self.cleaned_data.get("algorithm", ""))
+        for parameter in clusterer.parameters if clusterer else ():
+            name = _field_name(self.cleaned_data["algorithm"], parameter)
+            entered = self.cleaned_data.get(name, "")
+            try:
+                if isinstance(entered, bool):
+                    parameters[parameter.name] = parameter.check(entered)
+                else:
+                    parameters[parameter.name] = parameter.parse(entered)
+            except BadParameter:
+                self.add_error(name, f"Enter {parameter.allowed}.")
+        options = {
+            name: self.cleaned_data.get(name) for name in ("algorithm", "n_sample", "compare")
+        }
+        return options | {"parameters": parameters}
+
+    def fields_of(self, algorithm: str) -> list[forms.BoundField]:
+        """Return the fields of an algorithm's parameters."""
+        parameters = CLUSTERERS[algorithm].parameters
+        return [self[_field_name(algorithm, parameter)] for parameter in parameters]
+
+
+def _field_name(algorithm: str, parameter: Parameter) -> str:
+    return f"{algorithm}-{parameter.name}"
+
+
+def _field_of(parameter: Parameter) -> forms.Field:
+    """Return a field that has the default entered; `clean` checks what comes back."""
+    if parameter.kind == "switch":
+        return forms.BooleanField(
+            label=parameter.title,
+            required=False,
+            initial=parameter.default,
+            help_text=parameter.sentence,
+        )
+    widget: forms.Widget = forms.NumberInput(
+        attrs={
+            "min": parameter.least,
+            "max": parameter.most,
+            "step": 1 if parameter.kind == "whole number" else "any",
+        }
+    )
+    if parameter.kind == "choice":
+        widget = forms.Select(choices=_titled(parameter.choices))
+    return forms.CharField(
+        label=parameter.title,
+        required=False,
+        initial=written(parameter.default),
+        help_text=parameter.sentence,
+        widget=widget,
+    )
+
+
+def _titled(choices: Sequence[str]) -> list[tuple[str, str]]:
+    return [(choice, choice.replace("_", " ").capitalize()) for choice in choices]
 
 
 class PagesField(forms.Field):

@@ -46,7 +46,9 @@ class Clustering(models.Model):
         Site, on_delete=models.CASCADE, related_name="clusterings", db_index=False
     )
     algorithm = models.CharField(max_length=40)
-    params = models.JSONField(default=dict)  # sample size, seed, threshold
+    params = models.JSONField(default=dict)  # of the run: sample size, seed
+    # Of the algorithm, by name; one that is not here has its default.
+    parameters = models.JSONField(default=dict)
     why = models.TextField(blank=True)  # on what evidence it was decided, in one sentence
     # How many pages, links, clicks there were, and of what kind.
     evidence = models.JSONField(default=dict)

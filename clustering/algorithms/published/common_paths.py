@@ -27,6 +27,7 @@ from clustering.algorithms.grouping import (
     TooManyPages,
     grouping_of,
 )
+from clustering.algorithms.parameters import Parameter
 from clustering.algorithms.path_sets import (
     Hashes,
     examples_of,
@@ -82,6 +83,21 @@ def assign(model: Model, paths: Hashes, _url: str) -> str | None:
     return nearest_example(model["examples"], paths, share_of_larger, model["threshold"])
 
 
+SIMILARITY = Parameter(
+    name="threshold",
+    title="Least similarity",
+    kind="number",
+    default=THRESHOLD,
+    least=0,
+    most=1,
+    sentence="Pages are joined where a larger share of their leaf paths than that is the same.",
+)
 CLUSTERER = Clusterer(
-    "common_paths", "Common paths", observe, cluster_pages, assign, max_pages=MAX_PAGES
+    "common_paths",
+    "Common paths",
+    observe,
+    cluster_pages,
+    assign,
+    max_pages=MAX_PAGES,
+    parameters=[SIMILARITY],
 )

@@ -15,7 +15,9 @@ Readings:   EP(x) = P(x)^a P(Q not empty | x) x the mean of |M| / |C| over the q
             score share a position in RP and RR (the first of theirs); RF is strict: equal sums go
             by precision, recall, then the path nearer to the root, then its hash. A path that no
             query matches is no key path. F is the mean over the pages on which both paths match
-            something: elsewhere it is 0/0.
+            something: elsewhere it is 0/0. Greedy MWIS picks the same for any beta up to 0.5; above,
+            the paper takes another greedy scheme from the literature, whose reference our text of
+            it has lost: `greedy_by_degree` is that of Sakai, Togasaki and Yamazaki (2003).
 Departures: Clicks may count (off): the means are then weighted by the clicks of each page.
             Occurrence is compared among the first 200 paths at most; the paper needs 100.
 Cost:       `score_paths`: terms asked for on a page x its spans, over the queried pages.
@@ -41,6 +43,7 @@ Path = TypeVar("Path")
 RECALL_WEIGHT = 0.3
 OCCURRENCE_THRESHOLD = 0.97
 WEIGHT_BASE = 0.5
+MAX_GREEDY_BASE = 0.5  # for which Lemma 1 proves Greedy MWIS optimal
 N_TOP = 100  # paths of RF that are looked at
 MAX_TOP = 200
 N_DIGITS = 12  # what the order of a sum may change lies behind them
@@ -273,7 +276,31 @@ def rank_weights(n: int, beta: float = WEIGHT_BASE) -> list[float]:
     return [beta**rank for rank in range(1, n + 1)]
 
 
+def greedy_by_degree(
+    weights: Sequence[float | Fraction], edges: AbstractSet[tuple[int, int]]
+) -> list[int]:
+    """Return an independent set by the scheme for weights on which Greedy MWIS is not optimal.
+
+    Each step picks the feasible node whose weight is greatest for the number of nodes that go with
+    it. The nodes are returned heaviest first.
+    """
+    neighbours: list[set[int]] = [set() for _ in weights]
+    for i, j in edges:
+        neighbours[i].add(j)
+        neighbours[j].add(i)
+    F = set(range(len(weights)))
+    S: list[int] = []
+    while F:
+        new = max(F, key=lambda i: (weights[i] / (1 + len(neighbours[i] & F)), -i))
+        S.append(new)
+        F -= {new} | neighbours[new]
+    return sorted(S, key=lambda i: (-weights[i], i))
+
+
 def pick_independent(dependent: NDArray[np.bool_], beta: float = WEIGHT_BASE) -> list[int]:
     """Return the ranks from 0 of the best independent paths; `dependent` is by rank."""
     edges = {(i, j) for i, j in np.argwhere(np.triu(dependent, 1)).tolist()}
-    return greedy_mwis(rank_weights(len(dependent), beta), edges)
+    weights = rank_weights(len(dependent), beta)
+    if beta <= MAX_GREEDY_BASE:
+        return greedy_mwis(weights, edges)
+    return greedy_by_degree(weights, edges)

@@ -37,6 +37,7 @@ from clustering.algorithms.grouping import (
     RawPage,
     grouping_of,
 )
+from clustering.algorithms.parameters import Parameter
 from clustering.algorithms.path_sets import min_hash
 from clustering.algorithms.published.attributed_paths import (
     PathPage,
@@ -323,6 +324,78 @@ def _has_path(row: Mapping[str, list[str] | None], body: bytes) -> bool | None:
     return find_mark(body, name, value)
 
 
+PARAMETERS = [
+    Parameter(
+        name="k",
+        title="Size of a shingle k",
+        kind="whole number",
+        default=SHINGLE_SIZE,
+        least=1,
+        most=50,
+        sentence=(
+            "How many key paths, the best first, two pages must have in common. More of them make smaller "
+            "groups."
+        ),
+    ),
+    Parameter(
+        name="occurrence_threshold",
+        title="Dependence by occurrence τ",
+        kind="number",
+        default=OCCURRENCE_THRESHOLD,
+        least=0,
+        most=1,
+        sentence=(
+            "Of two paths only the better one is a key path where this share of the pages with the rarer "
+            "one has both."
+        ),
+    ),
+    Parameter(
+        name="presence_exponent",
+        title="Weight of frequent paths a",
+        kind="number",
+        default=1.0,
+        least=0,
+        most=10,
+        sentence="How much a path gains by being on many pages: its share of the pages counts to this power.",
+    ),
+    Parameter(
+        name="weight_base",
+        title="Base of the weights β",
+        kind="number",
+        default=WEIGHT_BASE,
+        least=0.01,
+        most=1,
+        sentence=(
+            "How much less a path counts than the one before it when independent paths are chosen. Up to "
+            "0.5 the best path always wins; above, several lesser ones may win together."
+        ),
+    ),
+    Parameter(
+        name="n_top",
+        title="Paths that are looked at",
+        kind="whole number",
+        default=N_TOP,
+        least=1,
+        most=MAX_TOP,
+        sentence="How many paths that match the queries best may become key paths or tabs.",
+    ),
+    Parameter(
+        name="splits_tabs",
+        title="Split by open tab",
+        kind="switch",
+        default=True,
+        sentence=(
+            "Pages of one thing with different tabs open, such as reviews and details, are different "
+            "groups."
+        ),
+    ),
+]
 CLUSTERER = Clusterer(
-    "keyclus", "KeyClus", observe, cluster_pages, assign, needs=frozenset({"clicks"})
+    "keyclus",
+    "KeyClus",
+    observe,
+    cluster_pages,
+    assign,
+    needs=frozenset({"clicks"}),
+    parameters=PARAMETERS,
 )

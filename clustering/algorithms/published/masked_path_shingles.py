@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 
 from clustering.algorithms.grouping import Clusterer, ClusteringInputs, Grouping, Model, grouping_of
+from clustering.algorithms.parameters import Parameter
 from clustering.algorithms.path_sets import Hashes, min_hash
 from clustering.algorithms.published.path_shingles import name_of, observe
 
@@ -40,7 +41,7 @@ def cluster_pages(
     sizes = Counter(name for name in names if name)
     return grouping_of(
         names,
-        why=f"Pages whose shingles of {k} paths share {m}.",
+        why=f"Pages whose shingles of {k} paths share {min(m, k)}.",
         model={"m": m, "k": k, "seed": evidence.seed, "groups": dict(sorted(sizes.items()))},
     )
 
@@ -74,6 +75,30 @@ def assign(model: Model, W: Hashes, _url: str) -> str | None:
     return min(known, key=lambda name: (-sizes[name], name), default=None)
 
 
+MAX_SIZE = 12  # of a shingle: 924 subsets of each
+K = Parameter(
+    name="k",
+    title="Size of a shingle k",
+    kind="whole number",
+    default=SHINGLE_SIZE,
+    least=1,
+    most=MAX_SIZE,
+    sentence="How many paths of least hash a shingle has.",
+)
+M = Parameter(
+    name="m",
+    title="Paths to share m",
+    kind="whole number",
+    default=N_SHARED,
+    least=1,
+    most=MAX_SIZE,
+    sentence="How many paths of their shingles two pages must share; more than k count as k.",
+)
 CLUSTERER = Clusterer(
-    "masked_path_shingles", "Masked path shingles", observe, cluster_pages, assign
+    "masked_path_shingles",
+    "Masked path shingles",
+    observe,
+    cluster_pages,
+    assign,
+    parameters=[K, M],
 )

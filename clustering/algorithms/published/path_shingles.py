@@ -27,6 +27,7 @@ from clustering.algorithms.grouping import (
     RawPage,
     grouping_of,
 )
+from clustering.algorithms.parameters import Parameter
 from clustering.algorithms.path_sets import Hashes, min_hash
 from clustering.algorithms.published.attributed_paths import (
     MAX_PATHS,
@@ -86,4 +87,15 @@ def assign(model: Model, W: Hashes, _url: str) -> str | None:
     return name if name in model["groups"] else None
 
 
-CLUSTERER = Clusterer("path_shingles", "Path shingles", observe, cluster_pages, assign)
+K = Parameter(
+    name="k",
+    title="Size of a shingle k",
+    kind="whole number",
+    default=SHINGLE_SIZE,
+    least=1,
+    most=50,
+    sentence="How many paths of least hash two pages must have in common. More of them make smaller groups.",
+)
+CLUSTERER = Clusterer(
+    "path_shingles", "Path shingles", observe, cluster_pages, assign, parameters=[K]
+)

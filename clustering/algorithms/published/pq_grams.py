@@ -40,6 +40,7 @@ from clustering.algorithms.grouping import (
     grouping_of,
 )
 from clustering.algorithms.hashing import mix
+from clustering.algorithms.parameters import Parameter
 from clustering.algorithms.path_sets import (
     EXACT_IN_JSON,
     Hashes,
@@ -177,8 +178,34 @@ def assign(model: Model, profile: GramProfile, _url: str) -> str | None:
     return name if name in model["groups"] else None
 
 
+SIMILARITY = Parameter(
+    name="threshold",
+    title="Least similarity",
+    kind="number",
+    default=THRESHOLD,
+    least=0,
+    most=1,
+    sentence="Pages are joined where a larger share of their pq-grams than that is the same.",
+)
+K = Parameter(
+    name="k",
+    title="Size of a shingle k",
+    kind="whole number",
+    default=SHINGLE_SIZE,
+    least=1,
+    most=50,
+    sentence=(
+        "How many pq-grams of least hash two pages must have in common. More of them make smaller groups."
+    ),
+)
 CLUSTERER = Clusterer(
-    "pq_grams", "pq-grams", observe, cluster_by_threshold, assign, max_pages=MAX_PAGES
+    "pq_grams",
+    "pq-grams",
+    observe,
+    cluster_by_threshold,
+    assign,
+    max_pages=MAX_PAGES,
+    parameters=[SIMILARITY],
 )
 BY_SHINGLES = Clusterer(
     "pq_grams_shingles",
@@ -187,4 +214,5 @@ BY_SHINGLES = Clusterer(
     cluster_by_shingles,
     assign,
     sentence="Group pages that have the same few subtrees of least hash.",
+    parameters=[K],
 )

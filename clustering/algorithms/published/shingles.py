@@ -2,7 +2,7 @@
 
 Paper:      Gulhane et al., "Web-Scale Information Extraction with Vertex" (ICDE 2011), section
             III-A, Algorithm 1.
-Notation:   P, the sampled pages; l, the shingle's length -> LENGTH; S, a page's shingles; v, its
+Notation:   P, the sampled pages; l, the shingle's length -> `shingle_length`; S, a page's shingles; v, its
             shingle vector -> `vector`, eight bytes packed in a 64-bit number, the first in the
             highest byte; v', a masked vector -> `Masked(value, wild)`; H, the table of counts; C_v,
             the cluster of a masked vector.
@@ -12,7 +12,7 @@ Readings:   The minimum is taken over 64-bit hashes and its low byte is kept (b-
             3.1 have it, and the sizes are counted before any subtraction. Vectors go in the order
             of (count, vector); between masks of equal count the one with the fewest wild cards
             wins, then the one whose wild cards stand at the highest bytes. Tags are start tags in
-            the order of the bytes; a page of fewer than ten tags is one shingle.
+            the order of the bytes; a page of fewer tags than l is one shingle.
 Departures: Groups are pruned below 20 pages, as in the paper, for samples of 2,000 pages and more;
             below, at 1 % of the sample, but never under 2 pages: the paper's value would leave
             small sites without clusters.
@@ -44,6 +44,7 @@ from clustering.algorithms.grouping import (
     grouping_of,
 )
 from clustering.algorithms.hashing import mix
+from clustering.algorithms.parameters import Parameter
 from clustering.dom.page import decide_encoding
 
 LENGTH = 10  # tags of a shingle
@@ -183,10 +184,10 @@ def _surviving(
     }
 
 
-def shingle_vector(body: bytes, content_type: str = "") -> int | None:
+def shingle_vector(body: bytes, content_type: str = "", length: int = LENGTH) -> int | None:
     """Return the signature of a page's bytes, None for a page without tags."""
     codes = scan_codes(_readable(body, content_type))
-    return vector_of_codes(codes) if len(codes) else None
+    return vector_of_codes(codes, length) if len(codes) else None
 
 
 def _readable(body: bytes, content_type: str) -> bytes:
@@ -290,11 +291,11 @@ def vector_of_tags(tags: Sequence[bytes]) -> int:
     return vector_of_codes(mix(_plain_names(np.frombuffer(names, dtype="<u8"))))
 
 
-def vector_of_codes(codes: NDArray[np.uint64]) -> int:
-    """Return v[i] = the low byte of the minimum of h_i over all windows of ten tags."""
-    n_windows = max(len(codes) - LENGTH + 1, 1)
+def vector_of_codes(codes: NDArray[np.uint64], length: int = LENGTH) -> int:
+    """Return v[i] = the low byte of the minimum of h_i over all windows of so many tags."""
+    n_windows = max(len(codes) - length + 1, 1)
     shingles = np.zeros(n_windows, dtype=np.uint64)
-    for offset in range(min(LENGTH, len(codes))):
+    for offset in range(min(length, len(codes))):
         shingles = shingles * _BASE + codes[offset : offset + n_windows]
     minima = (mix(shingles)[np.newaxis, :] * _ODD[:, np.newaxis]).min(axis=1)
     return int.from_bytes(mix(minima).astype(np.uint8).tobytes(), "big")
@@ -316,9 +317,9 @@ def threshold_for(n_pages: int) -> int:
     return min(PRUNED_BELOW, max(MIN_PAGES, n_pages // 100))
 
 
-def observe(page: RawPage) -> Observation:
+def observe(page: RawPage, *, shingle_length: int = LENGTH) -> Observation:
     """Reduce a page to its signature."""
-    return shingle_vector(page.body, page.content_type)
+    return shingle_vector(page.body, page.content_type, shingle_length)
 
 
 def cluster_pages(
@@ -358,6 +359,25 @@ def assign(model: Model, vector: int | None, _url: str) -> str | None:
     return max(covering_names, key=counts.__getitem__, default=None)
 
 
+SHINGLE_LENGTH = Parameter(
+    name="shingle_length",
+    title="Shingle length l",
+    kind="whole number",
+    default=LENGTH,
+    least=1,
+    most=100,
+    sentence=(
+        "How many tags in a row are one shingle. Shorter shingles put more pages into one group, and "
+        "a page stays like itself when its template changes a little."
+    ),
+    is_observed=True,
+)
 CLUSTERER = Clusterer(
-    "shingles", "Vertex shingles", observe, cluster_pages, assign, names_are_signatures=True
+    "shingles",
+    "Vertex shingles",
+    observe,
+    cluster_pages,
+    assign,
+    names_are_signatures=True,
+    parameters=[SHINGLE_LENGTH],
 )

@@ -24,7 +24,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal
+from typing import Literal, get_args
 
 from clustering.algorithms.grouping import (
     Clusterer,
@@ -34,6 +34,7 @@ from clustering.algorithms.grouping import (
     RawPage,
     grouping_of,
 )
+from clustering.algorithms.parameters import Parameter
 from clustering.algorithms.published.exploration import Exploration, N, Progress
 from clustering.algorithms.published.link_queue import LinkQueue, Strategy, by_hash
 from clustering.algorithms.published.page_classes import (
@@ -296,4 +297,48 @@ def assign(model: Model, collections: Observation, url: str) -> str | None:
     return classify(PageLinks(url, collections), schemas)
 
 
-CLUSTERER = Clusterer("site_model", "Site model", observe, cluster_pages, assign)
+PARAMETERS = [
+    Parameter(
+        name="dt",
+        title="Distance of schemas dt",
+        kind="number",
+        default=DT,
+        least=0,
+        most=1,
+        sentence=(
+            "Pages behind one list of links are of one class where a smaller share of their link paths "
+            "than that is different."
+        ),
+    ),
+    Parameter(
+        name="n",
+        title="Pages of a collection n",
+        kind="whole number",
+        default=N,
+        least=1,
+        most=100,
+        sentence="How many pages behind one list of links are read at a time.",
+    ),
+    Parameter(
+        name="strategy",
+        title="Order of the queue",
+        kind="choice",
+        default="densest_first",
+        choices=get_args(Strategy),
+        sentence="Whether the lists with the largest or the smallest share of a class's links come first.",
+    ),
+    Parameter(
+        name="stop",
+        title="Stop",
+        kind="choice",
+        default="empty",
+        choices=get_args(Stop),
+        sentence=(
+            "At the empty queue, or past its peak: when half of the lists that waited at most are left. "
+            "The peak reads fewer pages and may miss rare classes."
+        ),
+    ),
+]
+CLUSTERER = Clusterer(
+    "site_model", "Site model", observe, cluster_pages, assign, parameters=PARAMETERS
+)

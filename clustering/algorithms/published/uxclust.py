@@ -38,6 +38,7 @@ from clustering.algorithms.grouping import (
     SiteLink,
     grouping_of,
 )
+from clustering.algorithms.parameters import Parameter
 from clustering.algorithms.path_sets import (
     Hashes,
     jaccard,
@@ -92,9 +93,11 @@ def cluster_pages(
         paths = [leaf_paths(evidence.read(urls[page])) for page in samples]
         fingerprints.append(fingerprint_of(paths, occurrence_threshold))
     merged = merge_groups(large_groups, fingerprints, similarity_threshold)
-    return _grouping(
+    grouping = _grouping(
         urls, large_groups, fingerprints, merged, has_positions=has_positions, limit=limit
     )
+    grouping.model["similarity_threshold"] = similarity_threshold
+    return grouping
 
 
 def group_by_xpath(
@@ -240,8 +243,9 @@ def assign(model: Model, xpath: str | None, _url: str) -> str | None:
     return None
 
 
-def assign_page(model: Model, page: RawPage, threshold: float = SIMILARITY_THRESHOLD) -> str | None:
+def assign_page(model: Model, page: RawPage) -> str | None:
     """Return the group whose fingerprint is most like a page to which no link is known."""
+    threshold = model.get("similarity_threshold", SIMILARITY_THRESHOLD)  # older models have none
     paths = leaf_paths(page.tree)
     alike = [
         (similarity_of(np.array(fingerprint, dtype=np.uint64), paths, jaccard), group["name"])
@@ -252,6 +256,47 @@ def assign_page(model: Model, page: RawPage, threshold: float = SIMILARITY_THRES
     return name if similarity > threshold else None
 
 
+PARAMETERS = [
+    Parameter(
+        name="cut_off",
+        title="Cut-off",
+        kind="whole number",
+        default=None,
+        least=1,
+        most=1_000_000,
+        sentence=(
+            "Links at one place must lead to so many pages, or these are in no group. Blank: 100 as in the "
+            "paper on sites of 76,503 pages, on smaller ones in proportion."
+        ),
+    ),
+    Parameter(
+        name="n_samples",
+        title="Samples of a group",
+        kind="whole number",
+        default=N_SAMPLES,
+        least=1,
+        most=100,
+        sentence="How many pages of each place of links are read.",
+    ),
+    Parameter(
+        name="occurrence_threshold",
+        title="Occurrence of a path",
+        kind="number",
+        default=OCCURRENCE_THRESHOLD,
+        least=0,
+        most=1,
+        sentence="A path belongs to a fingerprint where a larger share of the samples than that has it.",
+    ),
+    Parameter(
+        name="similarity_threshold",
+        title="Similarity of fingerprints",
+        kind="number",
+        default=SIMILARITY_THRESHOLD,
+        least=0,
+        most=1,
+        sentence="Groups are merged where the Jaccard similarity of their fingerprints is greater than that.",
+    ),
+]
 CLUSTERER = Clusterer(
     "uxclust",
     "UXClust",
@@ -260,6 +305,7 @@ CLUSTERER = Clusterer(
     assign,
     needs=frozenset({"links"}),
     assign_page=assign_page,
+    parameters=PARAMETERS,
 )
 WITHOUT_POSITIONS = Clusterer(
     "uxclust_without_positions",
@@ -270,4 +316,5 @@ WITHOUT_POSITIONS = Clusterer(
     needs=frozenset({"links"}),
     sentence="Group pages as UXClust does, with all rows of a list and of a menu as one place.",
     assign_page=assign_page,
+    parameters=PARAMETERS,
 )

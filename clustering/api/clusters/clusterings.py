@@ -8,7 +8,8 @@ from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 
-from clustering.algorithms.clusterers import CLUSTERERS, sentence_of
+from clustering.algorithms.clusterers import CLUSTERERS, parameter_lines, sentence_of
+from clustering.algorithms.parameters import Parameter
 from clustering.api.clusters.cluster_changes import READ, WRITE, ClusterAddress
 from clustering.models import Cluster, ClusterFigures, Clustering, PageMembership
 from clustering.services.clusters import clusterings
@@ -28,11 +29,15 @@ class ClusteringRow(RowSerializer):
     class Meta:
         model = Clustering
         fields = (
-            *("id", "algorithm", "why", "params", "evidence", "measures", "is_current", "n_pages"),
+            *("id", "algorithm", "parameters", "why", "params", "evidence", "measures"),
+            *("is_current", "n_pages"),
             *("n_sampled", "n_unassigned", "seconds", "made_at", "made_by", "job", "assigned_at"),
         )
 
-    params = serializers.DictField()
+    parameters = serializers.DictField(
+        help_text="Of the algorithm; one that is not here has its default."
+    )
+    params = serializers.DictField(help_text="Of the run: size and seed of the sample.")
     evidence = serializers.DictField(help_text="How many pages, links and clicks there were.")
     measures = serializers.DictField(
         help_text="Coverage, cohesion and the unassigned share, 0 to 1."
@@ -89,6 +94,13 @@ class NewClustering(Body):
             "Pages to group, the others are assigned; by default all up to 2,000, of more a fifth."
         ),
     )
+    parameters = serializers.DictField(
+        required=False,
+        help_text=(
+            "Values of the algorithm's parameters; those that are not named have their paper's value. "
+            + " ".join(parameter_lines())
+        ),
+    )
     compare = serializers.BooleanField(
         default=False, help_text="Keep it beside the current clustering instead of replacing that."
     )
@@ -98,6 +110,19 @@ class NewTitle(Body):
     """A title that no clustering changes."""
 
     title = serializers.CharField(max_length=200)
+
+
+class AlgorithmParameter(serializers.Serializer[Any]):
+    """Something of an algorithm that can be chosen."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    kind = serializers.CharField(help_text="whole number, number, switch or choice")
+    default = serializers.JSONField(help_text="Null: decided by the site.")
+    least = serializers.FloatField(allow_null=True)
+    most = serializers.FloatField(allow_null=True)
+    choices = serializers.ListField(child=serializers.CharField())
+    sentence = serializers.CharField()
 
 
 class Algorithm(serializers.Serializer[Any]):
@@ -112,6 +137,7 @@ class Algorithm(serializers.Serializer[Any]):
     max_pages = serializers.IntegerField(
         allow_null=True, help_text="More pages than that it refuses."
     )
+    parameters = AlgorithmParameter(many=True)
 
 
 class AlgorithmList(serializers.Serializer[Any]):
@@ -136,6 +162,7 @@ class Algorithms(AtSite):
                 "sentence": sentence_of(clusterer.name),
                 "needs": sorted(clusterer.needs),
                 "max_pages": clusterer.max_pages,
+                "parameters": [_row_of_parameter(each) for each in clusterer.parameters],
             }
             for clusterer in CLUSTERERS.values()
         ]
@@ -296,6 +323,20 @@ class ClusterPageList(ClusterAddress):
         """List the pages of a cluster in the order in which they were found."""
         pages = PageMembership.objects.of_cluster(subject)
         return page_of(pages, row=ClusterPageRow, request=request, query=query, key="page")
+
+
+def _row_of_parameter(parameter: Parameter) -> dict[str, Any]:
+    is_number = parameter.kind in ("number", "whole number")
+    return {
+        "name": parameter.name,
+        "title": parameter.title,
+        "kind": parameter.kind,
+        "default": parameter.default,
+        "least": parameter.least if is_number else None,
+        "most": parameter.most if is_number else None,
+        "choices": list(parameter.choices),
+        "sentence": parameter.sentence,
+    }
 
 
 def _row_of(clustering: Clustering) -> dict[str, Any]:

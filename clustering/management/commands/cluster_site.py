@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import CommandParser
+from django.core.management.base import CommandError, CommandParser
 
-from clustering.algorithms.clusterers import CLUSTERERS
+from clustering.algorithms.clusterers import CLUSTERERS, parameter_lines
+from clustering.algorithms.parameters import BadParameter, Value, parse_values
 from clustering.models import Clustering
 from clustering.services.clusters import clusterings
 from vertex.core.management.output import WorkCommand, whole_number
@@ -22,6 +23,16 @@ class Command(WorkCommand):
         parser.add_argument("site", metavar="SITE")
         parser.add_argument(
             "--algorithm", choices=list(CLUSTERERS), default="auto", help="(default: auto)"
+        )
+        parser.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help=(
+                "a parameter of the algorithm; may be repeated. Those that are not named have their paper's"
+                f" value. {' '.join(parameter_lines())}".replace("%", "%%")
+            ),
         )
         parser.add_argument(
             "--sample",
@@ -42,6 +53,7 @@ class Command(WorkCommand):
                 algorithm=options["algorithm"],
                 n_sample=options["sample"],
                 compare=options["compare"],
+                parameters=_parse_parameters(options["algorithm"], options["set"]),
             )
             with self.progress(f"{site.name}: clustering", site.n_pages) as advance:
                 result = self.run_here(request, report=advance)
@@ -56,6 +68,20 @@ class Command(WorkCommand):
             f" {_counted(result['pages'], 'page')},"
             f" {result['unassigned']:,} in none; {clustering.why}"
         )
+
+
+def _parse_parameters(algorithm: str, settings: list[str]) -> dict[str, Value]:
+    """Return the parameters from texts such as `k=2`. Raises CommandError for wrong usage."""
+    texts: dict[str, str] = {}
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise CommandError(f"--set takes NAME=VALUE, not {setting}", returncode=2)
+        texts[name.strip()] = text
+    try:
+        return parse_values(algorithm, CLUSTERERS[algorithm].parameters, texts)
+    except BadParameter as error:
+        raise CommandError(str(error), returncode=2) from error
 
 
 def _counted(n: int, noun: str) -> str:

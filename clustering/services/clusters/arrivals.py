@@ -120,9 +120,8 @@ class _Clusters:
 
     def assign(self, pages: Sequence[StoredPage]) -> list[GroupedPage]:
         """Return the group of each page, and how far the page lies from its centre."""
-        observed = [
-            seen for batch in observe_stored(pages, self.clusterer.name) for _, seen in batch
-        ]
+        batches = observe_stored(pages, self.clusterer.name, parameters=self.clustering.parameters)
+        observed = [seen for batch in batches for _, seen in batch]
         groups = map(self._known, self._groups(pages, observed))
         return [
             GroupedPage(page, group, self._distance(group, seen))

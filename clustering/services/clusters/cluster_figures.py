@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 
 from django.db.models import BigIntegerField, Count, ExpressionWrapper, F, Q, Sum
 
-from clustering.algorithms.clusterers import CLUSTERERS
+from clustering.algorithms.clusterers import clusterer_with
 from clustering.algorithms.cohesion import centre_of, cohesion_of, distance_to
 from clustering.algorithms.observation import observe_pages
 from clustering.algorithms.url_patterns import pattern_of
@@ -138,7 +138,7 @@ def _describe(clustering: Clustering, figures: ClusterFigures) -> None:
         for page, seen in zip(pages, observed, strict=True)
     )
     vectors = Counter(page.vector for page in observed if page.vector is not None)
-    clusterer = CLUSTERERS[clustering.algorithm]
+    clusterer = clusterer_with(clustering.algorithm, clustering.parameters)
     if figures.group:
         figures.signature, _ = signature_of(clusterer, figures.group, vectors)
     else:

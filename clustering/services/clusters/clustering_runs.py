@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from django.utils import timezone
 
-from clustering.algorithms.clusterers import CLUSTERERS
+from clustering.algorithms.clusterers import clusterer_with
 from clustering.algorithms.grouping import (
     Clusterer,
     ClusteringInputs,
@@ -18,6 +18,7 @@ from clustering.algorithms.grouping import (
     TooManyPages,
 )
 from clustering.algorithms.observation import ObservedPage
+from clustering.algorithms.parameters import Value
 from clustering.services.clusters.clustering_inputs import collect_inputs
 from clustering.services.clusters.clustering_store import ClusteringResult, store_clustering
 from clustering.services.clusters.grouped_pages import GroupedPages, map_pages, measure
@@ -42,7 +43,8 @@ class _Run(NamedTuple):
     """What all steps of one run need."""
 
     run: JobRun
-    clusterer: Clusterer
+    clusterer: Clusterer  # with the parameters that were chosen
+    parameters: dict[str, Value]
     n_pages: int
 
     def report(self, n_done: int, message: str) -> None:
@@ -61,12 +63,13 @@ def cluster_site(run: JobRun) -> dict[str, Any]:
     """
     site, params = run.site, run.job.params
     started, listed_at = time.monotonic(), timezone.now()
-    clusterer = CLUSTERERS[params["algorithm"]]
+    clusterer = clusterer_with(params["algorithm"], params.get("parameters", {}))
     pages = stored_pages(site)
     if not pages:
         raise JobFailed(f"{site.name} has no stored pages; import pages or crawl the site first")
     sampled = sample_pages(pages, _sample_size(clusterer, len(pages), params.get("n_sample")))
-    this = _Run(run, clusterer, len(pages))
+    parameters = clusterer.values(params.get("parameters", {}))
+    this = _Run(run, clusterer, parameters, len(pages))
     observed = list(_observed(this, sampled, 0, "reading pages"))
     clustered = sampled if clusterer.observe else sample_pages(pages, len(pages))
     with run.kept_alive():
@@ -88,6 +91,7 @@ def cluster_site(run: JobRun) -> dict[str, Any]:
             "seed": inputs.seed,
             "asked_sample": params.get("n_sample"),
         },
+        parameters=parameters,
         grouping=grouping,
         pages=grouped.pages,
         figures=figures,
@@ -120,7 +124,8 @@ def _observed(
     """Yield pages with what was observed of them, and report each batch."""
     n_done = n_before
     this.report(n_done, message)
-    with closing(observe_stored(pages, this.clusterer.name)) as batches:
+    observing = observe_stored(pages, this.clusterer.name, parameters=this.parameters)
+    with closing(observing) as batches:
         for batch in batches:
             for page_and_observed in batch:
                 yield page_and_observed

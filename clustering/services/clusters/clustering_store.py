@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from clustering.algorithms.continuity import find_successors
 from clustering.algorithms.grouping import Grouping, group_key
+from clustering.algorithms.parameters import Value
 from clustering.models import (
     Cluster,
     ClusterFigures,
@@ -39,6 +40,7 @@ class ClusteringResult(NamedTuple):
 
     algorithm: str
     params: dict[str, Any]
+    parameters: dict[str, Value]
     grouping: Grouping
     pages: Sequence[GroupedPage]
     figures: Mapping[str, GroupFigures]
@@ -123,6 +125,7 @@ def _write_clustering(run: JobRun, site: Site, outcome: ClusteringResult) -> Clu
         site=site,
         algorithm=outcome.algorithm,
         params=outcome.params,
+        parameters=outcome.parameters,
         why=storable(outcome.grouping.why),
         evidence=outcome.evidence,
         measures=outcome.measures,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from django.core.exceptions import ValidationError
@@ -11,6 +11,7 @@ from django.db import transaction
 
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.measures import adjusted_rand, confusion
+from clustering.algorithms.parameters import BadParameter
 from clustering.models import Clustering, ClusterReview, Page, PageMembership
 from clustering.services.clusters.clustering_runs import cluster_site
 from clustering.services.clusters.clustering_store import delete_clusterings, switch_current
@@ -48,13 +49,26 @@ def clustering_request(
     algorithm: str = "auto",
     n_sample: int | None = None,
     compare: bool = False,
+    parameters: Mapping[str, object] | None = None,
 ) -> JobRequest:
-    """Describe the clustering of a site's stored pages. Raises ValidationError for bad options."""
+    """Describe the clustering of a site's stored pages. Raises ValidationError for bad options.
+
+    A parameter of the algorithm that is not named has its default.
+    """
     if algorithm not in CLUSTERERS:
         raise ValidationError(f"{algorithm!r} is no algorithm; use one of {', '.join(CLUSTERERS)}")
     if n_sample is not None and n_sample < 1:
         raise ValidationError(f"the sample must have at least 1 page, not {n_sample}")
-    params = {"algorithm": algorithm, "n_sample": n_sample, "compare": compare}
+    try:
+        values = CLUSTERERS[algorithm].values(parameters or {})
+    except BadParameter as error:
+        raise ValidationError({"parameters": str(error)}) from error
+    params = {
+        "algorithm": algorithm,
+        "n_sample": n_sample,
+        "compare": compare,
+        "parameters": values,
+    }
     return JobRequest(
         kind=CLUSTER_SITE,
         title=f"Cluster {site.name} by {algorithm}",
@@ -62,6 +76,21 @@ def clustering_request(
         params=params,
         key=f"cluster_site:{site.pk}",
         detail=params,
+    )
+
+
+def reclustering_request(*, site: Site) -> JobRequest:
+    """Describe the clustering of a site once more, by the algorithm and parameters that it works with.
+
+    A site that was never clustered is clustered by default.
+    """
+    current = Clustering.objects.current().filter(site=site).without_model().first()
+    if current is None or current.algorithm not in CLUSTERERS:
+        return clustering_request(site=site)
+    return clustering_request(
+        site=site,
+        algorithm=current.algorithm,
+        parameters=current.parameters,
     )
 
 

@@ -14,13 +14,16 @@ from clustering.algorithms.observation import observe_pages
 
 
 def answer_batches(requests: BinaryIO, answers: BinaryIO) -> None:
-    """Observe batches of pages, each an algorithm's name with its pages, until there are no more."""
+    """Observe batches of pages until there are no more.
+
+    Each is an algorithm's name, values of its parameters, and pages.
+    """
     while True:
         try:
-            algorithm, pages = pickle.load(requests)  # noqa: S301 - written by the parent process
+            algorithm, parameters, pages = pickle.load(requests)  # noqa: S301 - written by the parent process
         except (EOFError, pickle.UnpicklingError):
             return  # the parent is gone, perhaps in the middle of a batch
-        pickle.dump(observe_pages(algorithm, pages), answers, pickle.HIGHEST_PROTOCOL)
+        pickle.dump(observe_pages(algorithm, pages, parameters), answers, pickle.HIGHEST_PROTOCOL)
         answers.flush()
 
 

@@ -11,7 +11,7 @@ import pickle
 import queue
 import subprocess
 import sys
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from typing import IO, cast
@@ -23,6 +23,7 @@ from clustering.algorithms.observation import ObservedPage, observe_pages
 from clustering.services.pages.stored_pages import StoredPage, read_pages
 
 Observe = Callable[[list[RawPage]], list[ObservedPage]]
+Choice = tuple[str, dict[str, object]]  # an algorithm's name, and values of its parameters
 
 PAGES_PER_BATCH = 50
 COMMAND = [sys.executable, "-m", "clustering.services.clusters.observer_child"]
@@ -39,11 +40,15 @@ class ObserverEnded(Exception):
 
 
 def observe_stored(
-    pages: Sequence[StoredPage], algorithm: str, n_processes: int | None = None
+    pages: Sequence[StoredPage],
+    algorithm: str,
+    n_processes: int | None = None,
+    parameters: Mapping[str, object] | None = None,
 ) -> Generator[list[tuple[StoredPage, ObservedPage]]]:
     """Yield the pages in their order with what was observed of them, batch by batch.
 
-    Never more than a few batches are in memory. Raises ObserverEnded.
+    A parameter of the algorithm that is not named has its default. Never more than a few batches are
+    in memory. Raises ObserverEnded.
     """
     n = n_processes if n_processes is not None else len(os.sched_getaffinity(0))
     batches = [
@@ -51,9 +56,11 @@ def observe_stored(
     ]
     if n < 2 or (n_processes is None and len(pages) <= MAX_PAGES_IN_PROCESS):
         for batch in batches:
-            yield list(zip(batch, observe_pages(algorithm, list(read_pages(batch))), strict=True))
+            observed_pages = observe_pages(algorithm, list(read_pages(batch)), parameters)
+            yield list(zip(batch, observed_pages, strict=True))
         return
-    with _observers(algorithm, min(n, len(batches))) as observe, ThreadPoolExecutor(n) as threads:
+    choice = algorithm, dict(parameters or {})
+    with _observers(choice, min(n, len(batches))) as observe, ThreadPoolExecutor(n) as threads:
         waiting = []
         for batch in batches:
             waiting.append(
@@ -67,7 +74,7 @@ def observe_stored(
 
 
 @contextmanager
-def _observers(algorithm: str, n: int) -> Iterator[Observe]:
+def _observers(choice: Choice, n: int) -> Iterator[Observe]:
     """Start so many processes, and yield a function by which a free one observes pages."""
     free: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
     with ExitStack() as stack:
@@ -77,7 +84,7 @@ def _observers(algorithm: str, n: int) -> Iterator[Observe]:
         def observe(pages: list[RawPage]) -> list[ObservedPage]:
             process = free.get()
             try:
-                return _observe_in(process, algorithm, pages)
+                return _observe_in(process, choice, pages)
             finally:
                 free.put(process)
 
@@ -100,11 +107,11 @@ def _observer() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def _observe_in(
-    process: subprocess.Popen[bytes], algorithm: str, pages: list[RawPage]
+    process: subprocess.Popen[bytes], choice: Choice, pages: list[RawPage]
 ) -> list[ObservedPage]:
     requests, answers = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
     try:
-        pickle.dump((algorithm, pages), requests, pickle.HIGHEST_PROTOCOL)
+        pickle.dump((*choice, pages), requests, pickle.HIGHEST_PROTOCOL)
         requests.flush()
         observed: list[ObservedPage] = pickle.load(answers)  # noqa: S301 - written by our own program
     except (EOFError, BrokenPipeError, pickle.UnpicklingError):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db.models import Count, Q
+from django.forms import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from clustering.algorithms.clusterers import CLUSTERERS, sentence_of
+from clustering.algorithms.parameters import written
 from clustering.forms.clusters import ClusterSiteForm
 from clustering.models import Clustering, Link, SearchClick
 from clustering.services.clusters import clusterings as services
@@ -48,6 +51,16 @@ class Choice(NamedTuple):
     sentence: str
     refusal: str
     note: str
+    fields: Sequence[BoundField]  # of its parameters
+
+
+class ChosenParameter(NamedTuple):
+    """A parameter of a clustering's algorithm, as people read it."""
+
+    title: str
+    value: str
+    default: str
+    sentence: str
 
 
 @needs_role(Role.OPERATOR)
@@ -71,7 +84,7 @@ def cluster_site(request: HttpRequest, name: str) -> HttpResponse:
     context = {
         "site": site,
         "form": form,
-        "choices": algorithm_choices(site),
+        "choices": algorithm_choices(site, form),
         "algorithm": form["algorithm"].value() or "auto",
         "job": work_on(site),
     }
@@ -79,8 +92,8 @@ def cluster_site(request: HttpRequest, name: str) -> HttpResponse:
     return render(request, "clustering/clusters/cluster_site.html", context, status=status)
 
 
-def algorithm_choices(site: Site) -> list[Choice]:
-    """Return all algorithms, each with a sentence, and the reason where the site lacks something."""
+def algorithm_choices(site: Site, form: ClusterSiteForm) -> list[Choice]:
+    """Return all algorithms, each with its parameters, and the reason where the site lacks something."""
     has_links = Link.objects.filter(page__site=site).exists()
     has_clicks = SearchClick.objects.filter(site=site).exists()
     choices = []
@@ -100,7 +113,14 @@ def algorithm_choices(site: Site) -> list[Choice]:
                 f"Takes at most {clusterer.max_pages:,} pages; give a sample of that size or less."
             )
         choices.append(
-            Choice(clusterer.name, clusterer.title, sentence_of(clusterer.name), refusal, note)
+            Choice(
+                clusterer.name,
+                clusterer.title,
+                sentence_of(clusterer.name),
+                refusal,
+                note,
+                form.fields_of(clusterer.name),
+            )
         )
     return choices
 
@@ -156,6 +176,7 @@ def clustering(request: HttpRequest, name: str, pk: int) -> HttpResponse:
         "evidence": [
             (word, shown.evidence[key]) for key, word in EVIDENCE.items() if key in shown.evidence
         ],
+        "parameters": _chosen_parameters(shown),
         "params": [(key, shown.params[key]) for key in sorted(sampled)],
         "unassigned_share": shown.n_unassigned / shown.n_pages if shown.n_pages else None,
         "current": current_clustering(shown.site),
@@ -245,6 +266,20 @@ def site_model(request: HttpRequest, name: str) -> HttpResponse:
         figures_by_class = {figures.group: figures for figures in cluster_figures}
         context["graph"] = draw_graph(shown.model, figures_by_class)
     return render(request, "clustering/clusters/site_model.html", context)
+
+
+def _chosen_parameters(clustering: Clustering) -> list[ChosenParameter]:
+    """Return the parameters that a clustering was made with; none of an algorithm that is gone."""
+    clusterer = CLUSTERERS.get(clustering.algorithm)
+    return [
+        ChosenParameter(
+            parameter.title,
+            written(clustering.parameters.get(parameter.name, parameter.default)) or "by the site",
+            written(parameter.default) or "by the site",
+            parameter.sentence,
+        )
+        for parameter in (clusterer.parameters if clusterer else ())
+    ]
 
 
 def _clustering_of(name: str, pk: int) -> Clustering:

@@ -18,8 +18,8 @@ from annotation.models import Annotation, Assignment, Attribute, Vertical
 from annotation.services.annotations.annotated_values import AnnotatedValue
 from annotation.services.annotations.annotating import annotate, annotate_page
 from annotation.services.samples import sampling
-from clustering.models import Cluster, Clustering, Page, PageMembership, Snapshot
-from clustering.services.clusters.clusterings import clustering_request
+from clustering.models import Cluster, Page, PageMembership, Snapshot
+from clustering.services.clusters.clusterings import reclustering_request
 from clustering.services.pages.pages import Visit, prepare_visits, store_visits
 from clustering.services.pages.stored_trees import read_tree
 from monitoring.algorithms.repair import ProposedPage
@@ -113,10 +113,8 @@ def _store_pages(run: JobRun, site: Site, fresh: Mapping[str, FreshPage]) -> Non
 
 
 def _cluster_site(site: Site, actor: User | None) -> None:
-    """Cluster the site anew by the algorithm that it works with."""
-    current = Clustering.objects.current().filter(site=site).without_model().first()
-    algorithm = current.algorithm if current else "auto"
-    run_here(clustering_request(site=site, algorithm=algorithm), actor=actor)
+    """Cluster the site anew by the algorithm and the parameters that it works with."""
+    run_here(reclustering_request(site=site), actor=actor)
 
 
 def _cluster_of(site: Site, plan: RepairPlan) -> Cluster | None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from clustering.algorithms.clusterers import CLUSTERERS
+from clustering.algorithms.clusterers import clusterer_with
 from clustering.algorithms.continuity import find_successors
 from clustering.algorithms.grouping import EvidenceMissing, RawPage, SiteLink, TooManyPages
 from clustering.algorithms.observation import observe_page
@@ -46,7 +46,7 @@ def cluster_fresh(
     clustering = Clustering.objects.current().filter(site=site).without_model().first()
     if clustering is None:
         raise JobFailed(f"{site.name} has no clusters yet; cluster its pages first")
-    clusterer = CLUSTERERS[clustering.algorithm]
+    clusterer = clusterer_with(clustering.algorithm, clustering.parameters)
     memberships = _memberships(clustering)
     urls = _sample_urls(site, pages, memberships)
     vectors: list[int | None] = []
@@ -57,7 +57,7 @@ def cluster_fresh(
             renew()
         # A page of its own, so that its tree goes when it was observed.
         page = RawPage(url, pages[url].body, pages[url].content_type)
-        observed = observe_page(clusterer.name, page)
+        observed = observe_page(clusterer.name, page, clustering.parameters)
         vectors.append(observed.vector)
         observations.append(observed.observation)
         links += _links(page, pages)

@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
-from clustering.algorithms.clusterers import CLUSTERERS
+from clustering.algorithms.clusterers import CLUSTERERS, clusterer_with
 from clustering.algorithms.grouping import Model, RawPage, group_key
 from clustering.algorithms.published.shingles import Masked, shingle_vector
 from clustering.algorithms.url_patterns import matches
@@ -59,6 +59,7 @@ class GroupModel:
     algorithm: str
     model: Model
     clusters_by_group: Mapping[str, Sequence[str]]  # by `group_key`; most often one cluster
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # of the algorithm
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +137,7 @@ def _importance(profile: ClusterProfile) -> tuple[float, str]:
 
 
 def _match_by_model(page: RawPage, clusters: Clusters, grouping: GroupModel) -> Match:
-    clusterer = CLUSTERERS[grouping.algorithm]
+    clusterer = clusterer_with(grouping.algorithm, grouping.parameters)
     group = clusterer.find_group(grouping.model, page)
     if group is None:
         why = f"The page is like no group that {clusterer.title} found."

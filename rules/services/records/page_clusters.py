@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from clustering.models import Clustering
 from clustering.services.clusters.arrivals import assign_arrivals, is_outgrown
-from clustering.services.clusters.clusterings import clustering_request
+from clustering.services.clusters.clusterings import reclustering_request
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobExists, JobFailed, JobNotClaimed, JobRun
 from vertex.core.services.jobs.requests import run_here
@@ -31,6 +31,6 @@ def cluster_now(run: JobRun, site: Site) -> None:
     Raises JobFailed, and JobExists or JobNotClaimed where the site is being clustered.
     """
     try:
-        run_here(clustering_request(site=site), actor=run.job.created_by)
+        run_here(reclustering_request(site=site), actor=run.job.created_by)
     except JobFailed as error:
         raise JobFailed(f"the pages of {site.name} could not be clustered: {error}") from None

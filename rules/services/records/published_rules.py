@@ -57,7 +57,9 @@ def clusters_of(clustering: Clustering) -> Clusters:
         )
     return Clusters(
         profiles=tuple(profiles.values()),
-        grouping=GroupModel(clustering.algorithm, clustering.model, clusters_by_group),
+        grouping=GroupModel(
+            clustering.algorithm, clustering.model, clusters_by_group, clustering.parameters
+        ),
     )
 
 

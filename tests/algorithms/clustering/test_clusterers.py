@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from clustering.algorithms.clusterers import CLUSTERERS, sentence_of
 from clustering.algorithms.grouping import Clusterer, ClusteringInputs, Grouping, RawPage, SiteLink
+from clustering.algorithms.parameters import Parameter, Value
 from clustering.algorithms.published.derived_log import derive_clicks
 
 HOME = "http://shop.example/"
@@ -126,6 +128,45 @@ def test_a_page_to_which_no_link_is_known_goes_by_what_it_looks_like(name: str) 
     assert grouping.labels(len(pages))[1:] == [
         clusterer.find_group(grouping.model, page) for page in pages[1:]
     ]
+
+
+@pytest.mark.parametrize(
+    ("clusterer", "parameter"),
+    [
+        pytest.param(clusterer, parameter, id=f"{clusterer.name}-{parameter.name}")
+        for clusterer in CLUSTERERS.values()
+        for parameter in clusterer.parameters
+    ],
+)
+class TestEachParameter:
+    def test_its_default_is_what_the_algorithm_does_by_itself(
+        self, clusterer: Clusterer, parameter: Parameter
+    ) -> None:
+        pages = shop()
+        evidence = evidence_of(pages)
+        chosen = clusterer.with_values({parameter.name: parameter.default})
+
+        assert grouped(clusterer, pages, evidence) == grouped(chosen, pages, evidence)
+
+    def test_other_values_are_taken(self, clusterer: Clusterer, parameter: Parameter) -> None:
+        pages = shop()
+        evidence = evidence_of(pages)
+        values: dict[str, Sequence[Value]] = {
+            "switch": [True, False],
+            "choice": parameter.choices,
+            "number": [parameter.least, parameter.most],
+            "whole number": [parameter.least, parameter.most],
+        }
+        for value in values[parameter.kind]:
+            chosen = clusterer.with_values({parameter.name: value})
+            grouping = grouped(chosen, pages, evidence)
+            observations = [chosen.observe(page) if chosen.observe else None for page in pages]
+            for page, observation in zip(pages, observations, strict=True):
+                chosen.assign(grouping.model, observation, page.url)
+
+    def test_its_sentence_is_one(self, clusterer: Clusterer, parameter: Parameter) -> None:
+        assert parameter.sentence.endswith(".")
+        assert parameter.check(parameter.default) == parameter.default
 
 
 def test_names_are_those_of_the_commands() -> None:

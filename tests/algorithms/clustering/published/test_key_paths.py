@@ -115,6 +115,13 @@ class TestPaper:
         assert sum(rank_weights(5, 0.6)[1:]) > rank_weights(5, 0.6)[0]
         assert sum(rank_weights(5, 0.5)[1:]) < rank_weights(5, 0.5)[0]
 
+    def test_above_one_half_several_lesser_paths_may_win(self) -> None:
+        star = np.zeros((5, 5), dtype=bool)
+        star[0, 1:] = star[1:, 0] = True
+
+        assert [0] == pick_independent(star, 0.5)
+        assert [1, 2, 3, 4] == pick_independent(star, 0.9)
+
     def test_weights_are_powers_of_the_rank(self) -> None:
         assert [0.5, 0.25, 0.125] == rank_weights(3, 0.5)
 
@@ -145,14 +152,14 @@ def test_lemma_1_greedy_is_optimal_up_to_one_half(graph: Graph, beta: Fraction) 
     assert best == sum(weights[i] for i in greedy_mwis(weights, edges))
 
 
-@given(GRAPHS)
-def test_every_path_left_out_depends_on_one_taken(graph: Graph) -> None:
+@given(GRAPHS, st.sampled_from([0.1, 0.5, 0.6, 1.0]))
+def test_every_path_left_out_depends_on_one_taken(graph: Graph, beta: float) -> None:
     n, edges = graph
     dependent = np.zeros((n, n), dtype=bool)
     for i, j in edges:
         if n:
             dependent[i, j] = dependent[j, i] = i != j
-    S = pick_independent(dependent)
+    S = pick_independent(dependent, beta)
 
     assert S == sorted(S)
     assert is_independent(S, {(i, j) for i, j in edges if i != j})

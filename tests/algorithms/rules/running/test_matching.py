@@ -70,8 +70,8 @@ def profiles(**changes: str) -> tuple[ClusterProfile, ...]:
     )
 
 
-def grouping(algorithm: str) -> GroupModel:
-    clusterer = CLUSTERERS[algorithm]
+def grouping(algorithm: str, **parameters: object) -> GroupModel:
+    clusterer = CLUSTERERS[algorithm].with_values(parameters)
     tree_by_url = {one.url: one.tree for one in PAGES}
     inputs = ClusteringInputs(
         links=LINKS,
@@ -84,7 +84,7 @@ def grouping(algorithm: str) -> GroupModel:
     for group in grouping.groups:
         is_product = "/product/" in PAGES[group.members[0]].url
         clusters[group_key(group.name)] = ["products" if is_product else "articles"]
-    return GroupModel(algorithm, grouping.model, clusters)
+    return GroupModel(algorithm, grouping.model, clusters, parameters)
 
 
 class TestPaper:
@@ -195,6 +195,14 @@ def test_a_strange_page_is_like_no_group() -> None:
 
 def test_a_site_without_clusters_matches_nothing() -> None:
     assert matching.NO_CLUSTERS == match_page(page("product", 1), Clusters()).reason
+
+
+def test_a_page_is_read_with_the_parameters_of_the_clustering() -> None:
+    clusters = Clusters(profiles(), grouping("shingles", shingle_length=2))
+    again = clusters_from_json(json.loads(json.dumps(clusters_to_json(clusters))))
+
+    assert "products" == match_page(page("product", 1), clusters).cluster
+    assert "products" == match_page(page("product", 1), again).cluster
 
 
 def test_clusters_survive_json() -> None:

@@ -49,12 +49,54 @@ def test_a_clustering_is_started_as_a_job(ada: Caller, site: Site) -> None:
     )
 
     assert 202 == answer.status_code
-    assert {"algorithm": "shingles", "n_sample": 5, "compare": True} == Job.objects.get().params
+    params = {"algorithm": "shingles", "n_sample": 5, "compare": True}
+    assert params | {"parameters": {"shingle_length": 10}} == Job.objects.get().params
     assert 409 == ada.post("sites/shop/clusterings/", {}).status_code
 
 
+def test_parameters_are_chosen_by_their_names(ada: Caller, site: Site) -> None:
+    body = {"algorithm": "keyclus", "parameters": {"k": 2, "splits_tabs": False}}
+    assert 202 == ada.post("sites/shop/clusterings/", body).status_code
+    chosen = Job.objects.get().params["parameters"]
+
+    assert (2, False, 0.97) == (chosen["k"], chosen["splits_tabs"], chosen["occurrence_threshold"])
+
+
+def test_a_bad_parameter_says_what_may_be_chosen(ada: Caller, site: Site) -> None:
+    body = {"algorithm": "shingles", "parameters": {"shingle_length": "3"}}
+    answer = ada.post("sites/shop/clusterings/", body)
+
+    assert 400 == answer.status_code
+    assert "shingle_length must be a whole number from 1 to 100" in answer.content.decode()
+
+
+def test_the_algorithms_are_listed_with_their_parameters(ada: Caller, site: Site) -> None:
+    rows = {row["name"]: row["parameters"] for row in results(ada, "sites/shop/algorithms/")}
+
+    assert ("shingle_length", 10, 1, 100) == tuple(
+        rows["shingles"][0][key] for key in ("name", "default", "least", "most")
+    )
+    assert [] == rows["auto"]
+
+
+def test_a_clustering_shows_its_parameters(ada: Caller, site: Site) -> None:
+    made = cluster(site, algorithm="shingles", parameters={"shingle_length": 3})
+
+    assert {"shingle_length": 3} == ada.get(f"sites/shop/clusterings/{made.pk}/").json()[
+        "parameters"
+    ]
+
+
 @pytest.mark.parametrize(
-    "body", [{"algorithm": "magic"}, {"n_sample": 0}, {"compare": "yes"}, {"colour": 1}]
+    "body",
+    [
+        {"algorithm": "magic"},
+        {"n_sample": 0},
+        {"compare": "yes"},
+        {"colour": 1},
+        {"parameters": {"k": 1}},
+        {"parameters": 3},
+    ],
 )
 def test_what_cannot_be_started_is_refused(ada: Caller, site: Site, body: dict[str, Any]) -> None:
     assert 400 == ada.post("sites/shop/clusterings/", body).status_code

@@ -53,6 +53,15 @@ def test_new_pages_join_the_cluster_of_their_kind() -> None:
     assert PageMembership.objects.filter(page__url__endswith="/p/77", distance__lt=0.2).exists()
 
 
+def test_new_pages_are_read_with_the_parameters_of_the_clustering() -> None:
+    site = shop()
+    clustering = cluster(site, algorithm="shingles", parameters={"shingle_length": 2})
+    store(site, details([77]))
+
+    assert 1 == assign_arrivals(site=site)
+    assert name_at(clustering, "/p/1") == name_at(clustering, "/p/77") is not None
+
+
 def test_nothing_new_is_nothing_to_do() -> None:
     site = shop()
     cluster(site)

@@ -80,6 +80,31 @@ class TestClusterSite:
         with pytest.raises(CommandError, match="invalid choice: 'magic'"):
             call("cluster_site", "shop", "--algorithm", "magic")
 
+    def test_parameters_are_set_by_name(self) -> None:
+        shop()
+        call("cluster_site", "shop", "--algorithm", "shingles", "--set", "shingle_length=3")
+
+        assert {"shingle_length": 3} == Clustering.objects.get().parameters
+
+    @pytest.mark.parametrize(
+        ("setting", "message"),
+        [
+            ("shingle_length=0", "must be a whole number from 1 to 100, not 0"),
+            ("shingle_length=x", "must be a whole number from 1 to 100, not x"),
+            ("l=3", "shingles has no parameter 'l'; there are: shingle_length"),
+            ("shingle_length", "NAME=VALUE"),
+        ],
+    )
+    def test_a_parameter_that_cannot_be_set_is_wrong_usage(
+        self, setting: str, message: str
+    ) -> None:
+        shop()
+        with pytest.raises(CommandError, match=message) as error:
+            call("cluster_site", "shop", "--algorithm", "shingles", "--set", setting)
+
+        assert 2 == error.value.returncode
+        assert not Job.objects.exists()
+
     def test_a_sample_of_nothing_is_an_error(self) -> None:
         shop()
 

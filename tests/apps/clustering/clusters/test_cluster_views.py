@@ -12,6 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.models import (
@@ -209,12 +210,47 @@ class TestStart:
         post(operator, "cluster_site", "shop", algorithm="shingles", n_sample="5", compare="on")
 
         job = Job.objects.get()
-        params = {"algorithm": "shingles", "n_sample": 5, "compare": True}
+        params = {
+            "algorithm": "shingles",
+            "n_sample": 5,
+            "compare": True,
+            "parameters": {"shingle_length": 10},
+        }
         assert ("clustering.cluster_site", params) == (job.task, job.params)
         page = shown(operator, "clusters", "shop")
         assert reverse("cancel_job", args=[job.pk]) in page
         cancel_job(job=job, actor=None)
         assert reverse("cancel_job", args=[job.pk]) not in shown(operator, "clusters", "shop")
+
+    def test_each_parameter_has_a_field_with_its_default_and_a_sentence(
+        self, operator: Client, shop: Shop
+    ) -> None:
+        page = shown(operator, "cluster_site", "shop")
+
+        for clusterer in CLUSTERERS.values():
+            for parameter in clusterer.parameters:
+                assert f'name="{clusterer.name}-{parameter.name}"' in page
+                assert escape(parameter.sentence) in page
+        assert 'name="shingles-shingle_length" value="10"' in page
+
+    def test_the_parameters_of_the_chosen_algorithm_are_taken(
+        self, operator: Client, shop: Shop
+    ) -> None:
+        entered = {"shingles-shingle_length": "3", "common_paths-threshold": "nonsense"}
+        post(operator, "cluster_site", "shop", algorithm="shingles", **entered)
+
+        assert {"shingle_length": 3} == Job.objects.get().params["parameters"]
+
+    def test_a_switch_that_is_off_is_off(self, operator: Client, shop: Shop) -> None:
+        post(operator, "cluster_site", "shop", algorithm="keyclus")
+        assert Job.objects.get().params["parameters"]["splits_tabs"] is False
+
+    def test_a_bad_parameter_is_told_at_its_field(self, operator: Client, shop: Shop) -> None:
+        entered = {"algorithm": "shingles", "shingles-shingle_length": "0"}
+        answer = operator.post(reverse("cluster_site", args=["shop"]), entered)
+
+        assert (400, 0) == (answer.status_code, Job.objects.count())
+        assert "Enter a whole number from 1 to 100." in answer.content.decode()
 
     def test_a_second_one_leads_to_the_first(self, operator: Client, shop: Shop) -> None:
         post(operator, "cluster_site", "shop", algorithm="auto")
@@ -476,6 +512,16 @@ class TestRuns:
     def test_each_is_listed_and_opens(self, viewer: Client, shop: Shop) -> None:
         assert "Decided on 42 paths." in shown(viewer, "clustering", "shop", shop.clustering.pk)
         assert f"/clusterings/{shop.clustering.pk}/" in shown(viewer, "clusterings", "shop")
+
+    def test_its_parameters_are_shown_beside_those_of_the_paper(
+        self, viewer: Client, shop: Shop
+    ) -> None:
+        made = Clustering.objects.create(
+            site=shop.site, algorithm="shingles", parameters={"shingle_length": 3}
+        )
+        page = " ".join(shown(viewer, "clustering", "shop", made.pk).split())
+
+        assert '<dd> 3 <span class="muted">instead of 10</span> </dd>' in page
 
     def test_another_one_becomes_current_and_undo_brings_the_first_back(
         self, operator: Client, shop: Shop

@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 
 from clustering.algorithms.clusterers import CLUSTERERS
+from clustering.algorithms.published.shingles import shingle_vector
 from clustering.models import (
     Cluster,
     ClusterFigures,
@@ -27,7 +28,10 @@ from clustering.services.clusters.clusterings import (
     compare_clusterings,
     drop_clustering,
     make_current,
+    reclustering_request,
 )
+from clustering.services.pages.stored_pages import read_pages, stored_pages
+from rules.algorithms.running.matching import read_signature
 from tests.apps.clustering.api_cast import page_of, site_of
 from tests.apps.clustering.demo_sites import (
     adjusted_rand_of,
@@ -351,7 +355,9 @@ class TestEndings:
         with pytest.raises(jobs.JobExists):
             create_here(clustering_request(site=site, algorithm="shingles"))
 
-    @pytest.mark.parametrize("options", [{"algorithm": "magic"}, {"n_sample": 0}])
+    @pytest.mark.parametrize(
+        "options", [{"algorithm": "magic"}, {"n_sample": 0}, {"parameters": {"k": 1}}]
+    )
     def test_what_cannot_be_done_is_refused_at_once(self, options: dict[str, Any]) -> None:
         with pytest.raises(ValidationError):
             create_here(clustering_request(site=shop(), **options))
@@ -362,6 +368,45 @@ class TestEndings:
 
         with pytest.raises(IntegrityError), transaction.atomic():
             Clustering.objects.create(site=site, algorithm="auto", is_current=True)
+
+
+class TestParameters:
+    def test_they_are_stored_with_the_clustering(self) -> None:
+        made = cluster(shop(), algorithm="common_paths", parameters={"threshold": 0.5})
+
+        assert {"threshold": 0.5} == made.parameters
+        assert "more than 50%" in made.why
+
+    def test_those_that_are_not_named_are_stored_with_their_default(self) -> None:
+        made = cluster(shop(), algorithm="masked_path_shingles", parameters={"k": 4})
+
+        assert {"k": 4, "m": 6} == made.parameters
+
+    def test_signatures_keep_ten_tags_whatever_the_shingles_have(self) -> None:
+        made = cluster(shop(), algorithm="shingles", parameters={"shingle_length": 3})
+
+        for figures in ClusterFigures.objects.filter(clustering=made):
+            bodies = read_pages(stored_pages(made.site, figures.examples))
+            signature = read_signature(figures.signature)
+            assert figures.group != figures.signature
+            assert all(signature.covers(shingle_vector(page.body) or 0) for page in bodies)
+
+    def test_a_site_is_clustered_again_as_it_was(self) -> None:
+        site = shop()
+        cluster(site, algorithm="shingles", parameters={"shingle_length": 3})
+        again = reclustering_request(site=site).params
+
+        assert ("shingles", {"shingle_length": 3}) == (again["algorithm"], again["parameters"])
+
+    def test_a_site_that_was_never_clustered_is_clustered_by_default(self) -> None:
+        assert "auto" == reclustering_request(site=shop()).params["algorithm"]
+
+    def test_a_job_of_an_older_version_has_none(self) -> None:
+        job = create_here(clustering_request(site=shop(), algorithm="shingles"))
+        del job.params["parameters"]
+        job.save()
+
+        assert Job.State.DONE == jobs.run_job(job.pk, cluster_site).state
 
 
 class TestEvidence:

@@ -10,6 +10,7 @@ import sys
 from django.conf import settings
 
 from clustering.algorithms.grouping import RawPage
+from clustering.algorithms.published.shingles import shingle_vector
 from clustering.services.clusters.observer_child import answer_batches
 
 ROPE = RawPage("https://shop.example/p/1", b"<html><body><h1>Rope</h1><p>Price</p></body></html>")
@@ -19,18 +20,21 @@ EMPTY = RawPage("https://shop.example/p/2", b"")
 def test_batches_are_answered_until_there_are_no_more() -> None:
     requests, answers = io.BytesIO(), io.BytesIO()
     for batch in ([ROPE], [EMPTY, ROPE]):
-        pickle.dump(("shingles", [RawPage(page.url, page.body) for page in batch]), requests)
+        pages = [RawPage(page.url, page.body) for page in batch]
+        pickle.dump(("shingles", {"shingle_length": 3}, pages), requests)
     requests.seek(0)
 
     answer_batches(requests, answers)
 
     answers.seek(0)
-    assert [1, 2] == [len(pickle.load(answers)), len(pickle.load(answers))]
+    first, second = pickle.load(answers), pickle.load(answers)
+    assert [1, 2] == [len(first), len(second)]
+    assert shingle_vector(ROPE.body, length=3) == first[0].observation
     assert b"" == answers.read()
 
 
 def test_a_parent_that_is_gone_in_the_middle_of_a_batch_ends_the_program() -> None:
-    batch = pickle.dumps(("shingles", [RawPage(ROPE.url, ROPE.body)]))
+    batch = pickle.dumps(("shingles", {}, [RawPage(ROPE.url, ROPE.body)]))
     answers = io.BytesIO()
 
     answer_batches(io.BytesIO(batch[: len(batch) // 2]), answers)
