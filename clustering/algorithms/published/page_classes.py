@@ -14,17 +14,21 @@ Readings:   A schema of three paths costs 3 c_p (the paper's example prints 1). 
             the union of the schemas. A collection is heterogeneous where at least two groups are
             left and they hold less than two pages on average.
 Departures: Steps carry the attributes that make layout; digits in them count as one digit, since
-            ids are numbered.
+            ids are numbered. Where all pages are known, an id that stands on few of them names a
+            thing (a function of a manual, a heading) and no part of a layout, and is left out of
+            the paths: each such page would be a class of its own.
 Cost:       Reading a page is linear in its elements; a candidate is compared with each class.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from math import ceil
 from typing import TypeAlias
 
 from lxml.html import HtmlElement
@@ -36,6 +40,8 @@ from clustering.dom.paths import walk_paths
 DT = 0.2
 C_U, C_P, C_I, C_MISS = 1.0, 1.0, 0.8, 1.0
 MAX_VALUE = 100  # characters
+# An id names a part of the layout where it stands on so many pages and on such a share of them.
+MIN_PAGES_OF_ID, MIN_SHARE_OF_ID = 3, 0.01
 ROUNDING = 1e-9  # less than any difference of costs, more than their rounding
 # The attributes that make layout.
 LAYOUT = [
@@ -55,6 +61,7 @@ LAYOUT = [
 Observation: TypeAlias = "Mapping[str, Sequence[str]] | None"  # a page's link collections
 
 _DIGITS = re.compile(r"[0-9]+")
+_ID_IN_PATH = re.compile(r"\[@id='(.*?)'\](?=\[@|/|$)")  # as `_write_step` writes it
 
 
 @dataclass(frozen=True)
@@ -230,6 +237,29 @@ def collect_links(tree: HtmlElement, links: Sequence[FoundLink]) -> dict[str, li
     urls_by_path: dict[str, dict[str, None]] = {}
     for link in links:
         urls_by_path.setdefault(path_by_xpath[link.xpath], {})[link.url] = None
+    return {path: list(urls) for path, urls in urls_by_path.items()}
+
+
+def common_ids(observations: Iterable[Observation]) -> set[str]:
+    """Return the ids in a site's paths that stand on enough of its pages to be of the layout."""
+    n_pages = 0
+    n_by_id: Counter[str] = Counter()
+    for collections in observations:
+        if collections is not None:
+            n_pages += 1
+            n_by_id.update({id_ for path in collections for id_ in _ID_IN_PATH.findall(path)})
+    least = min(n_pages, max(MIN_PAGES_OF_ID, ceil(MIN_SHARE_OF_ID * n_pages)))
+    return {id_ for id_, n in n_by_id.items() if n >= least}
+
+
+def keep_ids(
+    collections: Mapping[str, Sequence[str]], ids: AbstractSet[str]
+) -> dict[str, list[str]]:
+    """Return a page's link collections with only these ids in their paths; equal paths are united."""
+    urls_by_path: dict[str, dict[str, None]] = {}
+    for path, urls in collections.items():
+        kept_path = _ID_IN_PATH.sub(lambda id_: id_[0] if id_[1] in ids else "", path)
+        urls_by_path.setdefault(kept_path, {}).update(dict.fromkeys(urls))
     return {path: list(urls) for path, urls in urls_by_path.items()}
 
 

@@ -43,6 +43,8 @@ from clustering.algorithms.published.page_classes import (
     PageClass,
     PageLinks,
     classify,
+    common_ids,
+    keep_ids,
     observe,
 )
 from clustering.dom.addresses import BadAddress, origin_of
@@ -215,8 +217,9 @@ def cluster_pages(
     stop: Stop = "empty",
 ) -> Grouping:
     """Explore stored pages from where their crawl began, and classify the others."""
+    ids = common_ids(observations)
     page_by_url = {
-        url: PageLinks(url, collections)
+        url: PageLinks(url, keep_ids(collections, ids))
         for url, collections in zip(urls, observations, strict=True)
         if collections is not None
     }
@@ -240,7 +243,7 @@ def cluster_pages(
             str(C.number): f"{len(C.pages):,} visited pages with links at {len(C.schema):,} paths"
             for C in model.classes
         },
-        model=model.as_json(),
+        model={**model.as_json(), "ids": sorted(ids)},
     )
 
 
@@ -293,6 +296,8 @@ def assign(model: Model, collections: Observation, url: str) -> str | None:
     """Return the class that encodes a later page best, None for a page without a tree."""
     if collections is None:
         return None
+    if "ids" in model:  # older models have all
+        collections = keep_ids(collections, set(model["ids"]))
     schemas = {C["name"]: frozenset(C["schema"]) for C in model["classes"]}
     return classify(PageLinks(url, collections), schemas)
 

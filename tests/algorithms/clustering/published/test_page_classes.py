@@ -13,10 +13,12 @@ from clustering.algorithms.published.page_classes import (
     PageClass,
     PageLinks,
     classify,
+    common_ids,
     dist,
     enc,
     find_collections,
     is_heterogeneous,
+    keep_ids,
     mdl,
     mdl_of_best_update,
     schema_cost,
@@ -155,6 +157,36 @@ def test_the_fast_update_decides_as_the_whole_models_do(members: list[str], new:
 
     assert cost == pytest.approx(mdl([(C_.schema, C_.pages) for C_ in M]))
     assert owner is M[-1 if index is None else index]
+
+
+def with_ids(*ids: str) -> dict[str, list[str]]:
+    return {f"html/body/div[@id='{id_}'][@class='c']/a": [f"/{id_}"] for id_ in ids}
+
+
+def test_an_id_of_few_pages_is_of_no_layout() -> None:
+    pages = [with_ids("content", f"func-{chr(97 + n)}") for n in range(10)]
+    ids = common_ids(pages)
+
+    assert {"content"} == ids
+    assert {
+        "html/body/div[@id='content'][@class='c']/a": ["/content"],
+        "html/body/div[@class='c']/a": ["/func-a"],
+    } == keep_ids(pages[0], ids)
+
+
+def test_an_id_counts_once_a_page_and_by_its_share_of_a_large_site() -> None:
+    large_site = [with_ids("content") for _ in range(990)] + [with_ids("rare") for _ in range(9)]
+
+    assert {"content"} == common_ids([*large_site, None])
+    assert {"content", "rare"} == common_ids([*large_site, with_ids("rare")])
+
+
+def test_paths_that_become_equal_are_one() -> None:
+    assert {"html/body/div[@class='c']/a": ["/x", "/y"]} == keep_ids(with_ids("x", "y"), set())
+
+
+def test_all_ids_of_a_site_of_one_page_stay() -> None:
+    assert {"x", "O'Neil"} == common_ids([with_ids("x", "O'Neil")])
 
 
 def test_numbered_ids_are_one_path() -> None:

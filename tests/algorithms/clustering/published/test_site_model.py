@@ -189,6 +189,24 @@ def test_stored_pages_are_explored_and_the_rest_is_classified() -> None:
     assert grouping.labels(len(urls)) == [assign(grouping.model, o, "") for o in observations]
 
 
+def test_pages_with_ids_of_their_own_are_one_class_and_so_are_later_ones() -> None:
+    def page_of(name: str) -> RawPage:
+        links = "".join(f"<li><a href='/{other}'>x</a>" for other in ("a", "b", "c", "d"))
+        body = f"<html><body><ul>{links}</ul><div id='func-{name}'><a href='/src'>source</a></div>"
+        return RawPage(f"http://a.example/{name}", body.encode())
+
+    pages = {page.url: page for page in map(page_of, "abcdefgh")}
+    urls, observations = stored(pages)
+    grouping = cluster_pages(urls, observations, ClusteringInputs())
+    later = page_of("z")
+
+    assert 1 == len(grouping.groups)
+    assert grouping.groups[0].name == assign(grouping.model, observe(later), later.url)
+    assert ["html/body/div/a", "html/body/ul/li/a"] == [
+        path.removeprefix("/") for path in grouping.model["classes"][0]["schema"]
+    ]
+
+
 def test_the_exploration_begins_where_the_crawl_began() -> None:
     urls, observations = stored(shop())
     begin = f"{HOME}c/1"
