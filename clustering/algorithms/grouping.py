@@ -70,6 +70,15 @@ class Click:
 
 
 @dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person says of two sets of pages: that one template made both, or two."""
+
+    left: Sequence[str]  # URLs, the most typical first
+    right: Sequence[str]
+    is_same: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ClusteringInputs:
     """What a site offers beside the pages themselves."""
 
@@ -77,9 +86,30 @@ class ClusteringInputs:
     clicks: Sequence[Click] = ()
     has_derived_clicks: bool = False  # made from anchor texts, where there is no search log
     redirected: frozenset[str] = frozenset()  # URLs reached by a redirect only
+    answers: Sequence[Answer] = ()  # in the order in which they were given; they always hold
     # Returns the tree of a page, for algorithms that read few.
     read: Callable[[str], HtmlElement | None] | None = None
     seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Pages of a group that look alike, and what they have that the other pages of the group lack."""
+
+    name: str  # unique in the group, the same for the same pages in any order
+    members: Sequence[int]  # indices of the pages, ascending
+    has: Sequence[str] = ()  # in words, at most three
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """A decision of the algorithm that may be wrong: two sets of pages that it joined, or kept apart."""
+
+    left: Sequence[int]  # indices of the pages, the most typical first
+    right: Sequence[int]
+    probability: float  # that one template made both
+    is_joined: bool
+    why: Sequence[str] = ()  # what speaks for it and against it, a sentence each
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +120,7 @@ class Group:
     members: Sequence[int]  # indices of the pages, ascending
     importance: float = 0.0
     why: str = ""  # one sentence
+    layouts: Sequence[Layout] = ()  # the largest first; none where all pages look alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +131,7 @@ class Grouping:
     unassigned: Sequence[int] = ()
     why: str = ""  # on what evidence it was decided, in one sentence
     model: Model = field(default_factory=dict)
+    doubts: Sequence[Doubt] = ()  # those most worth a look first
 
     def labels(self, n_pages: int) -> list[str | None]:
         """Return the group's name for each page, None for a page in no group."""
