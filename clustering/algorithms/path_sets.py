@@ -41,6 +41,7 @@ Similarity: TypeAlias = (
 
 EXACT_IN_JSON = (1 << 52) - 1
 N_EXAMPLES = 5
+MAX_EXAMPLES = 30  # of a group
 
 
 def jaccard(
@@ -187,18 +188,35 @@ def name_components(sets: Sequence[Hashes], component: Sequence[int]) -> list[st
     return [least[c] if len(s) else None for c, s in zip(component, sets, strict=True)]
 
 
-def examples_of(sets: Sequence[Hashes], names: Sequence[str | None]) -> Model:
-    """Return the commonest sets of each group, at most five, as lists of numbers."""
+def examples_of(
+    sets: Sequence[Hashes],
+    names: Sequence[str | None],
+    similarity: Similarity,
+    threshold: float,
+) -> Model:
+    """Return examples of each group as lists of numbers, the commonest sets first.
+
+    They are the five commonest, and each further set that is like none of these: pages that belong
+    together in a chain only are like a few of the group. At most MAX_EXAMPLES of a group.
+    """
     sets_by_name: defaultdict[str, Counter[bytes]] = defaultdict(Counter)
     for s, name in zip(sets, names, strict=True):
         if name is not None:
             sets_by_name[name][s.tobytes()] += 1
     examples: Model = {}
     for name, counts in sorted(sets_by_name.items()):
-        commonest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:N_EXAMPLES]
-        examples[name] = [
-            np.frombuffer(packed, dtype=np.uint64).tolist() for packed, _ in commonest
-        ]
+        commonest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        chosen: list[Hashes] = []
+        for packed, _ in commonest:
+            if len(chosen) == MAX_EXAMPLES:
+                break
+            s = np.frombuffer(packed, dtype=np.uint64)
+            is_like_one = any(
+                similarity_of(example, s, similarity) > threshold for example in chosen
+            )
+            if len(chosen) < N_EXAMPLES or not is_like_one:
+                chosen.append(s)
+        examples[name] = [example.tolist() for example in chosen]
     return examples
 
 

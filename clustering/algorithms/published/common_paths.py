@@ -9,8 +9,8 @@ Notation:   xp(P), the paths of a page -> hashes in an array; CPD, the distance 
 Readings:   A path is the tags from the root to an element without child elements, without
             positions; a page has each once (the text says bag, the equation set). Pages are grouped
             by transitive closure of similarity 1 - CPD > 0.8, the way in which that paper merges.
-Departures: More than 10,000 pages are refused. A later page joins the group that has the page most
-            like it among five examples, if they are similar.
+Departures: More than 10,000 pages are refused. A later page joins the group that has the
+            example most like it, if they are similar.
 Cost:       Quadratic in the distinct path sets where they differ; near linear where groups are few.
 """
 
@@ -64,7 +64,10 @@ def cluster_pages(
             f"Pages with more than {threshold:.0%} of their leaf paths in common, "
             "directly or in a chain."
         ),
-        model={"threshold": threshold, "examples": examples_of(observations, names)},
+        model={
+            "threshold": threshold,
+            "examples": examples_of(observations, names, share_of_larger, threshold),
+        },
     )
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clustering.algorithms.path_sets import (
+    MAX_EXAMPLES,
     Hashes,
     Similarity,
     all_paths,
@@ -126,8 +127,28 @@ def test_hashes_are_exact_in_json() -> None:
 
 def test_a_later_set_joins_the_group_of_the_most_similar_example() -> None:
     sets = [elements(1, 2, 3, 4), elements(1, 2, 3, 5), elements(8, 9)]
-    examples = examples_of(sets, ["a", "a", "b"])
+    examples = examples_of(sets, ["a", "a", "b"], jaccard, 0.5)
 
     assert nearest_example(examples, elements(1, 2, 3), jaccard, 0.5) == "a"
     assert nearest_example(examples, elements(8, 9), jaccard, 0.5) == "b"
     assert nearest_example(examples, elements(1, 8), jaccard, 0.5) is None
+
+
+def test_each_set_of_a_chain_is_like_an_example_of_its_group() -> None:
+    chain = [elements(*range(start, start + 10)) for start in range(20)]
+    examples = examples_of([*chain, *chain[:8]], ["a"] * 28, jaccard, 0.6)
+
+    assert 5 <= len(examples["a"]) < 15
+    assert {"a"} == {nearest_example(examples, s, jaccard, 0.6) for s in chain}
+
+
+def test_a_group_of_pages_that_are_all_alike_has_few_examples() -> None:
+    sets = [elements(*range(40), number) for number in range(50, 90)]
+
+    assert 5 == len(examples_of(sets, ["a"] * 40, jaccard, 0.8)["a"])
+
+
+def test_a_group_has_no_more_examples_than_a_model_can_hold() -> None:
+    sets = [elements(number) for number in range(100)]
+
+    assert MAX_EXAMPLES == len(examples_of(sets, ["a"] * 100, jaccard, 0.8)["a"])
