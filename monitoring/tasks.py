@@ -6,10 +6,15 @@ from celery import shared_task
 
 from monitoring.services.checks import checking, coverage, retention, schedules
 from monitoring.services.notices import notices, trial_notices
-from monitoring.services.repair import proposals, repairing
+from monitoring.services.repair import accepting, proposals, repairing
 from vertex.core.tasks import register
 
-KINDS = (checking.RUN_CHECKS, repairing.HEAL_SITE, trial_notices.TRY_CHANNEL)
+KINDS = (
+    checking.RUN_CHECKS,
+    repairing.HEAL_SITE,
+    accepting.ACCEPT_PROPOSAL,
+    trial_notices.TRY_CHANNEL,
+)
 
 for kind in KINDS:
     register(kind)

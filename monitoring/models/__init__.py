@@ -18,7 +18,7 @@ from monitoring.models.checks import (
     SiteThresholds,
 )
 from monitoring.models.coverage import Coverage, CoverageMark
-from monitoring.models.proposals import Proposal, ProposalQuerySet
+from monitoring.models.proposals import Proposal, ProposalQuerySet, SavedPlan
 from monitoring.models.schedules import Schedule, ScheduleQuerySet, Slot, SlotQuerySet
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "NoticeQuerySet",
     "Proposal",
     "ProposalQuerySet",
+    "SavedPlan",
     "Schedule",
     "ScheduleQuerySet",
     "SiteChange",

@@ -46,7 +46,7 @@ class Proposal(models.Model):
     from_cluster = models.ForeignKey(
         Cluster, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
-    # The one in force once it is accepted.
+    # The draft while it is being accepted; the one in force once it is.
     rule = models.ForeignKey(
         Rule, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -77,3 +77,38 @@ class Proposal(models.Model):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.decision}"
+
+
+class SavedPlan(models.Model):
+    """What accepting a proposal does, and what it was planned from."""
+
+    proposal = models.OneToOneField(
+        Proposal, primary_key=True, on_delete=models.CASCADE, related_name="plan"
+    )
+    made_at = models.DateTimeField(default=timezone.now)
+
+    # What it rests on.
+    # Published at that time: the rule that is reused, or that from whose values another was learnt.
+    rule = models.ForeignKey(
+        Rule, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    # The one in which most of the pages were.
+    cluster = models.ForeignKey(
+        Cluster, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    last_annotation = models.PositiveBigIntegerField(default=0)  # the newest of its pages
+    urls = models.JSONField(default=list)  # of all pages of the cluster
+    pages_digest = models.CharField(max_length=64)  # of their bytes
+
+    # The rule that was learnt, as a version holds it; empty where none was.
+    definition = models.JSONField(default=dict)
+    stylesheet = models.TextField(blank=True)
+    figures = models.JSONField(default=list)
+    validation = models.JSONField(default=dict)
+    annotated = models.JSONField(default=list)  # URLs of the pages from which it was learnt
+    unannotated = models.JSONField(default=list)
+    # By URL, what was found again and is annotated; see `saved_plans.PageValues`.
+    values = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return f"plan of {self.proposal}"

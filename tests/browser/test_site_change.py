@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from monitoring.models import Alert, Proposal, Schedule, SiteChange
 from monitoring.services.checks.checking import run_checks
 from monitoring.services.checks.schedules import make_default_schedules, plan_checks
+from monitoring.services.repair.accepting import publish_proposal
 from monitoring.services.repair.proposals import propose_repairs
 from monitoring.services.repair.repairing import repair_site
 from rules.models import Record, Rule
@@ -102,7 +103,9 @@ def test_a_redesign_at_night_is_mended_with_a_few_keys(open_page: OpenPage, host
     page.keyboard.press("c")  # and this one
     expect(page.locator("#repair")).to_contain_text("Repair shop")
     page.keyboard.press("c")  # pressed once too often, it does not cancel what it began
-    done = run_job(Job.objects.unfinished().get(task="monitoring.heal_site").pk, repair_site)
+    done = run_job(
+        Job.objects.unfinished().get(task="monitoring.accept_proposal").pk, publish_proposal
+    )
     assert Job.State.DONE == done.state, done.error
     expect(page.get_by_role("heading", name="What it was")).to_be_visible()
     expect(page.locator("#repair")).to_contain_text("found again")

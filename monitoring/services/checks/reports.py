@@ -15,6 +15,8 @@ from vertex.core.models import AuditEntry, Job
 # The first word of the audited actions that repair a site.
 REPAIR_ACTIONS = ("annotation", "annotations", "rule", "proposal", "sample", "healing")
 
+REPAIR_TASKS = ("monitoring.heal_site", "monitoring.accept_proposal")
+
 
 def report_of(change: SiteChange) -> dict[str, Any]:
     """Return what became of a site change, as numbers and in words."""
@@ -55,9 +57,7 @@ def _n_human_steps(change: SiteChange, end: datetime) -> int:
 
 def _machine_seconds(change: SiteChange, end: datetime) -> int:
     """Return how long the jobs worked that repaired the site."""
-    jobs = Job.objects.filter(
-        site=change.site_id, task="monitoring.heal_site", started_at__isnull=False
-    )
+    jobs = Job.objects.filter(site=change.site_id, task__in=REPAIR_TASKS, started_at__isnull=False)
     spans = jobs.filter(created_at__gte=change.found_at, created_at__lte=end)
     seconds = 0.0
     for started_at, finished_at in spans.values_list("started_at", "finished_at"):

@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from monitoring.models import CheckedPage, FetchedPage, Notice, Proposal, SiteChange
+from monitoring.models import CheckedPage, FetchedPage, Notice, Proposal, SavedPlan, SiteChange
 
 PAGE_RETENTION = timedelta(days=180)  # of checks that found no change; the checks themselves stay
 SNAPSHOT_RETENTION = timedelta(days=90)  # of changed pages, after the change is over
 NOTICE_RETENTION = timedelta(days=365)
-FETCHED_RETENTION = timedelta(days=2)  # of a repair whose proposals are decided on
+FETCHED_RETENTION = timedelta(days=2)  # of a repair whose proposals are decided on; its plans, too
 ROWS_PER_DELETE = 5_000
 
 
@@ -35,5 +35,7 @@ def delete_old_findings(now: datetime | None = None) -> int:
     waiting = Proposal.objects.waiting().filter(job__isnull=False).values("job")
     decided = FetchedPage.objects.filter(check_run=None, fetched_at__lt=now - FETCHED_RETENTION)
     decided.exclude(job__in=waiting).delete()
+    plans = SavedPlan.objects.exclude(proposal__state=Proposal.State.WAITING)
+    plans.filter(made_at__lt=now - FETCHED_RETENTION).delete()
     Notice.objects.filter(finished_at__lt=now - NOTICE_RETENTION).delete()
     return n_deleted

@@ -1,10 +1,9 @@
-"""Apply plans of repair: store the new pages, cluster them, publish the rules."""
+"""Apply proposals: store the new pages, cluster them, publish the rules."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -14,7 +13,7 @@ from django.utils import timezone
 from annotation.algorithms.anchors.anchoring import anchor_node
 from annotation.algorithms.anchors.node_paths import AnchorProblem
 from annotation.algorithms.anchors.page_texts import read_texts
-from annotation.models import Annotation, Assignment, Attribute, Vertical
+from annotation.models import Annotation, Attribute, Vertical
 from annotation.services.annotations.annotated_values import AnnotatedValue
 from annotation.services.annotations.annotating import annotate, annotate_page
 from annotation.services.samples import sampling
@@ -22,17 +21,14 @@ from clustering.models import Cluster, Page, PageMembership, Snapshot
 from clustering.services.clusters.clusterings import reclustering_request
 from clustering.services.pages.pages import Visit, prepare_visits, store_visits
 from clustering.services.pages.stored_trees import read_tree
-from monitoring.algorithms.repair import ProposedPage
-from monitoring.models import Proposal, SiteChange
+from monitoring.models import Proposal, SavedPlan, SiteChange
 from monitoring.services.checks.changes import end_change
 from monitoring.services.checks.fresh_pages import FreshPage
-from monitoring.services.repair.plans import RepairPlan
-from monitoring.services.repair.relearning import RelearntRule
+from monitoring.services.repair.saved_plans import PageValues, main_cluster
 from rules.models import Rule
 from rules.services.learning.sample_pages import SamplePages
-from rules.services.learning.schemas import vertical_of
-from rules.services.learning.versions import figure_of, save_version
-from rules.services.review.publishing import publish_rule
+from rules.services.learning.versions import LearntContent, save_successor
+from rules.services.review.publishing import publish_rule, retire_rule
 from vertex.core.models import Site, User
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobRun
@@ -40,53 +36,70 @@ from vertex.core.services.jobs.requests import run_here
 from vertex.core.services.people import audit
 
 PAGES_PER_TRANSACTION: Final = 50
-ROWS_PER_FETCH: Final = 5_000
 MAX_UNANNOTATED_SAMPLES: Final = 20  # of a reused rule
 
 
-class AcceptedPlan(NamedTuple):
-    """A plan that is to be applied, with its proposal."""
+class AppliedProposal(NamedTuple):
+    """What came of applying a proposal."""
 
-    plan: RepairPlan
-    proposal: Proposal
+    cluster: Cluster | None  # of its pages from then on; None where they are in none
+    is_served: bool  # by a rule that the proposal gave it
 
 
-def apply_plans(
-    run: JobRun, site: Site, accepted: Sequence[AcceptedPlan], fresh: Mapping[str, FreshPage]
-) -> list[tuple[Cluster | None, bool]]:
-    """Apply the plans that the field test lets pass.
+def apply_proposals(
+    run: JobRun, site: Site, proposals: Sequence[Proposal], fresh: Mapping[str, FreshPage]
+) -> list[AppliedProposal]:
+    """Apply what is saved with some proposals, as far as the field test lets it pass.
 
     1. Store the new pages and cluster the site anew.
-    2. Publish each plan's rule for the cluster that most of its pages are in now; its site change
-       ends.
+    2. Publish each proposal's rule for the cluster that most of its pages are in now; its site
+       change ends.
     3. Retire the rules that lost their pages and found no successor, so that nobody reads wrong
        values.
     4. Draw the samples of clusters with a new rule again.
 
-    Returns each plan's cluster from then on, and whether the plan gave it a rule. Raises JobFailed.
+    A worker that goes on after another one was killed does again what was done, without harm. Raises
+    JobFailed.
     """
     actor = run.job.created_by
     _store_pages(run, site, fresh)
     with run.kept_alive():
         _cluster_site(site, actor)
-    clusters = [_cluster_of(site, plan) for plan, _ in accepted]
-    results: list[tuple[Cluster | None, bool]] = []
-    served = set()
-    for (plan, proposal), cluster in zip(accepted, clusters, strict=True):
+    results = []
+    for proposal in proposals:
+        cluster = main_cluster(site, proposal.plan.urls)
         rule = None
         if cluster is not None:
             with run.kept_alive():
-                rule = _publish_rule(plan, cluster, actor)
+                rule = _publish_rule(proposal, cluster, actor)
         if cluster is not None and rule is not None:
-            served.add(rule.cluster_id)
             _accept(proposal, cluster, rule, actor)
             end_change(cluster=cluster, end=SiteChange.End.REPAIRED)
-        results.append((cluster, rule is not None))
-    _retire_unserved(site, [plan for plan, _ in accepted], served, actor)
-    for (plan, _), cluster in zip(accepted, clusters, strict=True):
-        if cluster is not None and plan.may_be_published:
-            _draw_samples(site, cluster)
+        results.append(AppliedProposal(cluster, rule is not None))
+    _retire_unserved(proposals, actor)
+    for proposal, result in zip(proposals, results, strict=True):
+        if result.cluster is not None and proposal.field_test:
+            _draw_samples(site, result.cluster)
     return results
+
+
+def proposal_json(proposal: Proposal, applied: AppliedProposal | None = None) -> dict[str, Any]:
+    """Return the line that is reported of a proposal, and of what came of it where it was applied."""
+    line: dict[str, Any] = {
+        "cluster": proposal.name,
+        "decision": str(proposal.decision),
+        "from_cluster": proposal.from_cluster.name if proposal.from_cluster else None,
+        "url_share": proposal.url_share,
+        "urls": proposal.plan.urls,
+        "attributes": proposal.attributes,
+        "reason": proposal.why,
+    }
+    if proposal.field_test is not None:
+        line["field_test"] = proposal.field_test
+    if applied is not None:
+        line["cluster"] = applied.cluster.name if applied.cluster else proposal.name
+        line["accepted"] = applied.is_served
+    return line
 
 
 def _store_pages(run: JobRun, site: Site, fresh: Mapping[str, FreshPage]) -> None:
@@ -117,32 +130,24 @@ def _cluster_site(site: Site, actor: User | None) -> None:
     run_here(reclustering_request(site=site), actor=actor)
 
 
-def _cluster_of(site: Site, plan: RepairPlan) -> Cluster | None:
-    """Return the cluster in which most of a plan's pages are now; None where they are in none."""
-    urls = plan.new.urls
-    members = PageMembership.objects.of_site(site)
-    rows = members.values_list("page__url", "cluster").iterator(chunk_size=ROWS_PER_FETCH)
-    n_by_cluster = Counter(cluster for url, cluster in rows if url in urls)
-    if not n_by_cluster:
+def _publish_rule(proposal: Proposal, cluster: Cluster, actor: User | None) -> Rule | None:
+    """Return the rule that serves a cluster from now on; None where the proposal has none to publish."""
+    plan = proposal.plan
+    if plan.rule is None:
         return None
-    (pk, _), *_ = n_by_cluster.most_common(1)
-    return Cluster.objects.get(pk=pk)
-
-
-def _publish_rule(plan: RepairPlan, cluster: Cluster, actor: User | None) -> Rule | None:
-    """Return the rule that serves a cluster from now on; None where the plan has none to publish."""
-    if plan.reused_rule is not None:
-        if plan.reused_rule.cluster_id == cluster.pk:
-            return plan.reused_rule
-        return _publish_copy(plan.reused_rule, cluster, actor)
-    if plan.rule is None or plan.relearnt is None or not plan.may_be_published:
+    if proposal.decision == Proposal.Decision.REUSED:
+        if plan.rule.cluster_id == cluster.pk:
+            return plan.rule
+        return _publish_copy(plan.rule, cluster, actor)
+    if not proposal.field_test:
         return None
-    rule = _create_repaired(plan.relearnt, plan.rule, cluster, actor)
-    try:
-        publish_rule(rule=rule, actor=actor)
-    except ValidationError:
-        return None  # it stays a draft, to be looked at
-    _annotate(plan.relearnt, plan.rule.vertical, cluster, actor)
+    rule = proposal.rule or _save_draft(proposal, plan.rule, cluster, actor)
+    if rule.state != Rule.State.PUBLISHED:
+        try:
+            publish_rule(rule=rule, actor=actor)
+        except ValidationError:
+            return None  # it stays a draft, to be looked at
+    _annotate(plan, rule.vertical, cluster, actor)
     return rule
 
 
@@ -154,21 +159,15 @@ def _publish_copy(rule: Rule, cluster: Cluster, actor: User | None) -> Rule | No
     published = Rule.objects.published().filter(cluster=cluster).first()
     if published is not None:
         return published
-    copy = Rule(
-        cluster=cluster,
-        vertical=rule.vertical,
-        schema=rule.schema,
-        definition=rule.definition,
-        stylesheet=rule.stylesheet,
-        figures=rule.figures,
-        validation=rule.validation,
-        learner=rule.learner,
-        origin=rule.origin,
-        edited_from=rule.edited_from,
-        comment=f"reused from {rule}",
-    )
     unannotated = _snapshots_of_cluster(cluster)[:MAX_UNANNOTATED_SAMPLES]
-    _save_draft(copy, before=rule, pages=SamplePages([], unannotated, []), actor=actor)
+    copy = save_successor(
+        rule,
+        cluster=cluster,
+        content=None,
+        pages=SamplePages([], unannotated, []),
+        comment=f"reused from {rule}",
+        actor=actor,
+    )
     try:
         publish_rule(rule=copy, actor=actor)
     except ValidationError:
@@ -176,50 +175,24 @@ def _publish_copy(rule: Rule, cluster: Cluster, actor: User | None) -> Rule | No
     return copy
 
 
-def _create_repaired(
-    relearnt: RelearntRule, before: Rule, cluster: Cluster, actor: User | None
-) -> Rule:
-    """Create a relearnt rule as a draft, with the pages from which it was learnt."""
-    figures = []
-    for attribute in relearnt.definition.attributes:
-        n_annotated = sum(attribute.attribute in page.values for page in relearnt.annotated)
-        figures.append(figure_of(attribute, n_annotated=n_annotated, missing_on=[]))
-    rule = Rule(
-        cluster=cluster,
-        vertical=before.vertical,
-        schema=before.schema,
-        definition=relearnt.definition.as_json(),
-        stylesheet=relearnt.stylesheet,
-        figures=figures,
-        validation={"pages": relearnt.verdict.n_pages, "repaired": relearnt.measures},
-        learner=before.learner,
-        comment="repaired after a site change",
-    )
-    pages = SamplePages(
-        annotated=_snapshots_of_pages(cluster, [page.url for page in relearnt.annotated]),
-        unannotated=_snapshots_of_pages(cluster, relearnt.unannotated),
-        held_out=[],
-    )
-    _save_draft(rule, before=before, pages=pages, actor=actor)
-    return rule
-
-
 @transaction.atomic
-def _save_draft(rule: Rule, *, before: Rule, pages: SamplePages, actor: User | None) -> None:
-    """Save a version that follows another one; its cluster describes the same vertical from now on."""
-    save_version(rule, pages=pages, actor=actor)
-    vertical = vertical_of(rule.cluster)
-    if vertical is None or vertical.pk != before.vertical_id:
-        Assignment.objects.update_or_create(
-            site=rule.cluster.site, cluster=rule.cluster, defaults={"vertical": before.vertical}
-        )
-    audit.record(
+def _save_draft(proposal: Proposal, before: Rule, cluster: Cluster, actor: User | None) -> Rule:
+    """Save the rule of a plan as a draft, with the pages from which it was learnt."""
+    plan = proposal.plan
+    proposal.rule = save_successor(
+        before,
+        cluster=cluster,
+        content=LearntContent(plan.definition, plan.stylesheet, plan.figures, plan.validation),
+        pages=SamplePages(
+            annotated=_snapshots_of_pages(cluster, plan.annotated),
+            unannotated=_snapshots_of_pages(cluster, plan.unannotated),
+            held_out=[],
+        ),
+        comment="repaired after a site change",
         actor=actor,
-        action="rule.repaired",
-        subject=str(rule),
-        site=rule.cluster.site,
-        detail={"from": str(before), "comment": rule.comment},
     )
+    proposal.save(update_fields=["rule"])
+    return proposal.rule
 
 
 def _snapshots_of_cluster(cluster: Cluster) -> list[Snapshot]:
@@ -243,22 +216,19 @@ def _latest_snapshots(pages: QuerySet[Page]) -> list[Snapshot]:
     return [snapshot for snapshot in snapshots if snapshot is not None]
 
 
-def _annotate(
-    relearnt: RelearntRule, vertical: Vertical, cluster: Cluster, actor: User | None
-) -> None:
+def _annotate(plan: SavedPlan, vertical: Vertical, cluster: Cluster, actor: User | None) -> None:
     """Annotate the new snapshots with what was found again; annotations of the old ones end."""
-    page_by_url = {page.url: page for page in relearnt.proposed}
     live = Annotation.objects.live().filter(
-        page__url__in=list(page_by_url), page__site=cluster.site_id
+        page__url__in=list(plan.values), page__site=cluster.site_id
     )
-    urls = {page.url for page in relearnt.annotated}
-    urls.update(live.values_list("page__url", flat=True))
+    urls = {*plan.annotated, *live.values_list("page__url", flat=True)}
     attributes = {
         attribute.name: attribute
         for attribute in Attribute.objects.live().filter(vertical=vertical)
     }
     for snapshot in _snapshots_of_pages(cluster, sorted(urls)):
-        _annotate_snapshot(snapshot, page_by_url[snapshot.page.url], attributes, actor)
+        values = PageValues.from_json(plan.values[snapshot.page.url])
+        _annotate_snapshot(snapshot, values, attributes, actor)
     audit.record(
         actor=actor,
         action="annotations.repaired",
@@ -269,18 +239,18 @@ def _annotate(
 
 
 def _annotate_snapshot(
-    snapshot: Snapshot, page: ProposedPage, attributes: Mapping[str, Attribute], actor: User | None
+    snapshot: Snapshot, page: PageValues, attributes: Mapping[str, Attribute], actor: User | None
 ) -> None:
     tree = read_tree(snapshot)
     if tree is None:
         return
     texts = read_texts(tree)
     marks: dict[Attribute | None, list[AnnotatedValue]] = {}
-    for name, values in page.values.items():
+    for name, nodes in page.values.items():
         if name not in attributes:
             continue
         try:
-            anchors = [anchor_node(texts, value.place.xpath, value.place.text) for value in values]
+            anchors = [anchor_node(texts, node.xpath, node.text) for node in nodes]
         except AnchorProblem:
             continue
         marks[attributes[name]] = [
@@ -288,8 +258,9 @@ def _annotate_snapshot(
         ]
     if page.records:
         marks[None] = [AnnotatedValue(record=tuple(record)) for record in page.records]
-    for name in page.absent & attributes.keys():
-        marks.setdefault(attributes[name], [AnnotatedValue()])
+    for name in page.absent:
+        if name in attributes:
+            marks.setdefault(attributes[name], [AnnotatedValue()])
     annotate_page(snapshot=snapshot, marks=marks, actor=actor, source=Annotation.Source.SUGGESTION)
 
     stale = Annotation.objects.live().filter(page=snapshot.page_id, attribute__isnull=False)
@@ -304,7 +275,7 @@ def _annotate_snapshot(
         )
 
 
-def _record_around(xpath: str, page: ProposedPage) -> tuple[str, ...]:
+def _record_around(xpath: str, page: PageValues) -> tuple[str, ...]:
     """Return the record in which a node stands; nothing where it is in none."""
     for record in page.records:
         if any(f"{xpath}/".startswith(f"{element}/") for element in record):
@@ -318,24 +289,23 @@ def _accept(proposal: Proposal, cluster: Cluster, rule: Rule, actor: User | None
     proposal.save(update_fields=["state", "cluster", "rule", "accepted_at", "accepted_by"])
 
 
-def _retire_unserved(
-    site: Site, plans: Iterable[RepairPlan], served: Collection[int], actor: User | None
-) -> None:
+def _retire_unserved(proposals: Iterable[Proposal], actor: User | None) -> None:
     """Retire the rules whose cluster changed and for which nothing could be published."""
-    for plan in plans:
-        rule = plan.rule
-        if rule is None or plan.reused_rule is not None or rule.cluster_id in served:
+    served = {
+        proposal.rule.cluster_id
+        for proposal in proposals
+        if proposal.state == Proposal.State.ACCEPTED and proposal.rule
+    }
+    for proposal in proposals:
+        rule = proposal.plan.rule
+        if rule is None or proposal.decision == Proposal.Decision.REUSED:
             continue
-        published = Rule.objects.published().filter(pk=rule.pk)
-        if not published.update(state=Rule.State.RETIRED, retired_at=timezone.now()):
-            continue  # it is retired already
-        audit.record(
-            actor=actor,
-            action="rule.retired",
-            subject=str(rule),
-            site=site,
-            detail={"why": "its pages changed and no repair passed the field test"},
-        )
+        if rule.cluster_id not in served:
+            retire_rule(
+                rule=rule,
+                why="its pages changed and no repair passed the field test",
+                actor=actor,
+            )
 
 
 def _draw_samples(site: Site, cluster: Cluster) -> None:

@@ -46,11 +46,6 @@ class RepairPlan:
         return self.rule if self.reuse.from_cluster is not None else None
 
     @property
-    def may_be_published(self) -> bool:
-        """Return whether the field test lets the new rule serve the cluster."""
-        return self.relearnt is not None and self.relearnt.verdict.has_passed
-
-    @property
     def reason(self) -> str:
         sentences = list(self.reuse.why)
         if self.relearnt is not None:
@@ -179,23 +174,7 @@ def old_pages(rule: Rule, urls: frozenset[str]) -> list[OldPage]:
     return pages
 
 
-def plan_json(plan: RepairPlan) -> dict[str, Any]:
-    """Return the line that is reported of a plan."""
-    line: dict[str, Any] = {
-        "cluster": plan.new.name,
-        "decision": plan.decision,
-        "from_cluster": plan.rule.cluster.name if plan.rule else None,
-        "url_share": round(plan.reuse.url_share, 4),
-        "urls": sorted(plan.new.urls),
-        "attributes": _attributes_json(plan),
-        "reason": plan.reason,
-    }
-    if plan.relearnt is not None:
-        line["field_test"] = plan.relearnt.verdict.has_passed
-    return line
-
-
-def _attributes_json(plan: RepairPlan) -> dict[str, Any]:
+def attributes_json(plan: RepairPlan) -> dict[str, Any]:
     """Return the XPath and the precision of each attribute that the plan gives a rule."""
     attributes = {}
     if plan.relearnt is not None:

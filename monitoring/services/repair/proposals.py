@@ -17,6 +17,7 @@ from clustering.models import Cluster, Snapshot
 from clustering.services.pages.pages import Visit, prepare_visits, store_visits
 from monitoring.models import Check, Proposal, Schedule, SiteChange
 from monitoring.services.checks.changes import end_change
+from monitoring.services.repair.accepting import acceptance_request
 from monitoring.services.repair.repairing import repair_request
 from rules.models import Rule
 from vertex.core.models import Job, User
@@ -86,34 +87,11 @@ def end_repaired_changes() -> int:
 def accept_proposal(*, proposal: Proposal, actor: User | None = None) -> Job:
     """Start a job that publishes a proposal, with the pages that it was made from.
 
-    Raises ValidationError where there is nothing to accept, or the field test fails; JobExists.
+    Raises ValidationError where there is nothing to accept, the field test fails, or what the proposal rests
+    on has changed; JobExists.
     """
     _check_waiting(proposal)
-    if proposal.decision == Proposal.Decision.NEEDS_ANNOTATION:
-        raise ValidationError(
-            f"{proposal.name} has no rule to accept; annotate its samples instead."
-        )
-    if proposal.field_test is False:
-        raise ValidationError(
-            f"The rule proposed for {proposal.name} fails the field test, so it is not published; "
-            "annotate the samples that it fails on."
-        )
-    source = str(proposal.job.params.get("source", "")) if proposal.job else ""
-    with transaction.atomic():
-        job = enqueue(
-            repair_request(
-                site=proposal.site,
-                source=source,
-                is_accepted=True,
-                only=[proposal.name],
-                pages_of=proposal.job_id,
-            ),
-            actor=actor,
-        )
-        audit.record(
-            actor=actor, action="proposal.accepted", subject=str(proposal), site=proposal.site
-        )
-    return job
+    return enqueue(acceptance_request(proposal=proposal), actor=actor)
 
 
 def reject_proposal(*, proposal: Proposal, comment: str = "", actor: User | None = None) -> None:

@@ -10,20 +10,15 @@ from typing import Any, Final
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from clustering.models import Cluster, Page, PageMembership
+from clustering.models import Page, PageMembership
 from monitoring.models import FetchedPage, Proposal
 from monitoring.services.checks import fetched_pages
 from monitoring.services.checks.fresh_pages import FreshPage, pages_of_source
 from monitoring.services.checks.host_leases import postpones
-from monitoring.services.repair.applying import AcceptedPlan, apply_plans
+from monitoring.services.repair.applying import AppliedProposal, apply_proposals, proposal_json
 from monitoring.services.repair.fresh_clusters import cluster_fresh
-from monitoring.services.repair.plans import (
-    RepairPlan,
-    evidence_json,
-    old_clusters,
-    plan_cluster,
-    plan_json,
-)
+from monitoring.services.repair.plans import RepairPlan, old_clusters, plan_cluster
+from monitoring.services.repair.saved_plans import save_proposals
 from rules.models import GoldenRecord, Rule
 from vertex.core.models import Job, Site
 from vertex.core.services.files.files import check_exists
@@ -40,16 +35,13 @@ def repair_request(
     site: Site,
     source: str = "",
     is_accepted: bool = False,
-    only: Sequence[str] | None = None,
-    pages_of: int | None = None,
     is_careful: bool = False,
     is_patient: bool = True,
 ) -> JobRequest:
     """Describe the repair of a site. Raises ValidationError, UnreadableFile.
 
-    `only` names the plans to be accepted, proposed before by the job `pages_of`; where it
-    `is_careful`, those that pass the field test are accepted and the others wait. A job that
-    `is_patient` comes back later where another one fetches from the host.
+    Where it `is_accepted` and `is_careful`, what passes the field test is accepted and the others
+    wait. A job that `is_patient` comes back later where another one fetches from the host.
     """
     if not Rule.objects.published().of_site(site).exists():
         raise ValidationError(
@@ -61,8 +53,6 @@ def repair_request(
     params = {
         "source": str(path or ""),
         "is_accepted": is_accepted,
-        "only": list(only) if only is not None else None,
-        "pages_of": pages_of,
         "is_careful": is_careful,
         "is_patient": is_patient,
     }
@@ -71,9 +61,14 @@ def repair_request(
         title=f"Repair {site.name}",
         site=site,
         params=params,
-        key=f"heal_site:{site.pk}",
+        key=repair_key(site),
         detail=params,
     )
+
+
+def repair_key(site: Site) -> str:
+    """Return the key of the jobs that repair a site or accept its proposals: one at a time."""
+    return f"heal_site:{site.pk}"
 
 
 @postpones
@@ -81,45 +76,32 @@ def repair_site(run: JobRun) -> dict[str, Any]:
     """Plan how each cluster of a job's site is served as its pages are now, and apply what is to be accepted.
 
     1. Read the pages as they are now, from the job's archive or from the site.
-    2. Cluster them without storing anything.
-    3. Plan each new cluster: reuse a rule, learn one anew, or ask for annotations.
-    4. Save the plans as proposals, or find the proposals that somebody accepts.
-    5. Apply the plans to accept; the others wait.
-    6. Save fetched pages as snapshots, so that old and new can be seen side by side.
+    2. Plan each cluster that they form: reuse a rule, learn one anew, or ask for annotations.
+    3. Save the plans as proposals.
+    4. Apply those to accept; the others wait.
+    5. Save fetched pages as snapshots, so that old and new can be seen side by side.
 
     Returns how many plans have each decision, and how many were accepted. Raises JobFailed.
     """
+    if run.job.params.get("only") is not None:  # a job of before plans were saved
+        raise jobs.JobFailed("It was asked for by an earlier version. Accept the proposal again.")
     site = run.site
-    rules = list(Rule.objects.published().of_site(site).select_related("cluster"))
-    fresh = _read_fresh_pages(run, site, rules)
+    fresh = _read_fresh_pages(run, site)
     if not fresh:
         raise jobs.JobFailed(
             f"No page of {site.name} could be read from {run.job.params['source'] or site.root_url}. "
             "Nothing was changed. Open the site in a browser, or give an archive by --source."
         )
-    with run.kept_alive():
-        clusters = cluster_fresh(site, fresh, renew=run.renew)
-    old = old_clusters(site, rules)
-    plans = []
-    for number, cluster in enumerate(clusters):
-        run.renew(n_done=number, n_total=len(clusters), message=cluster.name)
-        with run.kept_alive():
-            plans.append(plan_cluster(cluster, old, rules, fresh))
-    lines = [plan_json(plan) for plan in plans]
-
-    if run.job.params.get("only") is None:
-        proposals: Sequence[Proposal | None] = _save_proposals(run, site, plans)
-    else:
-        proposals = _accepted_proposals(run, site, plans)
-    if run.job.params["is_accepted"]:
-        _apply(run, site, plans, proposals, lines, fresh)
+    plans = plan_site(run, site, fresh)
+    proposals = save_proposals(run, site, plans, fresh)
+    applied = _apply(run, site, proposals, fresh) if run.job.params["is_accepted"] else {}
     if not run.job.params["source"]:
         _save_fetched(run, site)
 
-    for line in lines:
-        run.report(line)
-    n_by_decision = Counter(line["decision"] for line in lines)
-    n_accepted = sum(bool(line.get("accepted")) for line in lines)
+    for proposal in proposals:
+        run.report(proposal_json(proposal, applied.get(proposal.pk)))
+    n_by_decision = Counter(str(proposal.decision) for proposal in proposals)
+    n_accepted = sum(result.is_served for result in applied.values())
     return dict(sorted(n_by_decision.items())) | {"accepted": n_accepted}
 
 
@@ -128,22 +110,31 @@ HEAL_SITE = JobKind(
 )
 
 
-def _read_fresh_pages(run: JobRun, site: Site, rules: Sequence[Rule]) -> dict[str, FreshPage]:
+def plan_site(run: JobRun, site: Site, fresh: Mapping[str, FreshPage]) -> list[RepairPlan]:
+    """Return how each cluster of some pages is to be served; nothing is stored. Raises JobFailed."""
+    rules = list(Rule.objects.published().of_site(site).select_related("cluster"))
+    with run.kept_alive():
+        clusters = cluster_fresh(site, fresh, renew=run.renew)
+    old = old_clusters(site, rules)
+    plans = []
+    for number, cluster in enumerate(clusters):
+        run.renew(n_done=number, n_total=len(clusters), message=cluster.name)
+        with run.kept_alive():
+            plans.append(plan_cluster(cluster, old, rules, fresh))
+    return plans
+
+
+def _read_fresh_pages(run: JobRun, site: Site) -> dict[str, FreshPage]:
     """Return the pages as they are now, by URL.
 
-    They come from an archive; without one, from the job whose proposal is accepted, as it kept
-    them; without these, from the site: pages with golden records and some of each cluster.
+    They come from an archive; without one, from the site: pages with golden records and some of
+    each cluster.
     """
     source = run.job.params.get("source", "")
     if source:
         return pages_of_source(Path(source), site, renew=run.renew)
-    proposed_by = Job.objects.filter(pk=run.job.params.get("pages_of")).first()
-    if proposed_by is not None:
-        fresh = fetched_pages.fresh_pages(job=proposed_by)
-        if fresh:
-            return fresh
     wanted: set[int] = set()
-    for rule in rules:
+    for rule in Rule.objects.published().of_site(site):
         golden = GoldenRecord.objects.filter(rule=rule)
         members = PageMembership.objects.of_cluster(rule.cluster_id)
         members = members.order_by("page__url_hash")
@@ -154,85 +145,25 @@ def _read_fresh_pages(run: JobRun, site: Site, rules: Sequence[Rule]) -> dict[st
     return fetched_pages.fresh_pages(job=run.job)
 
 
-def _save_proposals(run: JobRun, site: Site, plans: Sequence[RepairPlan]) -> list[Proposal]:
-    """Save the plans as proposals, which replace those of before that wait."""
-    cluster_by_name = {cluster.name: cluster for cluster in Cluster.objects.filter(site=site)}
-    proposals = []
-    for plan in plans:
-        line = plan_json(plan)
-        proposals.append(
-            Proposal(
-                site=site,
-                job=run.job,
-                name=plan.new.name,
-                cluster=cluster_by_name.get(plan.new.name),
-                from_cluster=plan.rule.cluster if plan.rule else None,
-                decision=plan.decision,
-                why=plan.reason,
-                url_share=line["url_share"],
-                n_urls=len(plan.new.urls),
-                field_test=line.get("field_test"),
-                attributes=line["attributes"],
-                evidence=evidence_json(plan),
-            )
-        )
-    with transaction.atomic():
-        run.renew(message="storing")
-        Proposal.objects.waiting().filter(site=site).update(state=Proposal.State.REPLACED)
-        return Proposal.objects.bulk_create(proposals)
-
-
-def _accepted_proposals(
-    run: JobRun, site: Site, plans: Sequence[RepairPlan]
-) -> list[Proposal | None]:
-    """Return the proposal of each plan that somebody accepted by its name, None for the other plans.
-
-    Raises JobFailed where a plan decides otherwise now.
-    """
-    names = run.job.params["only"]
-    decisions = {plan.new.name: plan.decision for plan in plans}
-    accepted = {}
-    for proposal in Proposal.objects.waiting().filter(site=site, name__in=names):
-        if decisions.get(proposal.name) != proposal.decision:
-            raise jobs.JobFailed(
-                f"{proposal.name} would be planned otherwise now; let the repair be proposed again"
-            )
-        accepted[proposal.name] = proposal
-    return [accepted.get(plan.new.name) for plan in plans]
-
-
 def _apply(
-    run: JobRun,
-    site: Site,
-    plans: Sequence[RepairPlan],
-    proposals: Sequence[Proposal | None],
-    lines: Sequence[dict[str, Any]],
-    fresh: Mapping[str, FreshPage],
-) -> None:
-    """Apply the plans that the job is to accept, and add to their lines what came of them."""
-    accepted = []
-    accepted_lines = []
-    for plan, proposal, line in zip(plans, proposals, lines, strict=True):
-        if proposal is not None and _is_to_accept(run, plan):
-            accepted.append(AcceptedPlan(plan, proposal))
-            accepted_lines.append(line)
+    run: JobRun, site: Site, proposals: Sequence[Proposal], fresh: Mapping[str, FreshPage]
+) -> dict[int, AppliedProposal]:
+    """Apply the proposals that the job is to accept; return what came of each, by its number.
+
+    Where all are accepted, the pages that are in no cluster are stored as well.
+    """
+    accepted = [proposal for proposal in proposals if _is_to_accept(run, proposal)]
     pages = fresh
-    if len(accepted) < len(plans):
-        urls = [url for accepted_plan in accepted for url in sorted(accepted_plan.plan.new.urls)]
-        pages = {url: fresh[url] for url in urls}
-    applied = apply_plans(run, site, accepted, pages)
-    for line, (cluster, is_served) in zip(accepted_lines, applied, strict=True):
-        line["cluster"] = cluster.name if cluster else line["cluster"]
-        line["accepted"] = is_served
+    if len(accepted) < len(proposals):
+        pages = {url: fresh[url] for proposal in accepted for url in proposal.plan.urls}
+    applied = apply_proposals(run, site, accepted, pages)
+    return {proposal.pk: result for proposal, result in zip(accepted, applied, strict=True)}
 
 
-def _is_to_accept(run: JobRun, plan: RepairPlan) -> bool:
-    params = run.job.params
-    if params.get("only") is not None:
-        return plan.new.name in params["only"]
-    if params.get("is_careful"):
-        return plan.may_be_published or plan.reused_rule is not None
-    return True
+def _is_to_accept(run: JobRun, proposal: Proposal) -> bool:
+    if not run.job.params.get("is_careful"):
+        return True
+    return proposal.field_test is True or proposal.decision == Proposal.Decision.REUSED
 
 
 def _save_fetched(run: JobRun, site: Site) -> None:

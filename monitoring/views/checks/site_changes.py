@@ -11,6 +11,8 @@ from django.views.decorators.http import require_GET
 
 from clustering.models import PageMembership
 from monitoring.models import SiteChange
+from monitoring.services.checks.reports import REPAIR_TASKS
+from monitoring.services.repair.saved_plans import changes_since
 from monitoring.views.checks import change_rows, site_rows
 from rules.models import Record
 from vertex.core.models import Role, Site
@@ -73,18 +75,20 @@ def context_of(request: HttpRequest, change: SiteChange) -> dict[str, object]:
         and change.ended_at is None
         and user.has_role(Role.REVIEWER, site)
     )
+    outdated = changes_since(proposal) if proposal is not None and can_decide else []
     return {
         "site": site,
         "change": change,
         "evidence": change.evidence,
         "n_members": PageMembership.objects.of_cluster(change.cluster_id).count(),
         "n_records": Record.objects.there().filter(cluster=change.cluster_id).count(),
-        "can_decide": can_decide,
+        "can_decide": can_decide and not outdated,
+        "outdated": outdated,
         "can_operate": user.has_role(Role.OPERATOR, site),
         "current": next((row.name for row in values if row.xpath and not row.decision), ""),
         "n_wrong": sum(row.decision in {"elsewhere", "gone"} for row in values),
         **shown,
-        **site_rows.work_of(site, [site_rows.REPAIR_TASK]),
+        **site_rows.work_of(site, REPAIR_TASKS),
     }
 
 

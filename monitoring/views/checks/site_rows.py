@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from monitoring.models import Check, CheckedPage, SiteChange
 from monitoring.services.checks.check_calendar import CheckCell
+from monitoring.services.checks.reports import REPAIR_TASKS
 from rules.models import Rule
 from vertex.core.models import Job, Site
 
 CHECKS_IN_GRID = 16
-REPAIR_TASK = "monitoring.heal_site"
-TASKS = ("monitoring.run_checks", REPAIR_TASK)
+TASKS = ("monitoring.run_checks", *REPAIR_TASKS)
 
 
 class BellwetherRow(NamedTuple):

@@ -3,7 +3,7 @@
 Start at `learning`: the job that learns the annotated clusters, and the learning of one cluster.
 
 - `sample_pages` the pages that a rule is learnt from and judged on; `tree_cache` keeps their trees
-- `versions` saves a version of a rule with its pages, whoever made it
+- `versions` saves a version of a rule with its pages, whoever made it, and one that follows another
 - `schemas` a cluster's vertical, and a rule as it runs
 - `held_out` the pages on which a proposed rule is judged
 - `panel` the rule so far on all samples; `suggestion_cache` what is suggested for them
@@ -11,6 +11,6 @@ Start at `learning`: the job that learns the annotated clusters, and the learnin
 - `trial_runs` a stylesheet that somebody wrote, scored on the samples
 - `annotation_cost` what annotating a site took, and what the rest will take
 
-From outside: `learn_rule`, `learning_request`; `SamplePages`, `save_version`; `vertical_of`, `runnable`;
-`next_page` and `prefill` for annotating; `try_edit` and `HandEdit`.
+From outside: `learn_rule`, `learning_request`; `SamplePages`, `save_version`, `save_successor`;
+`vertical_of`, `runnable`; `next_page` and `prefill` for annotating; `try_edit` and `HandEdit`.
 """

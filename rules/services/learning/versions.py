@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.utils import timezone
 
+from annotation.models import Assignment
 from clustering.models import Cluster
 from rules.algorithms.rule.rule import AttributeRule
 from rules.models import Rule, RuleSample
 from rules.services.learning.sample_pages import SamplePages
+from rules.services.learning.schemas import vertical_of
 from vertex.core.models import User
+from vertex.core.services.people import audit
+
+
+class LearntContent(NamedTuple):
+    """What a version consists of that was learnt, as its columns hold it."""
+
+    definition: dict[str, Any]
+    stylesheet: str
+    figures: list[dict[str, Any]]
+    validation: dict[str, Any]
 
 
 def lock_versions(cluster: Cluster) -> Rule | None:
@@ -40,6 +52,51 @@ def save_version(rule: Rule, *, pages: SamplePages, actor: User | None) -> None:
         for use, snapshots in uses
         for snapshot in snapshots
     )
+
+
+@transaction.atomic
+def save_successor(
+    before: Rule,
+    *,
+    cluster: Cluster,
+    content: LearntContent | None,
+    pages: SamplePages,
+    comment: str,
+    actor: User | None,
+) -> Rule:
+    """Save a draft that follows a version after its site has changed; without content it is a copy.
+
+    Vertical, schema and learner stay those of the version before. The cluster may be another one: it
+    describes the same vertical from now on.
+    """
+    rule = Rule(
+        cluster=cluster,
+        vertical=before.vertical,
+        schema=before.schema,
+        learner=before.learner,
+        comment=comment,
+    )
+    if content is not None:
+        rule.definition, rule.stylesheet = content.definition, content.stylesheet
+        rule.figures, rule.validation = content.figures, content.validation
+    else:
+        rule.definition, rule.stylesheet = before.definition, before.stylesheet
+        rule.figures, rule.validation = before.figures, before.validation
+        rule.origin, rule.edited_from = before.origin, before.edited_from
+    save_version(rule, pages=pages, actor=actor)
+    vertical = vertical_of(cluster)
+    if vertical is None or vertical.pk != before.vertical_id:
+        Assignment.objects.update_or_create(
+            site=cluster.site, cluster=cluster, defaults={"vertical": before.vertical}
+        )
+    audit.record(
+        actor=actor,
+        action="rule.repaired",
+        subject=str(rule),
+        site=cluster.site,
+        detail={"from": str(before), "comment": comment},
+    )
+    return rule
 
 
 def figure_of(rule: AttributeRule, *, n_annotated: int, missing_on: list[str]) -> dict[str, Any]:

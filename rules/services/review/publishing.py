@@ -81,6 +81,23 @@ def publish_rule(
         )
 
 
+@transaction.atomic
+def retire_rule(*, rule: Rule, why: str, actor: User | None = None) -> None:
+    """Retire a rule that has no successor: its cluster has no rule from now on.
+
+    One that is not published, or was retired already, stays as it is.
+    """
+    published = Rule.objects.published().filter(pk=rule.pk)
+    if published.update(state=Rule.State.RETIRED, retired_at=timezone.now()):
+        audit.record(
+            actor=actor,
+            action="rule.retired",
+            subject=str(rule),
+            site=rule.cluster.site,
+            detail={"why": why},
+        )
+
+
 def golden_pages(rule: Rule) -> list[GoldenPage]:
     """Return what a rule extracts from the samples that it was learnt from, a page each."""
     samples = RuleSample.objects.filter(rule=rule).exclude(use=RuleSample.Use.HELD_OUT)

@@ -13,6 +13,7 @@ from django.urls import reverse
 from annotation.models import Sample
 from monitoring.models import Check, Proposal, SiteChange
 from monitoring.services.checks.checking import check_request, run_checks
+from monitoring.services.repair.accepting import publish_proposal
 from monitoring.services.repair.repairing import repair_request, repair_site
 from monitoring.views.checks.change_rows import example_of, proposal_of
 from rules.models import Rule
@@ -20,6 +21,7 @@ from tests.apps.monitoring.monitored_shop import redesigned
 from tests.apps.monitoring.shop_on_host import Shop
 from tests.apps.monitoring.watched_sites import changed, watched
 from tests.apps.rules.review_cast import person
+from tests.apps.rules.shop_cast import annotate_product
 from vertex.core.models import Job, Role, Site
 from vertex.core.services.jobs.jobs import run_job
 from vertex.core.services.jobs.requests import create_here
@@ -113,9 +115,10 @@ class TestConfirming:
         names = list(proposed().attributes)
         for name in names[:-1]:
             assert f'data-current="{name}"' not in say(ops, name, "confirmed")
-        assert not Job.objects.unfinished().filter(task="monitoring.heal_site").exists()
+        acceptances = Job.objects.filter(task="monitoring.accept_proposal")
+        assert not acceptances.exists()
         say(ops, names[-1], "confirmed")
-        run_job(Job.objects.unfinished().get(task="monitoring.heal_site").pk, repair_site)
+        run_job(acceptances.get().pk, publish_proposal)
 
         assert ["retired", "published"] == list(
             Rule.objects.order_by("version").values_list("state", flat=True)
@@ -129,6 +132,22 @@ class TestConfirming:
         answer = ops.post(reverse("accept_proposal", args=["shop", proposed().pk]), headers=HTMX)
         assert "Repair shop" in answer.content.decode()
         assert proposed().pk == Proposal.objects.waiting().get(decision="proposed").pk
+
+    def test_one_that_is_out_of_date_is_not_offered_but_planned_anew(
+        self, ops: Client, shop: Site
+    ) -> None:
+        assert "out of date" not in page_of_change(ops)
+        annotate_product(shop, 5)
+        page = page_of_change(ops)
+        answer = ops.post(reverse("accept_proposal", args=["shop", proposed().pk]), headers=HTMX)
+
+        assert "This proposal is out of date." in page
+        assert "Some of its pages were annotated." in page
+        assert "Plan anew" in page
+        assert "Confirm all" not in page
+        assert "Run the repair again" in answer.content.decode()
+        assert "Ask an operator" in page_of_change(client_of(Role.REVIEWER))
+        assert "out of date" not in page_of_change(client_of(Role.EDITOR))
 
     def test_what_was_said_is_taken_back(self, ops: Client, shop: Site) -> None:
         say(ops, "name", "gone")

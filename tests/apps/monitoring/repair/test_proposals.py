@@ -12,6 +12,7 @@ from annotation.services.verticals.policies import change_policy
 from monitoring.models import FetchedPage, Proposal, Schedule, SiteChange
 from monitoring.services.checks.checking import check_request, run_checks
 from monitoring.services.checks.schedules import change_schedule, make_default_schedules
+from monitoring.services.repair.accepting import publish_proposal
 from monitoring.services.repair.proposals import (
     accept_proposal,
     accepts_alone,
@@ -63,7 +64,7 @@ class TestDecisions:
         rob = caller("rob", Role.REVIEWER)
         answer = rob.post(f"proposals/{proposed(site).pk}/accept/")
         assert 202 == answer.status_code, answer.content
-        done = run_job(answer.json()["id"], repair_site)
+        done = run_job(answer.json()["id"], publish_proposal)
 
         assert Job.State.DONE == done.state, done.error
         proposal = Proposal.objects.get(decision=KINDS.PROPOSED)
@@ -117,7 +118,7 @@ class TestOverNight:
         on_host.make = None  # the site is gone in the morning
         kept = FetchedPage.objects.exclude(snapshot=None)
         assert N == kept.filter(page__url__contains="/p/").count()
-        done = run_job(accept_proposal(proposal=proposed(site)).pk, repair_site)
+        done = run_job(accept_proposal(proposal=proposed(site)).pk, publish_proposal)
 
         assert Job.State.DONE == done.state, done.error
         assert [(1, "retired"), (2, "published")] == rules_of(site)
