@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
 from django.test import Client
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Error, Page, Route, expect, sync_playwright
 
 from tests.browser.stage import add_people, set_stage
 from vertex.core.models import Site, User
@@ -21,6 +23,34 @@ PATIENCE = 60_000  # milliseconds for whatever a test waits for: a busy machine 
 OpenPage = Callable[..., Page]
 
 expect.set_options(timeout=PATIENCE)
+
+
+def wait_on(page: Page, is_so: Callable[[], object], what: str) -> None:
+    """Ask again and again while the page goes on, for what `expect` cannot see."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not is_so():
+        assert time.monotonic() < deadline, f"not within {PATIENCE // 1000} s: {what}"
+        page.wait_for_timeout(20)
+
+
+def hold(page: Page, address: str) -> list[Route]:
+    """Return what fills with the requests to an address, none of which is answered."""
+    held: list[Route] = []
+
+    def keep(route: Route) -> None:
+        held.append(route)
+
+    page.route(address, keep)
+    return held
+
+
+def let_go(page: Page, held: list[Route]) -> None:
+    """Answer what was held, one after the other, and whatever comes later."""
+    for route in held.copy():
+        with suppress(Error):  # a request that was given up
+            route.continue_()
+            route.request.response()
+    page.unroute_all()
 
 
 @pytest.fixture(scope="session")
@@ -65,6 +95,8 @@ def open_page(
     def open_it(
         path: str, *, who: str | None = "administrator", width: int = WIDE, **options: Any
     ) -> Page:
+        # Nothing moves, unless a test is about that: what moves is neither where nor what it will be.
+        options.setdefault("reduced_motion", "reduce")
         context = chromium.new_context(
             viewport={"width": width, "height": 900}, base_url=live_server.url, **options
         )

@@ -16,6 +16,7 @@ from clustering.dom.page import parse_page
 from clustering.fetching.guard import networks
 from clustering.models import Snapshot
 from clustering.services.looks import assets
+from tests.browser.conftest import PATIENCE
 from tests.browser.stage import add_page
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
@@ -84,12 +85,12 @@ def inside(page: Page) -> Frame:
 
 def wait_for(page: Page, kind: str, n: int) -> list[Any]:
     """Return what the frame told of a kind, once it is so much. The page's policy lets nothing else wait."""
-    found: list[Any] = page.evaluate(WAIT, [kind, n])
+    found: list[Any] = page.evaluate(WAIT, [kind, n, PATIENCE])
     return found
 
 
-WAIT = """async ([kind, n]) => {
-  const end = Date.now() + 8000;
+WAIT = """async ([kind, n, patience]) => {
+  const end = Date.now() + patience;
   while (told[kind].length < n) {
     if (Date.now() > end) throw new Error(`${told[kind].length} messages ${kind}, not ${n}`);
     await new Promise((done) => setTimeout(done, 5));

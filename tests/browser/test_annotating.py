@@ -12,8 +12,8 @@ from annotation.services.annotations.annotated_values import AnnotatedValue
 from annotation.services.annotations.annotating import annotate
 from clustering.models import Snapshot
 from tests.browser.annotating_stage import Stage, set_annotating_stage
-from tests.browser.conftest import NARROW, OpenPage
-from tests.browser.test_accessibility import findings_in_both_schemes
+from tests.browser.conftest import NARROW, OpenPage, hold, let_go, wait_on
+from tests.browser.test_accessibility import findings_in_both_schemes, too_wide
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -30,8 +30,9 @@ def editor(open_page: OpenPage, stage: Stage) -> Page:
 
 def open_sample(open_page: OpenPage, stage: Stage, **options: Any) -> Page:
     path = f"/sites/{stage.site.name}/clusters/{stage.cluster.name}/samples/1/"
-    page = open_page(path, who=options.pop("who", "editor"), reduced_motion="reduce", **options)
+    page = open_page(path, who=options.pop("who", "editor"), **options)
     expect(row(page, "name").locator(".proposal").first).to_be_visible()
+    expect(page.locator(".sample:not(.is-waiting)[data-prepared]")).to_be_visible()
     return page
 
 
@@ -48,7 +49,8 @@ def saved(page: Page) -> None:
 
 
 def shown_page(page: Page) -> Any:
-    return page.frame_locator(".sample:not(.is-waiting) iframe")
+    """Return the stored page, once it listens to clicks."""
+    return page.frame_locator(".sample:not(.is-waiting) iframe[data-ready]")
 
 
 def texts(stage: Stage, name: str, page: int = 0) -> list[str]:
@@ -117,6 +119,7 @@ def test_the_keyboard_alone_finds_and_takes_a_node(editor: Page, stage: Stage) -
     editor.keyboard.press("v")
     editor.keyboard.press("/")
     editor.keyboard.type("stock")
+    expect(editor.locator(".sample:not(.is-waiting) .path-quote")).to_have_text("In stock")
     editor.keyboard.press("Escape")
     editor.keyboard.press("Space")
     expect(value(editor, "availability")).to_have_text("In stock")
@@ -132,9 +135,11 @@ def test_the_keyboard_alone_finds_and_takes_a_node(editor: Page, stage: Stage) -
 
 def test_a_part_of_a_text_is_taken_by_dragging_and_by_keyboard(editor: Page, stage: Stage) -> None:
     brand = str(stage.truth[stage.pages[0].pk]["brand"])
+    editor.keyboard.press("b")
+    expect(row(editor, "brand").locator("[data-chooses]")).to_have_attribute("aria-pressed", "true")
+    shown_page(editor).locator(".product-info__brand").hover()  # once it stands still
     box = shown_page(editor).locator(".product-info__brand").bounding_box()
     assert box is not None
-    editor.keyboard.press("b")
     editor.mouse.move(box["x"] + 1, box["y"] + box["height"] / 2)
     editor.mouse.down()
     editor.mouse.move(box["x"] + 22, box["y"] + box["height"] / 2, steps=4)
@@ -185,7 +190,7 @@ def test_a_conflict_is_shown_and_settled(editor: Page, stage: Stage, people: Any
 def test_gestures_wait_until_the_server_answers(
     editor: Page, stage: Stage, expected_complaints: list[str]
 ) -> None:
-    expected_complaints.append("ERR_INTERNET_DISCONNECTED")
+    expected_complaints += ["ERR_INTERNET_DISCONNECTED", "htmx:sendError"]
     editor.context.set_offline(True)
     editor.keyboard.press("x")
     expect(editor.locator("[data-saving]")).to_contain_text("Not saved yet")
@@ -193,6 +198,53 @@ def test_gestures_wait_until_the_server_answers(
     expect(row(editor, "name")).to_contain_text("not on this page")
     saved(editor)
     assert 1 == Annotation.objects.live().filter(kind="absent").count()
+
+
+def test_what_was_just_said_is_not_overwritten_by_accepting(editor: Page, stage: Stage) -> None:
+    held = hold(editor, "**/gestures/")
+    editor.keyboard.press("x")  # of the name, for which there is a sure proposal
+    wait_on(editor, lambda: held, "the gesture is sent")
+    editor.keyboard.press("Enter")
+    second = str(stage.truth[stage.pages[1].pk]["name"])
+    expect(row(editor, "name").locator(".proposal").first).to_contain_text(second)
+    let_go(editor, held)
+    saved(editor)
+    assert [("name", "absent")] == list(
+        Annotation.objects.live()
+        .filter(page=stage.pages[0], attribute__name="name")
+        .values_list("attribute__name", "kind")
+    )
+    assert [str(stage.truth[stage.pages[0].pk]["brand"])] == texts(stage, "brand")
+
+
+def test_a_text_is_found_as_soon_as_the_page_can_be_searched(
+    open_page: OpenPage, stage: Stage
+) -> None:
+    page = open_page("/sites/", who="editor")
+    held = hold(page, "**/outline/")
+    page.goto(f"/sites/{stage.site.name}/clusters/{stage.cluster.name}/samples/1/")
+    page.keyboard.press("/")
+    page.keyboard.type("stock")
+    wait_on(page, lambda: held, "the outline is asked for")
+    let_go(page, held)
+    expect(page.locator(".sample:not(.is-waiting) .path-quote")).to_have_text("In stock")
+
+
+def test_of_two_samples_that_are_wanted_the_later_one_is_shown(editor: Page, stage: Stage) -> None:
+    editor.locator(".sample:not(.is-waiting) [data-chooses]").first.focus()
+    held = hold(editor, "**/samples/*/")
+    path = f"/sites/{stage.site.name}/clusters/{stage.cluster.name}/samples"
+    for rank in (4, 5):
+        editor.evaluate("path => history.replaceState({}, '', path)", f"{path}/{rank}/")
+        editor.evaluate("dispatchEvent(new PopStateEvent('popstate'))")
+    wait_on(editor, lambda: len(held) == 2, "both are asked for")
+    held.reverse()
+    let_go(editor, held)
+    expect(editor.locator(".sample:not(.is-waiting) .sample-where")).to_contain_text(
+        "Sample 5 of 6"
+    )
+    expect(editor.locator(".sample:not(.is-waiting)[data-prepared]")).to_be_visible()
+    expect(editor.locator(".sample-where", has_text="Sample 4 of 6")).to_have_count(0)
 
 
 def test_keys_are_changed_by_each_person(editor: Page, stage: Stage) -> None:
@@ -209,7 +261,7 @@ def test_keys_are_changed_by_each_person(editor: Page, stage: Stage) -> None:
 def test_records_are_marked_with_their_siblings(open_page: OpenPage, people: object) -> None:
     stage = set_annotating_stage("list", n_pages=3, n_samples=2, attributes=3)
     path = f"/sites/{stage.site.name}/clusters/{stage.cluster.name}/samples/1/"
-    editor = open_page(path, who="editor", reduced_motion="reduce")
+    editor = open_page(path, who="editor")
     expect(editor.locator(".sample:not(.is-waiting) .annotated.is-open").first).to_be_visible()
     editor.keyboard.press("*")
     expect(row(editor, "").locator(".proposal")).to_contain_text("records")
@@ -220,7 +272,7 @@ def test_records_are_marked_with_their_siblings(open_page: OpenPage, people: obj
 
 
 def test_axe_finds_nothing_serious(open_page: OpenPage, stage: Stage) -> None:
-    page = open_page("/settings/account/", who="editor", reduced_motion="reduce")
+    page = open_page("/settings/account/", who="editor")
     site, cluster = stage.site.name, stage.cluster.name
     samples = f"/sites/{site}/clusters/{cluster}/samples"
     Sample.objects.filter(rank=6).update(snapshot=broken_snapshot(stage))
@@ -247,6 +299,6 @@ def broken_snapshot(stage: Stage) -> Snapshot:
 
 def test_it_fits_a_narrow_window(open_page: OpenPage, stage: Stage) -> None:
     page = open_sample(open_page, stage, width=NARROW)
-    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    assert [] == too_wide(page)
     page.goto("/annotate/")
-    assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    assert [] == too_wide(page)

@@ -22,7 +22,7 @@ def test_a_cluster_of_eight_attributes_is_published_with_forty_keys(
 ) -> None:
     stage = set_annotating_stage(n_pages=12, n_samples=6, attributes=8)
     change_policy(site=stage.site, publishing="anybody", second_share=0, actor=None)
-    editor = ScriptedEditor(open_page("/sites/", who="reviewer", reduced_motion="reduce"), stage)
+    editor = ScriptedEditor(open_page("/sites/", who="reviewer"), stage)
 
     editor.press("g", "a")
     expect(editor.page.get_by_role("link", name="Product", exact=True)).to_be_visible()

@@ -18,7 +18,7 @@ def members(site: Site, name: str) -> int:
 
 
 def test_the_map_names_pages_opens_them_and_hides_clusters(open_page: OpenPage, shop: Site) -> None:
-    page = open_page(CLUSTERS, who="viewer", reduced_motion="reduce")
+    page = open_page(CLUSTERS, who="viewer")
     points = page.locator(".map-sheet a")
     expect(points.first).to_be_attached()
     n_pages = PageMembership.objects.current().filter(clustering__site=shop).count()
@@ -39,7 +39,7 @@ def test_pages_are_moved_and_brought_back_with_the_keyboard(
     open_page: OpenPage, shop: Site
 ) -> None:
     before = members(shop, "product-detail"), members(shop, "home")
-    page = open_page(f"{CLUSTERS}product-detail/", who="editor", reduced_motion="reduce")
+    page = open_page(f"{CLUSTERS}product-detail/", who="editor")
     expect(page.get_by_role("button", name="Move")).to_be_disabled()
 
     for key in ("j", "x", "j", "j", "x"):
@@ -59,7 +59,7 @@ def test_pages_are_moved_and_brought_back_with_the_keyboard(
 
 
 def test_a_cluster_is_judged_with_single_keys(open_page: OpenPage, shop: Site) -> None:
-    page = open_page(f"{CLUSTERS}product-detail/review/", who="editor", reduced_motion="reduce")
+    page = open_page(f"{CLUSTERS}product-detail/review/", who="editor")
     expect(page.locator("[data-card]").first).to_be_visible()
 
     for key in ("j", "j", "x"):
@@ -74,7 +74,7 @@ def test_a_cluster_is_judged_with_single_keys(open_page: OpenPage, shop: Site) -
 
 
 def test_a_cluster_is_renamed_and_pictures_load(open_page: OpenPage, shop: Site) -> None:
-    page = open_page(f"{CLUSTERS}product-detail/", who="editor", reduced_motion="reduce")
+    page = open_page(f"{CLUSTERS}product-detail/", who="editor")
     pictures = page.locator("img.thumbnail").all()
     assert pictures
     for picture in pictures:
@@ -87,7 +87,7 @@ def test_a_cluster_is_renamed_and_pictures_load(open_page: OpenPage, shop: Site)
 
 
 def test_pointing_at_a_class_shows_its_links(open_page: OpenPage, shop: Site) -> None:
-    page = open_page("/sites/alpine-shop/site-model/", who="viewer", reduced_motion="reduce")
+    page = open_page("/sites/alpine-shop/site-model/", who="viewer")
 
     page.get_by_role("link", name="Product detail").first.focus()
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Dialog, FilePayload, expect
 
 from clustering.models import Page, Snapshot
-from tests.browser.conftest import OpenPage
+from tests.browser.conftest import OpenPage, wait_on
 from tests.browser.stage import show_workers_alive
 from vertex.core.models import Job, Site
 
@@ -70,6 +70,7 @@ def test_colours_follow_the_system_until_somebody_chooses(
     open_page: OpenPage, shop: Site, scheme: str
 ) -> None:
     page = open_page("/sites/", color_scheme=scheme)
+    theme = page.locator("html")
 
     def is_dark() -> bool:
         colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -77,8 +78,10 @@ def test_colours_follow_the_system_until_somebody_chooses(
 
     assert ("dark" == scheme) == is_dark()
     page.get_by_role("button", name="System colours").click()
+    expect(theme).to_have_attribute("data-theme", "light")
     assert not is_dark()
     page.get_by_role("button", name="Light").click()
+    expect(theme).to_have_attribute("data-theme", "dark")
     assert is_dark()
     page.reload()
     assert is_dark()
@@ -95,7 +98,9 @@ def test_a_list_is_searched_while_one_types(open_page: OpenPage, shop: Site) -> 
 def test_filters_and_order_work_together(open_page: OpenPage, shop: Site) -> None:
     page = open_page("/sites/alpine-shop/pages/")
     page.get_by_role("navigation", name="Which pages").get_by_text("Failed").click()
+    page.wait_for_url("**state=failed*")
     page.select_option("select[name=status]", "5")
+    page.wait_for_url("**status=5*")
     expect(page.locator("#list tbody tr")).to_have_count(1)
     page.get_by_role("link", name="Address").click()
     expect(page.locator("#list tbody tr")).to_have_count(1)
@@ -104,12 +109,13 @@ def test_filters_and_order_work_together(open_page: OpenPage, shop: Site) -> Non
 
 def test_a_long_list_goes_on_and_back(open_page: OpenPage, shop: Site) -> None:
     page = open_page("/sites/alpine-shop/pages/")
-    first = page.locator("#list tbody tr").first.inner_text()
+    row = page.locator("#list tbody tr").first
+    first = row.inner_text()
     page.get_by_role("link", name="Next").click()
     expect(page.get_by_role("link", name="Previous")).to_be_visible()
-    assert first != page.locator("#list tbody tr").first.inner_text()
+    expect(row).not_to_have_text(first, use_inner_text=True)
     page.get_by_role("link", name="Previous").click()
-    expect(page.locator("#list tbody tr").first).to_have_text(first, use_inner_text=True)
+    expect(row).to_have_text(first, use_inner_text=True)
 
 
 def test_columns_are_chosen_and_stay_chosen(open_page: OpenPage, shop: Site) -> None:
@@ -131,7 +137,11 @@ def test_an_address_is_whole_on_hover_and_copied_whole(open_page: OpenPage, shop
     expect(page.locator(".url-whole").first).to_have_attribute("title", url)
     page.locator("#list tbody tr").first.hover()
     page.get_by_role("button", name="Copy the address").first.click()
-    assert url == page.evaluate("navigator.clipboard.readText()")
+    wait_on(
+        page,
+        lambda: url == page.evaluate("navigator.clipboard.readText()"),
+        "the address is copied",
+    )
 
 
 def test_a_job_is_watched_to_its_end(open_page: OpenPage, shop: Site) -> None:
@@ -144,7 +154,7 @@ def test_a_job_is_watched_to_its_end(open_page: OpenPage, shop: Site) -> None:
     expect(page.locator("#job")).to_contain_text("77")
     expect(page.locator("#job-state")).to_contain_text("Done")
     expect(page.get_by_role("button", name="Cancel")).to_have_count(0)
-    assert page.locator("#job").get_attribute("hx-get") is None
+    expect(page.locator("#job")).not_to_have_attribute("hx-get", re.compile(""))
 
 
 def test_jobs_are_watched_in_their_list(open_page: OpenPage, shop: Site) -> None:
@@ -240,11 +250,32 @@ def test_settings_come_back_by_undo(open_page: OpenPage, shop: Site) -> None:
     expect(page.get_by_label("Title")).to_have_value("Alpine Shop")
 
 
+def test_an_undo_waits_for_everybody_and_other_toasts_leave(
+    open_page: OpenPage, shop: Site
+) -> None:
+    page = open_page("/sites/")
+    page.clock.install()
+    page.goto("/settings/account/")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".toast")).to_contain_text("Saved.")
+    page.wait_for_load_state()  # its time begins once the scripts of the page are there
+    page.clock.fast_forward("00:10")
+    expect(page.locator(".toast")).to_have_count(0)
+
+    page.goto("/sites/alpine-shop/settings/")
+    page.get_by_label("Title").fill("Another title")
+    page.get_by_role("button", name="Save settings").click()
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
+    page.wait_for_load_state()
+    page.clock.fast_forward("59:00")
+    expect(page.get_by_role("button", name="Undo")).to_be_visible()
+
+
 def test_nothing_needs_a_script_to_be_read(open_page: OpenPage, shop: Site) -> None:
     page = open_page("/sites/", java_script_enabled=False)
     page.fill("input[name=q]", "museum")
     page.press("input[name=q]", "Enter")
-    assert 1 == page.locator("#list tbody tr").count()
+    expect(page.locator("#list tbody tr")).to_have_count(1)
 
 
 def test_no_places_are_shown_that_do_not_exist(open_page: OpenPage, people: object) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import NARROW, OpenPage
+from tests.browser.conftest import NARROW, OpenPage, hold, let_go, wait_on
 from tests.browser.stage import PASSWORD, show_workers_alive
 from vertex.core.models import Job, Site
 
@@ -17,8 +18,22 @@ pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 MOST_TABS = 200  # twice around the page
 
 
-def focused(page: Page) -> str:
-    return str(page.evaluate("document.activeElement.innerText || document.activeElement.name"))
+class Focus(NamedTuple):
+    words: str
+    outline: str
+    is_nowhere: bool
+
+
+FOCUS = """() => {
+  const focused = document.activeElement;
+  const words = focused.innerText || focused.name || "";
+  return [words.trim(), getComputedStyle(focused).outlineStyle, focused === document.body];
+}"""
+
+
+def focus_of(page: Page) -> Focus:
+    """Return what has the focus, in one look: a list may be drawn anew between two."""
+    return Focus(*page.evaluate(FOCUS))
 
 
 def test_from_the_log_in_to_a_cancelled_crawl_without_a_mouse(
@@ -27,6 +42,7 @@ def test_from_the_log_in_to_a_cancelled_crawl_without_a_mouse(
     show_workers_alive()
     page = open_page("/log-in/", who=None)
     keys = page.keyboard
+    expect(page.locator("#id_username")).to_be_focused()
     keys.type("operator")
     keys.press("Tab")
     keys.type(PASSWORD)
@@ -34,6 +50,7 @@ def test_from_the_log_in_to_a_cancelled_crawl_without_a_mouse(
     expect(page.get_by_role("heading", level=1)).to_have_text("Sites")
     keys.press("a")
     expect(page.get_by_role("heading", level=1)).to_have_text("Add site")
+    expect(page.locator("#id_root_url")).to_be_focused()
     keys.type("shop.example")
     expect(page.locator("#id_name")).to_have_value("shop.example")
     keys.press("Tab")
@@ -50,24 +67,37 @@ def test_from_the_log_in_to_a_cancelled_crawl_without_a_mouse(
 def test_rows_are_walked_and_opened(open_page: OpenPage, shop: Site) -> None:
     page = open_page("/sites/")
     page.keyboard.press("j")
-    assert "alpine-shop" == focused(page)
+    expect(page.locator(":focus")).to_have_text("alpine-shop")
     page.keyboard.press("j")
     page.keyboard.press("j")
     page.keyboard.press("k")
-    assert "city-guide" == focused(page)
+    expect(page.locator(":focus")).to_have_text("city-guide")
     expect(page.locator("tr.is-selected")).to_contain_text("city-guide")
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/sites/city-guide/$"))
 
 
-def test_the_selection_survives_redrawing(open_page: OpenPage, shop: Site) -> None:
-    page = open_page("/operations/jobs/")
+def test_selection_and_focus_survive_redrawing(open_page: OpenPage, shop: Site) -> None:
+    page = open_page("/sites/")
     page.keyboard.press("j")
     page.keyboard.press("j")
-    before = page.locator("tr.is-selected").get_attribute("id")
-    with page.expect_response("**/operations/jobs/"):
-        pass
-    expect(page.locator("tr.is-selected")).to_have_attribute("id", before or "")
+    page.keyboard.press("Tab")
+    copies = page.get_by_role("row", name="city-guide").get_by_role("button")
+    expect(copies).to_be_focused()
+    Site.objects.filter(name="city-guide").update(n_pages=12_345)
+    expect(page.locator("tr.is-selected")).to_contain_text("12,345")
+    expect(page.locator("tr.is-selected")).to_contain_text("city-guide")
+    expect(copies).to_be_focused()
+
+
+def test_a_list_that_is_drawn_anew_gives_way_to_a_search(open_page: OpenPage, shop: Site) -> None:
+    page = open_page("/sites/")
+    held = hold(page, "**/sites/**")
+    wait_on(page, lambda: held, "the list is asked for anew")
+    page.fill("input[name=q]", "museum")
+    wait_on(page, lambda: "q=museum" in held[-1].request.url, "the search is asked for")
+    let_go(page, held)
+    expect(page.locator("#list tbody tr")).to_have_count(1)
 
 
 def test_g_leads_to_each_place_and_slash_to_the_search(open_page: OpenPage, shop: Site) -> None:
@@ -80,8 +110,9 @@ def test_g_leads_to_each_place_and_slash_to_the_search(open_page: OpenPage, shop
     page.keyboard.type("museum")
     expect(page.locator("#list tbody tr")).to_have_count(1)
     expect(page).to_have_url(re.compile("q=museum"))
+    expect(page.locator("input[name=q]")).to_be_focused()
     page.keyboard.press("Escape")
-    assert "q" != focused(page)
+    expect(page.locator("input[name=q]")).not_to_be_focused()
 
 
 def test_keys_are_letters_while_one_types(open_page: OpenPage, shop: Site) -> None:
@@ -107,11 +138,13 @@ def test_single_keys_can_be_turned_off(open_page: OpenPage, shop: Site) -> None:
     page.keyboard.press("?")
     page.get_by_label("Single keys work").uncheck()
     page.keyboard.press("Escape")
+    expect(page.locator("dialog#keys")).to_be_hidden()
     page.keyboard.press("j")
     expect(page.locator("tr.is-selected")).to_have_count(0)
     page.get_by_role("button", name="Keys").click()
     page.get_by_label("Single keys work").check()
     page.keyboard.press("Escape")
+    expect(page.locator("dialog#keys")).to_be_hidden()
     page.keyboard.press("j")
     expect(page.locator("tr.is-selected")).to_have_count(1)
 
@@ -131,10 +164,10 @@ def test_tab_reaches_everything_and_shows_where_it_is(open_page: OpenPage, shop:
     seen = []
     for _ in range(MOST_TABS):
         page.keyboard.press("Tab")
-        seen.append(focused(page).strip())
-        words = {word for word in words if not seen[-1].startswith(word)}
-        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
-        assert "none" != outline or "BODY" == page.evaluate("document.activeElement.tagName")
+        focus = focus_of(page)
+        seen.append(focus.words)
+        words = {word for word in words if not focus.words.startswith(word)}
+        assert "none" != focus.outline or focus.is_nowhere
         if not words:
             break
     assert "Skip to the content" == seen[0]
@@ -146,6 +179,7 @@ def test_the_folded_rail_is_opened_by_key(open_page: OpenPage, shop: Site) -> No
     expect(page.get_by_role("link", name="Operations")).to_be_hidden()
     page.get_by_role("button", name="Menu").focus()
     page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="Operations")).to_be_visible()
     page.get_by_role("link", name="Operations").focus()
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("/operations/jobs/$"))

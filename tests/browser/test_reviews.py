@@ -15,6 +15,7 @@ from tests.browser.test_accessibility import AXE, SERIOUS, too_wide
 from vertex.core.models import User
 
 SIGHTS: list[tuple[int, Literal["light", "dark"]]] = [(WIDE, "light"), (NARROW, "dark")]
+LISTENING = "[data-page-frame] iframe[data-ready]"
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
@@ -37,7 +38,7 @@ def at_page(page: Page, rank: int) -> None:
 
 def test_pages_are_judged_with_one_key_each(open_page: OpenPage, people: dict[str, User]) -> None:
     stage = set_review_stage(people)
-    page = open_page(f"{stage.address}/review/", who="reviewer", reduced_motion="reduce")
+    page = open_page(f"{stage.address}/review/", who="reviewer")
     for rank in (1, 2, 3):
         at_page(page, rank)
         page.keyboard.press("y")
@@ -66,7 +67,7 @@ def test_values_are_marked_on_the_page_and_keys_count_in_it(
 ) -> None:
     stage = set_review_stage(people)
     page = open_page(f"{stage.address}/review/", who="reviewer")
-    frame = page.frame_locator("[data-page-frame] iframe")
+    frame = page.frame_locator(LISTENING)
     expect(frame.locator("h1")).to_contain_text("Rope")
     frame.locator("h1").click()
     page.keyboard.press("y")
@@ -90,7 +91,6 @@ def test_a_rule_that_changes_constants_needs_force_and_is_rolled_back(
     page.get_by_role("button", name="Publish with force").click()
     expect(page.locator(".toast")).to_contain_text("Version 2 serves")
     assert "published" == Rule.objects.get(pk=stage.rule.pk).state
-    page.wait_for_load_state()  # keys count once the page is there
     page.keyboard.press("u")
     expect(page.locator(".toast")).to_contain_text("Version 1 serves")
     assert "retired" == Rule.objects.get(pk=stage.rule.pk).state
@@ -102,11 +102,11 @@ def test_a_second_person_annotates_blindly_by_clicking(
     stage = set_review_stage(people)
     other = add_what_people_say(stage.site, people)
     page = open_page(f"/sites/shop/pages/{other.pk}/annotate-again/", who="operator")
-    frame = page.frame_locator("[data-page-frame] iframe")
+    frame = page.frame_locator(LISTENING)
     frame.locator("h1").click()
     expect(page.locator("input[name=number-name]")).not_to_have_value("")
     page.get_by_role("button", name="Save and next").click()
-    page.wait_for_url("**/sites/shop/**")
+    page.wait_for_url(lambda url: f"/pages/{other.pk}/" not in url)
 
     assert "same" == SecondAnnotation.objects.get(page=other).agreement
 
@@ -118,7 +118,7 @@ def test_comments_are_made_at_a_node_and_settled_in_place(
     add_what_people_say(stage.site, people)
     said = Comment.objects.get()
     page = open_page(f"/sites/shop/pages/{said.page_id}/annotate/", who="editor")
-    page.frame_locator("[data-page-frame] iframe").locator("h1").click()
+    page.frame_locator(LISTENING).locator("h1").click()
     expect(page.locator("[data-node-text]")).to_have_value("Rope 1")
     page.get_by_label("Comment", exact=True).fill("Is this the whole name?")
     page.get_by_role("button", name="Add comment").click()
@@ -135,7 +135,7 @@ def test_every_page_of_reviews_is_usable(open_page: OpenPage, people: dict[str, 
     other = add_what_people_say(stage.site, people)
     webhook = stage.site.webhooks.get()
     problems: list[str] = []
-    page = open_page("/settings/account/", color_scheme="light", reduced_motion="reduce")
+    page = open_page("/settings/account/", color_scheme="light")
     for path in (
         "/review/",
         f"{stage.address}/review/",

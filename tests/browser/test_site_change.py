@@ -22,7 +22,7 @@ from tests.apps.monitoring.shop_on_host import Shop, come_back
 from tests.apps.rules.shop_cast import product
 from tests.browser.conftest import NARROW, OpenPage
 from tests.browser.stage import show_workers_alive
-from tests.browser.test_accessibility import AXE, SERIOUS
+from tests.browser.test_accessibility import AXE, SERIOUS, too_wide
 from vertex.core.models import Job, Role, Site, User
 from vertex.core.services.jobs.jobs import run_job
 from vertex.core.services.jobs.requests import create_here
@@ -88,13 +88,15 @@ def test_a_redesign_at_night_is_mended_with_a_few_keys(open_page: OpenPage, host
     change = SiteChange.objects.get()
     assert (RIGHT, N) == (names_read_by(service), change.n_held)
 
-    page = open_page("/monitoring/", who="administrator", reduced_motion="reduce")
+    page = open_page("/monitoring/", who="administrator")
     expect(page.get_by_role("heading", name="Site changed")).to_be_visible()
     assert [] == serious_problems(page)
     page.keyboard.press("j")  # three keys from the alarm to the repair: this one,
     page.keyboard.press("Enter")  # this one
     page.wait_for_url(f"**/sites/shop/site-changes/{change.pk}/")
-    old, new = (page.frame_locator(f'[data-side="{side}"] iframe') for side in ("old", "new"))
+    old, new = (
+        page.frame_locator(f'[data-side="{side}"] iframe[data-ready]') for side in ("old", "new")
+    )
     expect(old.locator("h1")).to_contain_text("Rope")
     expect(new.locator("h1")).to_contain_text("Free delivery")
     assert [] == serious_problems(page)
@@ -127,9 +129,9 @@ def test_both_pages_fit_beside_each_other_on_a_narrow_screen(
     let_night_pass(site, host)
     show_workers_alive()
     page = open_page(f"/sites/shop/site-changes/{SiteChange.objects.get().pk}/", width=NARROW)
-    expect(page.frame_locator('[data-side="new"] iframe').locator("h1")).to_be_visible()
+    expect(page.frame_locator('[data-side="new"] iframe[data-ready]').locator("h1")).to_be_visible()
 
-    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW
+    assert [] == too_wide(page)
     page.keyboard.press("Enter")
     expect(page.locator('tr[data-value="name"]')).to_contain_text("confirmed")
     expect(page.locator('tr[data-value="price"]')).to_have_attribute("aria-selected", "true")

@@ -1,5 +1,5 @@
 // Which key does what: as the server proposes it, until a person chooses another one; and what a press of it does.
-import { areSingleKeysOn, isTyping, WAIT_AFTER_G } from "../core/js/keys.js";
+import { areSingleKeysOn, isAfterG, isTyping } from "../core/js/keys.js";
 import { post } from "./annotate-sender.js";
 
 const NAMES = { " ": "Space" };
@@ -129,7 +129,6 @@ export class KeyPresses {
   #keys;
   #sample;
   #onUse;
-  #afterG = 0; // until when a key belongs to the g before it
 
   /** `sample` returns the one that is shown; `onUse` hears of each key that does something. */
   constructor(keys, { sample, onUse }) {
@@ -145,8 +144,8 @@ export class KeyPresses {
   /** Press a key that the frame reports; what means nothing here is pressed on the page around it. */
   pressInFrame({ key, shift, ctrl, alt, meta }) {
     const modifiers = { shiftKey: shift, ctrlKey: ctrl, altKey: alt, metaKey: meta };
-    if (this.#press({ key, ...modifiers, target: null })) return;
-    document.dispatchEvent(new KeyboardEvent("keydown", { key, ...modifiers, bubbles: true }));
+    const event = new KeyboardEvent("keydown", { key, ...modifiers, bubbles: true });
+    if (!this.#press(event)) document.dispatchEvent(event);
   }
 
   #listenTo(event) {
@@ -159,13 +158,10 @@ export class KeyPresses {
   }
 
   /** Do what a key means; return whether it means anything. */
-  #press({ key: pressed, ctrlKey, metaKey, altKey, isComposing, target }) {
+  #press({ key: pressed, ctrlKey, metaKey, altKey, isComposing, target, timeStamp }) {
     if (ctrlKey || metaKey || altKey || isComposing || !areSingleKeysOn()) return false;
     if (document.querySelector("dialog[open]") || isTyping(target)) return false;
-    if (Date.now() < this.#afterG || pressed === "g") {
-      this.#afterG = pressed === "g" ? Date.now() + WAIT_AFTER_G : 0;
-      return false;
-    }
+    if (pressed === "g" || isAfterG(timeStamp)) return false; // a place to go to
     const key = NAMES[pressed] ?? pressed;
     if ((key === "Enter" || key === "Space") && answersItself(target)) return false;
     const sample = this.#sample();

@@ -7,6 +7,7 @@ export class Route {
   #onShow;
   #mayPrepare;
   #isMoving = false;
+  #nOpened = 0;
   #wanted = ""; // the sample that the rule would learn most from
   #accepted = new Set(); // what was accepted since it was loaded: where not to go next
 
@@ -54,17 +55,24 @@ export class Route {
 
   async open(href, { isBack = false, attribute = "" } = {}) {
     this.#isMoving = true;
+    this.#nOpened += 1;
+    const turn = this.#nOpened;
     try {
-      const sample = this.next?.href === href ? this.next.sample : this.#begin(await this.#load(href));
+      const element = this.next?.href === href ? null : await this.#load(href);
+      if (turn !== this.#nOpened) {
+        element?.remove(); // another sample was wanted since
+        return;
+      }
+      const sample = element ? this.#begin(element) : this.next.sample;
       if (this.next && this.next.sample !== sample) this.next.sample.leave();
       this.next = null;
       this.#show(sample, attribute);
       if (!isBack) history.pushState({}, "", href);
       this.prefetch();
     } catch {
-      location.href = href; // the page itself says what is wrong
+      if (turn === this.#nOpened) location.href = href; // the page itself says what is wrong
     } finally {
-      this.#isMoving = false;
+      if (turn === this.#nOpened) this.#isMoving = false;
     }
   }
 

@@ -17,6 +17,9 @@ export class Sample {
   #comments = [];
   #isShown = false;
   #prepared = null;
+  #outlined = null;
+  #asked = new Map(); // by address: how often it was asked for; only the newest answer counts
+  #unanswered = []; // attributes of gestures that are not saved yet
 
   constructor(sample, listeners) {
     this.element = sample;
@@ -92,11 +95,16 @@ export class Sample {
   /** Load what is proposed, once; resolve when it is there. */
   prepare() {
     this.#prepared ??= Promise.all([
-      this.#load(this.element.dataset.outline, (page) => (this.#node.outline = new Outline(page))),
+      this.#loadOutline(),
       this.#suggest(),
       this.prefill(),
     ]).then(() => (this.element.dataset.prepared = ""));
     return this.#prepared;
+  }
+
+  #loadOutline() {
+    this.#outlined ??= this.#load(this.element.dataset.outline, (page) => (this.#node.outline = new Outline(page)));
+    return this.#outlined;
   }
 
   async #suggest() {
@@ -127,9 +135,12 @@ export class Sample {
 
   async #load(url, use) {
     if (!url) return;
+    const turn = (this.#asked.get(url) ?? 0) + 1;
+    this.#asked.set(url, turn);
     try {
       const response = await fetch(url);
-      if (response.ok) use(await response.json());
+      const answer = response.ok ? await response.json() : null;
+      if (answer && this.#asked.get(url) === turn) use(answer);
     } catch {
       // what is proposed may be missing: everything else goes on
     }
@@ -186,7 +197,9 @@ export class Sample {
 
   /** What is accepted with the page: the best proposal of each open attribute, if it is sure enough. */
   proposed() {
-    const sure = this.#rows.openNames().filter((name) => this.proposals.isSure(name));
+    // What somebody just said of an attribute counts, even if it is not saved yet.
+    const open = this.#rows.openNames().filter((name) => !this.#unanswered.includes(name));
+    const sure = open.filter((name) => this.proposals.isSure(name));
     return sure.map((name) => asAnnotation(name, this.proposals.best(name)));
   }
 
@@ -243,11 +256,13 @@ export class Sample {
     this.#node.select(number);
   }
 
-  step(direction) {
+  async step(direction) {
+    await this.#loadOutline();
     this.#node.step(direction, this.#numberOf(this.active));
   }
 
-  find(text, isNext) {
+  async find(text, isNext) {
+    await this.#loadOutline();
     this.#node.find(text, isNext);
   }
 
@@ -272,8 +287,14 @@ export class Sample {
 
   // Gestures
 
-  make(gesture) {
-    return this.#listeners.onGesture(gesture);
+  async make(gesture) {
+    const names = attributesOf(gesture);
+    this.#unanswered.push(...names);
+    try {
+      return await this.#listeners.onGesture(gesture);
+    } finally {
+      for (const name of names) this.#unanswered.splice(this.#unanswered.indexOf(name), 1);
+    }
   }
 
   complete(gesture) {
@@ -289,3 +310,6 @@ export class Sample {
     if (answer.changes?.some(({ attribute }) => attribute === "")) this.#suggest(); // within the records now
   }
 }
+
+const attributesOf = ({ attribute, annotations = [] }) =>
+  [attribute, ...annotations.map((annotation) => annotation.attribute)].filter((name) => name !== undefined);

@@ -9,7 +9,7 @@ import { Sample } from "./annotate-sample.js";
 import { Sender } from "./annotate-sender.js";
 import { Steps } from "./annotate-steps.js";
 
-const PROPOSALS_TIMEOUT = 800; // milliseconds that accepting waits for what is proposed
+const PROPOSALS_TIMEOUT = 800; // milliseconds that accepting waits for what is proposed, and for what is being saved
 
 const root = document.querySelector("[data-annotate]");
 const status = document.querySelector("[data-status]");
@@ -100,7 +100,8 @@ async function accept() {
   if (route.isMoving) return;
   const sample = route.current;
   const timeout = new Promise((resolve) => setTimeout(resolve, PROPOSALS_TIMEOUT));
-  await route.hold(Promise.race([sample.prepare(), timeout])); // a second key waits until the page is there
+  const isKnown = Promise.all([sample.prepare(), sender.idle()]);
+  await route.hold(Promise.race([isKnown, timeout])); // a second key waits until the page is there
   const annotations = sample.proposed();
   const gesture = annotations.length ? { gesture: "accept", annotations } : null;
   if (gesture || sample.isAnnotated) route.accept(sample.href);
@@ -205,8 +206,9 @@ presses.listen();
 showSteps();
 route.current.begin(new URLSearchParams(location.search).get("attribute") ?? "");
 effort.opened(route.current);
-// What the page needs comes first; the panel looks at all samples.
-route.current.prepare().then(() => document.body.dispatchEvent(new Event("sample-prepared")));
+// What the page needs comes first; the panel looks at all samples. It listens once htmx has seen the page.
+const isSeen = new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve, { once: true }));
+Promise.all([route.current.prepare(), isSeen]).then(() => document.body.dispatchEvent(new Event("sample-prepared")));
 sender.resume((url, body, answer) => {
   if (answer && url === route.current.url) route.current.take(answer, body);
   for (const problem of answer?.problems ?? []) showToast(problem);

@@ -90,10 +90,7 @@ document.addEventListener("click", (event) => {
   if (pick) choose(pick.dataset.pick);
   if (says) say(says.dataset.says);
 });
-// At once, so that no key is lost in between; and once more when htmx has put back what it held of the old rows.
-for (const moment of ["htmx:afterSwap", "htmx:afterSettle"]) {
-  document.addEventListener(moment, (event) => {
-    if (event.target.id === "repair") choose(event.target.dataset.current || current);
-  });
-}
+document.addEventListener("htmx:afterSettle", (event) => {
+  if (event.target.id === "repair") choose(event.target.dataset.current || current);
+});
 begin();

@@ -20,6 +20,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from pytest_django import Settings
 
+from tests.installation import PATIENCE
 from vertex.core.storage import BodyDamaged, BodyMissing, DiskFull, PageStore, page_store
 
 BODY = b"<p>A page.</p>" * 100
@@ -117,24 +118,28 @@ class TestDeleting:
         assert not store.delete(name, older_than=DAY)
 
     def test_never_takes_a_body_that_a_writer_counts_on(self, store: PageStore) -> None:
-        def sweep() -> int:
-            n_deleted = 0
+        def sweep() -> None:
             while not is_over.is_set():
-                n_deleted += sum(store.delete(name, older_than=DAY) for name in names)
-            return n_deleted
+                for name in names:
+                    if store.delete(name, older_than=DAY):
+                        has_deleted.set()
 
         bodies = [b"%d" % number for number in range(20)]
         names = store.put_many(bodies)
-        is_over = threading.Event()
+        has_deleted, is_over = threading.Event(), threading.Event()
         with ThreadPoolExecutor(1) as sweeper:
-            swept = sweeper.submit(sweep)
-            for _ in range(20):
-                for name in names:
-                    make_old_if_there(file_of(store, name))
-                store.put_many(bodies)
-                assert all(store.has(name) for name in names)
-            is_over.set()
-            assert swept.result() > 0
+            sweeping = sweeper.submit(sweep)
+            try:
+                for _ in range(20):
+                    has_deleted.clear()
+                    for name in names:
+                        make_old_if_there(file_of(store, name))
+                    assert has_deleted.wait(PATIENCE)  # the sweeper is in the middle of them
+                    store.put_many(bodies)
+                    assert all(store.has(name) for name in names)
+            finally:
+                is_over.set()
+            sweeping.result()
 
     def test_waits_for_writers(self, store: PageStore) -> None:
         name = store.put(BODY)

@@ -87,6 +87,7 @@ export class PageFrame extends EventTarget {
   /** Load the page anew, as when its style sheets have come; marks stay. */
   reload() {
     this.#isReady = false;
+    delete this.#iframe.dataset.ready;
     this.#iframe.src = this.#iframe.src; // the same address: it loads again
   }
 
@@ -122,6 +123,7 @@ export class PageFrame extends EventTarget {
   #begin({ elements }) {
     this.#elements = Number.isInteger(elements) ? elements : 0;
     this.#isReady = true;
+    this.#iframe.dataset.ready = "";
     this.mark(this.#marks);
     if (this.#outlined !== null) this.outline(this.#outlined);
     if (this.#selected !== null) this.select(this.#selected);

@@ -1,7 +1,10 @@
 // Keys work the same on every page: an element names its key with data-key, a table its rows with data-row.
-export const WAIT_AFTER_G = 1200;
+const WAIT_AFTER_G = 3000; // milliseconds between two presses; some people take their time
 
-let afterG = 0;
+let pressedGAt = -Infinity;
+
+/** Whether a key belongs to the g before it. Times are those of the presses: a busy page may hear of them late. */
+export const isAfterG = (pressedAt) => pressedAt - pressedGAt < WAIT_AFTER_G;
 
 export const isTyping = (element) =>
   element?.isContentEditable ||
@@ -91,25 +94,38 @@ function press(event) {
   const isInDialog = document.querySelector("dialog[open]");
   if (event.key === "Escape" && !isInDialog) return stepOut();
   if (isInDialog || isTyping(event.target) || !areSingleKeysOn()) return;
-  const key = Date.now() < afterG ? `g ${event.key}` : event.key;
-  afterG = 0;
-  if (key === "g") afterG = Date.now() + WAIT_AFTER_G;
-  else if (key === "?") showKeys();
+  const key = isAfterG(event.timeStamp) ? `g ${event.key}` : event.key;
+  pressedGAt = key === "g" ? event.timeStamp : -Infinity;
+  if (key === "?") showKeys();
   else if (key === "j") move(1);
   else if (key === "k") move(-1);
   else if (byKey(key)) use(byKey(key));
-  else return;
+  else if (key !== "g") return;
   event.preventDefault();
 }
 
-// A list that was drawn anew keeps its place. Settling puts back the attributes that came from the server, so
-// the row is marked after it.
-function keepSelection() {
-  let kept = "";
-  document.addEventListener("htmx:beforeSwap", () => (kept = selectedRow()?.id || kept));
+const controls = (part) => [...part.querySelectorAll("a[href], button, input, select, textarea, summary")];
+
+/** How the control that has the focus is found again: its number in the nearest part of the page with an id. */
+function placeOfFocus() {
+  const part = document.activeElement?.closest("[id]");
+  return part ? { id: part.id, number: controls(part).indexOf(document.activeElement) } : null;
+}
+
+// A list that was drawn anew keeps the selected row, and the keyboard its place. Settling puts back the attributes
+// that came from the server, so the row is marked after it.
+function keepPlace() {
+  let row = "";
+  let focus = null;
+  document.addEventListener("htmx:beforeSwap", () => {
+    row = selectedRow()?.id ?? "";
+    focus = placeOfFocus();
+  });
   document.addEventListener("htmx:afterSettle", () => {
-    if (kept && !selectedRow()) document.getElementById(kept)?.classList.add("is-selected");
-    kept = "";
+    if (row && !selectedRow()) document.getElementById(row)?.classList.add("is-selected");
+    const isLost = focus !== null && document.activeElement === document.body;
+    const part = isLost ? document.getElementById(focus.id) : null;
+    if (part) controls(part)[focus.number]?.focus({ preventScroll: true });
   });
 }
 
@@ -124,5 +140,5 @@ export function listenToKeys() {
       localStorage.setItem("vertex.keys", event.target.checked ? "on" : "off");
     }
   });
-  keepSelection();
+  keepPlace();
 }

@@ -1,17 +1,14 @@
-// Toasts leave by themselves unless they offer an undo or tell of a failure.
+// Toasts leave by themselves unless they offer an undo or tell of a failure: what one may need waits for everybody.
 const STAY = 6000;
 
-function close(toast) {
-  toast.remove();
-}
+const staysUntilClosed = (toast) => toast.matches(".is-bad, .is-warning") || toast.querySelector("form") !== null;
 
 function leaveLater(toast) {
-  if (toast.matches(".is-bad, .is-warning")) return;
-  const wait = toast.querySelector("form") ? STAY * 2 : STAY;
-  let timer = setTimeout(close, wait, toast);
-  toast.addEventListener("pointerenter", () => clearTimeout(timer));
-  toast.addEventListener("focusin", () => clearTimeout(timer));
-  toast.addEventListener("pointerleave", () => (timer = setTimeout(close, STAY, toast)));
+  if (staysUntilClosed(toast)) return;
+  setTimeout(() => {
+    if (toast.matches(":hover, :focus-within")) leaveLater(toast);
+    else toast.remove();
+  }, STAY);
 }
 
 export function watchToasts() {
@@ -22,7 +19,7 @@ export function watchToasts() {
     for (const change of changes) for (const node of change.addedNodes) if (node.matches?.(".toast")) leaveLater(node);
   }).observe(place, { childList: true });
   place.addEventListener("click", (event) => {
-    if (event.target.closest("[data-close]")) close(event.target.closest(".toast"));
+    if (event.target.closest("[data-close]")) event.target.closest(".toast").remove();
   });
   document.addEventListener("htmx:sendError", () => tell("The server does not answer. What is shown may be old."));
   document.addEventListener("htmx:responseError", (event) => {
