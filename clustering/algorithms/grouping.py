@@ -159,6 +159,8 @@ class Clusterer:
     sentence: str = ""  # what a variant does; the others have the first sentence of their card
     # Returns the group of a later page by what it looks like, where its links do not tell.
     assign_page: Callable[[Model, RawPage], str | None] | None = None
+    # Returns the group of a later page by its bytes, None where they do not decide.
+    assign_bytes: Callable[[Model, bytes], str | None] | None = None
     # A group's name is the masked signature that made the group, v' of Algorithm 1.
     names_are_signatures: bool = False
     parameters: Sequence[Parameter] = ()
@@ -195,7 +197,14 @@ class Clusterer:
         return self.observe is None
 
     def find_group(self, model: Model, page: RawPage) -> str | None:
-        """Return the group of a later page: by its links where these decide, else by the page."""
+        """Return the group of a later page: by its links where these decide, else by the page.
+
+        No tree is built where the bytes decide.
+        """
+        if self.assign_bytes is not None:
+            group = self.assign_bytes(model, page.body)
+            if group is not None:
+                return group
         if self.observe is not None:
             return self.assign(model, self.observe(page), page.url)
         group = self.assign(model, page.inbound_xpath or None, page.url)

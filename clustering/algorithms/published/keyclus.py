@@ -62,7 +62,11 @@ from clustering.algorithms.published.key_paths import (
 )
 from clustering.algorithms.published.tabs import find_tabs, open_tab
 from clustering.algorithms.published.template_removal import own_terms, repeated_pagelets
-from clustering.algorithms.published.unique_attributes import find_mark, unique_marks
+from clustering.algorithms.published.unique_attributes import (
+    find_mark,
+    has_steps,
+    unique_marks,
+)
 
 SHINGLE_SIZE = 1
 
@@ -293,12 +297,6 @@ def assign(model: Model, page: PathPage, _url: str) -> str | None:
     return name if name in model["groups"] else None
 
 
-def assign_bytes(model: Model, page: RawPage) -> str | None:
-    """Return what `assign` returns, without building the tree where marks in the bytes decide."""
-    name = name_in_bytes(model, page.body)
-    return assign(model, observe(page), page.url) if name is None else name
-
-
 def name_in_bytes(model: Model, body: bytes) -> str | None:
     """Return the group by a page's first key path, None where the bytes do not decide."""
     if model["k"] != 1:
@@ -315,13 +313,15 @@ def name_in_bytes(model: Model, body: bytes) -> str | None:
     return None
 
 
-def _has_path(row: Mapping[str, list[str] | None], body: bytes) -> bool | None:
+def _has_path(row: Model, body: bytes) -> bool | None:
     """Return whether a page has a path of the model, None where the bytes leave it in doubt."""
-    mark = row["mark"]
-    if mark is None:
+    if row["mark"] is None:
         return None
-    name, value = mark
-    return find_mark(body, name, value)
+    name, value = row["mark"]
+    has_mark = find_mark(body, name, value)
+    if has_mark and not has_steps(body, row["path"]):
+        return None
+    return has_mark
 
 
 PARAMETERS = [
@@ -397,5 +397,6 @@ CLUSTERER = Clusterer(
     cluster_pages,
     assign,
     needs=frozenset({"clicks"}),
+    assign_bytes=name_in_bytes,
     parameters=PARAMETERS,
 )

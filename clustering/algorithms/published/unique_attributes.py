@@ -5,7 +5,10 @@ Paper:      Chakrabarti and Mehta, "The Paths More Taken: Matching DOM Trees to 
             known by a unique id or class.
 Notation:   mark, an id or class with its value; of a path: one that is on a page exactly when the
             path is, on all pages seen.
-Readings:   A mark is taken from the path's own steps, the last one first.
+Readings:   A mark is taken from the path's own steps, the last one first, so a page without it does
+            not have the path. A page with it has the path on all pages seen; on a later one tags
+            like all steps of the path must begin in their order, since a new template may use the
+            mark elsewhere.
 Departures: Where the bytes leave a doubt (`find_mark` returns None), the caller builds the tree. A
             value that is written with character references is not found.
 Cost:       `find_mark`: a search for the value's first word, and a look around each occurrence.
@@ -26,7 +29,10 @@ from clustering.algorithms.published.attributed_paths import PathPage, hash_mark
 from clustering.algorithms.published.shingles import RAW_ELEMENTS
 
 MAX_DOUBTS = 10  # after which building the tree is quicker
+IMPLIED_TAGS = {"html", "body"}  # a page may leave them out
 MAX_BYTES_BEFORE_VALUE = 60  # in which a name and an equals sign are looked for
+
+_STEP = re.compile(r"/([^/\[]+)((?:\[@(?:id|class)=(?:'[^']*'|\"[^\"]*\")\])*)")
 
 Mark = tuple[str, str]  # id or class, value
 
@@ -58,21 +64,64 @@ def unique_marks(
 
 def find_mark(body: bytes, name: str, value: str) -> bool | None:
     """Return whether an element has the id or class, None where the bytes leave it in doubt."""
+    offset = find_tag(body, name, value)
+    return None if offset is None else offset >= 0
+
+
+def has_steps(body: bytes, path: str) -> bool:
+    """Return whether tags like a path's steps begin one after the other, as they do where it is.
+
+    False too where the bytes leave it in doubt.
+    """
+    offset = -1
+    for step in _STEP.finditer(path):
+        tag, marks = step[1], marks_in(step[0])
+        if marks or tag not in IMPLIED_TAGS:
+            offset = _find_step(body, tag, marks, offset + 1)
+            if offset < 0:
+                return False
+    return True
+
+
+def _find_step(body: bytes, tag: str, marks: Sequence[Mark], first: int) -> int:
+    """Return where the first tag like a step begins from an offset on, -1 where none is found."""
+    opening = re.compile(rb"<%b(?=[\s/>])" % re.escape(tag.encode()), re.IGNORECASE)
+    for _ in range(MAX_DOUBTS):
+        offset: int | None
+        if marks:
+            offset = find_tag(body, *marks[0], first)
+        else:
+            match = opening.search(body, first)
+            offset = match.start() if match else -1
+        if offset is None or offset < 0:
+            return -1
+        has_others = all(find_tag(body, *mark, offset) == offset for mark in marks[1:])
+        if has_others and opening.match(body, offset):
+            return offset
+        first = offset + 1
+    return -1
+
+
+def find_tag(body: bytes, name: str, value: str, first: int = 0) -> int | None:
+    """Return where the first tag from an offset on begins that has the id or class.
+
+    It is -1 where there is none, and None where the bytes leave it in doubt.
+    """
     if b"\0" in body:
         return None  # another encoding, or a page that parsers disagree on
     patterns = _patterns(name, value)
     word = value.partition(" ")[0].encode()
     n_doubts = 0
-    at = body.find(word)
+    at = body.find(word, first)
     while at >= 0 and n_doubts < MAX_DOUBTS:
         if _is_like_attribute(body, at, patterns):
-            start = body.rfind(b"<", 0, at)
+            start = body.rfind(b"<", first, at)
             tag = patterns.tag.match(body, start) if start >= 0 else None
             if tag and tag.end() > at and not _is_hidden(body, start):
-                return True
+                return start
             n_doubts += 1
         at = body.find(word, at + 1)
-    return None if n_doubts else False
+    return None if n_doubts else -1
 
 
 class _Patterns(NamedTuple):

@@ -24,7 +24,6 @@ from clustering.algorithms.published.keyclus import (
     CLUSTERER,
     PathProfile,
     assign,
-    assign_bytes,
     cluster_pages,
     count_queries,
     name_in_bytes,
@@ -236,14 +235,38 @@ def test_a_later_page_is_recognised_in_its_bytes_alone() -> None:
 
     assert name_in_bytes(model, later.body) == assign(model, observe(later), later.url) is not None
     assert name_in_bytes(model, text_page(9).body) is None
-    assert assign_bytes(model, text_page(9)) == assign(model, observe(text_page(9)), "") is not None
+    assert CLUSTERER.find_group(model, text_page(9)) == assign(model, observe(text_page(9)), "")
+
+
+def test_a_mark_that_a_new_template_uses_elsewhere_is_left_to_the_tree() -> None:
+    grouping = clustered(SHOP)
+    model = grouping.model
+    path = model["key_paths"][0]
+    name, value = path["mark"]
+    elsewhere = RawPage("/new", f"<p>x</p><i><b {name}='{value}'>word</b></i>".encode())
+
+    assert name_in_bytes(model, elsewhere.body) is None
+    assert CLUSTERER.find_group(model, elsewhere) == assign(model, observe(elsewhere), "/new")
+
+
+@pytest.mark.parametrize("edition", ["1b", "2"])
+def test_bytes_and_tree_assign_alike_after_a_change_of_the_site(edition: str) -> None:
+    pages, clicks, _ = demo("the-courier", "1")
+    model = clustered(pages, clicks).model
+    later, _, _ = demo("the-courier", edition)
+    in_bytes = {page.url: name_in_bytes(model, page.body) for page in later}
+
+    assert any(in_bytes.values())
+    for page in later:
+        if in_bytes[page.url] is not None:
+            assert in_bytes[page.url] == assign(model, observe(page), page.url)
 
 
 def test_with_larger_shingles_the_bytes_do_not_decide() -> None:
     model = clustered(SHOP, k=2).model
 
     assert name_in_bytes(model, product(1000).body) is None
-    assert assign_bytes(model, product(1)) is not None
+    assert CLUSTERER.find_group(model, product(1)) is not None
 
 
 @cache
@@ -267,7 +290,7 @@ def test_bytes_and_tree_assign_alike_on_pages_not_learned_from(name: str, editio
     later = pages[1::2]
 
     assert [assign(model, observe(page), page.url) for page in later] == [
-        assign_bytes(model, page) for page in later
+        CLUSTERER.find_group(model, page) for page in later
     ]
 
 

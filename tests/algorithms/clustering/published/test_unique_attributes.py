@@ -10,8 +10,15 @@ from hypothesis import strategies as st
 
 from clustering.algorithms.published.attributed_paths import hash_mark, observe_tree
 from clustering.algorithms.published.key_paths import number_paths
-from clustering.algorithms.published.unique_attributes import find_mark, unique_marks
+from clustering.algorithms.published.unique_attributes import (
+    find_mark,
+    find_tag,
+    has_steps,
+    unique_marks,
+)
 from clustering.dom.page import parse_page
+
+PATH = "/html/body/div[@id='a']/p[@id='c'][@class='b']/i"
 
 
 @pytest.mark.parametrize(
@@ -132,3 +139,38 @@ def test_a_mark_is_on_the_same_pages_as_its_path() -> None:
     written = ["/html/body/p[@class='t']", "/html/body/p[@class='t']/b[@class='u']"]
 
     assert [None, ("class", "u")] == unique_marks(pages, written, present)
+
+
+def test_a_tag_is_found_from_an_offset_on() -> None:
+    body = b"<i id='a'><p class='b'><i id='a'></i>"
+
+    assert [0, 23] == [find_tag(body, "id", "a", first) for first in (0, 1)]
+    assert find_tag(body, "id", "z") == -1
+    assert find_tag(b"text id='a' text", "id", "a") is None
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html><body><div id='a'><p class='b' id='c'><I>",
+        b"<div id=a><div id='a'><p id='c' class='b'>x<i/>",
+        b"<div id='a'><span class='b'></span><p class='b'><p class='b' id='c'><i>",
+    ],
+)
+def test_tags_like_the_steps_of_a_path_begin_one_after_the_other(body: bytes) -> None:
+    assert has_steps(body, PATH)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<p class='b' id='c'><i></i></p><div id='a'>",
+        b"<div id='a'><p class='b'><i>",
+        b"<div id='a'><h1 class='b' id='c'><i>",
+        b"<i><div id='a'><p class='b' id='c'><img>",
+        b"<!-- <div id='a'> --><p class='b' id='c'><i>",
+    ],
+)
+def test_a_page_without_tags_like_its_steps_has_no_path(body: bytes) -> None:
+    assert not has_steps(body, PATH)
