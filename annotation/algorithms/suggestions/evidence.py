@@ -37,6 +37,7 @@ from clustering.values.recognising import find_typed, has_pattern
 KNOWN: Final = "known value"
 PATTERN: Final = "pattern"
 KEY_PATH: Final = "key path"
+HEADING: Final = "heading"
 LABELS: Final = "labels"
 WEIGHT_BY_SOURCE: Final = {JSON_LD: 0.85, MICRODATA: 0.85, META: 0.6}
 HIDDEN_SHARE: Final = 0.5  # what a declaration that is not displayed is worth beside one that is
@@ -50,6 +51,8 @@ MAX_BLOCK_CHARS: Final = 60  # of a street, the text of a link, a state of stock
 MIN_LEAD_CHARS: Final = 60
 MIN_BODY_CHARS: Final = 50  # of a paragraph that makes a body
 MAX_ADDRESS_LINES: Final = 4
+MAX_KEY_CHARS: Final = 300  # of what stands on a key path
+KEY_PATH_WEIGHT_OF_TITLE, KEY_PATH_WEIGHT = 0.5, 0.15
 LONG_TYPES: Final = frozenset({"html"})
 LONG_NAMES: Final = frozenset({"description", "articlebody", "body", "content", "summary", "text"})
 STREET, TOWN, REGION, CODE = "streetaddress", "addresslocality", "addressregion", "postalcode"
@@ -574,7 +577,38 @@ def find_heading(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence
         return
     if meaning_of(attribute.name).is_title:
         difference = " and differs on other samples" if page.other_prints else ""
-        yield Evidence((page.heading,), KEY_PATH, 0.8, f"it is the page's heading{difference}")
+        yield Evidence((page.heading,), HEADING, 0.8, f"it is the page's heading{difference}")
+
+
+def find_on_key_paths(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
+    """Yield what stands on the key paths of the site's clustering: what searchers asked for matches it.
+
+    It is most likely the title of the thing; of other attributes a key path only says that something
+    worth extracting stands there.
+    """
+    if attribute.type in {"image", "url"}:
+        return
+    is_title = meaning_of(attribute.name).is_title and attribute.type == "text"
+    rank = 0
+    for elements in page.key_path_elements:
+        spots = [page.spot_of(element) for element in elements]
+        spots = [spot for spot in spots if _may_be_key(page, attribute, spot)]
+        if not spots:
+            continue
+        weight = KEY_PATH_WEIGHT_OF_TITLE if is_title and rank == 0 else KEY_PATH_WEIGHT
+        why = f"it stands on key path {rank + 1} of the cluster, which searchers' words match"
+        offered = tuple(spots) if attribute.is_multi else (spots[0],)
+        yield Evidence(offered, KEY_PATH, weight, why)
+        rank += 1
+        if rank == MAX_SPOTS_OFFERED:
+            return
+
+
+def _may_be_key(page: SpotIndex, attribute: AttributeType, spot: Spot) -> bool:
+    """Return whether a spot on a key path is short, of the type, and no text of the template."""
+    if not spot.text or len(spot.text) > MAX_KEY_CHARS or page.is_template(spot):
+        return False
+    return is_mostly(attribute.type, spot.text)
 
 
 def find_typed_texts(page: SpotIndex, attribute: AttributeType) -> Iterator[Evidence]:
@@ -664,6 +698,7 @@ FINDERS: Final[tuple[Callable[[SpotIndex, AttributeType], Iterator[Evidence]], .
     find_lead,
     find_stock,
     find_heading,
+    find_on_key_paths,
     find_typed_texts,
     find_images,
     find_bodies,

@@ -73,9 +73,15 @@ class SpotIndex(PageIndex):
     """A page with its spots, in which values are looked for."""
 
     def __init__(
-        self, tree: _Element, url: str = "", other_prints: Sequence[PagePrint] = ()
+        self,
+        tree: _Element,
+        url: str = "",
+        other_prints: Sequence[PagePrint] = (),
+        key_path_elements: Sequence[Sequence[_Element]] = (),
     ) -> None:
         super().__init__(tree)
+        # Of each key path that the page has, the best first.
+        self.key_path_elements = key_path_elements
         self.url = url
         self.other_prints = other_prints
         self.spots = [self.spot_of(node.element, node.number) for node in self.nodes]

@@ -4,10 +4,9 @@ Notation:   Evidence says that a spot is an attribute's value, with a weight fro
             one spot is joined as 1 - product of (1 - weight).
 Readings:   What a page declares (JSON-LD, microdata, meta) is looked up in what it displays; where it is
             not displayed, the declaration itself is suggested. Values known from elsewhere are looked up
-            likewise. Labels, names of classes, typed patterns and the heading that differs per page point
-            at spots. A spot belongs to the attribute with most evidence for it; others get a third of theirs.
-Departures: KeyClus's key paths need a search log. Where none is at hand, the heading that the page's title
-            repeats and that differs from page to page stands for them.
+            likewise. Labels, names of classes, typed patterns, the heading that differs per page and the
+            key paths of a site that KeyClus clustered point at spots. A spot belongs to the attribute with
+            most evidence for it; others get a third of theirs.
 Cost:       Linear in the page, times a small number for each attribute.
 """
 
@@ -21,12 +20,19 @@ from typing import Final
 from annotation.algorithms.anchors.anchoring import ProposedNode
 from annotation.algorithms.attribute_types import AttributeType
 from annotation.algorithms.suggestions.declared import Declared
-from annotation.algorithms.suggestions.evidence import LABELS, Evidence, KnownValue, gather
+from annotation.algorithms.suggestions.evidence import (
+    KEY_PATH,
+    LABELS,
+    Evidence,
+    KnownValue,
+    gather,
+)
 from annotation.algorithms.suggestions.names import meaning_of
 from annotation.algorithms.suggestions.spots import Spot, SpotIndex
 
 MAX_SUGGESTIONS: Final = 3  # of one attribute
 MIN_CONFIDENCE: Final = 0.2
+MIN_CUE_CONFIDENCE: Final = 0.1  # of what stands on a key path, where nothing else is known
 MAX_CONFIDENCE: Final = 0.99
 MAX_WEIGHT: Final = 0.97  # of one source
 MAX_REASONS: Final = 3
@@ -41,7 +47,7 @@ class Suggestion:
 
     attribute: str
     marks: tuple[ProposedNode, ...]
-    source: str  # json-ld, microdata, meta, known value, pattern, key path or labels
+    source: str  # json-ld, microdata, meta, known value, pattern, heading, key path or labels
     confidence: float
     why: str
 
@@ -87,15 +93,24 @@ def suggest(
     suggestions: list[Suggestion] = []
     for attribute in attributes:
         offered = [c for c in choices[attribute.name] if c.confidence >= MIN_CONFIDENCE]
-        for choice in offered[:MAX_SUGGESTIONS]:
-            marks = tuple(proposed_node(spot) for spot in choice.spots)
-            confidence = round(choice.confidence, 2)
-            suggestions.append(
-                Suggestion(attribute.name, marks, choice.source, confidence, choice.why)
-            )
-        if not offered:
-            suggestions += _absence(page, attribute)
+        of_attribute = [_suggestion(attribute, choice) for choice in offered[:MAX_SUGGESTIONS]]
+        if not of_attribute:
+            of_attribute = _absence(page, attribute)
+        if not of_attribute:
+            cues = [c for c in choices[attribute.name] if _is_cue(c)]
+            of_attribute = [_suggestion(attribute, cue) for cue in cues[:MAX_SUGGESTIONS]]
+        suggestions += of_attribute
     return suggestions
+
+
+def _is_cue(choice: _Choice) -> bool:
+    """Return whether something on a key path is at least worth a look: no other attribute is it."""
+    return choice.source == KEY_PATH and choice.confidence >= MIN_CUE_CONFIDENCE
+
+
+def _suggestion(attribute: AttributeType, choice: _Choice) -> Suggestion:
+    marks = tuple(proposed_node(spot) for spot in choice.spots)
+    return Suggestion(attribute.name, marks, choice.source, round(choice.confidence, 2), choice.why)
 
 
 def proposed_node(spot: Spot) -> ProposedNode:

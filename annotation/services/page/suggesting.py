@@ -15,7 +15,9 @@ from annotation.algorithms.suggestions.spots import PagePrint, SpotIndex
 from annotation.algorithms.suggestions.suggestion import Suggestion, suggest
 from annotation.models import Annotation, Attribute, Sample
 from annotation.services.seams import known_values_source
+from clustering.algorithms.published.attributed_paths import elements_at
 from clustering.models import PageMembership, Snapshot
+from clustering.services.clusters.current_clusterings import key_paths_of
 from clustering.services.pages.stored_trees import read_tree
 from vertex.core.services.people.people import keeps_sites_apart
 
@@ -42,12 +44,23 @@ def suggestions_for(
     saved: an editor accepts or not.
     """
     listed = list(attributes)
-    page = SpotIndex(tree, snapshot.page.url, prints_beside(snapshot))
+    page = SpotIndex(
+        tree, snapshot.page.url, prints_beside(snapshot), key_path_elements(snapshot, tree)
+    )
     values = known_values(snapshot, listed, page.heading.text if page.heading else "")
     for name, more in (known or {}).items():
         values[name] = [*values.get(name, []), *more]
     types = [attribute.as_type() for attribute in listed]
     return suggest(page, read_declared(tree), types, values)
+
+
+def key_path_elements(snapshot: Snapshot, tree: HtmlElement) -> list[list[HtmlElement]]:
+    """Return the elements on each key path that a page has, the best path first.
+
+    There are none where the site does not work with a clustering by KeyClus.
+    """
+    elements_by_path = elements_at(tree, key_paths_of(snapshot.page.site_id))
+    return [elements for elements in elements_by_path.values() if elements]
 
 
 def prints_beside(snapshot: Snapshot) -> list[PagePrint]:

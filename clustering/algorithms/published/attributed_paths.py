@@ -26,6 +26,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple, cast
@@ -167,6 +168,22 @@ def _plain(value: str | None) -> str:
 
 def _quoted(value: str) -> str:
     return f'"{value}"' if "'" in value else f"'{value}'"
+
+
+def elements_at(tree: HtmlElement, paths: Collection[str]) -> dict[str, list[HtmlElement]]:
+    """Return the elements of a tree that stand at each of some written paths, in document order."""
+    elements: dict[str, list[HtmlElement]] = {path: [] for path in paths}
+    stack = [(tree, "")]
+    while stack:
+        element, above = stack.pop()
+        if not isinstance(element.tag, str) or element.tag in SKIPPED_TAGS:
+            continue
+        here = f"{above}/{step_of(element)}"
+        if here in elements:
+            elements[here].append(element)
+        if any(path.startswith(f"{here}/") for path in elements):
+            stack.extend((child, here) for child in reversed(element))
+    return elements
 
 
 def marks_in(path: str) -> list[tuple[str, str]]:

@@ -1,9 +1,10 @@
-"""The clustering that a site works with, held while somebody changes its clusters."""
+"""The clustering that a site works with: held while somebody changes its clusters, and what it found."""
 
 from __future__ import annotations
 
 from django.core.exceptions import ValidationError
 
+from clustering.algorithms.published import keyclus
 from clustering.models import Cluster, Clustering, PageMembership
 from vertex.core.models import Site
 
@@ -26,3 +27,10 @@ def has_pages(cluster: Cluster, *, at_least: int = 1) -> bool:
     """Return whether a cluster has so many pages in its site's current clustering."""
     pages = PageMembership.objects.of_cluster(cluster).values_list("page", flat=True)
     return len(pages[:at_least]) == at_least
+
+
+def key_paths_of(site: int) -> list[str]:
+    """Return the key paths that a site's clustering found, the best first; none unless it is KeyClus's."""
+    by_keyclus = Clustering.objects.current().filter(site=site, algorithm=keyclus.CLUSTERER.name)
+    key_paths = by_keyclus.values_list("model__key_paths", flat=True).first()
+    return [key_path["path"] for key_path in key_paths or []]

@@ -24,6 +24,9 @@ PRODUCT = """
 WEIGHT = "<dt>Weight</dt><dd>57{n} g</dd>"
 
 
+NAME_AND_SUBSTANCE = [AttributeType("name"), AttributeType("substance")]
+
+
 def tree_of(html: str) -> HtmlElement:
     tree = parse_page(html.encode(), "text/html; charset=utf-8").tree
     assert tree is not None
@@ -100,6 +103,33 @@ class TestSuggest:
         assert ["hemp fibre"] == texts(found["substance"])
         assert "known value" == found["substance"].source
         assert {} == suggested(tree, [AttributeType("substance")])
+
+    def test_the_title_is_on_the_best_key_path_where_there_is_no_heading(self) -> None:
+        tree = tree_of("<p class='x'>more</p><p class='y'>Hemp rope</p>")
+        page = SpotIndex(tree, key_path_elements=[tree.xpath("//p[@class='y']")])
+        (suggestion,) = suggest(page, [], [AttributeType("name")])
+
+        assert ("key path", ["Hemp rope"]) == (suggestion.source, texts(suggestion))
+        assert "key path 1" in suggestion.why
+
+    def test_a_key_path_is_a_cue_where_nothing_else_is_known(self) -> None:
+        tree = tree_of("<h1>Rope</h1><p><i>hemp fibre</i></p>")
+        page = SpotIndex(tree, key_path_elements=[tree.xpath("//h1"), tree.xpath("//i")])
+        best = {one.attribute: one for one in suggest(page, [], NAME_AND_SUBSTANCE)}
+
+        assert ("heading", ["Rope"]) == (best["name"].source, texts(best["name"]))
+        assert ("key path", ["hemp fibre"]) == (
+            best["substance"].source,
+            texts(best["substance"]),
+        )
+        assert best["substance"].confidence < 0.2
+
+    def test_a_key_path_is_no_cue_for_what_the_page_lacks(self) -> None:
+        others = [SpotIndex(product(n)).page_print for n in (1, 2, 3)]
+        tree = product(5, has_weight=False)
+        page = SpotIndex(tree, "", others, key_path_elements=[tree.xpath("//dd")])
+
+        assert [True] == [one.is_absent for one in suggest(page, [], [AttributeType("weight")])]
 
     def test_a_page_that_shows_nothing_has_no_suggestions(self) -> None:
         assert [] == suggest(

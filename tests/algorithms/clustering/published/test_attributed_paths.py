@@ -9,19 +9,17 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lxml.html import HtmlElement
 
 from clustering.algorithms.published.attributed_paths import (
     MAX_PATHS,
     NUMBER,
-    SKIPPED_TAGS,
     PathPage,
+    elements_at,
     hash_mark,
     hash_term,
     hash_terms,
     marks_in,
     observe_tree,
-    step_of,
     terms_of,
 )
 from clustering.dom.page import parse_page
@@ -38,20 +36,6 @@ def observed(body: bytes, url: str = "http://a.example/") -> PathPage:
 
 def written(page: PathPage) -> list[str]:
     return [page.path_written(index) for index in range(len(page.paths))]
-
-
-def elements_at(tree: HtmlElement, path: str) -> list[HtmlElement]:
-    """Return the elements of a tree that stand at a written path, in document order."""
-    elements = []
-    stack = [(tree, "")]
-    while stack:
-        element, above = stack.pop()
-        if isinstance(element.tag, str) and element.tag not in SKIPPED_TAGS:
-            here = f"{above}/{step_of(element)}"
-            if here == path:
-                elements.append(element)
-            stack.extend((child, here) for child in reversed(element))
-    return elements
 
 
 def content(page: PathPage, path: str) -> Counter[int]:
@@ -145,9 +129,12 @@ def test_elements_are_found_at_a_written_path() -> None:
     tree = parse_page(PAGE).tree
     assert tree is not None
 
-    assert ["half", "twin"] == [
-        element.text for element in elements_at(tree, f"{BODY}/div[@id='main']/ul/li")
-    ]
+    items, heading = f"{BODY}/div[@id='main']/ul/li", f"{BODY}/div[@id='main']/h1[@class='title']"
+    found = elements_at(tree, [items, heading, f"{BODY}/div"])
+
+    assert ["half", "twin"] == [element.text for element in found[items]]
+    assert ["h1"] == [element.tag for element in found[heading]]
+    assert [] == found[f"{BODY}/div"]
 
 
 def test_marks_are_the_ids_and_classes_of_all_elements() -> None:
@@ -216,6 +203,6 @@ def test_content_of_a_path_is_all_text_of_its_elements(trees: list[Any]) -> None
     page = observe_tree(tree)
     for index, path in enumerate(written(page)):
         expected = Counter[int]()
-        for element in elements_at(tree, path):
+        for element in elements_at(tree, [path])[path]:
             expected += hash_terms(" ".join(element.itertext()))
         assert expected == Counter(page.content(index).tolist())

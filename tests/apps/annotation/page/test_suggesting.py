@@ -7,10 +7,14 @@ import pytest
 from annotation.algorithms.suggestions.suggestion import Suggestion
 from annotation.models import Annotation, Attribute
 from annotation.services.page.suggesting import suggestions_for
-from clustering.models import Page
+from clustering.models import Page, SearchClick
+from clustering.services.clusters.clustering_runs import cluster_site
+from clustering.services.clusters.clusterings import clustering_request
 from clustering.services.pages.stored_trees import read_tree
 from tests.apps.rules.shop_cast import annotate_product, shop
 from vertex.core.models import Site
+from vertex.core.services.jobs.jobs import run_job
+from vertex.core.services.jobs.requests import create_here
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
 
@@ -41,6 +45,18 @@ def test_the_first_page_has_suggestions_and_nothing_is_written(site: Site) -> No
         found[name].marks[0].text for name in ("name", "price", "weight")
     ]
     assert 0 == Annotation.objects.count()
+
+
+def test_key_paths_of_the_clustering_are_lit(site: Site) -> None:
+    assert "key path" not in suggested(site, 1)["name"].why
+    for page in Page.objects.filter(site=site, url__contains="/p/"):
+        query = f"Rope {page.url.rpartition('/')[2]}"
+        SearchClick.objects.create(
+            site=site, query=query, url=page.url, url_hash=page.url_hash, clicks=3
+        )
+    run_job(create_here(clustering_request(site=site, algorithm="keyclus")).pk, cluster_site)
+
+    assert "key path 1" in suggested(site, 1)["name"].why
 
 
 def test_what_other_pages_of_the_cluster_have_is_suggested_as_absent(site: Site) -> None:
