@@ -20,6 +20,7 @@ from django.core.management.base import CommandError
 
 from annotation.models import Assignment, Vertical
 from clustering.models import Page, SearchClick
+from tests.installation import own_database
 from vertex.core.management.output import open_input, open_output, read_json_lines
 from vertex.core.models import Job, Site
 from vertex.core.services.files.files import BadLine, UnreadableFile
@@ -323,6 +324,7 @@ class TestImportSearchLog:
 def var(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An installation with a site."""
     var = tmp_path_factory.mktemp("commands") / "var"
+    own_database(var, "")
     added = manage(var, "add_site", "shop", "--url", "http://shop.example/")
     assert (0, b"") == (added.returncode, added.stdout), added.stderr
     return var

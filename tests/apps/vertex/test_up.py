@@ -16,7 +16,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.conftest import IS_FULL
-from tests.installation import Installation, wait_until
+from tests.installation import Installation, own_database, wait_until
 from tests.servers import _free_port
 from vertex.management.commands import up
 
@@ -38,7 +38,7 @@ def start(made: Installation, port: int) -> subprocess.Popen[bytes]:
     wait_until(
         lambda: "Vertex answers at" in made.log("up") or process.poll() is not None,
         "an answer",
-        seconds=120,
+        seconds=600,
     )
     assert process.poll() is None, made.log("up")
     return process
@@ -77,6 +77,7 @@ def test_it_serves_works_restarts_what_died_and_stops_cleanly(made: Installation
 
 
 def test_nothing_outlives_it_when_it_is_killed(made: Installation) -> None:
+    own_database(made.var, "")
     process = start(made, _free_port())
     members = family(process)
 
