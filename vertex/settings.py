@@ -37,6 +37,7 @@ API_RATE_ANONYMOUS = environment.integer("VERTEX_API_RATE_ANONYMOUS", default=12
 PROXIES = environment.integer("VERTEX_PROXIES", default=1 if PRODUCTION else 0)
 
 PAGE_STORE_DIR = VAR_DIR / "pages"
+OBSERVATION_DIR = VAR_DIR / "observations"
 UPLOAD_DIR = VAR_DIR / "uploads"
 EXPORT_DIR = VAR_DIR / "exports"
 

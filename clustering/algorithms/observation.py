@@ -59,7 +59,7 @@ def _observe(clusterer: Clusterer, page: RawPage) -> ObservedPage:
             paths,
             title=observation.title,
             heading=observation.heading,
-            labels=frozenset(observation.labels.split("\n")) - {""},
+            labels=labels_of(observation),
         )
     return ObservedPage(
         observation,
@@ -68,6 +68,11 @@ def _observe(clusterer: Clusterer, page: RawPage) -> ObservedPage:
         title=_text_of(page.tree, "title"),
         heading=_text_of(page.tree, "h1"),
     )
+
+
+def labels_of(features: PageFeatures) -> frozenset[str]:
+    """Return the short texts of a page."""
+    return frozenset(features.labels.split("\n")) - {""}
 
 
 def _text_of(tree: HtmlElement | None, tag: str) -> str:

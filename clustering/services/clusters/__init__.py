@@ -4,6 +4,7 @@ clusterings        request a clustering, make one current, delete one, compare t
 clustering_runs    the work of a clustering: read, group, assign, describe
 clustering_inputs  links, search log and redirects that an algorithm may use
 observer_processes observe many pages at once; observer_child is their program
+observation_store  what was observed of pages, in files
 grouped_pages      the pages of a run in their groups, with the figures of each
 clustering_store   a finished run in the database, under names that go on
 arrivals           assign new pages without clustering again

@@ -12,13 +12,13 @@ from django.utils import timezone
 from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.cohesion import Centre, centre_of, distance_to
 from clustering.algorithms.grouping import group_key
-from clustering.algorithms.observation import ObservedPage, observe_pages
+from clustering.algorithms.observation import ObservedPage
 from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
 from clustering.services.clusters.clustering_inputs import first_inbound_xpaths
 from clustering.services.clusters.clustering_store import create_memberships
 from clustering.services.clusters.current_changes import apply_changes
 from clustering.services.clusters.grouped_pages import GroupedPage
-from clustering.services.clusters.observer_processes import observe_stored
+from clustering.services.clusters.observer_processes import observe_few, observe_stored
 from clustering.services.pages.stored_pages import StoredPage, read_pages, stored_pages
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobRun
@@ -155,7 +155,7 @@ class _Clusters:
             return None
         if group not in self._centres:
             examples = stored_pages(self.clustering.site, self._examples[group])
-            typical = observe_pages("shingles", list(read_pages(examples)))
+            typical = observe_few(examples)
             self._centres[group] = centre_of([page.paths for page in typical])
         return round(distance_to(self._centres[group], observed.paths), 4)
 

@@ -14,11 +14,11 @@ from django.db.models import BigIntegerField, Count, ExpressionWrapper, F, Q, Su
 
 from clustering.algorithms.clusterers import clusterer_with
 from clustering.algorithms.cohesion import centre_of, cohesion_of, distance_to
-from clustering.algorithms.observation import observe_pages
 from clustering.algorithms.url_patterns import pattern_of
 from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
 from clustering.services.clusters.grouped_pages import N_EXAMPLES, best_signature, signature_of
-from clustering.services.pages.stored_pages import read_pages, stored_pages
+from clustering.services.clusters.observer_processes import observe_few
+from clustering.services.pages.stored_pages import stored_pages
 from vertex.core.texts import storable
 
 Value = TypeVar("Value")
@@ -131,7 +131,7 @@ def _describe(clustering: Clustering, figures: ClusterFigures) -> None:
     """Set the figures of a cluster that has pages."""
     urls = _urls(clustering, figures)
     pages = stored_pages(clustering.site, [pk for pk, _ in spread(urls, MAX_READ_PAGES)])
-    observed = observe_pages("shingles", list(read_pages(pages)))
+    observed = observe_few(pages)
     centre = centre_of([page.paths for page in observed])
     by_distance = sorted(
         (distance_to(centre, seen.paths), page.url, page.pk)

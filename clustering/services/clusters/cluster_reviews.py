@@ -11,13 +11,13 @@ from django.db import transaction
 from django.db.models import F
 
 from clustering.algorithms.cohesion import centre_of, distance_to
-from clustering.algorithms.observation import observe_pages
 from clustering.algorithms.path_sets import Hashes
 from clustering.models import Cluster, ClusterFigures, ClusterReview, PageMembership
 from clustering.models.clusterings import MembershipQuerySet
 from clustering.services.clusters.cluster_figures import spread
 from clustering.services.clusters.current_clusterings import locked_clustering
-from clustering.services.pages.stored_pages import read_pages, stored_pages
+from clustering.services.clusters.observer_processes import observe_few
+from clustering.services.pages.stored_pages import stored_pages
 from vertex.core.models import Site, User
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
@@ -166,7 +166,7 @@ def _strangest_measured(cluster: Cluster, memberships: MembershipQuerySet) -> li
 
 def _paths_by_page(cluster: Cluster, pages: Sequence[int]) -> dict[int, Hashes]:
     stored = stored_pages(cluster.site, pages)
-    observed = observe_pages("shingles", list(read_pages(stored)))
+    observed = observe_few(stored)
     return {page.pk: seen.paths for page, seen in zip(stored, observed, strict=True)}
 
 

@@ -8,23 +8,32 @@ from __future__ import annotations
 
 import pickle
 import sys
+from collections.abc import Mapping, Sequence
 from typing import BinaryIO
 
-from clustering.algorithms.observation import observe_pages
+from clustering.algorithms.grouping import RawPage
+from clustering.algorithms.observation import ObservedPage, observe_pages
+from clustering.algorithms.packed_observations import observe_packed
 
 
 def answer_batches(requests: BinaryIO, answers: BinaryIO) -> None:
-    """Observe batches of pages until there are no more.
-
-    Each is an algorithm's name, values of its parameters, and pages.
-    """
+    """Observe batches of pages until there are no more."""
     while True:
         try:
             algorithm, parameters, pages = pickle.load(requests)  # noqa: S301 - written by the parent process
         except (EOFError, pickle.UnpicklingError):
             return  # the parent is gone, perhaps in the middle of a batch
-        pickle.dump(observe_pages(algorithm, pages, parameters), answers, pickle.HIGHEST_PROTOCOL)
+        pickle.dump(observe_batch(algorithm, parameters, pages), answers, pickle.HIGHEST_PROTOCOL)
         answers.flush()
+
+
+def observe_batch(
+    algorithm: str | None, parameters: Mapping[str, object], pages: Sequence[RawPage]
+) -> list[ObservedPage] | list[bytes]:
+    """Return what an algorithm observes of pages; without one, what is stored of each."""
+    if algorithm is None:
+        return observe_packed(pages)
+    return observe_pages(algorithm, pages, parameters)
 
 
 if __name__ == "__main__":

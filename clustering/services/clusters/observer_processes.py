@@ -1,7 +1,8 @@
 """Observe many pages at once, in as many processes as the machine has cores.
 
-The processes are programs of their own, not forks: a worker of the queue may not fork, and one that
-is killed leaves none behind, for each ends with its input.
+What was observed before is read from its store, whichever algorithm asks; only what is missing
+there is parsed. The processes are programs of their own, not forks: a worker of the queue may not
+fork, and one that is killed leaves none behind, for each ends with its input.
 """
 
 from __future__ import annotations
@@ -14,16 +15,22 @@ import sys
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from typing import IO, cast
+from functools import partial
+from typing import IO, Any, cast
 
 from django.conf import settings
 
-from clustering.algorithms.grouping import RawPage
-from clustering.algorithms.observation import ObservedPage, observe_pages
+from clustering.algorithms.clusterers import clusterer_with
+from clustering.algorithms.grouping import Clusterer, RawPage
+from clustering.algorithms.observation import ObservedPage
+from clustering.algorithms.packed_observations import is_packable, observation_for, unpack_page
+from clustering.services.clusters.observation_store import observation_store
+from clustering.services.clusters.observer_child import observe_batch
 from clustering.services.pages.stored_pages import StoredPage, read_pages
 
-Observe = Callable[[list[RawPage]], list[ObservedPage]]
-Choice = tuple[str, dict[str, object]]  # an algorithm's name, and values of its parameters
+# What `observe_batch` takes and returns, here or in another process.
+Ask = Callable[[str | None, Mapping[str, object], list[RawPage]], list[Any]]
+ObserveBatch = Callable[[Sequence[StoredPage], Ask], list[ObservedPage]]
 
 PAGES_PER_BATCH = 50
 COMMAND = [sys.executable, "-m", "clustering.services.clusters.observer_child"]
@@ -50,22 +57,28 @@ def observe_stored(
     A parameter of the algorithm that is not named has its default. Never more than a few batches are
     in memory. Raises ObserverEnded.
     """
-    n = n_processes if n_processes is not None else len(os.sched_getaffinity(0))
+    clusterer = clusterer_with(algorithm, parameters or {})
+    observe: ObserveBatch
+    if is_packable(clusterer):
+        observe = partial(_observe_missing, clusterer)
+        n_missing = count_missing(pages)
+    else:
+        observe = partial(_observe_anew, algorithm, parameters or {})
+        n_missing = len(pages)
     batches = [
         pages[start : start + PAGES_PER_BATCH] for start in range(0, len(pages), PAGES_PER_BATCH)
     ]
-    if n < 2 or (n_processes is None and len(pages) <= MAX_PAGES_IN_PROCESS):
+    n = n_processes if n_processes is not None else len(os.sched_getaffinity(0))
+    is_quick = n_missing <= (MAX_PAGES_IN_PROCESS if n_processes is None else 0)
+    if n < 2 or is_quick:
         for batch in batches:
-            observed_pages = observe_pages(algorithm, list(read_pages(batch)), parameters)
-            yield list(zip(batch, observed_pages, strict=True))
+            yield list(zip(batch, observe(batch, observe_batch), strict=True))
         return
-    choice = algorithm, dict(parameters or {})
-    with _observers(choice, min(n, len(batches))) as observe, ThreadPoolExecutor(n) as threads:
+    n = min(n, -(-n_missing // PAGES_PER_BATCH))
+    with _observers(n) as ask, ThreadPoolExecutor(n) as threads:
         waiting = []
         for batch in batches:
-            waiting.append(
-                (batch, threads.submit(lambda some: observe(list(read_pages(some))), batch))
-            )
+            waiting.append((batch, threads.submit(observe, batch, ask)))
             if len(waiting) > 2 * n:
                 first, observed = waiting.pop(0)
                 yield list(zip(first, observed.result(), strict=True))
@@ -73,22 +86,58 @@ def observe_stored(
             yield list(zip(first, observed.result(), strict=True))
 
 
+def observe_few(pages: Sequence[StoredPage]) -> list[ObservedPage]:
+    """Return the signatures, paths and texts of some pages, without any algorithm's observation."""
+    return _observe_missing(clusterer_with("shingles", {}), pages, observe_batch)
+
+
+def count_missing(pages: Sequence[StoredPage]) -> int:
+    """Return how many pages are not in the store of what was observed."""
+    store = observation_store()
+    return sum(not store.has(page.body, page.content_type) for page in pages)
+
+
+def _observe_missing(
+    clusterer: Clusterer, pages: Sequence[StoredPage], ask: Ask
+) -> list[ObservedPage]:
+    """Read what was observed of pages; observe the others, and store that."""
+    store = observation_store()
+    observed = [store.read(page.body, page.content_type) for page in pages]
+    missing = [index for index, seen in enumerate(observed) if seen is None]
+    raw_pages = list(read_pages([pages[index] for index in missing]))
+    answers = ask(None, {}, raw_pages) if raw_pages else []
+    for index, raw_page, packed in zip(missing, raw_pages, answers, strict=True):
+        if raw_page.body:  # else the bytes may be missing now, and be restored later
+            store.write(pages[index].body, pages[index].content_type, packed)
+        observed[index] = unpack_page(packed)
+    return [observation_for(clusterer, seen) for seen in observed if seen is not None]
+
+
+def _observe_anew(
+    algorithm: str, parameters: Mapping[str, object], pages: Sequence[StoredPage], ask: Ask
+) -> list[ObservedPage]:
+    """Observe pages for an algorithm whose observations are not stored."""
+    return ask(algorithm, parameters, list(read_pages(pages)))
+
+
 @contextmanager
-def _observers(choice: Choice, n: int) -> Iterator[Observe]:
+def _observers(n: int) -> Iterator[Ask]:
     """Start so many processes, and yield a function by which a free one observes pages."""
     free: queue.SimpleQueue[subprocess.Popen[bytes]] = queue.SimpleQueue()
     with ExitStack() as stack:
         for _ in range(n):
             free.put(stack.enter_context(_observer()))
 
-        def observe(pages: list[RawPage]) -> list[ObservedPage]:
+        def ask(
+            algorithm: str | None, parameters: Mapping[str, object], pages: list[RawPage]
+        ) -> list[Any]:
             process = free.get()
             try:
-                return _observe_in(process, choice, pages)
+                return _ask_process(process, (algorithm, dict(parameters), pages))
             finally:
                 free.put(process)
 
-        yield observe
+        yield ask
 
 
 @contextmanager
@@ -106,15 +155,13 @@ def _observer() -> Iterator[subprocess.Popen[bytes]]:
         process.communicate()
 
 
-def _observe_in(
-    process: subprocess.Popen[bytes], choice: Choice, pages: list[RawPage]
-) -> list[ObservedPage]:
+def _ask_process(process: subprocess.Popen[bytes], request: tuple[object, ...]) -> list[Any]:
     requests, answers = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
     try:
-        pickle.dump((*choice, pages), requests, pickle.HIGHEST_PROTOCOL)
+        pickle.dump(request, requests, pickle.HIGHEST_PROTOCOL)
         requests.flush()
-        observed: list[ObservedPage] = pickle.load(answers)  # noqa: S301 - written by our own program
+        answer: list[Any] = pickle.load(answers)  # noqa: S301 - written by our own program
     except (EOFError, BrokenPipeError, pickle.UnpicklingError):
         process.kill()  # so that nobody waits for the other half of an answer
         raise ObserverEnded(process.wait()) from None
-    return observed
+    return answer

@@ -15,6 +15,7 @@ from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from clustering.models import Asset, Link, Page, Snapshot, SnapshotAssets
+from clustering.services.clusters.observation_store import sweep_observations
 from clustering.services.looks import assets, thumbnails
 from clustering.services.sites import site_export
 from vertex.core.models import Job, Site, User
@@ -47,6 +48,7 @@ def sweep(run: JobRun) -> dict[str, Any]:
     assets.sweep_assets(run, before=timezone.now() - MIN_AGE_OF_SWEPT_BODY)
     n_bodies = sweep_bodies(run)
     thumbnails.sweep_thumbnails(now=timezone.now())
+    sweep_observations(now=timezone.now())
     return {"snapshots": n_snapshots, "bodies": n_bodies}
 
 
