@@ -153,6 +153,12 @@ class SiteSettingsForm(forms.Form):
         required=False,
         help_text="Blank: as set for this installation. What anything refers to is always kept.",
     )
+    match_by = forms.ChoiceField(
+        label="How a page finds its rule",
+        choices=Site.MatchBy.choices,
+        help_text="The clustering serves the most pages; the other is the order of the Vertex paper. After a "
+        "change the next extraction runs on all pages.",
+    )
 
 
 class DeleteSiteForm(forms.Form):

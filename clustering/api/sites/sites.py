@@ -30,6 +30,7 @@ class SiteRow(RowSerializer):
             "obey_robots",
             "render",
             "snapshots_kept",
+            "match_by",
             "n_pages",
             "created_at",
             "last_snapshot_at",
@@ -70,6 +71,12 @@ class SiteSettings(Body):
         allow_null=True,
         required=False,
         help_text="Snapshots kept of each page; null for the installation's number.",
+    )
+    match_by = serializers.ChoiceField(
+        choices=Site.MatchBy.choices,
+        required=False,
+        help_text="How extraction finds the cluster of a page: `model` asks the clustering, `signature` "
+        "goes by address, signature and importance as Vertex does (IV-A).",
     )
 
 

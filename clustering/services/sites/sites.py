@@ -18,7 +18,15 @@ from vertex.core.texts import storable
 
 MAX_EXTRA_HOSTS = 50
 MAX_SNAPSHOTS_KEPT = 10_000
-SETTINGS = ("title", "extra_hosts", "crawl_delay", "obey_robots", "render", "snapshots_kept")
+SETTINGS = (
+    "title",
+    "extra_hosts",
+    "crawl_delay",
+    "obey_robots",
+    "render",
+    "snapshots_kept",
+    "match_by",
+)
 
 
 class SiteExists(AlreadyExists):
@@ -59,7 +67,7 @@ def add_site(*, name: str, root_url: str, actor: User | None, **settings: Any) -
 
 
 def change_site(*, site: Site, actor: User | None, **settings: Any) -> Site:
-    """Change settings of a site: title, extra_hosts, crawl_delay, obey_robots, render, snapshots_kept.
+    """Change settings of a site, those of SETTINGS.
 
     Those not given stay as they are. Raises BadSite.
     """
@@ -114,6 +122,7 @@ def _checked_settings(settings: dict[str, Any]) -> dict[str, Any]:
         "extra_hosts": _checked_hosts,
         "crawl_delay": _checked_delay,
         "snapshots_kept": _checked_number,
+        "match_by": _checked_match_by,
     }
     return {name: checks.get(name, bool)(value) for name, value in settings.items()}
 
@@ -155,3 +164,10 @@ def _checked_number(number: int | None) -> int | None:
             "snapshots_kept", f"{number} is out of range; give 1 to {MAX_SNAPSHOTS_KEPT:,}."
         )
     return number
+
+
+def _checked_match_by(value: str) -> str:
+    if value not in Site.MatchBy.values:
+        ways = " or ".join(Site.MatchBy.values)
+        raise BadSite("match_by", f"{value!r} is no way to match pages; give {ways}.")
+    return value

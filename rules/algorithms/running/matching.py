@@ -7,8 +7,9 @@ Readings:   Where the page's address matches the pattern of one cluster only and
             the paper has no rule for it; neither have we under BY_SIGNATURE. A pattern that matches every
             address filters nothing.
 Departures: By default (BY_MODEL) the model of the site's clustering decides, as it did for the stored pages,
-            so that a run and the clustering agree. IV-A is asked where the model answers with a group that
-            belongs to several clusters. A cluster that a person split carries a model of its own.
+            so that a run and the clustering agree; the order of IV-A is a setting of the site. IV-A is asked
+            where the model answers with a group that belongs to several clusters. A cluster that a person
+            split carries a model of its own.
 Cost:       One observation of the page by the clustering's algorithm, one comparison with the model;
             BY_SIGNATURE reads the tags of the bytes and needs no tree.
 """
@@ -43,7 +44,7 @@ _ANY_ADDRESS = {"", "(.*)"}
 
 @dataclass(frozen=True, slots=True)
 class ClusterProfile:
-    """What tells the pages of a cluster by their addresses and tags."""
+    """What tells the pages of a cluster by their addresses and tags; a cluster may have several."""
 
     name: str
     url_pattern: str = ""  # blank: any address
@@ -142,16 +143,16 @@ def _match_by_model(page: RawPage, clusters: Clusters, grouping: GroupModel) -> 
     if group is None:
         why = f"The page is like no group that {clusterer.title} found."
         return Match(None, BY_MODEL, why, NO_PROFILE)
-    profile_by_name = {profile.name: profile for profile in clusters.profiles}
     of_group = grouping.clusters_by_group.get(group_key(group), ())
-    names = [name for name in of_group if name in profile_by_name]
+    profiles = [profile for profile in clusters.profiles if profile.name in of_group]
+    names = {profile.name for profile in profiles}
     if not names:
         why = f"Nearest is group {group}, which belongs to no cluster any more."
         return Match(None, BY_MODEL, why, UNKNOWN_GROUP)
     why = f"Nearest is group {group} of {clusterer.title}"
     if len(names) == 1:
-        return Match(names[0], BY_MODEL, f"{why}.")
-    return _break_tie(page, [profile_by_name[name] for name in names], why)
+        return Match(names.pop(), BY_MODEL, f"{why}.")
+    return _break_tie(page, profiles, why)
 
 
 def _break_tie(page: RawPage, profiles: Sequence[ClusterProfile], why: str) -> Match:
@@ -160,7 +161,8 @@ def _break_tie(page: RawPage, profiles: Sequence[ClusterProfile], why: str) -> M
     if by_signature.cluster is not None:
         return Match(by_signature.cluster, BY_MODEL, f"{why}; {by_signature.why}")
     best = max(profiles, key=_importance)
-    why = f"{why}, of whose {len(profiles)} clusters it is the most important."
+    n_clusters = len({profile.name for profile in profiles})
+    why = f"{why}, of whose {n_clusters} clusters it is the most important."
     return Match(best.name, BY_MODEL, why)
 
 

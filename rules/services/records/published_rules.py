@@ -39,27 +39,32 @@ def published_rules(site: Site) -> PublishedRules:
         sorted(rule.pk for rule in rule_by_cluster.values()),
         clustering and clustering.pk,
         list(changes),
+        site.match_by,
     ]
     return PublishedRules(rules, rule_by_cluster, sha256(orjson.dumps(decided_by)).hexdigest())
 
 
 def clusters_of(clustering: Clustering) -> Clusters:
-    """Return the clusters of a clustering, after what people merged."""
+    """Return the clusters of a clustering, after what people merged.
+
+    The profile of a merged cluster tells pages of the cluster that it went into.
+    """
     survivors = survivor_by_cluster(clustering.site)
     clusters_by_group: dict[str, list[str]] = {}
-    profiles = {}
+    profiles = []
     for figures in ClusterFigures.objects.filter(clustering=clustering).select_related("cluster"):
         name = survivors.get(figures.cluster.name, figures.cluster.name)
         if figures.group:
             clusters_by_group.setdefault(figures.group, []).append(name)
-        profiles[figures.cluster.name] = ClusterProfile(
-            figures.cluster.name, figures.url_pattern, figures.signature, figures.importance
+        profiles.append(
+            ClusterProfile(name, figures.url_pattern, figures.signature, figures.importance)
         )
     return Clusters(
-        profiles=tuple(profiles.values()),
+        profiles=tuple(profiles),
         grouping=GroupModel(
             clustering.algorithm, clustering.model, clusters_by_group, clustering.parameters
         ),
+        variant=clustering.site.match_by,
     )
 
 

@@ -43,6 +43,10 @@ class SiteQuerySet(models.QuerySet["Site"]):
 class Site(models.Model):
     """A web site whose pages are made from templates."""
 
+    class MatchBy(models.TextChoices):
+        MODEL = "model", "By the clustering"
+        SIGNATURE = "signature", "By address, signature and importance"
+
     name = models.CharField(max_length=63, unique=True, validators=[SITE_NAME])
     title = models.CharField(max_length=200, blank=True)
     root_url = models.CharField(max_length=2048)
@@ -53,6 +57,8 @@ class Site(models.Model):
     render = models.BooleanField(default=False)  # fetch with a real browser
     # Null: the installation's default.
     snapshots_kept = models.PositiveIntegerField(null=True, blank=True)
+    # How extraction finds the cluster whose rule serves a page.
+    match_by = models.CharField(max_length=9, choices=MatchBy.choices, default=MatchBy.MODEL)
     created_at = models.DateTimeField(default=timezone.now)
     created_by = models.ForeignKey(
         "core.User", null=True, blank=True, on_delete=models.SET_NULL, related_name="+"

@@ -257,6 +257,7 @@ class TestSettings:
             "obey_robots": "on",
             "extra_hosts": "",
             "snapshots_kept": "",
+            "match_by": "model",
         }
         return client.post(
             reverse("site_settings", args=["alpine-shop"]), entered | fields, follow=True
@@ -264,10 +265,14 @@ class TestSettings:
 
     def test_they_are_saved(self, operator: Client, shop: Site) -> None:
         self.save(
-            operator, extra_hosts="Images.alpine.example\ncdn.example:8080", snapshots_kept="3"
+            operator,
+            extra_hosts="Images.alpine.example\ncdn.example:8080",
+            snapshots_kept="3",
+            match_by="signature",
         )
         shop.refresh_from_db()
         assert ("Alpine", 2.5, 3) == (shop.title, shop.crawl_delay, shop.snapshots_kept)
+        assert Site.MatchBy.SIGNATURE == shop.match_by
         assert ["images.alpine.example", "cdn.example:8080"] == shop.extra_hosts
 
     def test_undo_puts_back_what_was(self, operator: Client, shop: Site) -> None:

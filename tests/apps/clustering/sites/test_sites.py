@@ -136,6 +136,7 @@ class TestChanging:
             ("crawl_delay", float("inf")),
             ("snapshots_kept", 0),
             ("snapshots_kept", 10_001),
+            ("match_by", "magic"),
             ("extra_hosts", ["a b"]),
             ("extra_hosts", ["http://a.example"]),
             ("extra_hosts", ["a.example/x"]),

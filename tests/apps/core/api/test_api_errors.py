@@ -153,6 +153,7 @@ def test_a_query_parameter_given_twice_is_refused(ada: Caller) -> None:
         ("snapshots_kept", 10**30),
         ("snapshots_kept", 1.5),
         ("snapshots_kept", True),
+        ("match_by", "magic"),
         ("extra_hosts", "one.example"),
         ("extra_hosts", [7]),
         ("extra_hosts", [{"a": "b"}]),

@@ -7,6 +7,7 @@ import pytest
 from clustering.models import Page
 from clustering.services.clusters.cluster_changes import merge_clusters, move_pages
 from clustering.services.pages.stored_pages import stored_pages
+from rules.algorithms.running.matching import BY_SIGNATURE, NO_SIGNATURE, VARIANTS
 from rules.algorithms.running.record_lines import Line, NoRecord
 from rules.models import Extraction, Record, RecordVersion, Rule
 from rules.services.learning.learning import learn_rule
@@ -16,6 +17,7 @@ from rules.services.records.storing import ExtractedPage, store_extracted
 from rules.services.review.publishing import publish_rule
 from tests.apps.clustering.demo_sites import articles, store
 from tests.apps.rules.shop_cast import extract, learnt_shop, product, products_of, shop
+from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import run_job
 from vertex.core.services.jobs.requests import create_here
 
@@ -132,6 +134,42 @@ class TestChangesByHand:
 
         names = {name for names in _groups(rule) for name in names}
         assert {rule.cluster.name} == names
+
+
+class TestTheOrderOfThePaper:
+    def test_a_site_may_be_matched_by_address_and_signature(self) -> None:
+        site, rule = learnt_shop()
+        assert 18 == extract(site)["pages"]
+        Site.objects.update(match_by=Site.MatchBy.SIGNATURE)
+        site.refresh_from_db()
+        strange = product(77)[1].replace(b"<body>", b"<body><form><input><input></form>")
+        store(site, [("p/77", strange, "text/html"), product(79)])
+
+        # All pages are due, for other pages may be served now.
+        assert 20 == extract(site)["pages"]
+        lines = list(stored_lines(site))
+        assert f"{rule.cluster.name}@1" == line(lines, "/p/79")["rule"]
+        assert NO_SIGNATURE == line(lines, "/p/77")["reason"]
+
+    def test_so_is_its_bundle(self) -> None:
+        site, _ = learnt_shop()
+        Site.objects.update(match_by=Site.MatchBy.SIGNATURE)
+        site.refresh_from_db()
+
+        assert BY_SIGNATURE == published_rules(site).rules.clusters.variant
+
+    def test_pages_of_a_merged_cluster_are_those_of_the_survivor(self) -> None:
+        site, rule = learnt_shop()
+        other = site.clusters.exclude(pk=rule.cluster_id).get()
+        merge_clusters(cluster=other, into=products_of(site), actor=None)
+        Site.objects.update(match_by=Site.MatchBy.SIGNATURE)
+        site.refresh_from_db()
+        extract(site)
+
+        assert rule.cluster.name == line(list(stored_lines(site)), "/news/2")["cluster"]
+
+    def test_the_ways_of_a_site_are_those_of_the_algorithm(self) -> None:
+        assert set(Site.MatchBy.values) == set(VARIANTS)
 
 
 def _groups(rule: Rule) -> list[list[str]]:
