@@ -16,6 +16,7 @@ from clustering.algorithms.published import (
     pq_grams,
     shingles,
     site_model,
+    tree_distance,
     uxclust,
 )
 
@@ -33,6 +34,7 @@ CLUSTERERS: dict[str, Clusterer] = {
         pq_grams.CLUSTERER,
         pq_grams.BY_SHINGLES,
         common_paths.CLUSTERER,
+        tree_distance.CLUSTERER,
     )
 }
 

@@ -34,6 +34,7 @@ PUBLISHED = (
         "common_paths",
         "path_shingles",
         "masked_path_shingles",
+        "tree_distance",
         "url_patterns",
     ),
     "measures",

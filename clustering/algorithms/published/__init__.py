@@ -9,7 +9,8 @@ keyclus                KeyClus: key paths from a search log. Its parts: attribut
 site_model             Crescenzi, Merialdo, Missier: a graph of page classes. Its parts:
                        page_classes, link_queue, exploration
 uxclust                Grigalis and Čenys: XPaths of inbound links
-path_shingles          baselines, as are masked_path_shingles, common_paths and pq_grams
+path_shingles          baselines, as are masked_path_shingles, common_paths, pq_grams and
+                       tree_distance
 urest                  Shen and Karger: the records of a page; tree_edit aligns its trees. The
                        benchmarks compare `records` with it
 
