@@ -8,6 +8,7 @@ from dataclasses import replace
 from celery import shared_task
 
 from clustering.services.clusters import arrivals, clusterings, splitting
+from clustering.services.clusters.doubts import with_answers
 from clustering.services.crawl import crawling, list_crawling
 from clustering.services.looks import assets, thumbnails
 from clustering.services.looks.thumbnails import with_thumbnails
@@ -30,7 +31,10 @@ KINDS = (
     retention.DELETE_SITE,
     retention.SWEEP,
 )
-KINDS_WITH_THUMBNAILS = (clusterings.CLUSTER_SITE, splitting.SPLIT_CLUSTER)
+KINDS_WITH_THUMBNAILS = (
+    replace(clusterings.CLUSTER_SITE, work=with_answers(clusterings.CLUSTER_SITE.work)),
+    splitting.SPLIT_CLUSTER,
+)
 
 for kind in KINDS:
     register(kind)

@@ -11,6 +11,7 @@ path_sets       pages as sets of hashed paths, compared and joined
 hashing         the finaliser of all hashes
 url_patterns    what the addresses of pages, and of a cluster, have in common
 cohesion        the centre of a cluster, and how far its pages are from it
+doubts          names of doubts, and which of people's answers to them hold
 continuity      the clusters of before, found again in a new grouping
 measures        how well a clustering agrees with the truth
 page_map        pages placed on a map of two dimensions

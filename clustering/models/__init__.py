@@ -9,12 +9,15 @@ from clustering.models.clusterings import (
     ClusterReview,
     PageMembership,
 )
+from clustering.models.doubts import ClusterAnswer, ClusterDoubt
 from clustering.models.pages import Host, Link, Page, SearchClick, Snapshot
 
 __all__ = [
     "Asset",
     "Cluster",
+    "ClusterAnswer",
     "ClusterChange",
+    "ClusterDoubt",
     "ClusterFigures",
     "ClusterReview",
     "Clustering",

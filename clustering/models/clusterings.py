@@ -54,6 +54,7 @@ class Clustering(models.Model):
     evidence = models.JSONField(default=dict)
     measures = models.JSONField(default=dict)  # coverage, cohesion
     model = models.JSONField(default=dict)  # what assigns a later page
+    answers = models.JSONField(default=list)  # ids of people's answers that it follows
     map = models.JSONField(default=list)  # [page, x, y] of some pages, from 0 to 1
     is_current = models.BooleanField(default=False)
     n_pages = models.PositiveIntegerField(default=0)

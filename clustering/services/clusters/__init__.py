@@ -2,7 +2,7 @@
 
 clusterings        request a clustering, make one current, delete one, compare two
 clustering_runs    the work of a clustering: read, group, assign, describe
-clustering_inputs  links, search log and redirects that an algorithm may use
+clustering_inputs  links, search log, redirects and answers that an algorithm may use
 observer_processes observe many pages at once; observer_child is their program
 observation_store  what was observed of pages, in files
 grouped_pages      the pages of a run in their groups, with the figures of each
@@ -13,6 +13,7 @@ splitting          split a cluster; split_parts finds the part of a page
 current_changes    repeat people's changes in a clustering
 cluster_figures    keep figures right when pages move
 current_clusterings, cluster_names  the locked current clustering; names for new clusters
+doubts             settle what a clustering is not sure of; cluster_answers reads what people answered
 cluster_reviews    pages to review, verdicts, the truth file
 evaluation         clusters against true types, from files
 

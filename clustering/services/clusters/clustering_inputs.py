@@ -1,4 +1,4 @@
-"""What a site offers a clustering beside its pages: its links, its search log, its redirects."""
+"""What a site offers a clustering beside its pages: links, search log, redirects, people's answers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from clustering.algorithms.grouping import Click, Clusterer, ClusteringInputs, S
 from clustering.algorithms.published.derived_log import derive_clicks
 from clustering.dom.addresses import url_hash
 from clustering.dom.page import parse_page
-from clustering.models import Link, Page, SearchClick
+from clustering.models import ClusterAnswer, Link, Page, SearchClick
+from clustering.services.clusters.cluster_answers import answers_about, holding_answers
 from clustering.services.pages.stored_pages import StoredPage
 from vertex.core.models import Site
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
@@ -36,11 +37,15 @@ class Addresses(NamedTuple):
 
 
 def collect_inputs(
-    site: Site, pages: Sequence[StoredPage], clusterer: Clusterer
+    site: Site,
+    pages: Sequence[StoredPage],
+    clusterer: Clusterer,
+    answers: Sequence[ClusterAnswer] = (),
 ) -> ClusteringInputs:
     """Return what is known beside the pages that an algorithm clusters.
 
-    Where it needs a search log and the site has none, one is derived from the words of the links.
+    `answers` are those that it shall follow. Where it needs a search log and the site has none, one is
+    derived from the words of the links.
     """
     addresses = _addresses(site, [page.url for page in pages])
     max_inbound = max(1, min(MAX_INBOUND, MAX_LINKS // max(len(pages), 1)))
@@ -53,6 +58,7 @@ def collect_inputs(
         ClusteringInputs(
             links=links,
             redirected=frozenset(addresses.redirects.values()) - direct,
+            answers=answers_about(answers, addresses.target_of),
             read=_reader(pages),
         ),
     )
@@ -74,11 +80,17 @@ def collect_fresh_inputs(
     """
     targets = {link.target for link in links}
     stored_links = first_links(site, [url for url in urls if url not in targets])
+    addresses = _addresses(site, urls)
     return _with_clicks(
         site,
-        _addresses(site, urls),
+        addresses,
         clusterer,
-        ClusteringInputs(links=[*links, *stored_links.values()], redirected=redirected, read=read),
+        ClusteringInputs(
+            links=[*links, *stored_links.values()],
+            redirected=redirected,
+            answers=answers_about(holding_answers(site), addresses.target_of),
+            read=read,
+        ),
     )
 
 

@@ -19,6 +19,7 @@ from clustering.algorithms.grouping import (
 )
 from clustering.algorithms.observation import ObservedPage
 from clustering.algorithms.parameters import Value
+from clustering.services.clusters.cluster_answers import holding_answers, typical_urls
 from clustering.services.clusters.clustering_inputs import collect_inputs
 from clustering.services.clusters.clustering_store import ClusteringResult, store_clustering
 from clustering.services.clusters.grouped_pages import GroupedPages, map_pages, measure
@@ -54,7 +55,7 @@ class _Run(NamedTuple):
 def cluster_site(run: JobRun) -> dict[str, Any]:
     """Cluster the pages of a job's site and store the result, as current unless it compares.
 
-    1. Read a sample of the pages, and let the algorithm group it.
+    1. Read a sample of the pages, and let the algorithm group it; it follows people's answers.
     2. Read the other pages, and assign them to the groups.
     3. Describe the groups, and store all of it.
 
@@ -67,14 +68,19 @@ def cluster_site(run: JobRun) -> dict[str, Any]:
     pages = stored_pages(site)
     if not pages:
         raise JobFailed(f"{site.name} has no stored pages; import pages or crawl the site first")
-    sampled = sample_pages(pages, _sample_size(clusterer, len(pages), params.get("n_sample")))
+    answers = holding_answers(site)
+    sampled = sample_pages(
+        pages,
+        _sample_size(clusterer, len(pages), params.get("n_sample")),
+        always=typical_urls(answers),
+    )
     parameters = clusterer.values(params.get("parameters", {}))
     this = _Run(run, clusterer, parameters, len(pages))
     observed = list(_observed(this, sampled, 0, "reading pages"))
     clustered = sampled if clusterer.observe else sample_pages(pages, len(pages))
     with run.kept_alive():
         this.report(len(sampled), "grouping")
-        inputs = collect_inputs(site, clustered, clusterer)
+        inputs = collect_inputs(site, clustered, clusterer, answers)
         grouping = _group(clusterer, clustered, observed, inputs)
         group_by_page = _labels(grouping, clustered)
         grouped = GroupedPages(clusterer)
@@ -93,6 +99,8 @@ def cluster_site(run: JobRun) -> dict[str, Any]:
         },
         parameters=parameters,
         grouping=grouping,
+        clustered=clustered,
+        answers=[answer.pk for answer in answers],
         pages=grouped.pages,
         figures=figures,
         evidence=_evidence_json(inputs, len(pages), len(clustered)),
@@ -189,4 +197,5 @@ def _evidence_json(inputs: ClusteringInputs, n_pages: int, n_clustered: int) -> 
         "clicks": len(inputs.clicks),
         "has_derived_clicks": inputs.has_derived_clicks,
         "redirected": len(inputs.redirected),
+        "answers": len(inputs.answers),
     }

@@ -10,10 +10,12 @@ from django.db import transaction
 from django.utils import timezone
 
 from clustering.algorithms.continuity import find_successors
+from clustering.algorithms.doubts import name_doubt
 from clustering.algorithms.grouping import Grouping, group_key
 from clustering.algorithms.parameters import Value
 from clustering.models import (
     Cluster,
+    ClusterDoubt,
     ClusterFigures,
     Clustering,
     ClusterReview,
@@ -23,12 +25,15 @@ from clustering.models import (
 from clustering.services.clusters.cluster_names import free_name, used_names
 from clustering.services.clusters.current_changes import apply_changes
 from clustering.services.clusters.grouped_pages import GroupedPage, GroupFigures
+from clustering.services.pages.stored_pages import StoredPage
 from vertex.core.models import Site
 from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.people import audit
 from vertex.core.texts import storable
 
 ROWS_PER_STATEMENT = 2_000
+MAX_DOUBTS = 50  # of a clustering
+MAX_PAGES_OF_DOUBT = 50  # of each side
 N_KEPT = 10  # clusterings besides the current one
 # Earlier clusterings in which a cluster is looked for that the current one does not have.
 N_REMEMBERED = 3
@@ -42,6 +47,8 @@ class ClusteringResult(NamedTuple):
     params: dict[str, Any]
     parameters: dict[str, Value]
     grouping: Grouping
+    clustered: Sequence[StoredPage]  # the pages that the indices of the grouping mean
+    answers: Sequence[int]  # ids of people's answers that it follows
     pages: Sequence[GroupedPage]
     figures: Mapping[str, GroupFigures]
     evidence: dict[str, Any]
@@ -57,7 +64,7 @@ def store_clustering(run: JobRun, site: Site, outcome: ClusteringResult) -> dict
     """Store a clustering in one transaction, which ends the job, and return the job's result.
 
     1. Find the clusters that the groups go on as; create the others.
-    2. Write their figures, and the memberships of the pages.
+    2. Write their figures, the memberships of the pages, and the doubts.
     3. Make the clustering current, unless it compares, and repeat people's changes in it.
     4. Delete old clusterings.
 
@@ -70,6 +77,7 @@ def store_clustering(run: JobRun, site: Site, outcome: ClusteringResult) -> dict
         cluster_by_group = _find_clusters(clustering, outcome)
         _write_figures(clustering, outcome, cluster_by_group)
         _write_memberships(clustering, outcome.pages, cluster_by_group)
+        _write_doubts(clustering, outcome)
         before = list(Clustering.objects.current().filter(site=site).values_list("pk", flat=True))
         if not outcome.compares:
             switch_current(clustering)
@@ -130,6 +138,7 @@ def _write_clustering(run: JobRun, site: Site, outcome: ClusteringResult) -> Clu
         evidence=outcome.evidence,
         measures=outcome.measures,
         model=storable_json(outcome.grouping.model),
+        answers=list(outcome.answers),
         map=outcome.map,
         n_sampled=outcome.n_sampled,
         seconds=outcome.seconds,
@@ -238,6 +247,32 @@ def create_memberships(
             )
         )
     PageMembership.objects.bulk_create(memberships)
+
+
+def _write_doubts(clustering: Clustering, outcome: ClusteringResult) -> None:
+    """Write the doubts of the algorithm, each two sets of pages once."""
+    doubt_by_name: dict[str, ClusterDoubt] = {}
+    for doubt in outcome.grouping.doubts:
+        left = [outcome.clustered[index] for index in doubt.left]
+        right = [outcome.clustered[index] for index in doubt.right]
+        name = name_doubt([page.url for page in left], [page.url for page in right])
+        if not left or not right or name in doubt_by_name:
+            continue
+        doubt_by_name[name] = ClusterDoubt(
+            clustering=clustering,
+            doubt=name,
+            rank=len(doubt_by_name),
+            left=[page.pk for page in left[:MAX_PAGES_OF_DOUBT]],
+            right=[page.pk for page in right[:MAX_PAGES_OF_DOUBT]],
+            n_left=len(left),
+            n_right=len(right),
+            probability=doubt.probability,
+            is_joined=doubt.is_joined,
+            why=storable_json(list(doubt.why)),
+        )
+        if len(doubt_by_name) == MAX_DOUBTS:
+            break
+    ClusterDoubt.objects.bulk_create(doubt_by_name.values())
 
 
 def _retitle(outcome: ClusteringResult, cluster_by_group: Mapping[str, Cluster]) -> None:

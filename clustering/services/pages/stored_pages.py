@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from clustering.algorithms.grouping import RawPage
@@ -55,9 +55,14 @@ def sample_size(n_pages: int) -> int:
     return min(n_pages, max(MIN_SAMPLE, wanted))
 
 
-def sample_pages(pages: Sequence[StoredPage], size: int) -> list[StoredPage]:
-    """Return so many pages, always the same ones and in the same order, whatever order they come in."""
-    return sorted(pages, key=lambda page: page.url_hash)[:size]
+def sample_pages(
+    pages: Sequence[StoredPage], size: int, *, always: Collection[str] = ()
+) -> list[StoredPage]:
+    """Return so many pages, always the same ones and in the same order, whatever order they come in.
+
+    Pages whose URL is in `always` come first.
+    """
+    return sorted(pages, key=lambda page: (page.url not in always, page.url_hash))[:size]
 
 
 def read_pages(
