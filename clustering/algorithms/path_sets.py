@@ -206,17 +206,17 @@ def examples_of(
     examples: Model = {}
     for name, counts in sorted(sets_by_name.items()):
         commonest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-        chosen: list[Hashes] = []
+        group_examples: list[Hashes] = []
         for packed, _ in commonest:
-            if len(chosen) == MAX_EXAMPLES:
+            if len(group_examples) == MAX_EXAMPLES:
                 break
             s = np.frombuffer(packed, dtype=np.uint64)
             is_like_one = any(
-                similarity_of(example, s, similarity) > threshold for example in chosen
+                similarity_of(example, s, similarity) > threshold for example in group_examples
             )
-            if len(chosen) < N_EXAMPLES or not is_like_one:
-                chosen.append(s)
-        examples[name] = [example.tolist() for example in chosen]
+            if len(group_examples) < N_EXAMPLES or not is_like_one:
+                group_examples.append(s)
+        examples[name] = [example.tolist() for example in group_examples]
     return examples
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,7 +15,9 @@ from django.apps import apps
 from django.conf import settings
 from django.db import models
 
-from clustering.models import Asset, Snapshot
+from clustering.algorithms.clusterers import CLUSTERERS
+from clustering.models import Asset, Clustering, Snapshot
+from clustering.services.clusters.clustering_inputs import first_inbound_xpaths
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobRun
 from vertex.core.services.jobs.requests import JobKind, JobRequest
@@ -131,6 +134,7 @@ def _export_bodies(run: JobRun, archive: zipfile.ZipFile, site: Site) -> int:
             lines.append({"url": snapshot.page.url, "problem": str(error)})
             continue
         lines.append(_manifest_line(snapshot, name))
+    _add_inbound_xpaths(site, lines)
     archive.writestr("manifest.jsonl", b"".join(orjson.dumps(line) + b"\n" for line in lines))
     return len(lines)
 
@@ -158,6 +162,19 @@ def _manifest_line(snapshot: Snapshot, name: str) -> dict[str, Any]:
         "fetched_at": snapshot.fetched_at.isoformat(),
         "content_type": snapshot.content_type,
     }
+
+
+def _add_inbound_xpaths(site: Site, lines: Sequence[dict[str, Any]]) -> None:
+    """Add the first link to each page, by which a bundle matches it, where pages are grouped by links."""
+    clustering = Clustering.objects.current().filter(site=site).without_model().first()
+    if clustering is None or not CLUSTERERS[clustering.algorithm].goes_by_links:
+        return
+    for start in range(0, len(lines), ROWS_PER_QUERY):
+        of_query = lines[start : start + ROWS_PER_QUERY]
+        xpath_by_url = first_inbound_xpaths(site, [line["url"] for line in of_query])
+        for line in of_query:
+            if line["url"] in xpath_by_url:
+                line["inbound_xpath"] = xpath_by_url[line["url"]]
 
 
 def _export_rows(

@@ -28,10 +28,10 @@ PAGES_PER_RENEWAL: Final = 20
 ROWS_PER_FETCH: Final = 5_000
 
 
-class Membership(NamedTuple):
+class ClusteredPage(NamedTuple):
     """A stored page and the cluster in which the current clustering found it."""
 
-    page: int
+    pk: int
     cluster: int
 
 
@@ -47,8 +47,8 @@ def cluster_fresh(
     if clustering is None:
         raise JobFailed(f"{site.name} has no clusters yet; cluster its pages first")
     clusterer = clusterer_with(clustering.algorithm, clustering.parameters)
-    memberships = _memberships(clustering)
-    urls = _sample_urls(site, pages, memberships)
+    clustered_pages = _clustered_pages(clustering)
+    urls = _sample_urls(site, pages, clustered_pages)
     vectors: list[int | None] = []
     observations = []
     links: list[SiteLink] = []
@@ -77,7 +77,7 @@ def cluster_fresh(
     members = {group.name: list(group.members) for group in grouping.groups}
     names = _name_groups(
         site,
-        memberships,
+        clustered_pages,
         {group: [urls[index] for index in indices] for group, indices in members.items()},
     )
     clusters = []
@@ -89,18 +89,18 @@ def cluster_fresh(
     return clusters
 
 
-def _memberships(clustering: Clustering) -> dict[str, Membership]:
+def _clustered_pages(clustering: Clustering) -> dict[str, ClusteredPage]:
     """Return where the clustering put each page that is in a cluster, by its address."""
     members = PageMembership.objects.filter(clustering=clustering, found__isnull=False)
     rows = members.values_list("page__url", "page", "found")
     return {
-        url: Membership(page, cluster)
-        for url, page, cluster in rows.iterator(chunk_size=ROWS_PER_FETCH)
+        url: ClusteredPage(pk, cluster)
+        for url, pk, cluster in rows.iterator(chunk_size=ROWS_PER_FETCH)
     }
 
 
 def _sample_urls(
-    site: Site, pages: Mapping[str, FreshPage], memberships: Mapping[str, Membership]
+    site: Site, pages: Mapping[str, FreshPage], clustered_pages: Mapping[str, ClusteredPage]
 ) -> list[str]:
     """Return the addresses of the pages to cluster, in the order in which a crawl found them.
 
@@ -114,7 +114,7 @@ def _sample_urls(
             rule__cluster__site=site, rule__state=Rule.State.PUBLISHED
         )
         urls = sample_strata(
-            _strata(urls, memberships),
+            _strata(urls, clustered_pages),
             MAX_CLUSTERED_PAGES,
             preferred=set(golden.values_list("page__url", flat=True)),
         )
@@ -123,13 +123,13 @@ def _sample_urls(
     return sorted(urls, key=lambda url: (rank_by_url.get(url, len(rank_by_url)), url))
 
 
-def _strata(urls: Sequence[str], memberships: Mapping[str, Membership]) -> dict[str, str]:
+def _strata(urls: Sequence[str], clustered_pages: Mapping[str, ClusteredPage]) -> dict[str, str]:
     """Return the cluster of each page, or the pattern of its address where it is in none."""
     strata = {}
     others = []
     for url in urls:
-        if url in memberships:
-            strata[url] = f"cluster {memberships[url].cluster}"
+        if url in clustered_pages:
+            strata[url] = f"cluster {clustered_pages[url].cluster}"
         else:
             others.append(url)
     return strata | dict(zip(others, address_patterns(others), strict=True))
@@ -145,15 +145,15 @@ def _links(page: RawPage, pages: Mapping[str, FreshPage]) -> Iterator[SiteLink]:
 
 
 def _name_groups(
-    site: Site, memberships: Mapping[str, Membership], groups: Mapping[str, Sequence[str]]
+    site: Site, clustered_pages: Mapping[str, ClusteredPage], groups: Mapping[str, Sequence[str]]
 ) -> dict[str, str]:
     """Return the name of each group, as a clustering of the stored pages would give it."""
-    cluster_by_page = {membership.page: membership.cluster for membership in memberships.values()}
+    cluster_by_page = {page.pk: page.cluster for page in clustered_pages.values()}
     group_by_page = {}
     for group, urls in groups.items():
         for url in urls:
-            if url in memberships:
-                group_by_page[memberships[url].page] = group
+            if url in clustered_pages:
+                group_by_page[clustered_pages[url].pk] = group
     successors = find_successors(cluster_by_page, group_by_page)
     name_by_cluster = dict(Cluster.objects.filter(site=site).values_list("pk", "name"))
     names_in_use = used_names(site)

@@ -16,6 +16,8 @@ from pytest_django import Settings
 
 from clustering.models import Page, Snapshot
 from clustering.services.sites import site_export
+from tests.apps.clustering.api_cast import site_of
+from tests.apps.clustering.demo_sites import cluster, details, store
 from vertex.core.models import AuditEntry, Job, Site
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.requests import create_here
@@ -133,3 +135,16 @@ def test_a_refused_export_leaves_no_trace_in_the_audit_trail(shop: Site) -> None
         create_here(site_export.export_request(site=shop))
 
     assert AuditEntry.objects.filter(action="site.exported").count() == 1
+
+
+def test_where_links_decide_the_manifest_has_the_first_link_to_each_page(tmp_path: Path) -> None:
+    site = site_of("shop")
+    menu = "".join(f"<li><a href='/p/{n}'>Rope {n}</a>" for n in range(6))
+    home = f"<html><body><ul>{menu}</ul></body></html>".encode()
+    store(site, [("", home, "text/html"), *details(range(6))])
+
+    assert "inbound_xpath" not in lines(exported(site, tmp_path), "manifest.jsonl")[1]
+    cluster(site, algorithm="uxclust")
+    first, second, *_ = lines(exported(site, tmp_path), "manifest.jsonl")
+    assert "inbound_xpath" not in first
+    assert "/html/body/ul/li[1]/a" == second["inbound_xpath"]
