@@ -26,7 +26,7 @@ from vertex.core.services.jobs.requests import JobKind, JobRequest, enqueue
 
 Renew = Callable[[int, int], None]
 
-PAGES_PER_BATCH = 500
+PAGES_PER_BATCH = 2_000
 # A clustering of fewer pages is outgrown when the site has so many times as many.
 MIN_LASTING_PAGES, OUTGROWN_TIMES = 5, 2
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
-from django.db.models import BigIntegerField, Count, ExpressionWrapper, F, Q, Sum
+from django.db.models import Count, Q
 
 from clustering.algorithms.clusterers import clusterer_with
 from clustering.algorithms.cohesion import centre_of, cohesion_of, distance_to
@@ -24,52 +24,19 @@ from vertex.core.texts import storable
 Value = TypeVar("Value")
 MAX_READ_PAGES = 20  # of a changed cluster
 MAX_URLS = 5_000  # of a changed cluster that make its pattern
-PRIME = 1_000_003
 UPDATED_FIELDS = ("n_pages", "signature", "url_pattern", "cohesion", "examples")
 
 
-class Fingerprint(NamedTuple):
-    """What two sets of pages have in common only if they are the same."""
-
-    n_pages: int
-    total: int
-    remainders: int
-
-
-def fingerprints(
-    clustering: Clustering, among: Collection[int | None] | None = None
-) -> dict[int | None, Fingerprint]:
-    """Return a fingerprint of the pages of each cluster, or of some; None stands for no cluster."""
-    square = ExpressionWrapper(F("page_id") * F("page_id"), BigIntegerField())
-    memberships = PageMembership.objects.filter(clustering=clustering)
-    if among is not None:
-        is_among = Q(cluster__in=[pk for pk in among if pk is not None])
-        if None in among:
-            is_among |= Q(cluster=None)
-        memberships = memberships.filter(is_among)
-    rows = (
-        memberships.order_by()
-        .values_list("cluster")
-        .annotate(n=Count("page"), total=Sum("page_id"), squares=Sum(square % PRIME))
-    )
-    return {
-        cluster: Fingerprint(n, int(total), int(squares)) for cluster, n, total, squares in rows
-    }
-
-
-def update_figures(
-    clustering: Clustering, before: Mapping[int | None, Fingerprint] | None = None
-) -> None:
+def update_figures(clustering: Clustering, changed: Collection[int | None]) -> None:
     """Count the pages of all clusters again; describe anew those with other pages than before.
 
-    Without `before`, only clusters that have no figures yet are described.
+    Those that have no figures yet are described in any case.
     """
-    now = fingerprints(clustering)
-    changed = set() if before is None else {pk for pk in now if now[pk] != before.get(pk)}
+    n_by_cluster = _count_pages(clustering)
     stored = ClusterFigures.objects.filter(clustering=clustering)
-    _save(clustering, list(stored), now, changed)
-    clustering.n_pages = sum(fingerprint.n_pages for fingerprint in now.values())
-    _count_unassigned(clustering, now)
+    _save(clustering, list(stored), n_by_cluster, changed)
+    clustering.n_pages = sum(n_by_cluster.values())
+    _count_unassigned(clustering, n_by_cluster)
 
 
 def update_changed_figures(clustering: Clustering, changed: Collection[int | None]) -> None:
@@ -77,23 +44,39 @@ def update_changed_figures(clustering: Clustering, changed: Collection[int | Non
 
     None is among them where other pages are in no cluster now.
     """
-    now = fingerprints(clustering, changed)
+    n_by_cluster = _count_pages(clustering, changed)
     stored = ClusterFigures.objects.filter(
         clustering=clustering, cluster__in=[pk for pk in changed if pk]
     )
-    _save(clustering, list(stored), now, changed)
+    _save(clustering, list(stored), n_by_cluster, changed)
     if None in changed:
-        _count_unassigned(clustering, now)
+        _count_unassigned(clustering, n_by_cluster)
+
+
+def _count_pages(
+    clustering: Clustering, among: Collection[int | None] | None = None
+) -> dict[int | None, int]:
+    """Return the number of pages of each cluster, or of some; None stands for no cluster."""
+    memberships = PageMembership.objects.filter(clustering=clustering)
+    if among is not None:
+        is_among = Q(cluster__in=[pk for pk in among if pk is not None])
+        if None in among:
+            is_among |= Q(cluster=None)
+        memberships = memberships.filter(is_among)
+    rows = memberships.order_by().values_list("cluster").annotate(n=Count("page"))
+    return dict(rows)
 
 
 def _save(
     clustering: Clustering,
     stored: list[ClusterFigures],
-    now: Mapping[int | None, Fingerprint],
+    n_by_cluster: Mapping[int | None, int],
     changed: Collection[int | None],
 ) -> None:
     """Save the figures that changed, and those of clusters that have none yet."""
-    missing = {pk for pk in now if pk is not None} - {figures.cluster_id for figures in stored}
+    missing = {pk for pk in n_by_cluster if pk is not None} - {
+        figures.cluster_id for figures in stored
+    }
     new = [
         ClusterFigures(clustering=clustering, cluster=cluster, why=_why(cluster))
         for cluster in Cluster.objects.filter(pk__in=missing)
@@ -101,7 +84,7 @@ def _save(
     updated = []
     for figures in [*stored, *new]:
         cluster = figures.cluster_id
-        n_pages = now[cluster].n_pages if cluster in now else 0
+        n_pages = n_by_cluster.get(cluster, 0)
         is_changed = n_pages > 0 and (cluster in changed or cluster in missing)
         if n_pages == figures.n_pages and not is_changed:
             continue
@@ -114,8 +97,8 @@ def _save(
     ClusterFigures.objects.bulk_create(new, batch_size=500)
 
 
-def _count_unassigned(clustering: Clustering, now: Mapping[int | None, Fingerprint]) -> None:
-    clustering.n_unassigned = now[None].n_pages if None in now else 0
+def _count_unassigned(clustering: Clustering, n_by_cluster: Mapping[int | None, int]) -> None:
+    clustering.n_unassigned = n_by_cluster.get(None, 0)
     share = clustering.n_unassigned / clustering.n_pages if clustering.n_pages else 0.0
     clustering.measures = {**clustering.measures, "unassigned": share}
     clustering.save(update_fields=["n_pages", "n_unassigned", "measures"])

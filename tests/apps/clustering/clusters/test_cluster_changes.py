@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.core.exceptions import ValidationError
 from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from clustering.models import (
     Cluster,
@@ -282,6 +283,17 @@ class TestRepeating:
 
         assert before == list(ClusterFigures.objects.order_by("pk").values())
 
+    def test_only_pages_that_stand_elsewhere_are_written(self, shop: Shop) -> None:
+        change = merge_clusters(
+            cluster=shop.clusters["books"], into=shop.clusters["news"], actor=None
+        )
+        undo_change(change=change, actor=None)
+        with CaptureQueriesContext(connection) as queries:
+            apply_changes(clustering=shop.clustering)
+
+        written = [query["sql"] for query in queries if query["sql"].startswith("UPDATE")]
+        assert not [sql for sql in written if "clustering_pagemembership" in sql]
+
     @pytest.mark.parametrize("seed", range(6))
     def test_any_changes_with_undoing_are_what_the_surviving_ones_say_from_scratch(
         self, seed: int
@@ -295,6 +307,8 @@ class TestRepeating:
             assert {k: len(v) for k, v in shown(shop).items()} == {
                 k: n for k, n in n_by_extent(shop).items() if n
             }
+            apply_changes(clustering=shop.clustering, pages=list(shop.pages.values()))
+            assert replayed(shop, found) == shown(shop)  # page by page as all together
         regrouped = {"a": "abgh", "c": "ijklcd", "e": "mnopef"}
         later = clustering_of(shop, regrouped)
         assert replayed(shop, regrouped) == pages_by_cluster(shop, later)
