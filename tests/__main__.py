@@ -30,7 +30,8 @@ PACKAGE_BY_PROGRAM = {
 }
 ON_BOTH_DATABASES = "both_databases or postgres or redis"
 DATABASE_TESTS = ["tests/apps", "tests/journeys", "tests/house/test_migrations.py"]
-PYTEST = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup"]
+# One more than the cores of a small machine: tests wait for processes and browsers half of their time.
+PYTEST = [sys.executable, "-m", "pytest", "-n", "3", "--dist", "loadgroup"]
 IN_A_CHECK = "not slow and not browser"
 console = Console(stderr=True)
 
