@@ -22,7 +22,7 @@ from typing import Any
 import psycopg
 
 ROOT = Path(__file__).resolve().parent.parent
-PATIENCE = 60.0
+PATIENCE = 180.0  # seconds: three processes that start on a busy machine take a while
 
 
 @dataclass

@@ -172,7 +172,7 @@ def serving(environment: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def wait_until_served(name: str, port: int) -> None:
-    until = time.monotonic() + 60
+    until = time.monotonic() + 180
     while not is_served(name, port):
         assert time.monotonic() < until, f"{name} is not served"
         time.sleep(0.1)

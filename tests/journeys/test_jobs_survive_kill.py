@@ -113,7 +113,7 @@ def work_through_kills(made: Installation, task: str, *, wipe: Callable[[], obje
         if kill == N_KILLS // 2:
             wipe()
     wait_until(
-        lambda: states(made) == {"done"}, f"the end of all jobs {made.query(ENDS)}", seconds=180
+        lambda: states(made) == {"done"}, f"the end of all jobs {made.query(ENDS)}", seconds=600
     )
 
 

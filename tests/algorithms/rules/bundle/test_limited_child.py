@@ -37,7 +37,7 @@ MANY = b"<b>x" * 240
 
 @pytest.fixture(scope="module")
 def runs() -> Iterator[LimitedRuns]:
-    with LimitedRuns(cpu_seconds=1, wall_seconds=3, memory=300 * 1024**2) as limited:
+    with LimitedRuns(cpu_seconds=1, wall_seconds=60, memory=300 * 1024**2) as limited:
         yield limited
 
 

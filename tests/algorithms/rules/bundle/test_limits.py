@@ -19,7 +19,7 @@ HEAD = '<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Tran
 
 @pytest.fixture(scope="module")
 def runs() -> Iterator[LimitedRuns]:
-    with LimitedRuns(cpu_seconds=1, wall_seconds=5) as limited:
+    with LimitedRuns(cpu_seconds=1, wall_seconds=60) as limited:
         yield limited
 
 

@@ -158,7 +158,7 @@ def test_deleting_a_site_ends_its_jobs(shop: Site) -> None:
 def test_a_sweep_that_waits_for_a_backup_keeps_its_lease(
     shop: Site, store: PageStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "LEASE", timedelta(seconds=3))
+    monkeypatch.setattr(jobs, "LEASE", timedelta(seconds=6))
     job = create_here(retention.sweep_request())
     is_held = threading.Event()
     renewed: list[bool] = []

@@ -505,7 +505,7 @@ class TestVisibility:
 @pytest.mark.django_db(transaction=True)
 class TestKeptAlive:
     def test_a_long_step_keeps_its_lease(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(jobs, "LEASE", timedelta(seconds=3))
+        monkeypatch.setattr(jobs, "LEASE", timedelta(seconds=6))
         run = jobs.claim_job(job_of().pk)
 
         def is_renewed() -> bool:

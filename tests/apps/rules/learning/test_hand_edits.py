@@ -406,7 +406,7 @@ class TestPrograms:
 def test_a_rule_that_does_not_end_is_stopped_and_the_page_is_told() -> None:
     site = shop(3)
     store(site, [("p/1", b"<h1>Rope</h1>" + b"<b>x" * 240, "text/html")])
-    with LimitedRuns(cpu_seconds=1, wall_seconds=3) as runs:
+    with LimitedRuns(cpu_seconds=1, wall_seconds=60) as runs:
         trial = try_edit(products_of(site), HandEdit(stylesheet=ENDLESS), runs=runs)
 
     assert trial.stopped is not None
