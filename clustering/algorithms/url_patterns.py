@@ -47,13 +47,16 @@ _SEPARATOR = re.compile(r"[/?&]")
 _PIECE = re.compile(r"[^\W_]+|.", re.DOTALL)
 
 
-def address_patterns(urls: Sequence[str]) -> list[str]:
+def address_patterns(urls: Sequence[str], *, min_pages: float | None = None) -> list[str]:
     """Return the pattern of each address among all of its site.
+
+    A word stays where so many pages share it; by default at least 3, and 1 % of them.
 
     >>> address_patterns(["http://a/p/oak", "http://a/p/elm", "http://a/p/ash", "http://a/x"])
     ['a/p/*', 'a/p/*', 'a/p/*', 'a/*']
     """
-    min_pages = max(MIN_PAGES_WITH_WORD, MIN_SHARE_WITH_WORD * len(urls))
+    if min_pages is None:
+        min_pages = max(MIN_PAGES_WITH_WORD, MIN_SHARE_WITH_WORD * len(urls))
     parts = [urlsplit(url) for url in urls]
     patterns = [part.netloc for part in parts]
     segments = [part.path.split("/")[1:] for part in parts]

@@ -2,6 +2,7 @@
 
 clusterings        request a clustering, make one current, delete one, compare two
 clustering_runs    the work of a clustering: read, group, assign, describe
+site_samples       the sample that an algorithm groups, from all parts of a site
 clustering_inputs  links, search log, redirects and answers that an algorithm may use
 observer_processes observe many pages at once; observer_child is their program
 observation_store  what was observed of pages, in files

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from sys import intern
 from typing import NamedTuple
@@ -23,6 +23,8 @@ from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 MAX_INBOUND = 50  # links to one page that are read, the first ones
 MAX_LINKS = 1_000_000  # of a site; with more than that, fewer links to each page
 PAGES_PER_QUERY = 500
+# Addresses that a query names; of more pages than these, all links of the site are read.
+MAX_WANTED = 10_000
 
 
 class Addresses(NamedTuple):
@@ -149,25 +151,36 @@ def _links(
     Adds to `direct` the pages that a link names by their own address.
     """
     n_by_target: Counter[str] = Counter()
-    for source, xpath, url, text in _link_rows(site):
+    wanted: set[bytes] | None = None
+    if len(addresses.stored) + len(addresses.redirects) <= MAX_WANTED:
+        wanted = {url_hash(url) for url in [*addresses.stored, *addresses.redirects]}
+    for source, xpath, url, text in _link_rows(site, wanted):
         target = addresses.target_of(url)
         if target is None:
             continue
         if target == url:
             direct.add(target)
         n_by_target[target] += 1
+        if wanted is not None and n_by_target[target] >= max_inbound and target in direct:
+            wanted.discard(url_hash(url))
         if n_by_target[target] <= max_inbound:
             yield SiteLink(
                 addresses.stored.get(source, source), intern(xpath), target, intern(text)
             )
 
 
-def _link_rows(site: Site) -> Iterator[tuple[str, str, str, str]]:
+def _link_rows(site: Site, wanted: Collection[bytes] | None) -> Iterator[tuple[str, str, str, str]]:
+    """Yield source, XPath, target and text of all links, or of those to wanted addresses.
+
+    What is taken out of `wanted` meanwhile is not asked for again.
+    """
     pages = Page.objects.filter(site=site, latest_snapshot__isnull=False).order_by("depth", "pk")
     rows = list(pages.values_list("pk", "url"))
     for start in range(0, len(rows), PAGES_PER_QUERY):
         url_by_pk = dict(rows[start : start + PAGES_PER_QUERY])
         links = Link.objects.filter(page_id__in=list(url_by_pk)).order_by("page_id", "position")
+        if wanted is not None:
+            links = links.filter(url_hash__in=list(wanted))
         links_by_page: dict[int, list[tuple[str, str, str]]] = {pk: [] for pk in url_by_pk}
         for pk, xpath, url, text in links.values_list("page_id", "xpath", "url", "text"):
             links_by_page[pk].append((xpath, url, text))

@@ -24,20 +24,11 @@ from clustering.services.clusters.clustering_inputs import collect_inputs
 from clustering.services.clusters.clustering_store import ClusteringResult, store_clustering
 from clustering.services.clusters.grouped_pages import GroupedPages, map_pages, measure
 from clustering.services.clusters.observer_processes import observe_stored
-from clustering.services.pages.stored_pages import (
-    MAX_SAMPLE,
-    StoredPage,
-    sample_pages,
-    sample_size,
-    stored_pages,
-)
+from clustering.services.clusters.site_samples import sample_by_parts, sample_size
+from clustering.services.pages.stored_pages import StoredPage, stored_pages
 from vertex.core.services.jobs.jobs import JobFailed, JobRun
 
 Observed = Sequence[tuple[StoredPage, ObservedPage]]
-
-# Quadratic algorithms group so many pages and assign the others.
-MAX_SAMPLE_BY_ALGORITHM = {"auto": 3_000}
-LINK_READERS = frozenset({"site_model"})  # a sample would have no links between its pages
 
 
 class _Run(NamedTuple):
@@ -69,15 +60,13 @@ def cluster_site(run: JobRun) -> dict[str, Any]:
     if not pages:
         raise JobFailed(f"{site.name} has no stored pages; import pages or crawl the site first")
     answers = holding_answers(site)
-    sampled = sample_pages(
-        pages,
-        _sample_size(clusterer, len(pages), params.get("n_sample")),
-        always=typical_urls(answers),
-    )
+    size = sample_size(clusterer, len(pages), params.get("n_sample"))
+    with run.kept_alive():
+        sampled = sample_by_parts(site, pages, size, always=typical_urls(answers))
     parameters = clusterer.values(params.get("parameters", {}))
     this = _Run(run, clusterer, parameters, len(pages))
     observed = list(_observed(this, sampled, 0, "reading pages"))
-    clustered = sampled if clusterer.observe else sample_pages(pages, len(pages))
+    clustered = sampled if clusterer.observe else sample_by_parts(site, pages, len(pages))
     with run.kept_alive():
         this.report(len(sampled), "grouping")
         inputs = collect_inputs(site, clustered, clusterer, answers)
@@ -112,18 +101,6 @@ def cluster_site(run: JobRun) -> dict[str, Any]:
         compares=bool(params.get("compare")),
     )
     return store_clustering(run, site, result)
-
-
-def _sample_size(clusterer: Clusterer, n_pages: int, n_sample: int | None) -> int:
-    """Return how many pages an algorithm groups itself: as many as asked for, within its bounds."""
-    if n_sample:
-        size = n_sample
-    elif clusterer.name in LINK_READERS:
-        size = MAX_SAMPLE
-    else:
-        size = sample_size(n_pages)
-    size = min(n_pages, size)
-    return min(size, MAX_SAMPLE_BY_ALGORITHM.get(clusterer.name, size))
 
 
 def _observed(

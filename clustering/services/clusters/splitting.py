@@ -18,6 +18,7 @@ from clustering.services.clusters.current_changes import apply_changes, apply_la
 from clustering.services.clusters.current_clusterings import has_pages, locked_clustering
 from clustering.services.clusters.grouped_pages import describe_pages
 from clustering.services.clusters.observer_processes import observe_stored
+from clustering.services.clusters.site_samples import sample_by_parts
 from clustering.services.clusters.split_parts import (
     JUDGE_TASK,
     add_to_parts,
@@ -25,11 +26,7 @@ from clustering.services.clusters.split_parts import (
     judge_pages,
     listed_pages,
 )
-from clustering.services.pages.stored_pages import (
-    StoredPage,
-    sample_pages,
-    stored_pages,
-)
+from clustering.services.pages.stored_pages import StoredPage, stored_pages
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs import jobs
 from vertex.core.services.jobs.jobs import JobRun
@@ -79,7 +76,8 @@ def split_cluster(run: JobRun) -> dict[str, Any]:
     if cluster is None:
         raise jobs.JobFailed("the cluster was deleted meanwhile")
     pages = stored_pages(cluster.site, _pages_of(cluster))
-    sample = sample_pages(pages, MAX_SAMPLED)
+    with run.kept_alive():
+        sample = sample_by_parts(cluster.site, pages, MAX_SAMPLED)
     observed = _observed(run, sample, len(pages))
     with run.kept_alive():
         observations = [seen.observation for seen in observed]

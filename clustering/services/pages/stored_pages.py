@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from sys import intern
 from typing import NamedTuple
 
 from clustering.algorithms.grouping import RawPage
 from clustering.models import Page
 from vertex.core.models import Site
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
-
-MIN_SAMPLE = 2_000  # pages; a site of so many is its own sample
-SAMPLED_SHARE = 0.2
-MAX_SAMPLE = 20_000
 
 
 class StoredPage(NamedTuple):
@@ -25,6 +22,7 @@ class StoredPage(NamedTuple):
     body: str  # its name in the page store
     content_type: str
     status: int = 200
+    depth: int = 0  # links from the site's entry
 
 
 def stored_pages(site: Site, pages: Iterable[int] | None = None) -> list[StoredPage]:
@@ -40,29 +38,19 @@ def stored_pages(site: Site, pages: Iterable[int] | None = None) -> list[StoredP
         "latest_snapshot__body",
         "latest_snapshot__content_type",
         "latest_snapshot__status",
+        "depth",
     )
     return [
-        StoredPage(pk, url, bytes(url_hash), snapshot, body, content_type, status)
-        for pk, url, url_hash, snapshot, body, content_type, status in rows.iterator(
+        StoredPage(pk, url, bytes(url_hash), snapshot, body, intern(content_type), status, depth)
+        for pk, url, url_hash, snapshot, body, content_type, status, depth in rows.iterator(
             chunk_size=5_000
         )
     ]
 
 
-def sample_size(n_pages: int) -> int:
-    """Return how many of so many pages are sampled: all of a small site, a fifth of a large one."""
-    wanted = min(MAX_SAMPLE, round(SAMPLED_SHARE * n_pages))
-    return min(n_pages, max(MIN_SAMPLE, wanted))
-
-
-def sample_pages(
-    pages: Sequence[StoredPage], size: int, *, always: Collection[str] = ()
-) -> list[StoredPage]:
-    """Return so many pages, always the same ones and in the same order, whatever order they come in.
-
-    Pages whose URL is in `always` come first.
-    """
-    return sorted(pages, key=lambda page: (page.url not in always, page.url_hash))[:size]
+def sample_pages(pages: Sequence[StoredPage], size: int) -> list[StoredPage]:
+    """Return so many pages, always the same ones and in the same order, whatever order they come in."""
+    return sorted(pages, key=lambda page: page.url_hash)[:size]
 
 
 def read_pages(

@@ -8,7 +8,7 @@ import pytest
 
 from clustering.services.clusters import observer_processes
 from clustering.services.clusters.observer_processes import ObserverEnded, observe_stored
-from clustering.services.pages.stored_pages import sample_pages, sample_size, stored_pages
+from clustering.services.pages.stored_pages import stored_pages
 from tests.apps.clustering.demo_sites import shop
 
 pytestmark = pytest.mark.django_db
@@ -32,26 +32,3 @@ def test_a_process_that_ends_in_the_middle_is_reported(monkeypatch: pytest.Monke
 
     with pytest.raises(ObserverEnded, match="memory"):
         list(observe_stored(stored_pages(shop(n=2)), "auto", 2))
-
-
-@pytest.mark.parametrize(
-    ("n_pages", "size"),
-    [
-        (0, 0),
-        (60, 60),
-        (2_000, 2_000),
-        (2_001, 2_000),
-        (10_001, 2_000),
-        (50_000, 10_000),
-        (900_000, 20_000),
-    ],
-)
-def test_small_sites_are_sampled_whole_and_large_ones_by_a_fifth(n_pages: int, size: int) -> None:
-    assert size == sample_size(n_pages)
-
-
-def test_the_sample_does_not_depend_on_the_order() -> None:
-    pages = stored_pages(shop())
-
-    assert sample_pages(pages, 5) == sample_pages(pages[::-1], 5)
-    assert sample_pages(pages, 5) == sample_pages(pages, 9)[:5]
