@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from django.urls import URLPattern, URLResolver, path
 
-from clustering.views.clusters import cluster_changes, cluster_reviews, clusterings, clusters
+from clustering.views.clusters import (
+    cluster_changes,
+    cluster_reviews,
+    clusterings,
+    clusters,
+    doubts,
+)
 from clustering.views.looks import frames
 from clustering.views.pages import pages, snapshots
 from clustering.views.sites import sites
@@ -15,6 +21,8 @@ FRAME = f"{SITE}/frames/<id:pk>"
 CLUSTER = f"{SITE}/clusters/<slug:cluster_name>"
 CLUSTERING = f"{SITE}/clusterings/<id:pk>"
 CHANGE = f"{SITE}/cluster-changes/<id:pk>"
+DOUBT = f"{SITE}/doubts/<slug:doubt>"
+ANSWER = f"{SITE}/doubt-answers/<id:pk>"
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("sites/", sites.sites, name="sites"),
@@ -52,6 +60,12 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{SITE}/cluster-changes/", clusters.cluster_changes, name="cluster_changes"),
     path(f"{CHANGE}/undo/", cluster_changes.undo_change, name="undo_change"),
     path(f"{CHANGE}/redo/", cluster_changes.redo_change, name="redo_change"),
+    path(f"{SITE}/doubts/", doubts.doubts, name="doubts"),
+    path(f"{DOUBT}/", doubts.doubt, name="doubt"),
+    path(f"{DOUBT}/settle/", doubts.settle_doubt, name="settle_doubt"),
+    path(f"{ANSWER}/undo/", doubts.undo_answer, name="undo_answer"),
+    path(f"{ANSWER}/redo/", doubts.redo_answer, name="redo_answer"),
+    path(f"{SITE}/follow-answers/", doubts.follow_answers, name="follow_answers"),
     path(f"{CLUSTER}/", clusters.cluster, name="cluster"),
     path(f"{CLUSTER}/merge/", cluster_changes.merge_clusters, name="merge_clusters"),
     path(f"{CLUSTER}/split/", cluster_changes.split_cluster, name="split_cluster"),

@@ -21,6 +21,7 @@ from clustering.models import SearchClick
 from clustering.services.crawl import crawling
 from clustering.services.sites import sites
 from clustering.views.clusters.cluster_rows import site_clusters
+from clustering.views.clusters.doubt_rows import doubt_card
 from monitoring.views.checks.site_rows import site_checks
 from rules.views.records.records import site_records
 from vertex.core.models import Job, Role, Site, User
@@ -53,6 +54,7 @@ def site(request: HttpRequest, name: str) -> HttpResponse:
     latest_jobs = list(shown.jobs.order_by("-pk")[:JOBS_SHOWN])
     at_work = next((job for job in latest_jobs if job.state == Job.State.RUNNING), None)
     last = next((job for job in latest_jobs if job.is_finished), None)
+    clusters = site_clusters(shown)
     context = {
         "site": shown,
         "assignment": Assignment.objects.defaults()
@@ -67,7 +69,8 @@ def site(request: HttpRequest, name: str) -> HttpResponse:
         "is_live": any(not job.is_finished for job in latest_jobs),
         "can_operate": user.has_role(Role.OPERATOR, shown),
         "can_delete": user.has_role(Role.ADMINISTRATOR, shown),
-        **site_clusters(shown),
+        **clusters,
+        **doubt_card(request, shown, clusters["clustering"]),
         **site_records(shown),
         **site_checks(shown),
     }

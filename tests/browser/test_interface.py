@@ -60,6 +60,7 @@ def paths_of(shop: Site) -> list[str]:
         f"/sites/{shop.name}/clusters/product-detail/review/",
         f"/sites/{shop.name}/compare-clusterings/",
         f"/sites/{shop.name}/site-model/",
+        f"/sites/{shop.name}/doubts/",
         f"/sites/{shop.name}/cluster/",
     ]
     return PATHS + own + clusters + jobs

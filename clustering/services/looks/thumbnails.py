@@ -26,7 +26,7 @@ from clustering.dom.page import PageTooLarge, parse_page
 from clustering.fetching.browser.chromium import BrowserMissing
 from clustering.fetching.browser.picturing import Camera, open_camera
 from clustering.fetching.refusals import FetchRefused
-from clustering.models import Asset, ClusterFigures, Page, Snapshot, SnapshotAssets
+from clustering.models import Asset, ClusterDoubt, ClusterFigures, Page, Snapshot, SnapshotAssets
 from clustering.services.looks.asset_fetching import sheet_text
 from vertex.core.models import Job, Site
 from vertex.core.services.jobs.jobs import JobExists, JobRun, Work
@@ -144,15 +144,25 @@ def examples_of(
 
 
 def _example_snapshots(site: Site) -> list[Snapshot]:
-    """Return what is to be drawn: the first examples of all clusters, then the second ones."""
+    """Return what is to be drawn: both sides of each doubt, then the examples of all clusters by rank."""
     cluster_figures = ClusterFigures.objects.current().filter(clustering__site=site)
     examples = examples_of(list(cluster_figures), PICTURES_PER_CLUSTER).values()
-    snapshot_by_body: dict[str, Snapshot] = {}
+    snapshot_by_body = {snapshot.body: snapshot for snapshot in _doubtful_snapshots(site)}
     for pages_of_rank in zip_longest(*examples):
         for page in pages_of_rank:
             if page is not None and page.latest_snapshot:
                 snapshot_by_body[page.latest_snapshot.body] = page.latest_snapshot
     return list(snapshot_by_body.values())[:MAX_PICTURES]
+
+
+def _doubtful_snapshots(site: Site) -> list[Snapshot]:
+    """Return the most typical page of each side of each doubt, as it was fetched last."""
+    doubts = ClusterDoubt.objects.current(site).unanswered()
+    pks = [side[0] for doubt in doubts for side in (doubt.left, doubt.right)]
+    stored = Page.objects.filter(latest_snapshot__isnull=False).select_related("latest_snapshot")
+    page_by_pk = stored.in_bulk(pks)
+    snapshots = [page_by_pk[pk].latest_snapshot for pk in pks if pk in page_by_pk]
+    return [snapshot for snapshot in snapshots if snapshot is not None]
 
 
 @dataclass(slots=True)

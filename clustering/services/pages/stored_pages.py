@@ -11,6 +11,8 @@ from clustering.models import Page
 from vertex.core.models import Site
 from vertex.core.storage import BodyDamaged, BodyMissing, page_store
 
+MAX_TITLE_CHARS = 200
+
 
 class StoredPage(NamedTuple):
     """A page with its latest snapshot, as far as a clustering needs to know it."""
@@ -68,3 +70,13 @@ def read_pages(
         except (BodyMissing, BodyDamaged):
             body = b""
         yield RawPage(page.url, body, page.content_type, xpaths.get(page.url, ""))
+
+
+def read_titles(site: Site, pages: Iterable[int]) -> dict[int, str]:
+    """Return the titles that some pages have in their latest snapshots; blank where they have none."""
+    stored = stored_pages(site, pages)
+    titles = {}
+    for page, raw in zip(stored, read_pages(stored), strict=True):
+        title = raw.tree.findtext(".//title") if raw.tree is not None else None
+        titles[page.pk] = " ".join((title or "").split())[:MAX_TITLE_CHARS]
+    return titles

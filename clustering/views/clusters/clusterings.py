@@ -40,6 +40,7 @@ EVIDENCE = {
     "links": "links between them",
     "clicks": "clicks of a search log",
     "redirected": "reached by redirects",
+    "answers": "answers of people",
 }
 
 

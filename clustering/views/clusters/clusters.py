@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 
 from clustering.models import (
     Cluster,
+    ClusterAnswer,
     ClusterChange,
     Clustering,
     PageMembership,
@@ -28,6 +29,7 @@ from clustering.views.clusters.cluster_rows import (
     mark_numbers,
     work_on,
 )
+from clustering.views.clusters.doubt_rows import answer_rows, doubt_card
 from vertex.core.models import Job, Role, Site
 from vertex.core.views.access import needs_role, user_of
 from vertex.core.views.lists import both_ways, choice_of, list_part, words
@@ -42,6 +44,7 @@ ORDERS = both_ways(
 PAGE_ORDERS = both_ways({"distance": ["distance", "id"], "found": ["page", "id"]})
 N_EXAMPLES = 5
 N_CHANGES = 10
+N_ANSWERS = 100
 MAX_TARGETS = 500  # clusters that pages can be moved to
 POINT_LENGTH = 3  # page, x, y
 PICTURE_SECONDS = 7 * 24 * 3600  # that a browser keeps it
@@ -64,6 +67,7 @@ def clusters(request: HttpRequest, name: str) -> HttpResponse:
         "can_edit": user.has_role(Role.EDITOR, site),
         "can_operate": user.has_role(Role.OPERATOR, site),
         "last_failed": _failed_last(site) if job is None else None,
+        **doubt_card(request, site, current),
     }
     if current is not None:
         context |= _listed(request, current, context["query"])
@@ -207,14 +211,17 @@ def _pages_listed(
 @needs_role(Role.VIEWER)
 @require_GET
 def cluster_changes(request: HttpRequest, name: str) -> HttpResponse:
-    """Show what people changed about the site's clusters."""
+    """Show what people changed about the site's clusters, and what they answered to doubts."""
     site = get_object_or_404(Site, name=name)
+    answers = ClusterAnswer.objects.filter(site=site)
     listed = ClusterChange.objects.without_detail().filter(site=site)
     page = list_part(request, listed.select_related("cluster", "into", "made_by"), order=["-id"])
     context = {
         "site": site,
         "page": page,
         "changes": change_rows(page.rows),
+        "answers": answer_rows(site, answers.select_related("given_by")[:N_ANSWERS]),
+        "n_answers": answers.count(),
         "can_edit": user_of(request).has_role(Role.EDITOR, site),
     }
     return render(request, "clustering/clusters/cluster_changes.html", context)

@@ -68,6 +68,7 @@ function showKeys() {
   own.replaceChildren();
   for (const element of document.querySelectorAll("[data-key]:not([data-key^='g '])")) {
     if (element.closest("dialog") || !element.checkVisibility()) continue;
+    if (byKey(element.dataset.key) !== element) continue; // another element has the key
     const word = element.dataset.keyWord ?? element.getAttribute("aria-label") ?? element.textContent;
     own.append(named("dt", element.dataset.key, true), named("dd", word.trim().replace(/\s+/g, " ")));
   }
