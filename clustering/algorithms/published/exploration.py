@@ -201,3 +201,23 @@ class Exploration:
         for C in self.held:
             update_model(self.M, ClassCandidate(C.pages, frozenset(C.schema)))
         self.held = []
+
+
+class PrintedExploration(Exploration):
+    """Follow links as Figure 5 is printed, without the departures: the first n of each collection, once."""
+
+    def follow(self, lc: Collection) -> None:
+        self.add_pages(self.fetch(self.open_urls(lc)[: self.n]))
+
+    def open_urls(self, lc: Collection) -> list[str]:
+        return [
+            url
+            for url in lc.owner.urls_by_path.get(lc.path, {})
+            if url not in self.fetched and self.is_inside(url)
+        ]
+
+    def follow_more(self) -> bool:
+        return False
+
+    def visit_unlinked(self, urls: list[str]) -> bool:  # noqa: ARG002 - the paper knows no such pages
+        return False

@@ -35,7 +35,12 @@ from clustering.algorithms.grouping import (
     grouping_of,
 )
 from clustering.algorithms.parameters import Parameter
-from clustering.algorithms.published.exploration import Exploration, N, Progress
+from clustering.algorithms.published.exploration import (
+    Exploration,
+    N,
+    PrintedExploration,
+    Progress,
+)
 from clustering.algorithms.published.link_queue import LinkQueue, Strategy, by_hash
 from clustering.algorithms.published.page_classes import (
     DT,
@@ -148,14 +153,16 @@ def explore(
     strategy: Strategy = "densest_first",
     stop: Stop = "empty",
     max_pages: int | None = None,
+    skips_alike: bool = True,
     unlinked: Callable[[AbstractSet[str]], list[str]] | None = None,
 ) -> Generator[Progress, None, SiteModel]:
     """Run Compute-Model on pages as their link collections.
 
     `visit` returns None for what is no page, and raises NoMoreVisits when no more may be visited.
-    `unlinked` returns further pages to visit when the queue is empty, given those fetched already.
+    Unless it skips links that look alike, it follows them as Figure 5 is printed. `unlinked`
+    returns further pages to visit when the queue is empty, given those fetched already.
     """
-    exploration = Exploration(
+    exploration = (Exploration if skips_alike else PrintedExploration)(
         visit=visit,
         is_inside=is_inside,
         n=n,
@@ -215,6 +222,7 @@ def cluster_pages(
     dt: float = DT,
     strategy: Strategy = "densest_first",
     stop: Stop = "empty",
+    skips_alike: bool = True,
 ) -> Grouping:
     """Explore stored pages from where their crawl began, and classify the others."""
     ids = common_ids(observations)
@@ -231,6 +239,7 @@ def cluster_pages(
         dt=dt,
         strategy=strategy,
         stop=stop,
+        skips_alike=skips_alike,
         unlinked=partial(_unlinked, page_by_url, by_hash(page_by_url)),
     )
     model = finish(exploration)
@@ -341,6 +350,16 @@ PARAMETERS = [
         sentence=(
             "At the empty queue, or past its peak: when half of the lists that waited at most are left. "
             "The peak reads fewer pages and may miss rare classes."
+        ),
+    ),
+    Parameter(
+        name="skips_alike",
+        title="Skip links that look alike",
+        kind="switch",
+        default=True,
+        sentence=(
+            "Links whose addresses look like others that were followed are passed over, and more of large "
+            "lists are followed. Off: the first n of each list, as the paper's Figure 5 is printed."
         ),
     ),
 ]

@@ -23,6 +23,7 @@ from clustering.algorithms.published.site_model import (
     assign,
     cluster_pages,
     compute_model,
+    explore,
     finish,
 )
 from vertex.demo import sites
@@ -147,6 +148,26 @@ def test_past_the_peak_the_exploration_may_stop() -> None:
 
     assert part.n_fetched <= whole.n_fetched
     assert whole.n_fetched_at_peak <= whole.n_fetched
+
+
+def test_figure_5_can_be_run_as_it_is_printed() -> None:
+    asked: list[str] = []
+    pages = shop()
+    stored_pages = {
+        url: PageLinks(url, collections)
+        for url, page in pages.items()
+        if (collections := observe(page)) is not None
+    }
+
+    def visit(url: str) -> PageLinks | None:
+        asked.append(url)
+        return stored_pages.get(url)
+
+    finish(explore([HOME], visit, stored_pages.__contains__, n=2, skips_alike=False))
+    first_of_home = [url for urls in stored_pages[HOME].collections.values() for url in urls[:2]]
+
+    assert {HOME, *first_of_home} <= set(asked)
+    assert len(asked) == len(set(asked))
 
 
 def test_a_menu_on_every_page_is_followed_once() -> None:
