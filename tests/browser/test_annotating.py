@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from annotation.models import Annotation, Assignment, Attribute, Sample
 from annotation.services.annotations.annotated_values import AnnotatedValue
@@ -231,13 +232,13 @@ def test_a_text_is_found_as_soon_as_the_page_can_be_searched(
 
 
 def test_of_two_samples_that_are_wanted_the_later_one_is_shown(editor: Page, stage: Stage) -> None:
-    editor.locator(".sample:not(.is-waiting) [data-chooses]").first.focus()
     held = hold(editor, "**/samples/*/")
     path = f"/sites/{stage.site.name}/clusters/{stage.cluster.name}/samples"
     for rank in (4, 5):
         editor.evaluate("path => history.replaceState({}, '', path)", f"{path}/{rank}/")
         editor.evaluate("dispatchEvent(new PopStateEvent('popstate'))")
-    wait_on(editor, lambda: len(held) == 2, "both are asked for")
+    wanted = {f"{path}/4/", f"{path}/5/"}
+    wait_on(editor, lambda: wanted <= {path_of(route) for route in held}, "both are asked for")
     held.reverse()
     let_go(editor, held)
     expect(editor.locator(".sample:not(.is-waiting) .sample-where")).to_contain_text(
@@ -245,6 +246,10 @@ def test_of_two_samples_that_are_wanted_the_later_one_is_shown(editor: Page, sta
     )
     expect(editor.locator(".sample:not(.is-waiting)[data-prepared]")).to_be_visible()
     expect(editor.locator(".sample-where", has_text="Sample 4 of 6")).to_have_count(0)
+
+
+def path_of(route: Route) -> str:
+    return urlsplit(route.request.url).path
 
 
 def test_keys_are_changed_by_each_person(editor: Page, stage: Stage) -> None:
