@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import URLPattern, path, register_converter
 
-from clustering.api.clusters import cluster_changes, clusterings
+from clustering.api.clusters import cluster_changes, clusterings, doubts
 from clustering.api.pages import incoming, pages
 from clustering.api.sites import sites
 from vertex.core.converters import NameConverter
@@ -22,6 +22,7 @@ register_converter(ClusterConverter, "cluster")
 SITE = "sites/<name:name>/"
 CLUSTER = f"{SITE}clusters/<cluster:cluster>/"
 CHANGE = f"{SITE}cluster-changes/<id:pk>/"
+ANSWER = f"{SITE}doubt-answers/<id:pk>/"
 
 urlpatterns: list[URLPattern] = [
     path("sites/", sites.Sites.as_view(), name="sites"),
@@ -45,6 +46,10 @@ urlpatterns: list[URLPattern] = [
     ),
     path(f"{CHANGE}undo/", cluster_changes.UndoChange.as_view(), name="undo_cluster_change"),
     path(f"{CHANGE}redo/", cluster_changes.RedoChange.as_view(), name="redo_cluster_change"),
+    path(f"{SITE}doubts/", doubts.Doubts.as_view(), name="doubts"),
+    path(f"{SITE}doubt-answers/", doubts.DoubtAnswers.as_view(), name="doubt_answers"),
+    path(f"{ANSWER}undo/", doubts.UndoAnswer.as_view(), name="undo_doubt_answer"),
+    path(f"{ANSWER}redo/", doubts.RedoAnswer.as_view(), name="redo_doubt_answer"),
     path(f"{CLUSTER}review/", cluster_changes.ClusterReviewPages.as_view(), name="cluster_review"),
     path(f"{CLUSTER}verdicts/", cluster_changes.ClusterVerdicts.as_view(), name="cluster_verdicts"),
     path(f"{SITE}truth/", cluster_changes.Truth.as_view(), name="truth"),

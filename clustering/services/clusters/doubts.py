@@ -192,8 +192,8 @@ def unsettled_doubts(site: Site) -> list[ClusterDoubt]:
     ]
 
 
-def doubt_lines(site: Site, *, most: int) -> Iterator[dict[str, Any]]:
-    """Yield the doubts that nobody settled as lines of results, most worth a look first."""
+def doubt_lines(site: Site, *, most: int | None = None) -> Iterator[dict[str, Any]]:
+    """Yield the doubts that nobody settled, or the first of them, as lines of results."""
     for doubt in unsettled_doubts(site)[:most]:
         yield {
             "doubt": doubt.doubt,

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from annotation.models import Annotation, Comment, Sample
-from clustering.models import Cluster, ClusterChange, ClusterFigures, Clustering
+from clustering.models import Cluster, ClusterAnswer, ClusterChange, ClusterFigures, Clustering
 from monitoring.models import Alert, Channel, Check, Proposal, Schedule, SiteChange
 from rules.models import Webhook
 from tests.apps.clustering.api_cast import Caller, caller, page_of, site_of
@@ -84,6 +84,17 @@ def places() -> dict[str, Any]:
     change = ClusterChange.objects.create(
         site=site, kind=ClusterChange.Kind.MERGE, cluster=cluster, into=cluster
     )
+    answer = ClusterAnswer.objects.create(
+        site=site,
+        doubt="0123456789abcdef",
+        left=[page.url],
+        right=[f"{site.root_url}other"],
+        n_left=1,
+        n_right=1,
+        is_same=True,
+        probability=0.5,
+        was_joined=False,
+    )
     rule = rule_of(site, state="draft")
     record = record_of(rule, page)
     webhook = Webhook.objects.create(site=site, url="https://receiver.example/hook", secret="s")
@@ -98,6 +109,7 @@ def places() -> dict[str, Any]:
         "job": job.pk,
         "clustering": clustering.pk,
         "cluster-change": change.pk,
+        "doubt-answer": answer.pk,
         **of_monitoring(site, cluster),
     }
 
