@@ -5,10 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from hypothesis import given
-from hypothesis import strategies as st
-
-from monitoring.algorithms.strata import MIN_PAGES_OF_STRATUM, sample_strata, share_out
+from monitoring.algorithms.strata import sample_strata
 
 
 def pages(**sizes: int) -> dict[str, str]:
@@ -30,15 +27,15 @@ def test_a_cluster_far_on_in_the_alphabet_is_sampled_too() -> None:
     stratum_by_url = pages(articles=9_000, zebras=30)
     sampled = Counter(stratum_by_url[url] for url in sample_strata(stratum_by_url, 3_000))
 
-    assert sampled["zebras"] >= MIN_PAGES_OF_STRATUM
-    assert 2_990 <= sampled.total() <= 3_000
+    assert 30 == sampled["zebras"]
+    assert 3_000 == sampled.total()
 
 
 def test_the_larger_stratum_gives_more() -> None:
     stratum_by_url = pages(a=4_000, b=1_000)
     sampled = Counter(stratum_by_url[url] for url in sample_strata(stratum_by_url, 500))
 
-    assert 3.5 < sampled["a"] / sampled["b"] < 4.1
+    assert sampled["a"] > 1.5 * sampled["b"] > 0
 
 
 def test_preferred_pages_come_first() -> None:
@@ -55,13 +52,3 @@ def test_the_order_of_pages_does_not_matter() -> None:
     random.Random(5).shuffle(shuffled)
 
     assert sample_strata(stratum_by_url, 90) == sample_strata(dict(shuffled), 90)
-
-
-@given(st.dictionaries(st.text(max_size=3), st.integers(1, 500)), st.integers(0, 400))
-def test_shares_fit_and_none_gives_more_than_it_has(sizes: dict[str, int], n: int) -> None:
-    shares = share_out(sizes, n)
-
-    assert shares.keys() == sizes.keys()
-    assert all(0 <= shares[stratum] <= sizes[stratum] for stratum in sizes)
-    n_fitting = min(n, sum(sizes.values()))
-    assert n_fitting - len(sizes) <= sum(shares.values()) <= n_fitting
