@@ -161,6 +161,8 @@ class Clusterer:
     assign_page: Callable[[Model, RawPage], str | None] | None = None
     # Returns the group of a later page by its bytes, None where they do not decide.
     assign_bytes: Callable[[Model, bytes], str | None] | None = None
+    # Returns the layout of a later page in its group; None where the algorithm tells none apart.
+    layout_of: Callable[[Model, Observation, str], str | None] | None = None
     # A group's name is the masked signature that made the group, v' of Algorithm 1.
     names_are_signatures: bool = False
     parameters: Sequence[Parameter] = ()

@@ -2,10 +2,13 @@
 
 from clustering.models.assets import Asset, SnapshotAssets
 from clustering.models.clusterings import (
+    Annotating,
     Cluster,
     ClusterChange,
     ClusterFigures,
     Clustering,
+    ClusterKind,
+    ClusterLayout,
     ClusterReview,
     PageMembership,
 )
@@ -13,12 +16,15 @@ from clustering.models.doubts import ClusterAnswer, ClusterDoubt
 from clustering.models.pages import Host, Link, Page, SearchClick, Snapshot
 
 __all__ = [
+    "Annotating",
     "Asset",
     "Cluster",
     "ClusterAnswer",
     "ClusterChange",
     "ClusterDoubt",
     "ClusterFigures",
+    "ClusterKind",
+    "ClusterLayout",
     "ClusterReview",
     "Clustering",
     "Host",

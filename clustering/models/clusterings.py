@@ -15,6 +15,7 @@ from django.db.models import F, Q
 from django.db.models.fields.json import KeyTransform
 from django.utils import timezone
 
+from clustering.algorithms.kinds import cluster_kinds
 from clustering.models.pages import Page, Snapshot
 from vertex.core.models.people import User
 from vertex.core.models.sites import Site
@@ -87,6 +88,25 @@ class Clustering(models.Model):
         return f"{self.algorithm} of {self.made_at:%Y-%m-%d %H:%M}"
 
 
+class ClusterKind(models.TextChoices):
+    """What the pages of a cluster are for."""
+
+    DETAIL = cluster_kinds.DETAIL, "Detail"
+    LIST = cluster_kinds.LIST, "List"
+    NAVIGATION = cluster_kinds.NAVIGATION, "Navigation"
+    SEARCH = cluster_kinds.SEARCH, "Search"
+    ERROR = cluster_kinds.ERROR, "Error"
+    LOGIN = cluster_kinds.LOGIN, "Log-in"
+    OTHER = cluster_kinds.OTHER, "Other"
+
+
+class Annotating(models.TextChoices):
+    """What a person says of annotating a cluster."""
+
+    WANTED = "wanted", "Wanted"
+    DISMISSED = "dismissed", "Dismissed"
+
+
 class ClusterQuerySet(models.QuerySet["Cluster"]):
     def present(self) -> ClusterQuerySet:
         """Return the clusters that have pages in their site's current clustering."""
@@ -107,6 +127,9 @@ class Cluster(models.Model):
     title = models.CharField(max_length=200)
     # Given by a person: no clustering changes it.
     has_own_title = models.BooleanField(default=False)
+    own_kind = models.CharField(max_length=10, choices=ClusterKind, blank=True)
+    # Whether a person wants it annotated, or not; blank where the kind decides.
+    annotating = models.CharField(max_length=10, choices=Annotating, blank=True)
     # No algorithm finds it; it lives by changes alone.
     is_hand_made = models.BooleanField(default=False)
     made_at = models.DateTimeField(default=timezone.now)
@@ -148,6 +171,9 @@ class ClusterFigures(models.Model):
     url_pattern = models.TextField(blank=True)
     # Mean likeness of its pages to its centre, 0 to 1.
     cohesion = models.FloatField(null=True, blank=True)
+    # What its pages are for, as the algorithm of `kinds` sees it; blank in clusterings of before.
+    kind = models.CharField(max_length=10, choices=ClusterKind, blank=True)
+    certainty = models.FloatField(null=True, blank=True)  # of the kind, 0 to 1
     why = models.TextField(blank=True)
     examples = models.JSONField(default=list)  # pages that show what it is, the most typical first
 
@@ -160,6 +186,32 @@ class ClusterFigures(models.Model):
                 fields=["clustering", "cluster"], name="figures_once_per_clustering"
             )
         ]
+
+
+class ClusterLayout(models.Model):
+    """Pages that a clustering found in one cluster and that look alike."""
+
+    clustering = models.ForeignKey(
+        Clustering, on_delete=models.CASCADE, related_name="layouts", db_index=False
+    )
+    cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="layouts")
+    name = models.CharField(max_length=100)  # the algorithm's own
+    has = models.JSONField(default=list)  # what its pages have and others lack, in words
+    # The page that shows how it looks; none where that page is gone.
+    example = models.ForeignKey(
+        Page, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["id"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["clustering", "cluster", "name"], name="layout_once_per_cluster"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class MembershipQuerySet(models.QuerySet["PageMembership"]):
@@ -207,6 +259,15 @@ class PageMembership(models.Model):
     cluster = models.ForeignKey(
         Cluster, null=True, blank=True, on_delete=models.CASCADE, related_name="memberships"
     )
+    # How it looks in the cluster in which it was found; None where all pages of it look alike.
+    layout = models.ForeignKey(
+        ClusterLayout,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="memberships",
+        db_index=False,
+    )
     distance = models.FloatField(null=True, blank=True)  # from the cluster's centre, 0 to 1
     # The one that it was judged by.
     snapshot_seen = models.PositiveBigIntegerField(null=True, blank=True)
@@ -221,6 +282,9 @@ class PageMembership(models.Model):
             models.Index(fields=["clustering", "cluster", "page"], name="membership_by_cluster"),
             models.Index(
                 fields=["clustering", "cluster", "distance"], name="membership_by_distance"
+            ),
+            models.Index(
+                fields=["layout"], condition=Q(layout__isnull=False), name="membership_by_layout"
             ),
         ]
 

@@ -14,6 +14,8 @@ splitting          split a cluster; split_parts finds the part of a page
 current_changes    repeat people's changes in a clustering
 cluster_figures    keep figures right when pages move
 current_clusterings, cluster_names  the locked current clustering; names for new clusters
+kinds              what clusters are for, and whether to annotate them
+layouts            the layouts of clusters; split one off
 doubts             settle what a clustering is not sure of; cluster_answers reads what people answered
 cluster_reviews    pages to review, verdicts, the truth file
 evaluation         clusters against true types, from files

@@ -124,7 +124,7 @@ class _Clusters:
         observed = [seen for batch in batches for _, seen in batch]
         groups = map(self._known, self._groups(pages, observed))
         return [
-            GroupedPage(page, group, self._distance(group, seen))
+            GroupedPage(page, group, self._distance(group, seen), self._layout(page, group, seen))
             for page, seen, group in zip(pages, observed, groups, strict=True)
         ]
 
@@ -149,6 +149,11 @@ class _Clusters:
             return None
         key = group_key(group)
         return key if key in self.cluster_by_group else None
+
+    def _layout(self, page: StoredPage, group: str | None, observed: ObservedPage) -> str | None:
+        if group is None or self.clusterer.layout_of is None:
+            return None
+        return self.clusterer.layout_of(self.clustering.model, observed.observation, page.url)
 
     def _distance(self, group: str | None, observed: ObservedPage) -> float | None:
         if group is None:

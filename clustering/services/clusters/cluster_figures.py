@@ -14,9 +14,15 @@ from django.db.models import Count, Q
 
 from clustering.algorithms.clusterers import clusterer_with
 from clustering.algorithms.cohesion import centre_of, cohesion_of, distance_to
+from clustering.algorithms.kinds.cluster_kinds import cluster_kinds
 from clustering.algorithms.url_patterns import pattern_of
 from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
-from clustering.services.clusters.grouped_pages import N_EXAMPLES, best_signature, signature_of
+from clustering.services.clusters.grouped_pages import (
+    N_EXAMPLES,
+    best_signature,
+    read_cluster_facts,
+    signature_of,
+)
 from clustering.services.clusters.observer_processes import observe_few
 from clustering.services.pages.stored_pages import stored_pages
 from vertex.core.texts import storable
@@ -24,7 +30,15 @@ from vertex.core.texts import storable
 Value = TypeVar("Value")
 MAX_READ_PAGES = 20  # of a changed cluster
 MAX_URLS = 5_000  # of a changed cluster that make its pattern
-UPDATED_FIELDS = ("n_pages", "signature", "url_pattern", "cohesion", "examples")
+UPDATED_FIELDS = (
+    "n_pages",
+    "signature",
+    "url_pattern",
+    "cohesion",
+    "examples",
+    "kind",
+    "certainty",
+)
 
 
 def update_figures(clustering: Clustering, changed: Collection[int | None]) -> None:
@@ -130,6 +144,10 @@ def _describe(clustering: Clustering, figures: ClusterFigures) -> None:
     figures.cohesion = cohesion_of([distance for distance, _, _ in by_distance])
     figures.examples = [pk for _, _, pk in by_distance[:N_EXAMPLES]]
     figures.importance = figures.importance or float(figures.n_pages)
+    if not figures.kind:  # one that the clustering knows by its site is not judged by itself
+        facts = read_cluster_facts(pages, MAX_READ_PAGES)
+        kind = cluster_kinds([facts])[0]
+        figures.kind, figures.certainty = kind.kind, kind.certainty
 
 
 def _urls(clustering: Clustering, figures: ClusterFigures) -> list[tuple[int, str]]:

@@ -73,7 +73,7 @@ def cluster_site(run: JobRun) -> dict[str, Any]:
         grouping = _group(clusterer, clustered, observed, inputs)
         group_by_page = _labels(grouping, clustered)
         grouped = GroupedPages(clusterer)
-        grouped.add_sample(observed, group_by_page)
+        grouped.add_sample(observed, group_by_page, _layouts(grouping, clustered))
         page_map = map_pages(observed, group_by_page)
     _assign_rest(this, pages, sampled, grouping, grouped, group_by_page)
     with run.kept_alive():
@@ -140,6 +140,16 @@ def _labels(grouping: Grouping, pages: Sequence[StoredPage]) -> dict[int, str | 
     return {page.pk: label for page, label in zip(pages, labels, strict=True)}
 
 
+def _layouts(grouping: Grouping, pages: Sequence[StoredPage]) -> dict[int, str]:
+    """Return the layout of each page of a group that has several."""
+    return {
+        pages[member].pk: layout.name
+        for group in grouping.groups
+        for layout in group.layouts
+        for member in layout.members
+    }
+
+
 def _assign_rest(
     this: _Run,
     pages: Sequence[StoredPage],
@@ -156,13 +166,14 @@ def _assign_rest(
     other_pages = [page for page in pages if page.pk not in sampled_pks]
     if not other_pages:
         return
-    assign = this.clusterer.assign
+    assign, layout_of = this.clusterer.assign, this.clusterer.layout_of
     for page, seen in _observed(this, other_pages, len(sampled), "assigning pages"):
         if page.pk in group_by_page:
             group = group_by_page[page.pk]
         else:
             group = assign(grouping.model, seen.observation, page.url)
-        grouped.add(page, seen, group)
+        layout = layout_of(grouping.model, seen.observation, page.url) if layout_of else None
+        grouped.add(page, seen, group, layout)
 
 
 def _evidence_json(inputs: ClusteringInputs, n_pages: int, n_clustered: int) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from clustering.models import (
     ClusterDoubt,
     ClusterFigures,
     Clustering,
+    ClusterLayout,
     ClusterReview,
     Page,
     PageMembership,
@@ -76,6 +77,7 @@ def store_clustering(run: JobRun, site: Site, outcome: ClusteringResult) -> dict
         clustering = _write_clustering(run, site, outcome)
         cluster_by_group = _find_clusters(clustering, outcome)
         _write_figures(clustering, outcome, cluster_by_group)
+        _write_layouts(clustering, outcome, cluster_by_group)
         _write_memberships(clustering, outcome.pages, cluster_by_group)
         _write_doubts(clustering, outcome)
         before = list(Clustering.objects.current().filter(site=site).values_list("pk", flat=True))
@@ -211,11 +213,43 @@ def _write_figures(
                 cohesion=figures.cohesion,
                 why=storable(group_by_name[name].why) if name in group_by_name else "",
                 examples=figures.examples,
+                kind=figures.kind,
+                certainty=figures.certainty,
             )
             for name, figures in outcome.figures.items()
         ],
         batch_size=ROWS_PER_STATEMENT,
     )
+
+
+def _write_layouts(
+    clustering: Clustering, outcome: ClusteringResult, cluster_by_group: Mapping[str, Cluster]
+) -> None:
+    """Write the layouts of each group that has pages; the example is the one nearest to its centre."""
+    by_distance = sorted(
+        (page for page in outcome.pages if page.layout is not None),
+        key=lambda page: (page.distance is None, page.distance, page.page.url),
+    )
+    example_by_layout: dict[tuple[str | None, str | None], int] = {}
+    for grouped in by_distance:
+        example_by_layout.setdefault((grouped.group, grouped.layout), grouped.page.pk)
+    existing = set(
+        Page.objects.filter(pk__in=example_by_layout.values()).values_list("pk", flat=True)
+    )
+    layouts = []
+    for group in outcome.grouping.groups:
+        for layout in group.layouts:
+            example = example_by_layout.get((group.name, layout.name))
+            layouts.append(
+                ClusterLayout(
+                    clustering=clustering,
+                    cluster=cluster_by_group[group.name],
+                    name=group_key(layout.name),
+                    has=storable_json(list(layout.has)),
+                    example_id=example if example in existing else None,
+                )
+            )
+    ClusterLayout.objects.bulk_create(layouts, batch_size=ROWS_PER_STATEMENT)
 
 
 def _write_memberships(
@@ -231,6 +265,8 @@ def create_memberships(
     """Create the memberships of some pages, without those that are gone since they were read."""
     pks = [grouped.page.pk for grouped in pages]
     existing = set(Page.objects.filter(pk__in=pks).values_list("pk", flat=True))
+    layouts = ClusterLayout.objects.filter(clustering=clustering)
+    layout_by_name = {(layout.cluster_id, layout.name): layout for layout in layouts}
     memberships = []
     for grouped in pages:
         if grouped.page.pk not in existing:
@@ -242,6 +278,11 @@ def create_memberships(
                 page_id=grouped.page.pk,
                 found=cluster,
                 cluster=cluster,
+                layout=(
+                    layout_by_name.get((cluster.pk, group_key(grouped.layout)))
+                    if cluster and grouped.layout is not None
+                    else None
+                ),
                 distance=grouped.distance if cluster else None,
                 snapshot_seen=grouped.page.snapshot,
             )

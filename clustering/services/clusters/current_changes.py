@@ -49,7 +49,8 @@ def apply_last_change(change: ClusterChange, clustering: Clustering) -> None:
     if change.kind == ClusterChange.Kind.MERGE:
         inside.update(cluster=change.into_id)
     else:
-        _assign_parts(clustering, part_by_page(change, list(inside.values_list("page", flat=True))))
+        pages_inside = list(inside.values_list("page", flat=True))
+        _assign_parts(clustering, part_by_page(change, clustering, pages_inside))
     parts = map(int, change.detail.get("parts", ()))
     update_changed_figures(clustering, {change.cluster_id, change.into_id, *parts} - {None})
 
@@ -152,7 +153,9 @@ class _Following:
                     self.cluster_by_page[page] = change.into_id
             case ClusterChange.Kind.SPLIT:
                 self.follow_one_by_one(change.cluster_id)
-                self.cluster_by_page |= part_by_page(change, self.pages_in(change.cluster_id))
+                self.cluster_by_page |= part_by_page(
+                    change, self.clustering, self.pages_in(change.cluster_id)
+                )
 
     def pages_in(self, cluster: int) -> list[int]:
         """Return the pages in a cluster that are followed one by one."""

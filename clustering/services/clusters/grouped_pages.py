@@ -9,11 +9,13 @@ from typing import NamedTuple
 
 from clustering.algorithms.cohesion import Centre, centre_of, cohesion_of, distance_to
 from clustering.algorithms.grouping import Clusterer
+from clustering.algorithms.kinds.cluster_kinds import ClusterKind, cluster_kinds
+from clustering.algorithms.kinds.kind_features import ClusterFacts
+from clustering.algorithms.kinds.page_facts import read_facts
 from clustering.algorithms.observation import ObservedPage
 from clustering.algorithms.page_map import MAX_PAGES, place_on_map
 from clustering.algorithms.path_sets import Hashes
 from clustering.algorithms.published.shingles import Masked, masked_vectors
-from clustering.algorithms.titles.page_kinds import read_kind
 from clustering.algorithms.titles.titles import ClusterPages, title_clusters
 from clustering.algorithms.url_patterns import pattern_of
 from clustering.services.pages.stored_pages import StoredPage, read_pages
@@ -33,6 +35,7 @@ class GroupedPage(NamedTuple):
     page: StoredPage
     group: str | None
     distance: float | None  # from the group's centre
+    layout: str | None = None  # in its group
 
 
 class GroupFigures(NamedTuple):
@@ -45,6 +48,8 @@ class GroupFigures(NamedTuple):
     url_pattern: str
     cohesion: float | None
     examples: list[int]  # pages, the most typical first
+    kind: str
+    certainty: float  # of the kind
 
 
 @dataclass
@@ -61,6 +66,7 @@ class GroupedPages:
         self,
         observed: Sequence[tuple[StoredPage, ObservedPage]],
         group_by_page: Mapping[int, str | None],
+        layout_by_page: Mapping[int, str],
     ) -> None:
         """Add the pages by which the groups were made; the centres are theirs."""
         paths_by_group: dict[str, list[Hashes]] = {}
@@ -73,10 +79,16 @@ class GroupedPages:
                     texts.append(seen)
         self.centre_by_group = {group: centre_of(paths) for group, paths in paths_by_group.items()}
         for page, seen in observed:
-            self.add(page, seen, group_by_page.get(page.pk))
+            self.add(page, seen, group_by_page.get(page.pk), layout_by_page.get(page.pk))
 
-    def add(self, page: StoredPage, seen: ObservedPage, group: str | None) -> None:
-        """Add a page with its group, None where it is in none."""
+    def add(
+        self,
+        page: StoredPage,
+        seen: ObservedPage,
+        group: str | None,
+        layout: str | None = None,
+    ) -> None:
+        """Add a page with its group, None where it is in none, and its layout in the group."""
         distance = None
         if group is not None:
             centre = self.centre_by_group.get(group)
@@ -84,7 +96,7 @@ class GroupedPages:
                 distance = round(distance_to(centre, seen.paths), 4)
             if seen.vector is not None:
                 self.n_by_vector.setdefault(group, Counter())[seen.vector] += 1
-        self.pages.append(GroupedPage(page, group, distance))
+        self.pages.append(GroupedPage(page, group, distance, layout))
 
     def figures(self) -> dict[str, GroupFigures]:
         """Return the figures of each group that has pages."""
@@ -94,22 +106,20 @@ class GroupedPages:
                 pages_by_group.setdefault(grouped.group, []).append(grouped)
         n_read = MAX_READ_OF_SITE // max(len(pages_by_group), 1)
         n_read = min(max(n_read, MIN_READ), MAX_READ)
-        titles = title_clusters(
-            [
-                describe_pages(
-                    [grouped.page for grouped in pages],
-                    self.texts_by_group.get(group, []),
-                    n_read,
-                )
-                for group, pages in pages_by_group.items()
-            ]
-        )
+        described, facts = [], []
+        for group, grouped_pages in pages_by_group.items():
+            pages = [grouped.page for grouped in grouped_pages]
+            facts.append(read_cluster_facts(pages, n_read))
+            described.append(describe_pages(pages, self.texts_by_group.get(group, []), facts[-1]))
+        titles, kinds = title_clusters(described), cluster_kinds(facts)
         return {
-            group: self._figures(group, pages, title)
-            for (group, pages), title in zip(pages_by_group.items(), titles, strict=True)
+            group: self._figures(group, pages_by_group[group], title, kind)
+            for group, title, kind in zip(pages_by_group, titles, kinds, strict=True)
         }
 
-    def _figures(self, group: str, pages: Sequence[GroupedPage], title: str) -> GroupFigures:
+    def _figures(
+        self, group: str, pages: Sequence[GroupedPage], title: str, kind: ClusterKind
+    ) -> GroupFigures:
         n_by_vector = self.n_by_vector.get(group, Counter())
         signature, n_covered = signature_of(self.clusterer, group, n_by_vector)
         by_distance = sorted(
@@ -125,19 +135,30 @@ class GroupedPages:
             url_pattern=pattern_of([grouped.page.url for grouped in pages]),
             cohesion=cohesion_of([distance for distance, _, _ in by_distance]),
             examples=[pk for _, _, pk in by_distance[:N_EXAMPLES]],
+            kind=kind.kind,
+            certainty=kind.certainty,
         )
 
 
+def read_cluster_facts(pages: Sequence[StoredPage], n_read: int) -> ClusterFacts:
+    """Read the first pages of a cluster once more, for its kind and its title."""
+    read = pages[:n_read]
+    facts = [
+        read_facts(page, stored.status) for stored, page in zip(read, read_pages(read), strict=True)
+    ]
+    return ClusterFacts(facts, [page.url for page in pages])
+
+
 def describe_pages(
-    pages: Sequence[StoredPage], observed: Sequence[ObservedPage], n_read: int
+    pages: Sequence[StoredPage], observed: Sequence[ObservedPage], facts: ClusterFacts
 ) -> ClusterPages:
-    """Return what is known of a cluster's pages, for its title; read the first ones once more."""
+    """Return what is known of a cluster's pages, for its title."""
     return ClusterPages(
         urls=[page.url for page in pages],
         titles=[seen.title for seen in observed],
         headings=[seen.heading for seen in observed],
         labels=[seen.labels for seen in observed],
-        kinds=[read_kind(page) for page in read_pages(pages[:n_read])],
+        kinds=[page.shown for page in facts.pages],
         statuses=[page.status for page in pages],
     )
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from clustering.algorithms.automatic.resplit import assign
 from clustering.algorithms.grouping import Model
-from clustering.models import ClusterChange
+from clustering.models import ClusterChange, Clustering, PageMembership
 from clustering.services.clusters.observer_processes import observe_stored
 from clustering.services.pages.stored_pages import stored_pages
 from vertex.core.models import Job, Site
@@ -18,14 +19,22 @@ JUDGE_TASK = "clustering.judge_split_pages"
 MAX_READ = 500  # pages that are read while others wait for the site; a job reads the others
 
 
-def part_by_page(change: ClusterChange, inside: Sequence[int]) -> dict[int, int]:
+def part_by_page(
+    change: ClusterChange, clustering: Clustering, inside: Sequence[int]
+) -> dict[int, int]:
     """Return the cluster of each page that stands in the cluster which a change splits.
 
-    Pages that the split has not seen are judged by its model and kept in it. Of many, the later
-    ones stay where they are until a job has read them.
+    Pages that the split has not seen are judged and kept in it: by their layout in the clustering,
+    where a layout was split off, else by the split's model. Of many of the latter, some stay where
+    they are until a job has read them.
     """
     listed = listed_pages(change)
     unlisted = sorted(page for page in inside if page not in listed)
+    if change.detail.get("by_layout"):
+        judged = _parts_by_layout(clustering, listed, unlisted) if unlisted else {}
+        if judged:
+            add_to_parts(change, judged)
+        return {page: (listed | judged).get(page, change.cluster_id) for page in inside}
     if unlisted:
         judged = judge_pages(change, unlisted[:MAX_READ])
         add_to_parts(change, judged)
@@ -33,6 +42,30 @@ def part_by_page(change: ClusterChange, inside: Sequence[int]) -> dict[int, int]
     if len(unlisted) > MAX_READ:
         _enqueue_rest(change)
     return {page: listed.get(page, change.cluster_id) for page in inside}
+
+
+def _parts_by_layout(
+    clustering: Clustering, listed: Mapping[int, int], pages: Sequence[int]
+) -> dict[int, int]:
+    """Return the part of pages that a split by layout has not seen.
+
+    A page goes where most pages of its layout went; one without a layout is left out.
+    """
+    rows = PageMembership.objects.filter(clustering=clustering, layout__isnull=False)
+    wanted = set(pages)
+    layout_by_page: dict[int, int] = {}
+    n_by_part: dict[int, Counter[int]] = {}
+    layouts = set(rows.filter(page__in=pages).values_list("layout", flat=True))
+    for page, layout in rows.filter(layout__in=layouts).values_list("page", "layout"):
+        if page in wanted:
+            layout_by_page[page] = layout
+        if page in listed:
+            n_by_part.setdefault(layout, Counter())[listed[page]] += 1
+    return {
+        page: n_by_part[layout].most_common(1)[0][0]
+        for page, layout in layout_by_page.items()
+        if layout in n_by_part
+    }
 
 
 def listed_pages(change: ClusterChange) -> dict[int, int]:

@@ -16,7 +16,7 @@ from clustering.models import Cluster, ClusterChange, PageMembership
 from clustering.services.clusters.cluster_names import free_name, used_names
 from clustering.services.clusters.current_changes import apply_changes, apply_last_change
 from clustering.services.clusters.current_clusterings import has_pages, locked_clustering
-from clustering.services.clusters.grouped_pages import describe_pages
+from clustering.services.clusters.grouped_pages import describe_pages, read_cluster_facts
 from clustering.services.clusters.observer_processes import observe_stored
 from clustering.services.clusters.site_samples import sample_by_parts
 from clustering.services.clusters.split_parts import (
@@ -146,14 +146,11 @@ def _titles(
     grouping: Grouping, sample: Sequence[StoredPage], observed: Sequence[ObservedPage]
 ) -> dict[str, str]:
     """Return the title of each group."""
-    described = [
-        describe_pages(
-            [sample[index] for index in group.members],
-            [observed[index] for index in group.members],
-            MAX_READ,
-        )
-        for group in grouping.groups
-    ]
+    described = []
+    for group in grouping.groups:
+        pages = [sample[index] for index in group.members]
+        facts = read_cluster_facts(pages, MAX_READ)
+        described.append(describe_pages(pages, [observed[index] for index in group.members], facts))
     names = [group.name for group in grouping.groups]
     return dict(zip(names, title_clusters(described), strict=True))
 
