@@ -109,7 +109,8 @@ class Doubt:
     right: Sequence[int]
     probability: float  # that one template made both
     is_joined: bool
-    why: Sequence[str] = ()  # what speaks for it and against it, a sentence each
+    # A sentence each; one that begins with "For:" or "Against:" says what it speaks for.
+    why: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
