@@ -118,13 +118,14 @@ def describe(parameter: Parameter) -> str:
     >>> describe(Parameter(name="k", title="K", kind="whole number", default=1, most=9, sentence=""))
     'k, a whole number from 0 to 9 (default: 1)'
     """
-    return f"{parameter.name}, {parameter.allowed} (default: {written(parameter.default) or 'by the site'})"
+    default = write_value(parameter.default) or "by the site"
+    return f"{parameter.name}, {parameter.allowed} (default: {default})"
 
 
-def written(value: Value) -> str:
+def write_value(value: Value) -> str:
     """Return a value as people write it.
 
-    >>> written(0.97), written(True), written(None)
+    >>> write_value(0.97), write_value(True), write_value(None)
     ('0.97', 'yes', '')
     """
     if value is None:
