@@ -18,6 +18,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from clustering.algorithms.grouping import RawPage
+from clustering.algorithms.titles.breadcrumbs import read_breadcrumb
 from clustering.algorithms.titles.schema_types import DeclaredType, declared_types
 from clustering.dom.addresses import BadAddress, join_url, normalise_url
 from clustering.dom.visible import INVISIBLE_TAGS
@@ -58,6 +59,7 @@ class PageKind:
     n_passwords: int = 0
     search_keys: frozenset[str] = frozenset()  # the names of text fields in forms that show results
     language: str = ""
+    breadcrumb: tuple[str, ...] = ()  # the names of the pages above, the top first
 
 
 NO_KIND = PageKind()
@@ -80,6 +82,7 @@ def read_kind(page: RawPage) -> PageKind:
         ),
         search_keys=frozenset(_search_keys(tree)),
         language=(tree.get("lang") or "").strip().lower()[:2],
+        breadcrumb=read_breadcrumb(tree),
     )
 
 

@@ -1,35 +1,32 @@
-"""Find the words by which a site itself names its pages, in addresses, texts and classes.
+"""Find the words that name something in addresses, texts and classes.
 
-Readings:   A word of an address counts where all pages of the cluster have it and it has
-            MIN_WORD_CHARS letters; the last one is the most telling; of the letters that sites use
-            in addresses only "u" is unambiguous. Where a part of an address only begins or ends
-            with words, MIN_ADDRESSES_OF_PIECES must share them. Words of technique, place and look
-            name nothing.
-Cost:       Linear in the characters of the addresses.
+Readings:   A word has MIN_WORD_CHARS letters; of the letters that sites use in addresses only "u" is
+            unambiguous. Words of technique, place and look name nothing, and small words such as
+            "of" stand only between others.
+Cost:       Linear in the characters.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
-from itertools import takewhile
-from typing import NamedTuple
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from collections.abc import Iterator, Sequence
+from enum import Enum, auto
+from urllib.parse import parse_qsl, unquote, urlsplit
 
-from clustering.algorithms.url_patterns import WILD, pattern_of
-
-MIN_WORD_CHARS = 3  # p, c and id say nothing
-MAX_WORDS = 3
-MIN_ADDRESSES_OF_PIECES = 5
+MIN_WORD_CHARS, MAX_WORD_CHARS = 3, 30  # p, c and id say nothing
 MAX_FIELDS = 30  # of a query
+MAX_CLASS_WORDS = 3
+MAX_RUN = 3  # words with which a text begins or ends
+MAX_WHOLE = 5  # words of a text that is a phrase
 
 _PARTS = re.compile(r"\s[-\u2013\u2014|·•:>»/]+\s|[|»:·]")
 WORD = re.compile(r"[^\W\d_]+")
+_PIECE = re.compile(r"[^\W\d_]+|\d+|[^\w\s]")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _GLUED = re.compile(
     r"(?:view|show|display)(?=(?:article|forum|item|post|product|profile|thread|topic|user)s?$)"
 )
-_ENDING = re.compile(r"\.[A-Za-z]{2,5}$")
+ENDING = re.compile(r"\.[A-Za-z]{2,5}$")
 _ID = re.compile(r"(?:[-_]?(?:ids?|no|nr|num|number|slug|name|key)|(?<=[a-z])(?:Id|ID))$")
 _KNOWN = {
     "u": "user",
@@ -43,6 +40,14 @@ _KNOWN = {
     "signup": "registration",
     "register": "registration",
 }
+_SMALL_WORDS = frozenset(
+    re.split(
+        r"\s+",
+        """a an and are as at by for from in into is it my of on or our that the this to with your
+        au auf aus das de del der des di die du e ein eine el en et i il im la las le les los mit
+        o per por pour sur um un una und une von y zu""",
+    )
+)
 _START = re.compile(r"/?(?:(?:index|default|home|main)\.[a-z]{2,5})?", re.IGNORECASE)
 # Words in addresses that name a technique or a place in a site's folders, not what is there.
 _TECHNICAL = frozenset(
@@ -76,6 +81,13 @@ _LOOKS = _TECHNICAL | frozenset(
 _PLACES = frozenset(
     re.split(r"\s+", "page type template single post view content main site layout body")
 )
+_PLACES_OF_TEXTS = frozenset(
+    re.split(
+        r"\s+",
+        "back close com content contents home html main menu more net next org page pages php "
+        "previous top www",
+    )
+)
 # Plurals of which the singular is not what a rule gives, and words that have none.
 _SINGULARS = {
     "news": "news",
@@ -86,6 +98,14 @@ _SINGULARS = {
     "cookies": "cookie",
     "faqs": "faq",
 }
+
+
+class Place(Enum):
+    """Where a run of words stands in a text."""
+
+    BEGINNING = auto()
+    END = auto()
+    WHOLE = auto()
 
 
 def is_start(url: str) -> bool:
@@ -100,73 +120,45 @@ def query_keys(url: str) -> set[str]:
     return {key for key, value in parse_qsl("&".join(fields)) if WORD.search(value)}
 
 
-class AddressWords(NamedTuple):
-    """The words that name something in the addresses of a cluster."""
+def naming_words(segment: str) -> str:
+    """Return the words of a part of an address that name something; blank where there are none.
 
-    text: str = ""
-    are_above: bool = False  # what differs comes behind them: they name one of many
-
-
-def address_words(urls: Sequence[str]) -> AddressWords:
-    """Return the last words of the addresses' pattern that name something, blank without such.
-
-    >>> address_words(["http://a.b/brand/oak", "http://a.b/brand/elm"])
-    AddressWords(text='brand', are_above=True)
+    >>> naming_words("product-category"), naming_words("show.php"), naming_words("detailPage")
+    ('product category', '', '')
     """
-    pattern = pattern_of(urls)
-    if "://" not in pattern:
-        return AddressWords()
-    parts = urlsplit(pattern.replace(WILD, "\0"))
-    words = _last_words(parts, len(set(urls)))
-    words_of_last_segment = _naming_words(parts.path.rpartition("/")[2])
-    return AddressWords(words, WILD in pattern and words not in words_of_last_segment)
-
-
-def _last_words(parts: SplitResult, n_urls: int) -> str:
-    """Return the last words that name something in a pattern; a null stands for what differs.
-
-    1. Words of a whole value of the query, or of a whole segment of the path.
-    2. With many addresses, words with which a segment begins or ends.
-    3. The name of an id in the query.
-    """
-    fields = [field.partition("=") for field in parts.query.split("&") if field]
-    segments = parts.path.split("/")
-    for segment in [*reversed([value for _, _, value in fields]), *reversed(segments)]:
-        words = _naming_words(segment) if "\0" not in segment else ""
-        if words:
-            return words
-    if n_urls >= MIN_ADDRESSES_OF_PIECES:
-        for segment in reversed(segments):
-            for piece in _fixed_pieces(segment):
-                words = _naming_words(piece)
-                if words:
-                    return words
-    for key, _, value in fields:
-        words = _naming_words(_ID.sub("", key)) if "\0" in value and _ID.search(key) else ""
-        if words:
-            return words
-    return ""
-
-
-def _fixed_pieces(segment: str) -> Iterator[str]:
-    """Yield what begins or ends a segment of an address, up to a separator beside what differs."""
-    beginning = re.match(r"([^\0]*)[-_.=,:][^-_.=,:\0]*\0", segment)
-    if beginning:
-        yield beginning[1]
-    end = re.search(r"\0[^-_.\0]*[-_.=,:]([^\0]*)$", segment)
-    if end:
-        yield _ENDING.sub("", "." + end[1]).lstrip(".")
-
-
-def _naming_words(segment: str) -> str:
-    """Return the words of a segment that name something; blank where there are none."""
-    name = _CAMEL.sub(" ", _ENDING.sub("", unquote(segment)))
+    name = _CAMEL.sub(" ", ENDING.sub("", unquote(segment)))
     words = [_GLUED.sub("", word) for word in WORD.findall(name)]
     if len(words) == 1:
         words = [_KNOWN.get(words[0].lower(), words[0])]
-    words = list(filter(is_long, words))
-    naming = [word for word in words if word.lower() not in _TECHNICAL]
-    return " ".join(words if len(naming) > 1 else naming)
+    words = [word for word in words if is_long(word) or word.lower() in _SMALL_WORDS]
+    naming = [word for word in words if word.lower() not in _TECHNICAL | _SMALL_WORDS]
+    if not naming:
+        return ""
+    return " ".join(without_small_ends(words) if len(naming) > 1 else naming)
+
+
+def key_words(key: str) -> str:
+    """Return the words of a key of a query that name something, without the sign of an id."""
+    return naming_words(_ID.sub("", key))
+
+
+def without_small_ends(words: Sequence[str]) -> list[str]:
+    """Return words without those at both ends that name nothing, such as "of"."""
+    kept = list(words)
+    while kept and kept[0].lower() in _SMALL_WORDS:
+        kept.pop(0)
+    while kept and kept[-1].lower() in _SMALL_WORDS:
+        kept.pop()
+    return kept
+
+
+def folded_words(text: str) -> list[str]:
+    """Return the words of a text in small letters, English plurals as singulars.
+
+    >>> folded_words("Opening Hours"), folded_words("OPENING HOUR")
+    (['opening', 'hour'], ['opening', 'hour'])
+    """
+    return [singular_of(word.lower()) for word in WORD.findall(text)]
 
 
 def token_words(token: str) -> str:
@@ -181,7 +173,12 @@ def token_words(token: str) -> str:
     if words[0] in _LOOKS - _PLACES:
         return ""
     naming = [word for word in words if is_long(word) and word not in _LOOKS]
-    return " ".join(dict.fromkeys(_KNOWN.get(word, word) for word in naming[:MAX_WORDS]))
+    return " ".join(dict.fromkeys(_KNOWN.get(word, word) for word in naming[:MAX_CLASS_WORDS]))
+
+
+def is_page_class(token: str) -> bool:
+    """Return whether a class says of what kind a page is, such as "page-tour"."""
+    return re.split(r"[-_]", token.lower())[0] in _PLACES and re.search(r"[-_]", token) is not None
 
 
 def title_parts(title: str) -> list[str]:
@@ -193,25 +190,69 @@ def title_parts(title: str) -> list[str]:
     return [part for part in map(str.strip, _PARTS.split(title)) if part]
 
 
-def title_runs(title: str, words: Collection[str]) -> set[str]:
-    """Return the runs of some words with which parts of a title begin or end.
+def title_runs(text: str) -> Iterator[tuple[Place, str]]:
+    """Yield a short text, and the runs of at most MAX_RUN words with which it begins and ends.
 
-    >>> sorted(title_runs("Oak tree facts | A site", {"tree", "facts", "site"}))
-    ['site', 'tree facts']
+    >>> [run for place, run in title_runs("Family of Ann, 3") if place is Place.BEGINNING]
+    ['Family', 'Family', 'Family of Ann']
     """
-    runs = set()
-    for part in title_parts(title):
-        words_of_part = WORD.findall(part)
-        first = list(takewhile(words.__contains__, words_of_part))[:MAX_WORDS]
-        last = list(takewhile(words.__contains__, reversed(words_of_part)))[:MAX_WORDS]
-        for run in (first, last[::-1]):
-            if any(map(is_long, run)):
-                runs.add(" ".join(run))
-    return runs
+    pieces = _pieces_of(text)
+    whole = _naming_run(pieces) if len(pieces) <= MAX_WHOLE else ""
+    if whole:
+        yield Place.WHOLE, whole
+    for n_pieces in range(1, min(MAX_RUN, len(pieces) - 1) + 1):
+        beginning, end = _naming_run(pieces[:n_pieces]), _naming_run(pieces[-n_pieces:])
+        if beginning:
+            yield Place.BEGINNING, beginning
+        if end:
+            yield Place.END, end
+
+
+def short_text(text: str) -> str:
+    """Return the words of a short text; blank where it is long or has more than words.
+
+    >>> short_text("Opening hours:"), short_text("7 seats")
+    ('Opening hours', '')
+    """
+    if text.count(" ") >= MAX_WHOLE:
+        return ""
+    pieces = _pieces_of(text)
+    return _naming_run(pieces) if len(pieces) <= MAX_WHOLE else ""
+
+
+def _pieces_of(text: str) -> list[str]:
+    return _PIECE.findall(text.rstrip(" .:,;!?"))
+
+
+def _naming_run(pieces: Sequence[str]) -> str:
+    """Return pieces of a text as words; blank where one is no word, or none names something."""
+    words = without_small_ends(pieces)
+    if not all(map(WORD.fullmatch, words)) or not any(map(is_long, words)):
+        return ""
+    return " ".join(words)
+
+
+def split_camel(name: str) -> str:
+    """Return a name with a blank before each capital within it.
+
+    >>> split_camel("RealEstateListing")
+    'Real Estate Listing'
+    """
+    return _CAMEL.sub(" ", name)
+
+
+def says_nothing(words: str) -> bool:
+    """Return whether words of a text name only a place on a site, such as its home."""
+    return _PLACES_OF_TEXTS.issuperset(words.lower().split())
 
 
 def is_long(word: str) -> bool:
-    """Return whether a word is long enough to name something; of signs that are no letters, two."""
+    """Return whether a word is long enough to name something; of signs that are no letters, two.
+
+    What is longer than MAX_WORD_CHARS is no word.
+    """
+    if len(word) > MAX_WORD_CHARS:
+        return False
     return len(word) >= MIN_WORD_CHARS or (len(word) > 1 and word.lower() == word.upper())
 
 
@@ -221,8 +262,9 @@ def singular_of(word: str) -> str:
     >>> singular_of("categories"), singular_of("boxes"), singular_of("news"), singular_of("recipes")
     ('category', 'box', 'news', 'recipe')
     """
-    if word in _SINGULARS:
-        return _SINGULARS[word]
+    known = _SINGULARS.get(word.lower())
+    if known is not None:
+        return word[: len(known)]
     if not word.endswith("s"):
         return word
     if word.endswith("ies") and len(word) > 4:  # not ties

@@ -16,7 +16,8 @@ from clustering.algorithms.observation import ObservedPage
 from clustering.algorithms.page_map import MAX_PAGES, place_on_map
 from clustering.algorithms.path_sets import Hashes
 from clustering.algorithms.published.shingles import Masked, masked_vectors
-from clustering.algorithms.titles.titles import ClusterPages, title_clusters
+from clustering.algorithms.titles.cluster_pages import ClusterPages
+from clustering.algorithms.titles.titles import title_clusters
 from clustering.algorithms.url_patterns import pattern_of
 from clustering.services.pages.stored_pages import StoredPage, read_pages
 

@@ -2,55 +2,55 @@
 
 from __future__ import annotations
 
-from clustering.algorithms.titles.title_clashes import Marks, tell_apart
+from clustering.algorithms.titles.title_clashes import tell_apart
+from clustering.algorithms.titles.title_evidence import Qualifier
+from clustering.algorithms.titles.title_phrases import Source
+
+NEWS, BLOG = Qualifier("News", Source.FOLDER), Qualifier("Blog", Source.FOLDER)
+VOTE = Qualifier("Vote", Source.LABEL)
 
 
-def told(*marks: Marks) -> list[str]:
-    return tell_apart(["Post"] * len(marks), marks)
+def told(*qualifiers: list[Qualifier], title: str = "Post") -> list[str]:
+    """Return the titles of clusters that have these, the largest first."""
+    ranks = [(number, "") for number in range(len(qualifiers))]
+    return tell_apart([title] * len(qualifiers), ranks, lambda number, *_: qualifiers[number])
 
 
-def test_the_words_of_addresses_come_first() -> None:
-    assert ["Post (news)", "Post (blog)"] == told(Marks(9, "News"), Marks(3, "Blog"))
+def test_the_words_of_addresses_stand_in_brackets() -> None:
+    assert ["Post (news)", "Post (blog)"] == told([NEWS], [BLOG])
 
 
-def test_words_that_the_title_has_tell_nothing() -> None:
-    assert ["Post", "Post (blog)"] == told(Marks(9, "Post"), Marks(3, "Blog"))
+def test_a_label_of_its_own_tells_all_but_the_first() -> None:
+    assert ["Post", "Post with vote"] == told([VOTE], [VOTE])
 
 
-def test_a_single_page_has_a_name() -> None:
-    assert ["Post", "Post “About us”"] == told(Marks(2), Marks(1, example="About us"))
+def test_a_long_label_is_no_part_of_a_title() -> None:
+    assert ["Post", "Post 2"] == told([], [Qualifier("Comments on the whole site", Source.LABEL)])
 
 
-def test_a_label_of_its_own_tells_a_cluster() -> None:
-    polls = Marks(3, labels=[{"Reply", "Vote", "12 votes"}] * 3)
-
-    assert ["Post with “Vote”", "Post"] == told(polls, Marks(5, labels=[{"Reply"}] * 5))
+def test_the_next_phrase_is_used_where_one_is_taken() -> None:
+    assert ["Post (news)", "Post (blog)"] == told([NEWS], [NEWS, BLOG])
 
 
-def test_addresses_and_letters_are_no_labels() -> None:
-    assert ["Post", "Post 2"] == told(
-        Marks(5, labels=[set()] * 5), Marks(3, labels=[{"me@a.b", "H"}] * 3)
-    )
+def test_the_rest_is_numbered_the_lowest_rank_first() -> None:
+    ranks = [(-3, ""), (-5, "b"), (-5, "a")]
+
+    assert ["Post 3", "Post 2", "Post"] == tell_apart(["Post"] * 3, ranks, lambda *_: [])
 
 
-def test_a_class_of_its_own_tells_a_cluster() -> None:
-    plain, sold = (
-        Marks(5, tokens=[["post"]] * 5),
-        Marks(3, tokens=[["post", "sold-out", "mx-2"]] * 3),
-    )
-
-    assert ["Post", "Post (sold out)"] == told(plain, sold)
-
-
-def test_the_rest_is_numbered_the_larger_first() -> None:
-    assert ["Post 3", "Post", "Post 2"] == told(Marks(3), Marks(5), Marks(4))
+def test_plain_titles_are_only_numbered() -> None:
+    assert ["Detail pages", "Detail pages 2"] == told([NEWS], [BLOG], title="Detail pages")
 
 
 def test_no_number_makes_the_title_of_another() -> None:
     assert ["Post", "Post 3", "Post 2"] == tell_apart(
-        ["Post", "Post", "Post 2"], [Marks(3), Marks(2), Marks(9)]
+        ["Post", "Post", "Post 2"], [(1, ""), (2, ""), (3, "")], lambda *_: []
     )
 
 
+def test_titles_that_differ_in_capitals_only_are_one() -> None:
+    assert ["Post", "POST 2"] == tell_apart(["Post", "POST"], [(1, ""), (2, "")], lambda *_: [])
+
+
 def test_nothing_is_told_apart_from_nothing() -> None:
-    assert [] == tell_apart([], [])
+    assert [] == tell_apart([], [], lambda *_: [])

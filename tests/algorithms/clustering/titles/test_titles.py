@@ -9,8 +9,9 @@ import pytest
 
 from clustering.algorithms.grouping import RawPage
 from clustering.algorithms.observation import observe_page
+from clustering.algorithms.titles.cluster_pages import ClusterPages
 from clustering.algorithms.titles.page_kinds import read_kind
-from clustering.algorithms.titles.titles import MAX_TITLE, ClusterPages, title_clusters
+from clustering.algorithms.titles.titles import MAX_TITLE, title_clusters
 from clustering.dom.addresses import normalise_url
 
 TREES = ("oak", "elm", "ash", "yew", "fir", "bay", "box", "fig")
@@ -70,14 +71,14 @@ def cards(path: str, *, first: int = 0) -> str:
         (ClusterPages(urls("listing.asp?id={}")), "Listing"),
         (ClusterPages(urls("index.php?mod=article&id={}")), "Article"),
         (ClusterPages(urls("p/{}"), headings=["Opening hours"] * 3), "Opening hours"),
-        (ClusterPages(urls("p/{}"), headings=["Oak", "Elm", "Ash"]), "Like “Oak”"),
+        (ClusterPages(urls("p/{}"), headings=["Oak", "Elm", "Ash"]), "Detail pages"),
         (ClusterPages(["http://a.b/p/imprint"], headings=["Imprint¶"]), "Imprint"),
         (ClusterPages(["http://a.b/p/imprint"], headings=["x" * 50]), "Imprint"),
         (
             ClusterPages(urls("page.php?id={}"), titles=["Oak tree facts", "Elm tree facts"]),
             "Tree facts",
         ),
-        (ClusterPages(urls("{}")), "Pages"),
+        (ClusterPages(urls("{}")), "Detail pages"),
     ],
 )
 def test_a_cluster_is_called_after_what_is_there(pages: ClusterPages, expected: str) -> None:
@@ -112,7 +113,7 @@ class TestWhatPagesDeclare:
 class TestWhatPagesAreFor:
     def test_errors_are_not_found(self) -> None:
         assert "Not found" == title(cluster("p/{}", "<h1>Oh dear</h1>", status=404))
-        assert "Like “Oh dear, oak”" == title(cluster("p/{}", "<h1>Oh dear, {}</h1>"))
+        assert "Oh dear" == title(cluster("p/{}", "<h1>Oh dear, {}</h1>"))
 
     @pytest.mark.parametrize(
         "body",
@@ -150,10 +151,7 @@ class TestLists:
     def test_a_list_is_called_after_what_it_leads_to(self) -> None:
         ropes = cluster("rope/{}", "<h1>{}</h1><p>Long and strong</p>", n=8)
         lists = read(
-            [
-                (f"c/{n}", f"<h1>Group {n}</h1><ul>{cards('rope/{}', first=n)}</ul>")
-                for n in range(8)
-            ]
+            [(f"c/{n}", f"<h1>{n}</h1><ul>{cards('rope/{}', first=n)}</ul>") for n in range(8)]
         )
 
         assert ["Rope", "Rope list"] == title_clusters([ropes, lists])
@@ -169,7 +167,7 @@ class TestLists:
     def test_menus_make_no_list(self) -> None:
         menu = f"<ul>{cards('menu/{}')}</ul>"
 
-        assert "Like “Oak”" == title(cluster("p/{}", f"{menu}<h1>{{}}</h1>"))
+        assert "Detail pages" == title(cluster("p/{}", f"{menu}<h1>{{}}</h1>"))
 
     def test_what_leads_to_pages_of_its_own_kind_is_no_list(self) -> None:
         body = "<h1>{}</h1><b>Others like this one</b>"
@@ -195,12 +193,24 @@ class TestWords:
             urls("q?id={}"), titles=["Tom - My site", "Ann - My site", "Joe - My site"]
         )
 
-        assert ["Like “Oak”", "Like “Tom”"] == title_clusters([first, second])
+        assert ["Detail pages", "Detail pages 2"] == title_clusters([first, second])
+
+    def test_capitals_are_written_small_but_for_short_names(self) -> None:
+        assert "Financial report" == title(
+            ClusterPages(urls("p/{}"), headings=["FINANCIAL REPORT"] * 3)
+        )
+        assert "NASA" == title(ClusterPages(urls("p/{}"), headings=["NASA"] * 3))
+
+    def test_a_breadcrumb_writes_apart_what_an_address_joins(self) -> None:
+        crumbs = "<p class=breadcrumb><a href=/>Home</a> <a href=/w>Written work</a> {}</p>"
+        works = cluster("writtenwork/{}", crumbs)
+
+        assert "Written work" == title(works, cluster("festival/{}", ""))
 
     def test_a_heading_of_all_pages_of_the_site_names_nothing(self) -> None:
         clusters = [cluster(f"{word}?id={{}}", "<h1>My site</h1>") for word in ("x", "y")]
 
-        assert "Like “My site”" == title(*clusters)
+        assert "Detail pages" == title(*clusters)
 
     def test_classes_name_what_nothing_else_does(self) -> None:
         tours = cluster("x/{}", "<body class='page-tour mx-2'><h1>{}</h1>")
@@ -246,19 +256,20 @@ class TestOneTitleOnce:
         threads = ClusterPages(urls("thread/{}", 5), labels=[["Reply"]] * 5)
         polls = ClusterPages(urls("thread/{}", 3), labels=[["Reply", "Poll"]] * 3)
 
-        assert ["Thread with “Poll”", "Thread"] == title_clusters([polls, threads])
+        assert ["Thread with poll", "Thread"] == title_clusters([polls, threads])
 
     def test_types_of_one_kind_are_told_apart_by_their_addresses(self) -> None:
         post = declared(**{"@type": "Article"})
 
-        assert ["Article (news)", "Article (essay)"] == title_clusters(
+        assert ["News", "Essay"] == title_clusters(
             [cluster("news/{}", post), cluster("essay/{}", post)]
         )
 
     def test_others_of_one_name_are_numbered(self) -> None:
-        clusters = [ClusterPages(urls("thread/{}", n)) for n in (3, 5, 4)]
+        threads = [ClusterPages(urls("thread/{}", n)) for n in (3, 5, 4)]
+        others = [ClusterPages(urls(f"{word}/{{}}")) for word in ("shop", "team", "tour")]
 
-        assert ["Thread 3", "Thread", "Thread 2"] == title_clusters(clusters)
+        assert ["Thread 3", "Thread", "Thread 2"] == title_clusters([*threads, *others])[:3]
 
     def test_the_order_of_the_clusters_does_not_matter(self) -> None:
         clusters = [
@@ -286,7 +297,7 @@ class TestHostileSites:
 
     def test_nothing_has_no_titles(self) -> None:
         assert [] == title_clusters([])
-        assert ["Pages"] == title_clusters([ClusterPages([])])
+        assert ["Detail pages"] == title_clusters([ClusterPages([])])
 
     @pytest.mark.bar
     def test_thousands_of_clusters_take_seconds(self) -> None:
