@@ -62,9 +62,9 @@ def scores(figures: Figures, algorithms: list[str]) -> str:
         "average. A dash: the algorithm needs what the site does not offer; it does not count in the mean. "
         "A log made from the texts of links is called a derived log. Of the papers' own figures only those "
         "in their texts can be compared: KeyClus above 0.9 on 5 of 10 sites and 59 % better than path "
-        "shingles. All algorithms have their paper's parameters; [what others come to]"
-        "(parameter_sweeps.md), [KeyClus's own tables](keyclus_tables.md) and [UXClust's](uxclust.md) stand "
-        "on pages of their own.\n\n" + markdown_table(["site", "pages", "types", *algorithms], rows)
+        "shingles. All algorithms have their paper's parameters; [KeyClus's own tables](keyclus_tables.md) and "
+        "[UXClust's](uxclust.md) stand on pages of their own.\n\n"
+        + markdown_table(["site", "pages", "types", *algorithms], rows)
     )
 
 

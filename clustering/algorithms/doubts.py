@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import xxhash
 
-from clustering.algorithms.grouping import Answer
+from clustering.algorithms.grouping import PageAnswer
 
 FOR, AGAINST = "for:", "against:"
 
@@ -52,14 +52,14 @@ def split_reasons(why: Iterable[str]) -> Reasons:
     return reasons
 
 
-def answers_that_hold(answers: Sequence[Answer]) -> list[int]:
+def answers_that_hold(answers: Sequence[PageAnswer]) -> list[int]:
     """Return the indices of the answers that hold, in the order in which they were given.
 
     From the newest to the oldest, an answer is dropped where it contradicts those that hold already: it joins
     pages that they set apart, or sets apart pages that they join, perhaps by way of other pages.
     """
     joined = _JoinedPages()
-    apart: list[Answer] = []
+    apart: list[PageAnswer] = []
     holding: list[int] = []
     for index in reversed(range(len(answers))):
         answer = answers[index]
@@ -96,7 +96,7 @@ class _JoinedPages:
         return url
 
 
-def _are_joined_by(groups: set[str], apart: Answer, joined: _JoinedPages) -> bool:
+def _are_joined_by(groups: set[str], apart: PageAnswer, joined: _JoinedPages) -> bool:
     """Return whether making one group of these groups would join what an answer sets apart."""
     has_left = not groups.isdisjoint(joined.groups_of(apart.left))
     return has_left and not groups.isdisjoint(joined.groups_of(apart.right))

@@ -70,7 +70,7 @@ class Click:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class PageAnswer:
     """What a person says of two sets of pages: that one template made both, or two."""
 
     left: Sequence[str]  # URLs, the most typical first
@@ -86,14 +86,14 @@ class ClusteringInputs:
     clicks: Sequence[Click] = ()
     has_derived_clicks: bool = False  # made from anchor texts, where there is no search log
     redirected: frozenset[str] = frozenset()  # URLs reached by a redirect only
-    answers: Sequence[Answer] = ()  # in the order in which they were given; they always hold
+    answers: Sequence[PageAnswer] = ()  # in the order in which they were given; they always hold
     # Returns the tree of a page, for algorithms that read few.
     read: Callable[[str], HtmlElement | None] | None = None
     seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class GroupLayout:
     """Pages of a group that look alike, and what they have that the other pages of the group lack."""
 
     name: str  # unique in the group, the same for the same pages in any order
@@ -109,8 +109,7 @@ class Doubt:
     right: Sequence[int]
     probability: float  # that one template made both
     is_joined: bool
-    # A sentence each; one that begins with "For:" or "Against:" says what it speaks for.
-    why: Sequence[str] = ()
+    why: Sequence[str] = ()  # what speaks for it and against it, a sentence each
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +120,7 @@ class Group:
     members: Sequence[int]  # indices of the pages, ascending
     importance: float = 0.0
     why: str = ""  # one sentence
-    layouts: Sequence[Layout] = ()  # the largest first; none where all pages look alike
+    layouts: Sequence[GroupLayout] = ()  # the largest first; none where all pages look alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +229,9 @@ def grouping_of(
     why: str = "",
     whys: Mapping[str, str] | None = None,
     importance: Mapping[str, float] | None = None,
+    layouts: Mapping[str, Sequence[GroupLayout]] | None = None,
     model: Model | None = None,
+    doubts: Sequence[Doubt] = (),
 ) -> Grouping:
     """Build a Grouping from a label for each page, largest group first."""
     members: dict[str, list[int]] = {}
@@ -244,8 +245,9 @@ def grouping_of(
             members=tuple(pages),
             importance=(importance or {}).get(name, float(len(pages))),
             why=(whys or {}).get(name, ""),
+            layouts=(layouts or {}).get(name, ()),
         )
         for name, pages in ordered
     ]
     unassigned = tuple(page for page, label in enumerate(label_by_page) if label is None)
-    return Grouping(groups, unassigned, why, model or {})
+    return Grouping(groups, unassigned, why, model or {}, doubts)

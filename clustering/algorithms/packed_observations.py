@@ -26,7 +26,7 @@ from clustering.algorithms.automatic.page_features import PageFeatures, observe
 from clustering.algorithms.grouping import Clusterer, RawPage
 from clustering.algorithms.observation import ObservedPage, labels_of, observe_page
 
-VERSION = 1
+VERSION = 2
 PACKED_ALGORITHM = "auto"
 
 _HEADER = struct.Struct("<I")

@@ -45,10 +45,10 @@ def sample_by_strata(pages: Sequence[Candidate], size: int) -> list[int]:
         return by_hash
     strata = _strata([pages[index] for index in by_hash], round(MAX_STRATA_SHARE * size))
     shares = share_out([len(stratum) for stratum in strata], size)
-    chosen: list[int] = []
+    sampled: list[int] = []
     for stratum, share in zip(strata, shares, strict=True):
-        chosen += stratum[:share]
-    return [by_hash[index] for index in sorted(chosen)]
+        sampled += stratum[:share]
+    return [by_hash[index] for index in sorted(sampled)]
 
 
 def share_out(sizes: Sequence[int], n: int) -> list[int]:

@@ -118,14 +118,13 @@ def describe(parameter: Parameter) -> str:
     >>> describe(Parameter(name="k", title="K", kind="whole number", default=1, most=9, sentence=""))
     'k, a whole number from 0 to 9 (default: 1)'
     """
-    default = write_value(parameter.default) or "by the site"
-    return f"{parameter.name}, {parameter.allowed} (default: {default})"
+    return f"{parameter.name}, {parameter.allowed} (default: {written(parameter.default) or 'by the site'})"
 
 
-def write_value(value: Value) -> str:
+def written(value: Value) -> str:
     """Return a value as people write it.
 
-    >>> write_value(0.97), write_value(True), write_value(None)
+    >>> written(0.97), written(True), written(None)
     ('0.97', 'yes', '')
     """
     if value is None:

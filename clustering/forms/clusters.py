@@ -9,7 +9,7 @@ from typing import Any
 from django import forms
 
 from clustering.algorithms.clusterers import CLUSTERERS
-from clustering.algorithms.parameters import BadParameter, Parameter, write_value
+from clustering.algorithms.parameters import BadParameter, Parameter, written
 
 MAX_PAGES = 500  # moved at once
 MAX_TITLE_CHARS = 200
@@ -94,7 +94,7 @@ def _field_of(parameter: Parameter) -> forms.Field:
     return forms.CharField(
         label=parameter.title,
         required=False,
-        initial=write_value(parameter.default),
+        initial=written(parameter.default),
         help_text=parameter.sentence,
         widget=widget,
     )

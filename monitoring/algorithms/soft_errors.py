@@ -98,7 +98,7 @@ _MARKS = re.compile(
 _DIGITS = re.compile(r"\d+")
 
 
-class PageAnswer(NamedTuple):
+class Answer(NamedTuple):
     """What came back for an address."""
 
     status: int
@@ -116,7 +116,7 @@ class PageText(NamedTuple):
 
 
 def triage(
-    answer: PageAnswer,
+    answer: Answer,
     known: Iterable[str] = (),
     *,
     old_length: int | None = None,
@@ -157,7 +157,7 @@ def of_status(status: int) -> str:
 
 
 def _is_truncated(
-    answer: PageAnswer,
+    answer: Answer,
     shown: PageText,
     share: float | None,
     old_length: int | None,
@@ -172,7 +172,7 @@ def _is_truncated(
     return len(shown.text) < MAX_LENGTH_OF_CUT * old_length and share != 1.0
 
 
-def _message(answer: PageAnswer, shown: PageText, *, is_lost: bool) -> str:
+def _message(answer: Answer, shown: PageText, *, is_lost: bool) -> str:
     """Return which message a page is; blank where it is none."""
     is_short = len(shown.text) <= MAX_MESSAGE_CHARS
     message = f"{shown.heading}\n{shown.text}" if is_short else shown.heading

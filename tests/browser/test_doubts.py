@@ -91,17 +91,6 @@ def test_the_card_follows_a_run_and_keeps_its_doubt(open_page: OpenPage, site: S
     assert (2, shown) == (n_clusters(site), address_on(page, 0))
 
 
-def test_the_list_of_clusters_follows_too(open_page: OpenPage, site: Site) -> None:
-    page = open_page("/sites/shop/clusters/", who="editor")
-    expect(page.locator("#list tbody tr")).to_have_count(3)
-    page.keyboard.press("s")
-    expect(page.locator("#work")).to_contain_text("Cluster shop by doubting")
-    cluster_again(site)
-
-    expect(page.locator("#list tbody tr")).to_have_count(2)
-    expect(page.locator("#figures .figure-value").first).to_have_text("2")
-
-
 def test_a_doubt_that_vanishes_meanwhile_gives_its_place_to_no_other(
     open_page: OpenPage, site: Site
 ) -> None:

@@ -1,72 +1,79 @@
 """Group pages by type from all that a site offers: the default, right on most sites without parameters.
 
-Paper:      None; the profile distance and what informs it were found by measuring on many sites.
-            Tag paths as in Chakrabarti and Mehta (WWW 2010) without their search log, inbound links
-            as in Grigalis and Cenys (2014).
-Notation:   A profile is the share of a group's pages that have each feature, d the weighted
-            difference of two (`profiles`). A feature is a path, a field or a label at its path
-            (`feature_table`). Where a page stands is its address pattern (`url_patterns`), refined
-            by the place that it is linked from (`inbound`) where the address tells nothing. A look
-            is a group of pages of one type that look alike.
-Readings:   The steps of `cluster_pages`, in their order: 1. Weigh the features of the pages. 2.
-            Join the closest profiles up to FINE: groups so close that they hold one type, or
-            near-twins. 3. Part these by address patterns: cells, which are often parts of a type.
-            4. Join the closest cells until none are closer than their bound (`kinship`): a low one
-            where addresses and looks differ, a high one where addresses are the same and looks do
-            not differ clearly. 5. Join looks that stand at the same addresses and show the same
-            labels. 6. Split near-twins, by an address or a section of their own (`near_twins`), or
-            by fields that exclude each other (`exclusive_fields`). A later page goes to the nearest
-            look within its reach (`profile_model`).
-Departures: Search logs are not used; `keyclus` is the algorithm for sites that have one.
-Cost:       Quadratic in the distinct pages, about 10 s for 3,000; the product clusters at most so
-            many and assigns the others.
+Paper:      None. Tag paths as in Chakrabarti and Mehta (WWW 2010) without their search log; the joins
+            are learned from sites whose types are known.
+Notation:   A first group is small and surely of one template (`first_groups`). Log-odds are those of
+            two groups being of one template, by trained trees over all families of evidence
+            (`evidence`, `pair_features`, `join_model`). A layout is a part of a group that looks
+            different, or has a section that others lack.
+Readings:   One decision, one stop: join the two groups of the highest log-odds, until those are below
+            STOP (`joining`). What a person answered always holds. Addresses, titles, labels and
+            structure are weighed against each other by the trees, site by site; near-twins stay
+            together as layouts, since one rule serves them.
+Departures: Search logs and links are not used: they were measured to add nothing on sites of which
+            some hundred pages are stored. `keyclus` is the algorithm for sites with a log.
+Cost:       Quadratic in the distinct pages and in the first groups; some seconds for 2,000 pages. The
+            product clusters so many and assigns the others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clustering.algorithms.automatic.exclusive_fields import split_by_fields
+from clustering.algorithms.automatic.doubts import describe_doubts, groups_of_answers
+from clustering.algorithms.automatic.evidence import collect_evidence
 from clustering.algorithms.automatic.feature_table import FeatureTable, tabulate
-from clustering.algorithms.automatic.group_reasons import describe_groups
-from clustering.algorithms.automatic.kinship import (
-    KinshipBounds,
-    Where,
-    join_looks,
-    mixed_addresses,
+from clustering.algorithms.automatic.first_groups import (
+    CLOSE,
+    find_structure,
+    part_by_addresses,
 )
-from clustering.algorithms.automatic.link_fallback import inbound_places
-from clustering.algorithms.automatic.near_twins import split_by_address, split_by_section
+from clustering.algorithms.automatic.group_reasons import describe_groups
+from clustering.algorithms.automatic.join_model import trained_model
+from clustering.algorithms.automatic.joining import Joined, join_groups
+from clustering.algorithms.automatic.layouts import describe_layouts, find_layouts, layout_name
 from clustering.algorithms.automatic.page_features import PageFeatures, observe
-from clustering.algorithms.automatic.profile_model import Grouped, assign, model_of
-from clustering.algorithms.automatic.profiles import grouped, join_profiles, numbered, shares_of
+from clustering.algorithms.automatic.pair_features import GroupPairs
+from clustering.algorithms.automatic.profile_model import assign, layout_of, model_of
+from clustering.algorithms.automatic.profiles import numbered
 from clustering.algorithms.grouping import (
     Clusterer,
     ClusteringInputs,
     Grouping,
-    SiteLink,
     TooManyPages,
     grouping_of,
 )
 from clustering.algorithms.url_patterns import address_patterns
 
-FINE = 0.45  # pages of several types that differ by more than a section are farther apart
-MOST_PAGES = 5_000  # distances between all pairs of 5,000 pages take 100 MB and a minute
+MAX_PAGES = 5_000  # distances between all pairs of 5,000 pages take 100 MB and a minute
+
+Pages = NDArray[np.intp]
+
+
+class FirstGroups(NamedTuple):
+    """A site's pages before the first join."""
+
+    table: FeatureTable
+    patterns: Sequence[str]
+    structure: Pages  # the group of each page by structure alone
+    first: Pages  # the first group of each page
+    pairs: GroupPairs
 
 
 def cluster_pages(
-    urls: Sequence[str], observations: Sequence[PageFeatures], evidence: ClusteringInputs
+    urls: Sequence[str], observations: Sequence[PageFeatures], inputs: ClusteringInputs
 ) -> Grouping:
     """Group pages by type.
 
     Raises TooManyPages.
     """
-    if len(urls) > MOST_PAGES:
+    if len(urls) > MAX_PAGES:
         raise TooManyPages(
-            f"{len(urls):,} pages; auto clusters at most {MOST_PAGES:,} and assigns the others"
+            f"{len(urls):,} pages; auto clusters at most {MAX_PAGES:,} and assigns the others"
         )
     if not urls:
         return Grouping([], why="There are no pages.")
@@ -75,106 +82,98 @@ def cluster_pages(
         range(len(urls)), key=lambda page: (urls[page], observations[page].features.tobytes())
     )
     pages = [observations[page] for page in order]
-    table = tabulate(pages)
-    fine = join_fine(table)
-    patterns = address_patterns([urls[page] for page in order])
-    addresses = numbered(patterns)
-    cell = by_both(fine, addresses)
-    where = find_places(table, addresses, cell, [urls[page] for page in order], evidence.links)
-    look = join_cells(table, where, cell)
-    family = numbered(join_looks(table, where, look))
-    group = split_twins(table, patterns, look, family)
+    ordered_urls = [urls[page] for page in order]
+    model = trained_model()
+    start = find_first_groups(ordered_urls, pages)
+    answers = groups_of_answers(inputs.answers, ordered_urls, start.first)
+    joined = join_groups(start.pairs, model, answers)
+    group = numbered(joined.group[start.first])
     names = [f"g{number:04}" for number in range(int(group.max()) + 1)]
-    whys = dict(zip(names, describe_groups(table, group, pages), strict=True))
-    name_by_page = {page: names[number] for page, number in zip(order, group.tolist(), strict=True)}
+    whys = dict(zip(names, describe_groups(start.table, group, pages), strict=True))
+    parts = _find_layouts(start, group)
+    look, layout_by_look = _looks(start.structure, group, parts)
     return grouping_of(
-        [name_by_page[page] for page in range(len(urls))],
-        why=explain(table, where, look, family, group),
+        _by_page(order, [names[number] for number in group.tolist()]),
+        why=_explain(start, joined, group),
         whys=whys,
-        model=model_of(table, Grouped(by_both(look, group), group, family, patterns), names),
+        layouts={
+            names[number]: describe_layouts(start.table, layouts, order, pages)
+            for number, layouts in enumerate(parts)
+        },
+        model=model_of(start.table, look, group, start.patterns, names, layout_by_look),
+        doubts=describe_doubts(joined.decisions, model, start.first, order),
     )
 
 
-def by_both(first: NDArray[np.intp], second: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return a number for each page, the same where both of two numbers are."""
-    return numbered(first * (int(second.max()) + 1) + second)
-
-
-def join_fine(table: FeatureTable) -> NDArray[np.intp]:
-    """Join the closest profiles up to FINE; return the group of each page."""
-    dense = table.weighed.incidence.toarray()
-    distinct, page_to_distinct, sizes = np.unique(
-        dense, axis=0, return_inverse=True, return_counts=True
-    )
-    w = table.weighed.weights.astype(np.float32)
-    joins = join_profiles(np.ascontiguousarray(distinct.T), w, sizes, FINE)
-    return grouped(len(sizes), joins)[page_to_distinct.ravel()]
-
-
-def find_places(
-    table: FeatureTable,
-    addresses: NDArray[np.intp],
-    cell: NDArray[np.intp],
+def find_first_groups(
     urls: Sequence[str],
-    links: Sequence[SiteLink],
-) -> Where:
-    """Add to addresses that tell nothing the place that each page is linked from."""
-    is_mixed = mixed_addresses(table, addresses, cell)[addresses]
-    if not links or not is_mixed.any():
-        return Where(addresses, addresses)
-    inbound = inbound_places(urls, links, dict(zip(urls, cell.tolist(), strict=True)))
-    places = by_both(addresses, np.where(is_mixed, numbered(inbound) + 1, 0))
-    is_untold = is_mixed & (np.array(inbound) == "")
-    return Where(addresses, places, frozenset(places[is_untold].tolist()))
+    pages: Sequence[PageFeatures],
+    close: float = CLOSE,
+    silenced: Collection[int] = (),
+) -> FirstGroups:
+    """Return small groups that surely are of one template, ready to be joined.
+
+    Training varies how close pages are, and silences families of evidence by their index.
+    """
+    table = tabulate(pages)
+    patterns = address_patterns(urls)
+    structure = find_structure(table, close)
+    first = part_by_addresses(structure, urls, patterns)
+    evidence = collect_evidence(table, pages, urls, patterns).silencing(silenced)
+    return FirstGroups(table, patterns, structure, first, GroupPairs(evidence, first, structure))
 
 
-def join_cells(table: FeatureTable, where: Where, cell: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Join the closest cells until none are closer than their bound."""
-    P, w = shares_of(table.weighed.incidence, cell), table.weighed.weights.astype(np.float32)
-    joins = join_profiles(P, w, np.bincount(cell), 1.0, KinshipBounds(table, where, cell))
-    return grouped(P.shape[1], joins)[cell]
+def _find_layouts(start: FirstGroups, group: Pages) -> list[list[Pages]]:
+    """Return the layouts of each group."""
+    return [
+        find_layouts(start.table, start.patterns, start.structure, np.flatnonzero(group == number))
+        for number in range(int(group.max()) + 1)
+    ]
 
 
-def split_twins(
-    table: FeatureTable, patterns: Sequence[str], look: NDArray[np.intp], group: NDArray[np.intp]
-) -> NDArray[np.intp]:
-    """Split the groups that hold near-twins; groups are numbered by their first pages."""
-    split = group.copy()
-    for number in range(int(group.max()) + 1):
-        for part in split_by_address(table, patterns, np.flatnonzero(group == number)):
-            for kind in split_by_section(table, look, part):
-                for twin in split_by_fields(table, kind):
-                    split[twin] = twin.min()
-    return numbered(split)
+def _looks(
+    structure: Pages, group: Pages, parts: Sequence[Sequence[Pages]]
+) -> tuple[Pages, dict[int, str]]:
+    """Return the look of each page, which is of one layout and one structure, and the layout of each look.
 
-
-def explain(
-    table: FeatureTable,
-    where: Where,
-    look: NDArray[np.intp],
-    family: NDArray[np.intp],
-    group: NDArray[np.intp],
-) -> str:
-    """Return on what evidence it was decided."""
-    n_addresses = int(where.addresses.max()) + 1
-    is_telling = ~mixed_addresses(table, where.addresses, look)[where.addresses]
-    parts = [f"Decided on {len(table.weighed.hashes):,} paths, fields and labels of the pages"]
-    if is_telling.all() and n_addresses > 1:
-        parts.append(f"on {n_addresses:,} kinds of address")
-    elif is_telling.any() and n_addresses > 1:
-        parts.append(
-            f"on the addresses of {is_telling.mean():.0%} of the pages, the others tell nothing"
+    A look of a group with one layout has none.
+    """
+    layout = np.zeros(len(group), np.intp)
+    for layouts in parts:
+        for number, members in enumerate(layouts):
+            layout[members] = number
+    look = numbered(np.array([f"{of}" for of in zip(group, layout, structure, strict=True)]))
+    layout_by_look = {
+        number: layout_name(kind)
+        for number, kind, its_group in zip(
+            look.tolist(), layout.tolist(), group.tolist(), strict=True
         )
-    if where.places is not where.addresses:
-        parts.append("on where pages are linked from")
-    n_looks, n_types, n_groups = (len(np.unique(numbers)) for numbers in (look, family, group))
-    if n_looks > n_types:
-        parts.append(f"on labels, by which {n_looks} looks are {n_types} types")
-    if n_groups > n_types:
-        n_twins = n_groups - n_types
-        apart = "1 near-twin is apart" if n_twins == 1 else f"{n_twins:,} near-twins are apart"
-        parts.append(f"on sections, fields and labels of their own, by which {apart}")
-    return "; ".join(parts) + "."
+        if len(parts[its_group]) > 1
+    }
+    return look, layout_by_look
 
 
-CLUSTERER = Clusterer("auto", "All evidence", observe, cluster_pages, assign, max_pages=MOST_PAGES)
+def _by_page(order: Sequence[int], names: Sequence[str]) -> list[str]:
+    name_by_page = dict(zip(order, names, strict=True))
+    return [name_by_page[page] for page in range(len(order))]
+
+
+def _explain(start: FirstGroups, joined: Joined, group: Pages) -> str:
+    """Return on what evidence it was decided."""
+    n_first, n_groups = len(joined.group), int(group.max()) + 1
+    n_patterns = len(set(start.patterns))
+    return (
+        f"{n_first:,} small groups were joined to {n_groups:,}, weighing structure, labels, titles and "
+        f"{n_patterns:,} kinds of address against each other."
+    )
+
+
+CLUSTERER = Clusterer(
+    "auto",
+    "All evidence",
+    observe,
+    cluster_pages,
+    assign,
+    layout_of=layout_of,
+    max_pages=MAX_PAGES,
+)

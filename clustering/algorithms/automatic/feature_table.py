@@ -90,6 +90,9 @@ class FeatureTable:
     """Pages by features."""
 
     weighed: FeatureSet  # informative paths, fields and pairs, for distances
+    informative: FeatureSet  # its three parts, each by itself
+    labelled: FeatureSet
+    captions: FeatureSet
     paths: FeatureSet  # all that are not rare, whatever they weigh
     pairs: FeatureSet
     texts: FeatureSet  # labels, wherever they stand
@@ -115,15 +118,19 @@ def tabulate(observations: Sequence[PageFeatures]) -> FeatureTable:
     labels = find_labels(texts)
     informative = paths.select(paths.weights > 0)
     pairs = weigh_pairs(texts, labels, least)
+    labelled = weigh_fields(texts, labels, informative, least)
     weighed = _united(
         [
             informative.scaled(MASS_OF_PATHS),
-            weigh_fields(texts, labels, informative, least).scaled(MASS_OF_FIELDS),
+            labelled.scaled(MASS_OF_FIELDS),
             pairs.scaled(MASS_OF_PAIRS),
         ]
     )
     return FeatureTable(
         weighed.strongest(weighed.weights * weighed.df),
+        informative.strongest(informative.weights * informative.df),
+        labelled.strongest(labelled.weights * labelled.df),
+        pairs.strongest(pairs.weights * pairs.df),
         paths.strongest(paths.df),
         pairs.strongest(pairs.df),
         labels_anywhere(texts, labels),
@@ -138,7 +145,7 @@ def weigh_paths(observations: Sequence[PageFeatures], least: float) -> FeatureSe
     features = _concatenated([page.features for page in observations])
     contents = _concatenated([page.contents for page in observations])
     owners = _concatenated([page.features[page.owners] for page in observations])
-    paths = _feature_set(len(observations), pages, features, owners, np.full(len(features), _NONE))
+    paths = feature_set(len(observations), pages, features, owners, np.full(len(features), _NONE))
     first_of_content = np.unique(features * _FIELD + contents, return_index=True)[1]
     places = np.searchsorted(paths.hashes, features[first_of_content])
     n_contents = np.bincount(places, minlength=len(paths.hashes))
@@ -158,7 +165,7 @@ def texts_of(observations: Sequence[PageFeatures]) -> Texts:
 
 def find_labels(texts: Texts) -> Hashes:
     """Return the texts that stand on many pages, sorted."""
-    candidates = _feature_set(texts.n_pages, texts.pages, texts.texts, texts.paths, texts.texts)
+    candidates = feature_set(texts.n_pages, texts.pages, texts.texts, texts.paths, texts.texts)
     least = max(FEWEST_WITH_LABEL, min(LABEL_SHARE * texts.n_pages, ENOUGH_WITH_LABEL))
     is_label = candidates.df >= least
     is_label &= candidates.hashes != _NONE
@@ -173,7 +180,7 @@ def weigh_fields(texts: Texts, labels: Hashes, paths: FeatureSet, least: float) 
     known = np.isin(texts.paths, paths.hashes) & (before != _NONE)
     its_paths, its_labels = texts.paths[known], before[known]
     keys = its_paths * _FIELD + its_labels
-    fields = _feature_set(texts.n_pages, texts.pages[known], keys, its_paths, its_labels)
+    fields = feature_set(texts.n_pages, texts.pages[known], keys, its_paths, its_labels)
     fields = fields.select(fields.df >= least)
     place = np.searchsorted(paths.hashes, fields.paths)
     n_fields = np.bincount(place, minlength=len(paths.hashes))
@@ -195,10 +202,8 @@ def weigh_pairs(texts: Texts, labels: Hashes, least: float) -> FeatureSet:
     """Weigh labels at their paths: the rarer the more, the fewer labels stand at the path the more."""
     known = np.isin(texts.texts, labels)
     pages, its_paths, its_labels = texts.pages[known], texts.paths[known], texts.texts[known]
-    pairs = _feature_set(
-        texts.n_pages, pages, its_paths * _PAIR + its_labels, its_paths, its_labels
-    )
-    paths = _feature_set(texts.n_pages, pages, its_paths, its_paths, its_labels)
+    pairs = feature_set(texts.n_pages, pages, its_paths * _PAIR + its_labels, its_paths, its_labels)
+    paths = feature_set(texts.n_pages, pages, its_paths, its_paths, its_labels)
     place = np.searchsorted(paths.hashes, pairs.paths)
     n_on_page = np.bincount(place, weights=pairs.df, minlength=len(paths.hashes)) / np.maximum(
         paths.df, 1
@@ -210,7 +215,7 @@ def weigh_pairs(texts: Texts, labels: Hashes, least: float) -> FeatureSet:
 def labels_anywhere(texts: Texts, labels: Hashes) -> FeatureSet:
     """Return the labels of the pages, the rarer the heavier."""
     known = np.isin(texts.texts, labels)
-    features = _feature_set(
+    features = feature_set(
         texts.n_pages,
         texts.pages[known],
         texts.texts[known],
@@ -234,7 +239,7 @@ def find_fields(texts: Texts, labels: Hashes) -> FeatureSet:
     )
     # No two long texts are the same.
     values = np.where(values == _NONE, pages.astype(np.uint64), values)
-    fields = _feature_set(texts.n_pages, pages, its_labels, its_labels, its_labels)
+    fields = feature_set(texts.n_pages, pages, its_labels, its_labels, its_labels)
     first_of_value = np.unique(its_labels * _FIELD + values, return_index=True)[1]
     places = np.searchsorted(fields.hashes, its_labels[first_of_value])
     n_values = np.bincount(places, minlength=len(fields.hashes))
@@ -263,7 +268,7 @@ def _concatenated(arrays: Sequence[Hashes]) -> Hashes:
     return np.concatenate([np.zeros(0, np.uint64), *arrays])
 
 
-def _feature_set(
+def feature_set(
     n_pages: int, pages: NDArray[np.intp], keys: Hashes, paths: Hashes, labels: Hashes
 ) -> FeatureSet:
     """Return the distinct keys, sorted, as columns that weigh 1; a page has a key once."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +68,14 @@ def _sentence(
             ]
             return f"{verb} {', '.join(shown)}."
     return "Nothing in particular sets it apart from the nearest group."
+
+
+def name_features(
+    features: FeatureSet, columns: Sequence[int], pages: Iterable[PageFeatures]
+) -> list[str]:
+    """Return how features are shown, no two alike; those that no page names are left out."""
+    some_pages = islice(pages, MOST_READ)
+    return [name for _, name in _named(features, columns[:MOST_TRIED], some_pages)]
 
 
 def _named(

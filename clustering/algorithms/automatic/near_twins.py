@@ -21,9 +21,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clustering.algorithms.automatic.exclusive_fields import split_by_fields
 from clustering.algorithms.automatic.feature_table import FeatureSet, FeatureTable
-from clustering.algorithms.automatic.kinship import Contrasts
 from clustering.algorithms.automatic.page_features import Hashes
+from clustering.algorithms.automatic.pair_features import CORE_SHARE, STRANGE_SHARE
 from clustering.algorithms.automatic.profiles import numbered
 from clustering.algorithms.url_patterns import beginnings
 
@@ -48,6 +49,17 @@ class FieldBundle(NamedTuple):
     elements: set[int]
     labels: set[int]  # at places of their own
     facts: set[int]  # labels at places that nearly all pages of the group have
+
+
+def split_twins(
+    table: FeatureTable, patterns: Sequence[str], looks: Pages, members: Pages
+) -> list[Pages]:
+    """Split pages into near-twins: by an address, a section, or fields that exclude each other."""
+    twins = []
+    for part in split_by_address(table, patterns, members):
+        for kind in split_by_section(table, looks, part):
+            twins += split_by_fields(table, kind)
+    return twins
 
 
 def split_by_address(table: FeatureTable, patterns: Sequence[str], members: Pages) -> list[Pages]:
@@ -87,10 +99,20 @@ def _n_contrasts(table: FeatureTable, first: Pages, second: Pages) -> int:
 
 def contrasting(features: FeatureSet, first: Pages, second: Pages) -> Hashes:
     """Return the features that nearly all of some pages and nearly none of others have."""
-    pages = np.concatenate([first, second])
-    contrasts = Contrasts(features.incidence[pages], np.repeat([0, 1], [len(first), len(second)]))
-    is_all, is_none = contrasts.is_all, contrasts.is_none
-    return features.hashes[(is_all[:, 0] & is_none[:, 1]) | (is_all[:, 1] & is_none[:, 0])]
+    is_own = own_features(features, first, second) | own_features(features, second, first)
+    return features.hashes[is_own]
+
+
+def own_features(features: FeatureSet, own: Pages, others: Pages) -> NDArray[np.bool_]:
+    """Return which features nearly all of some pages and nearly none of the others have.
+
+    What one or two pages have is never enough to be nearly all.
+    """
+    n_own = np.asarray(features.incidence[own].sum(axis=0)).ravel()
+    n_others = np.asarray(features.incidence[others].sum(axis=0)).ravel()
+    is_all = (n_own + 0.5) / (len(own) + 1) >= CORE_SHARE
+    is_own: NDArray[np.bool_] = is_all & (n_others <= STRANGE_SHARE * len(others))
+    return is_own
 
 
 def split_by_section(table: FeatureTable, looks: Pages, members: Pages) -> list[Pages]:
@@ -129,15 +151,11 @@ def _with_labels_of(
     """
     if not len(contrast_pages) or not len(candidates):
         return candidates[:0]
-    incidence = table.texts.incidence
-    contrasts = Contrasts(
-        incidence[np.concatenate([twin, contrast_pages])],
-        np.repeat([0, 1], [len(twin), len(contrast_pages)]),
-    )
-    own = np.flatnonzero(contrasts.is_all[:, 0] & contrasts.is_none[:, 1])
+    own = np.flatnonzero(own_features(table.texts, twin, contrast_pages))
     if len(own) < FEWEST_FACTS:
         return candidates[:0]
-    return candidates[np.asarray(incidence[candidates][:, own].mean(axis=1)).ravel() > 1 / 2]
+    shares = table.texts.incidence[candidates][:, own].mean(axis=1)
+    return candidates[np.asarray(shares).ravel() > 1 / 2]
 
 
 def find_bundles(table: FeatureTable, members: Pages) -> dict[frozenset[int], FieldBundle]:

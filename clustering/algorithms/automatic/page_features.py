@@ -11,7 +11,9 @@ Cost:       One walk with a stack, linear in the tree.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -31,7 +33,27 @@ MAX_LABEL = 60  # characters; what is longer names nothing
 MAX_HEADING = 120
 MAX_TOKENS = 30  # of one element's class
 
+# What is counted on a page, and by which tags.
+COUNTED = {
+    "links": ("a",),
+    "images": ("img", "svg", "picture"),
+    "inputs": ("input", "select", "textarea", "button"),
+    "rows": ("tr", "li"),
+    "paragraphs": ("p", "br"),
+    "names of fields": ("dt", "dd", "th"),
+    "headings": ("h1", "h2", "h3", "h4", "h5", "h6"),
+    "elements": (),
+    "text": (),
+    "link text": (),
+}
+
 _HEADINGS = frozenset({"title", "h1"})
+_FRAME = frozenset({"html", "body", "main", "article"})
+_DECLARING_PROPERTIES = frozenset({"og:type", "generator"})
+_JSON_TYPE = re.compile(r'"@type"\s*:\s*"(\w{1,40})"')
+_MAX_JSON_CHARS = 300_000
+_MAX_DECLARED = 50
+_NUMBER = re.compile(r"\d+")
 _NO_PARENT = -1
 _64_BITS = (1 << 64) - 1
 
@@ -49,6 +71,9 @@ class PageFeatures:
     labels: str  # the short texts themselves, one a line
     title: str  # the text of the page's title element
     heading: str  # the text of its first h1
+    frame: str  # class and id tokens of the elements that hold the page together, one a line
+    declared: str  # types and generator that the page declares, one a line
+    counts: NDArray[np.float32]  # how much there is of each of COUNTED
 
 
 def observe(page: RawPage) -> PageFeatures:
@@ -103,6 +128,10 @@ class _Walk:
         self.texts: list[int] = []
         self.label_by_hash: dict[int, str] = {}
         self.title = self.heading = ""
+        self.frame: dict[str, None] = {}
+        self.declared: dict[str, None] = {}
+        self.n_by_tag: Counter[str] = Counter()
+        self.n_text_chars = self.n_link_chars = 0
 
     def run(self, tree: _Element) -> None:
         """Visit elements and texts in document order; what follows an element comes when it is left."""
@@ -116,6 +145,7 @@ class _Walk:
             tag = node.tag
             indices: tuple[int, ...] = ()
             if around and type(tag) is str:  # no comment, and not within a script
+                self.n_by_tag[tag] += 1
                 get = node.get
                 key = (around[0], tag, get("class"), get("id"), get("itemprop"))
                 indices = known.get(key)  # type: ignore[assignment]  # None is replaced at once
@@ -125,8 +155,12 @@ class _Walk:
                     indices = ()
                 elif indices and node.text and (text := node.text.strip()):
                     self.add_text(text, indices)
+                    if tag == "a":
+                        self.n_link_chars += len(text)
                 if tag in _HEADINGS:
                     self.note_heading(tag, node)
+                elif tag == "script" and get("type") == "application/ld+json":
+                    self.note_types(_JSON_TYPE.findall((node.text or "")[:_MAX_JSON_CHARS]))
             above.append((node, indices))
         while len(above) > 1:
             self.leave(above)
@@ -154,10 +188,16 @@ class _Walk:
             return ()
         if tag == "meta":
             prop = element.get("name") or element.get("property")
+            if prop in _DECLARING_PROPERTIES:
+                self.note_types([f"{prop} {_one_line(element.get('content') or '')}"])
+        elif element.get("itemtype"):
+            self.note_types([_one_line(element.get("itemtype") or "")])
         path = self.index_of(parent, "/" + tag)
         tokens = [f".{token}" for token in dict.fromkeys((class_ or "").split()[:MAX_TOKENS])]
         tokens += [f"#{_one_line(id_)}"] if id_ else []
         tokens += [f"@{_one_line(prop)}"] if prop else []
+        if tag in _FRAME:
+            self.frame.update((tag + _NUMBER.sub("#", token), None) for token in tokens)
         return (path, *[self.index_of(path, token) for token in tokens])
 
     def index_of(self, parent: int, step: str) -> int:
@@ -173,6 +213,7 @@ class _Walk:
         return index
 
     def add_text(self, text: str, indices: tuple[int, ...]) -> None:
+        self.n_text_chars += len(text)
         label = label_of(text)
         hashed = hash_text(label or text)
         for index in indices:
@@ -182,6 +223,11 @@ class _Walk:
             self.texts.append(hashed if label else 0)
             if label:
                 self.label_by_hash[hashed] = label
+
+    def note_types(self, types: Iterable[str]) -> None:
+        for declared in types:
+            if len(self.declared) < _MAX_DECLARED:
+                self.declared[declared] = None
 
     def note_heading(self, tag: str, element: _Element) -> None:
         if tag == "title":
@@ -201,4 +247,17 @@ class _Walk:
             "\n".join(self.label_by_hash.values()),
             self.title,
             self.heading,
+            "\n".join(self.frame),
+            "\n".join(self.declared),
+            self.count(),
         )
+
+    def count(self) -> NDArray[np.float32]:
+        """Return how much there is of each of COUNTED."""
+        n = {name: sum(self.n_by_tag[tag] for tag in tags) for name, tags in COUNTED.items()}
+        n |= {
+            "elements": self.n_by_tag.total(),
+            "text": self.n_text_chars,
+            "link text": self.n_link_chars,
+        }
+        return np.array(list(n.values()), np.float32)

@@ -12,7 +12,7 @@ Cost:       Quadratic in the groups; each join compares the new profile with all
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,16 +29,6 @@ class Join(NamedTuple):
     first: int
     second: int
     height: float
-
-
-class Bounds(Protocol):
-    """How far apart two groups may be and still be one."""
-
-    def of(self, a: int) -> Matrix:
-        """Return the bound of one group with each."""
-
-    def join(self, a: int, b: int) -> None:
-        """Record that `b` is now part of `a`."""
 
 
 def numbered(values: Sequence[object] | NDArray[np.intp]) -> NDArray[np.intp]:
@@ -86,18 +76,14 @@ def all_distances(P: Matrix, w: Matrix) -> Matrix:
     return np.where(in_all > 0, 1 - shared / np.where(in_all > 0, in_all, 1), 0).astype(np.float32)
 
 
-def join_profiles(
-    P: Matrix, w: Matrix, sizes: NDArray[np.intp], stop: float, bounds: Bounds | None = None
-) -> list[Join]:
-    """Join the closest pair of columns of P until none is closer than `stop`; ties go to the lowest columns.
+def join_profiles(P: Matrix, w: Matrix, sizes: NDArray[np.intp], stop: float) -> list[Join]:
+    """Join the closest pair of columns of P until none is closer than `stop`.
 
-    With bounds, distances are told in shares of the bound that each pair has.
+    Ties go to the lowest columns.
     """
     P, n_pages = P.copy(), sizes.astype(np.float32)
     masses = w @ P
     D = all_distances(P, w)
-    if bounds is not None:
-        D /= np.stack([bounds.of(a) for a in range(len(D))])
     np.fill_diagonal(D, FAR)
     nearest = D.argmin(axis=1)
     heights = D[np.arange(len(D)), nearest]
@@ -113,9 +99,6 @@ def join_profiles(
         n_pages[a] += n_pages[b]
         masses[a] = w @ P[:, a]
         row = distances_to(P[:, a], P, w, masses)
-        if bounds is not None:
-            bounds.join(a, b)
-            row /= bounds.of(a)
         row[D[a] == FAR] = FAR
         row[b] = FAR
         D[b, :] = D[:, b] = FAR

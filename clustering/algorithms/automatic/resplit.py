@@ -6,7 +6,7 @@ Notation:   The bound is the profile distance up to which two groups are one. A 
 Readings:   The steps of `split_pages`, in their order; the first that makes parts decides: 1. Join
             the closest profiles up to LOOSEST and take the bound back by STEP, down to APART, until
             two parts have FEWEST_APART pages and a share of SMALL: what differs by more are types.
-            2. Look for near-twins, as `auto` does. 3. Take the bound further back, down to
+            2. Look for near-twins. 3. Take the bound further back, down to
             STRICTEST, until two parts have FEWEST pages and a share of LARGE, then of SMALL. Pages
             in no part that is large enough go to the part whose profile is the nearest. Pages that
             are alike within STRICTEST stay together: they cannot be told apart by their looks.
@@ -20,10 +20,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from clustering.algorithms.automatic.auto import MOST_PAGES, split_twins
 from clustering.algorithms.automatic.feature_table import FeatureTable, tabulate
+from clustering.algorithms.automatic.near_twins import split_twins
 from clustering.algorithms.automatic.page_features import PageFeatures
-from clustering.algorithms.automatic.profile_model import Grouped, assign, model_of
+from clustering.algorithms.automatic.profile_model import assign, model_of
 from clustering.algorithms.automatic.profiles import (
     Join,
     distances_to,
@@ -39,6 +39,7 @@ Pages = NDArray[np.intp]
 
 __all__ = ["assign", "split_pages"]
 
+MAX_PAGES = 5_000  # distances between all pairs of 5,000 pages take 100 MB and a minute
 LOOSEST, STRICTEST, STEP = 0.9, 0.1, 0.9
 APART = 0.6
 FEWEST, FEWEST_APART = 2, 5  # pages of a part
@@ -50,8 +51,8 @@ def split_pages(urls: Sequence[str], observations: Sequence[PageFeatures]) -> Gr
 
     Raises TooManyPages.
     """
-    if len(urls) > MOST_PAGES:
-        raise TooManyPages(f"{len(urls):,} pages; at most {MOST_PAGES:,} are grouped again")
+    if len(urls) > MAX_PAGES:
+        raise TooManyPages(f"{len(urls):,} pages; at most {MAX_PAGES:,} are grouped again")
     # So that no result depends on the pages' order; equal addresses by what stands there.
     order = sorted(
         range(len(urls)), key=lambda page: (urls[page], observations[page].features.tobytes())
@@ -65,11 +66,10 @@ def split_pages(urls: Sequence[str], observations: Sequence[PageFeatures]) -> Gr
         return _whole(len(order), f"Its pages differ by less than {STRICTEST:.0%}.")
     names = _names(group)
     name_by_page = {page: names[number] for page, number in zip(order, group.tolist(), strict=True)}
-    one_family = np.zeros(len(order), np.intp)
     return grouping_of(
         [name_by_page[page] for page in range(len(urls))],
         why=why,
-        model=model_of(table, Grouped(group, group, one_family, patterns), names),
+        model=model_of(table, group, group, patterns, names),
     )
 
 
@@ -79,8 +79,10 @@ def find_parts(table: FeatureTable, patterns: Sequence[str]) -> tuple[Pages, str
     group, bound = joins.split(SMALL, APART, FEWEST_APART)
     if not group.any():
         whole = np.zeros(len(patterns), np.intp)
-        group = split_twins(table, patterns, whole, whole)
-        if group.any():
+        twins = split_twins(table, patterns, whole, np.arange(len(patterns)))
+        if len(twins) > 1:
+            for number, twin in enumerate(twins):
+                group[twin] = number
             return group, "Split by an address, a section or labels that only some pages have."
         group, bound = joins.split(LARGE, STRICTEST)
     if not group.any():

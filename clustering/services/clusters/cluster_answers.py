@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from clustering.algorithms.doubts import answers_that_hold
-from clustering.algorithms.grouping import Answer
+from clustering.algorithms.grouping import PageAnswer
 from clustering.models import ClusterAnswer
 from vertex.core.models import Site
 
@@ -19,25 +19,25 @@ def holding_answers(site: Site) -> list[ClusterAnswer]:
     """
     answers = list(ClusterAnswer.objects.not_undone().filter(site=site).select_related("given_by"))
     indices = answers_that_hold(
-        [Answer(answer.left, answer.right, answer.is_same) for answer in answers]
+        [PageAnswer(answer.left, answer.right, answer.is_same) for answer in answers]
     )
     return [answers[index] for index in indices]
 
 
 def answers_about(
     answers: Iterable[ClusterAnswer], target_of: Callable[[str], str | None]
-) -> list[Answer]:
+) -> list[PageAnswer]:
     """Return answers about the pages that are still there, as an algorithm takes them.
 
     `target_of` returns the clustered page that a URL leads to. An answer is left out where nothing is left of
     a side.
     """
-    present: list[Answer] = []
+    present: list[PageAnswer] = []
     for answer in answers:
         left = _present_urls(answer.left, target_of)
         right = [url for url in _present_urls(answer.right, target_of) if url not in set(left)]
         if left and right:
-            present.append(Answer(left, right, answer.is_same))
+            present.append(PageAnswer(left, right, answer.is_same))
     return present
 
 

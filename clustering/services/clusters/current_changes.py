@@ -87,8 +87,8 @@ def _places(clustering: Clustering, pages: Iterable[int]) -> dict[int, _Place]:
     """Return where each page stands that a clustering has."""
     place_by_page: dict[int, _Place] = {}
     for memberships in _memberships(clustering, pages):
-        for page, found, cluster in memberships.values_list("page", "found", "cluster"):
-            place_by_page[page] = _Place(found, cluster)
+        for page, origin, cluster in memberships.values_list("page", "found", "cluster"):
+            place_by_page[page] = _Place(origin, cluster)
     return place_by_page
 
 
@@ -133,7 +133,7 @@ class _Following:
         """Follow all pages that are not followed one by one together."""
         rows = PageMembership.objects.filter(clustering=self.clustering).order_by()
         counts = rows.values_list("found", "cluster").annotate(n=Count("page"))
-        self.n_others = Counter({_Place(found, cluster): n for found, cluster, n in counts})
+        self.n_others = Counter({_Place(origin, cluster): n for origin, cluster, n in counts})
         self.n_others.subtract(self.stored_by_page.values())
         self.n_others = +self.n_others
         self.cluster_by_found = {place.found: place.found for place in self.n_others}
@@ -146,9 +146,9 @@ class _Following:
                     if page in self.cluster_by_page:
                         self.cluster_by_page[page] = change.cluster_id
             case ClusterChange.Kind.MERGE:
-                for found, its in self.cluster_by_found.items():
+                for origin, its in self.cluster_by_found.items():
                     if its == change.cluster_id:
-                        self.cluster_by_found[found] = change.into_id
+                        self.cluster_by_found[origin] = change.into_id
                 for page in self.pages_in(change.cluster_id):
                     self.cluster_by_page[page] = change.into_id
             case ClusterChange.Kind.SPLIT:
@@ -163,17 +163,17 @@ class _Following:
 
     def follow_one_by_one(self, cluster: int) -> None:
         """Follow the pages of a cluster one by one that were followed together."""
-        founds = {found for found, its in self.cluster_by_found.items() if its == cluster}
-        rows = PageMembership.objects.filter(clustering=self.clustering, found__in=founds)
+        origins = {origin for origin, its in self.cluster_by_found.items() if its == cluster}
+        rows = PageMembership.objects.filter(clustering=self.clustering, found__in=origins)
         places = rows.values_list("page", "found", "cluster")
-        for page, found, stored in places.iterator(chunk_size=5_000):
+        for page, origin, stored in places.iterator(chunk_size=5_000):
             if page not in self.stored_by_page:
-                self.stored_by_page[page] = _Place(found, stored)
+                self.stored_by_page[page] = _Place(origin, stored)
                 self.cluster_by_page[page] = cluster
-        for followed in founds:
+        for followed in origins:
             del self.cluster_by_found[followed]
         for place in list(self.n_others):
-            if place.found in founds:
+            if place.found in origins:
                 del self.n_others[place]
 
     def write(self) -> set[int | None]:

@@ -15,7 +15,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from clustering.algorithms.clusterers import CLUSTERERS, sentence_of
-from clustering.algorithms.parameters import write_value
+from clustering.algorithms.parameters import written
 from clustering.forms.clusters import ClusterSiteForm
 from clustering.models import Clustering, Link, SearchClick
 from clustering.services.clusters import clusterings as services
@@ -275,9 +275,8 @@ def _chosen_parameters(clustering: Clustering) -> list[ChosenParameter]:
     return [
         ChosenParameter(
             parameter.title,
-            write_value(clustering.parameters.get(parameter.name, parameter.default))
-            or "by the site",
-            write_value(parameter.default) or "by the site",
+            written(clustering.parameters.get(parameter.name, parameter.default)) or "by the site",
+            written(parameter.default) or "by the site",
             parameter.sentence,
         )
         for parameter in (clusterer.parameters if clusterer else ())

@@ -94,7 +94,7 @@ def _test_page(
     ]
     known = known_texts(cluster.pages, constant)[url]
     why = soft_errors.triage(
-        soft_errors.PageAnswer(fresh.status, fresh.body, tree, problem),
+        soft_errors.Answer(fresh.status, fresh.body, tree, problem),
         known,
         old_length=len(read_text(page.old)),
         old_was_ended=soft_errors.was_ended(page.old.body),

@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clustering.algorithms.doubts import answers_that_hold, name_doubt, split_reasons
-from clustering.algorithms.grouping import Answer
+from clustering.algorithms.grouping import PageAnswer
 
 
-def same(left: str, right: str) -> Answer:
-    return Answer(list(left), list(right), is_same=True)
+def same(left: str, right: str) -> PageAnswer:
+    return PageAnswer(list(left), list(right), is_same=True)
 
 
-def different(left: str, right: str) -> Answer:
-    return Answer(list(left), list(right), is_same=False)
+def different(left: str, right: str) -> PageAnswer:
+    return PageAnswer(list(left), list(right), is_same=False)
 
 
 class TestNames:
@@ -56,7 +56,7 @@ def test_reasons_are_told_apart_by_their_first_word() -> None:
     ],
 )
 def test_where_answers_contradict_the_newer_one_holds(
-    answers: list[Answer], holding: list[int]
+    answers: list[PageAnswer], holding: list[int]
 ) -> None:
     assert holding == answers_that_hold(answers)
 
@@ -66,13 +66,13 @@ ANSWERS = st.lists(
         st.lists(st.sampled_from("abcdef"), min_size=1, max_size=2, unique=True),
         st.lists(st.sampled_from("ghijkl"), min_size=1, max_size=2, unique=True),
         st.booleans(),
-    ).map(lambda parts: Answer(*parts)),
+    ).map(lambda parts: PageAnswer(*parts)),
     max_size=8,
 )
 
 
 @given(ANSWERS)
-def test_answers_that_hold_can_all_be_true(answers: list[Answer]) -> None:
+def test_answers_that_hold_can_all_be_true(answers: list[PageAnswer]) -> None:
     holding = [answers[index] for index in answers_that_hold(answers)]
     group_of = {letter: {letter} for letter in "abcdefghijkl"}
     for answer in holding:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from clustering.dom.page import parse_page
-from monitoring.algorithms.soft_errors import PageAnswer, share_shown, shared_answers, triage
+from monitoring.algorithms.soft_errors import Answer, share_shown, shared_answers, triage
 
 TEXT = "A rope for steep walls, made to last. " * 60
 KNOWN = ["Grimpeur 60", "AS-10200"]
 
 
-def answer(html: str, status: int = 200) -> PageAnswer:
+def answer(html: str, status: int = 200) -> Answer:
     page = parse_page(html.encode(), "text/html; charset=utf-8")
-    return PageAnswer(status, html.encode(), page.tree, page.problem)
+    return Answer(status, html.encode(), page.tree, page.problem)
 
 
 def page(title: str, text: str = "", more: str = "") -> str:

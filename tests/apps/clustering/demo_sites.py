@@ -66,9 +66,11 @@ def articles(numbers: Iterable[int]) -> list[tuple[str, bytes, str]]:
 
 
 def truth_of(site: Site, edition: str = "1") -> dict[str, str]:
-    """Return the type of each page of a demo site."""
+    """Return the type of each page of a demo site; near-twins are of one."""
     demo = sites.load(site.name, edition)
-    return {site.root_url + path.lstrip("/"): page.type for path, page in demo.pages.items()}
+    return {
+        site.root_url + path.lstrip("/"): page.cluster_type for path, page in demo.pages.items()
+    }
 
 
 def cluster(site: Site, **options: Any) -> Clustering:

@@ -20,6 +20,9 @@ FETCHED_AT = {
 }
 
 
+_TYPE_OF_TWIN = {"set": "product", "stay": "listing", "opinion": "article", "poll": "thread"}
+
+
 @dataclass(frozen=True)
 class Record:
     """One record of a list: its sibling elements, its values and where they stand."""
@@ -41,6 +44,11 @@ class DemoPage:
     values: Values = field(default_factory=dict)
     places: dict[str, list[str]] = field(default_factory=dict)
     records: list[Record] = field(default_factory=list)
+
+    @property
+    def cluster_type(self) -> str:
+        """Return the type to which one rule belongs: near-twins share theirs."""
+        return _TYPE_OF_TWIN.get(self.type, self.type)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from clustering.algorithms.automatic.profile_model import assign
 from clustering.algorithms.grouping import (
     ClusteringInputs,
     Grouping,
+    PageAnswer,
     RawPage,
     SiteLink,
     TooManyPages,
@@ -86,6 +87,9 @@ def links_among(raw: list[RawPage]) -> list[SiteLink]:
     ]
 
 
+TWINS = {"print": "work"}  # of the museum: one rule serves both
+
+
 class TestClaims:
     def test_a_small_site_with_heavy_navigation(self) -> None:
         site = pages("detail", DETAIL, 40, "http://a.b/p/{w}", framed=True)
@@ -94,16 +98,6 @@ class TestClaims:
 
         assert [{"detail": 40}, {"list": 14}, {"help": 5}] == types_by_group(site)
 
-    @pytest.mark.parametrize("url", ["http://a.b/p/{w}", "http://a.b/show.php?id={n}"])
-    def test_one_type_in_two_looks(self, url: str) -> None:
-        site = pages("detail", DETAIL, 30, url) + pages("list", LIST, 12, url.replace("/p/", "/c/"))
-        site += [
-            (other_url, html, "detail")
-            for other_url, html, _ in pages("other", OTHER_LOOK, 15, url)
-        ]
-
-        assert [{"detail": 45}, {"list": 12}] == types_by_group(site)
-
     def test_soft_404s_among_details(self) -> None:
         site = pages("detail", DETAIL, 50, "http://a.b/p/{w}") + pages(
             "gone", GONE, 4, "http://a.b/p/{w}"
@@ -111,20 +105,34 @@ class TestClaims:
 
         assert [{"detail": 50}, {"gone": 4}] == types_by_group(site)
 
-    def test_near_twins_that_differ_in_a_section(self) -> None:
+    def test_near_twins_are_layouts_of_one_group(self) -> None:
         site = pages("thread", DETAIL, 70, "http://a.b/t/{w}") + pages(
             "poll", POLL, 12, "http://a.b/t/{w}"
         )
+        site += pages("list", LIST, 14, "http://a.b/c/{w}")
 
-        assert [{"thread": 70}, {"poll": 12}] == types_by_group(site)
+        largest = clustered(site).groups[0]
+
+        assert 82 == len(largest.members)
+        assert [{"thread": 70}, {"poll": 12}] == [
+            dict(Counter(site[page][2] for page in layout.members)) for layout in largest.layouts
+        ]
+        assert any("Poll" in text for text in largest.layouts[1].has)
+
+    def test_a_group_of_one_layout_shows_none(self) -> None:
+        site = pages("detail", DETAIL, 40, "http://a.b/p/{w}")
+
+        assert [()] == [tuple(group.layouts) for group in clustered(site).groups]
 
     def test_an_optional_section_makes_no_type(self) -> None:
-        site = pages("thread", DETAIL, 50, "http://a.b/t/{w}")
+        site = pages("thread", DETAIL, 50, "http://a.b/t/{w}", framed=True)
         site += [
-            (url, html, "thread") for url, html, _ in pages("with", POLL, 35, "http://a.b/t/{w}")
+            (url, html, "thread")
+            for url, html, _ in pages("with", POLL, 35, "http://a.b/t/{w}", framed=True)
         ]
+        site += pages("list", LIST, 14, "http://a.b/c/{w}", framed=True)
 
-        assert [{"thread": 85}] == types_by_group(site)
+        assert [{"thread": 85}, {"list": 14}] == types_by_group(site)
 
     def test_categories_in_addresses_make_no_types(self) -> None:
         site = [
@@ -145,15 +153,6 @@ class TestClaims:
 
         assert [{"detail": 40}, {"article": 25}, {"list": 20}] == types_by_group(site)
 
-    def test_links_are_heeded_where_addresses_tell_nothing(self) -> None:
-        site = pages("detail", DETAIL, 9, "http://a.b/index.php?id={n}")
-        site += pages("list", LIST, 9, "http://a.b/index.php?id={n}")
-        site += pages("article", ARTICLE, 9, "http://a.b/index.php?id={n}")
-        links = [SiteLink(site[9][0], f"/html/body/ul/li[{n}]/a", site[n][0]) for n in range(9)]
-
-        assert "linked from" in clustered(site, ClusteringInputs(links=links)).why
-        assert "linked from" not in clustered(site).why
-
     @pytest.mark.parametrize("name", sites.NAMES)
     @pytest.mark.parametrize("edition", ["1", "2"])
     def test_the_demo_sites(self, name: str, edition: str) -> None:
@@ -166,7 +165,7 @@ class TestClaims:
             [page.url for page in raw], observations, ClusteringInputs(links=links_among(raw))
         )
         group_by_url = dict(zip((page.url for page in raw), grouping.labels(len(raw)), strict=True))
-        truth = {site.default_url + page.path: page.type for page in site.pages.values()}
+        truth = {site.default_url + page.path: page.cluster_type for page in site.pages.values()}
 
         again = [
             assign(grouping.model, seen, page.url)
@@ -191,7 +190,8 @@ class TestHoldOutSites:
         )
         group_by_url = dict(zip((page.url for page in raw), grouping.labels(len(raw)), strict=True))
 
-        assert compare(group_by_url, {page.url: page.type for page in site}).adjusted_rand >= 0.85
+        truth = {page.url: TWINS.get(page.type, page.type) for page in site}
+        assert compare(group_by_url, truth).adjusted_rand >= 0.85
 
 
 class TestLaterPages:
@@ -207,11 +207,11 @@ class TestLaterPages:
         )
         types: dict[str | None, Counter[str]] = {}
         for n, group in zip(known, grouping.labels(len(known)), strict=True):
-            types.setdefault(group, Counter())[made[n].type] += 1
+            types.setdefault(group, Counter())[made[n].cluster_type] += 1
         unseen = range(0, len(raw), 5)
         found = [assign(grouping.model, observations[n], raw[n].url) for n in unseen]
         n_right = sum(
-            group in types and types[group].most_common(1)[0][0] == made[n].type
+            group in types and types[group].most_common(1)[0][0] == made[n].cluster_type
             for n, group in zip(unseen, found, strict=True)
         )
 
@@ -232,28 +232,76 @@ class TestLaterPages:
 
 class TestExplanation:
     def test_every_group_has_a_sentence_and_so_has_the_whole(self) -> None:
-        site = pages("thread", DETAIL, 70, "http://a.b/t/{w}") + pages(
-            "poll", POLL, 12, "http://a.b/t/{w}"
-        )
+        site = pages("detail", DETAIL, 70, "http://a.b/t/{w}")
         site += pages("list", LIST, 12, "http://a.b/c/{w}")
         grouping = clustered(site)
 
         assert all(group.why.endswith(".") for group in grouping.groups)
-        assert "Poll" in next(
-            group.why
-            for group in grouping.groups
-            if len(group.members) == 12 and "Poll" in group.why
-        )
-        assert "kinds of address" in grouping.why
-        assert "1 near-twin is apart" in grouping.why
+        assert "2 kinds of address" in grouping.why
 
-    def test_looks_that_were_joined_are_told(self) -> None:
-        site = pages("detail", DETAIL, 30, "http://a.b/p/{w}") + pages(
-            "look", OTHER_LOOK, 15, "http://a.b/p/{w}"
-        )
-        site += pages("list", LIST, 9, "http://a.b/c/{w}")
 
-        assert "3 looks are 2 types" in clustered(site).why
+class TestAnswers:
+    SITE = pages("detail", DETAIL, 30, "http://a.b/p/{w}") + pages(
+        "list", LIST, 14, "http://a.b/c/{w}"
+    )
+    DETAILS = [url for url, _, type_ in SITE if type_ == "detail"]
+    LISTS = [url for url, _, type_ in SITE if type_ == "list"]
+
+    def test_what_a_person_calls_one_is_one(self) -> None:
+        answers = [PageAnswer(self.DETAILS, self.LISTS, is_same=True)]
+
+        assert 2 == len(clustered(self.SITE).groups)
+        assert 1 == len(clustered(self.SITE, ClusteringInputs(answers=answers)).groups)
+
+    def test_what_a_person_calls_different_is_apart(self) -> None:
+        site = pages("thread", DETAIL, 70, "http://a.b/t/{w}")
+        site += pages("poll", POLL, 12, "http://a.b/t/{w}") + pages(
+            "list", LIST, 14, "http://a.b/c/{w}"
+        )
+        sides = [[url for url, _, type_ in site if type_ == name] for name in ("thread", "poll")]
+
+        assert {"thread": 70, "poll": 12} in types_by_group(site)
+        answers = [PageAnswer(sides[0], sides[1], is_same=False)]
+        apart = types_by_group(site, ClusteringInputs(answers=answers))
+        assert {"thread": 70} in apart
+        assert {"poll": 12} in apart
+
+    def test_the_newest_of_two_answers_holds(self) -> None:
+        answers = [
+            PageAnswer(self.DETAILS, self.LISTS, is_same=True),
+            PageAnswer(self.LISTS, self.DETAILS, is_same=False),
+        ]
+
+        assert 2 == len(clustered(self.SITE, ClusteringInputs(answers=answers)).groups)
+
+    def test_an_answer_about_pages_that_are_gone_changes_nothing(self) -> None:
+        answers = [PageAnswer(["http://a.b/gone"], self.LISTS, is_same=True)]
+
+        assert 2 == len(clustered(self.SITE, ClusteringInputs(answers=answers)).groups)
+
+    def test_doubts_name_both_sides_and_their_reasons(self) -> None:
+        grouping = clustered(MIXED)
+
+        assert grouping.doubts
+        for doubt in grouping.doubts:
+            assert doubt.left
+            assert doubt.right
+            assert not set(doubt.left) & set(doubt.right)
+            assert 0 < doubt.probability < 1
+            assert all(reason.startswith(("for: ", "against: ")) for reason in doubt.why)
+
+    def test_what_was_answered_is_no_doubt_any_more(self) -> None:
+        urls = [url for url, _, _ in MIXED]
+        doubt = clustered(MIXED).doubts[0]
+        answer = PageAnswer(
+            [urls[page] for page in doubt.left],
+            [urls[page] for page in doubt.right],
+            is_same=doubt.is_joined,
+        )
+
+        again = clustered(MIXED, ClusteringInputs(answers=[answer]))
+
+        assert (doubt.left, doubt.right) not in [(each.left, each.right) for each in again.doubts]
 
 
 MIXED = (

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 from clustering.algorithms.automatic import auto
+from clustering.algorithms.automatic.feature_table import tabulate
 from clustering.algorithms.automatic.page_features import PageFeatures, observe
-from clustering.algorithms.automatic.profile_model import assign
+from clustering.algorithms.automatic.profile_model import assign, layout_of, model_of
 from clustering.algorithms.grouping import ClusteringInputs, Grouping, RawPage
+from clustering.algorithms.url_patterns import address_patterns
 
 DETAIL = "<h1>Thing {n}</h1><b>Price:</b><i>{n}</i><b>Weight:</b><i>{n} kg</i><p>{n} things"
 LIST = "<h2>Things</h2><ul><li><a href=/{n}>{n}</a><li><a href=/x{n}>x{n}</a></ul><u>{n} found</u>"
@@ -35,13 +38,35 @@ def group_at(grouping: Grouping, page: int) -> str | None:
 
 
 def test_a_later_page_goes_to_the_group_of_its_type(shop: Grouping) -> None:
-    assert [51, 20, 9] == [len(group.members) for group in shop.groups]
+    assert [60, 20] == [len(group.members) for group in shop.groups]
     assert group_at(shop, 30) == assign(shop.model, seen(DETAIL.format(n=99)), "http://a.b/p/99")
     assert group_at(shop, 70) == assign(shop.model, seen(LIST.format(n=99)), "http://a.b/list/99")
 
 
-def test_near_twins_are_told_by_what_they_contrast_in(shop: Grouping) -> None:
-    assert group_at(shop, 0) == assign(shop.model, seen(SET.format(n=99)), "http://a.b/p/99")
+def test_a_later_page_is_of_the_layout_of_its_look(shop: Grouping) -> None:
+    plain, sets = shop.groups[0].layouts
+
+    assert (51, 9) == (len(plain.members), len(sets.members))
+    assert plain.name == layout_of(shop.model, seen(DETAIL.format(n=99)), "http://a.b/p/99")
+    assert sets.name == layout_of(shop.model, seen(SET.format(n=99)), "http://a.b/p/99")
+    assert None is layout_of(shop.model, seen(LIST.format(n=99)), "http://a.b/list/99")
+    assert None is layout_of(shop.model, seen("<pre>other</pre>"), "http://a.b/p/99")
+
+
+def test_an_address_decides_between_looks_that_are_alike() -> None:
+    pages = [(f"http://a.b/buy/{n}", DETAIL.format(n=n)) for n in range(20)]
+    pages += [(f"http://a.b/rent/{n}", SET.format(n=n)) for n in range(20)]
+    model = model_of(
+        tabulate([seen(html) for _, html in pages]),
+        look=np.repeat([0, 1], 20),
+        group=np.repeat([0, 1], 20),
+        patterns=address_patterns([url for url, _ in pages]),
+        names=["buy", "rent"],
+    )
+    half_a_set = SET.format(n=99).replace("<em>99</em>", "")
+
+    assert "rent" == assign(model, seen(half_a_set), "http://a.b/rent/99")
+    assert "rent" == assign(model, seen(SET.format(n=99)), "http://a.b/buy/99")
 
 
 def test_a_page_with_nothing_in_common_is_in_no_group(shop: Grouping) -> None:

@@ -109,23 +109,8 @@ class TestJoining:
     def test_nothing_is_joined_from_stop_on(self) -> None:
         assert join_profiles(matrix([1, 0], [0, 1]), np.ones(2, F32), np.array([1, 1]), 1.0) == []
 
-    def test_bounds_make_near_pairs_far(self) -> None:
-        class Apart:
-            def of(self, a: int) -> Matrix:
-                return np.where((np.arange(3) == 2) | (a == 2), 0.9, 0.01).astype(F32)
-
-            def join(self, a: int, b: int) -> None:
-                pass
-
-        P = matrix([1, 1, 1], [1, 1, 0], [1, 0, 1])
-
-        free = join_profiles(P, np.ones(3, F32), np.ones(3, int), 1.0)
-        bound = join_profiles(P, np.ones(3, F32), np.ones(3, int), 1.0, Apart())
-
-        assert (free[0][:2], bound[0][:2]) == ((0, 1), (0, 2))
-
     def test_no_distance_is_as_far_as_far(self) -> None:
-        assert 1 / 0.01 < FAR
+        assert FAR > 1
 
 
 def test_groups_are_numbered_by_their_first_columns() -> None:

@@ -6,9 +6,8 @@ import random
 
 import pytest
 
-from clustering.algorithms.automatic.auto import MOST_PAGES
 from clustering.algorithms.automatic.page_features import PageFeatures, observe
-from clustering.algorithms.automatic.resplit import assign, split_pages
+from clustering.algorithms.automatic.resplit import MAX_PAGES, assign, split_pages
 from clustering.algorithms.grouping import Grouping, RawPage, TooManyPages
 
 BOOK = "<h1>Book {n}</h1><p class=price>{n} EUR</p><ul><li>{n}a<li>{n}b</ul>"
@@ -85,4 +84,4 @@ def test_its_model_tells_the_part_of_a_later_page() -> None:
 
 def test_more_pages_than_it_can_compare_are_refused() -> None:
     with pytest.raises(TooManyPages, match="5,001"):
-        split_pages(["http://a.b/"] * (MOST_PAGES + 1), [seen(BOOK, 1)] * (MOST_PAGES + 1))
+        split_pages(["http://a.b/"] * (MAX_PAGES + 1), [seen(BOOK, 1)] * (MAX_PAGES + 1))
