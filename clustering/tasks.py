@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from celery import shared_task
 
-from clustering.services.clusters import arrivals, clusterings, splitting
+from clustering.services.clusters import arrivals, clusterings, observing, splitting
 from clustering.services.clusters.doubts import with_answers
+from clustering.services.clusters.observing import with_observing
 from clustering.services.crawl import crawling, list_crawling
 from clustering.services.looks import assets, thumbnails
 from clustering.services.looks.thumbnails import with_thumbnails
@@ -19,11 +20,10 @@ from vertex.core.services.jobs.requests import enqueue
 from vertex.core.tasks import register
 
 KINDS = (
-    importing.IMPORT_PAGES,
     search_log.IMPORT_SEARCH_LOG,
-    crawling.CRAWL_SITE,
     list_crawling.CRAWL_LIST,
     arrivals.ASSIGN_ARRIVALS,
+    observing.OBSERVE_PAGES,
     splitting.JUDGE_SPLIT_PAGES,
     thumbnails.DRAW_THUMBNAILS,
     assets.FETCH_ASSETS,
@@ -31,6 +31,7 @@ KINDS = (
     retention.DELETE_SITE,
     retention.SWEEP,
 )
+KINDS_WITH_OBSERVING = (importing.IMPORT_PAGES, crawling.CRAWL_SITE)
 KINDS_WITH_THUMBNAILS = (
     replace(clusterings.CLUSTER_SITE, work=with_answers(clusterings.CLUSTER_SITE.work)),
     splitting.SPLIT_CLUSTER,
@@ -38,6 +39,8 @@ KINDS_WITH_THUMBNAILS = (
 
 for kind in KINDS:
     register(kind)
+for kind in KINDS_WITH_OBSERVING:
+    register(replace(kind, work=with_observing(kind.work)))
 for kind in KINDS_WITH_THUMBNAILS:
     register(replace(kind, work=with_thumbnails(kind.work)))
 

