@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from lxml import etree
 
-from benchmarks.tree_as_xml import tree_as_xml
+from benchmarks.parity.tree_as_xml import tree_as_xml
 from clustering.dom.page import parse_page
 
 

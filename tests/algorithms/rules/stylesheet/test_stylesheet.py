@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from lxml import etree
 
-from benchmarks.tree_as_xml import tree_as_xml
+from benchmarks.parity.tree_as_xml import tree_as_xml
 from clustering.dom.page import parse_page
 from rules.algorithms.by_hand.sandbox import read_stylesheet
 from rules.algorithms.rule.feature import Feature

@@ -15,9 +15,9 @@ from typing import Any
 
 from lxml import etree
 
+from benchmarks.parity.tree_as_xml import tree_as_xml
 from benchmarks.report import markdown_table
 from benchmarks.rule_learning import DETAIL_TYPES
-from benchmarks.tree_as_xml import tree_as_xml
 from clustering.dom.page import parse_page
 from rules.algorithms.running.records import RawRecord
 from rules.algorithms.running.run_rule import read_result, transform
@@ -25,7 +25,7 @@ from vertex.demo import sites
 from vertex.demo.sites import DemoSite
 
 TITLE = "Parity"
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 N_ANNOTATED = 2
 ENGINES = ("bundle", "lxml", "xsltproc on the tree", "xsltproc --html")
 
