@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from clustering.models import ClusterReview, PageMembership
 from tests.browser.conftest import OpenPage
-from vertex.core.models import Site
+from vertex.core.models import Job, Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 CLUSTERS = "/sites/alpine-shop/clusters/"
@@ -92,3 +92,24 @@ def test_pointing_at_a_class_shows_its_links(open_page: OpenPage, shop: Site) ->
     page.get_by_role("link", name="Product detail").first.focus()
 
     expect(page.locator(".edge.is-near")).to_have_count(2)
+
+
+def test_only_the_parameters_of_the_chosen_algorithm_are_shown(
+    open_page: OpenPage, shop: Site
+) -> None:
+    page = open_page("/sites/alpine-shop/cluster/", width=400)
+    length = page.get_by_label("Shingle length l")
+    expect(length).to_be_hidden()
+
+    page.get_by_role("radio", name="Vertex shingles").check()
+    expect(length).to_be_visible()
+    expect(length).to_have_value("10")
+    length.fill("0")
+    page.get_by_role("button", name="Cluster pages").click()
+    expect(page.get_by_text("Enter a whole number from 1 to 100.")).to_be_visible()
+
+    page.get_by_role("radio", name="Common paths").check()
+    expect(length).to_be_hidden()
+    page.get_by_role("button", name="Cluster pages").click()
+    page.wait_for_url("**/clusters/")
+    assert {"threshold": 0.8} == Job.objects.latest("pk").params["parameters"]
