@@ -10,6 +10,7 @@ from clustering.views.clusters import (
     clusterings,
     clusters,
     doubts,
+    kinds,
 )
 from clustering.views.looks import frames
 from clustering.views.pages import pages, snapshots
@@ -70,6 +71,9 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path(f"{CLUSTER}/merge/", cluster_changes.merge_clusters, name="merge_clusters"),
     path(f"{CLUSTER}/split/", cluster_changes.split_cluster, name="split_cluster"),
     path(f"{CLUSTER}/rename/", cluster_changes.rename_cluster, name="rename_cluster"),
+    path(f"{CLUSTER}/kind/", kinds.set_cluster_kind, name="set_cluster_kind"),
+    path(f"{CLUSTER}/annotating/", kinds.set_annotating, name="set_annotating"),
+    path(f"{CLUSTER}/split-off-layout/", kinds.split_off_layout, name="split_off_layout"),
     path(f"{CLUSTER}/review/", cluster_reviews.review_cluster, name="review_cluster"),
     path(f"{SITE}/truth-file/", cluster_reviews.truth_file, name="truth_file"),
     path(f"{SITE}/clusterings/", clusterings.clusterings, name="clusterings"),

@@ -188,6 +188,7 @@ CELERY_TIMEZONE = "UTC"
 # Where an app takes part in the work of one to its left, which does not import it: see `services/seams.py` of
 # the app that calls.
 SEAMS = {
+    "annotation.ruled_clusters_source": "rules.services.learning.ruled_clusters.clusters_with_rules",
     "annotation.known_values_source": "rules.services.records.known_records.known_from_records",
     "rules.record_guard": "monitoring.services.guard.guard.pages_to_hold",
     "rules.held_follow_up": "monitoring.services.guard.guard.follow_up_held",

@@ -1,14 +1,16 @@
-"""The seam of annotation: where an app to the right takes part without being imported.
+"""The seams of annotation: where an app to the right takes part without being imported.
 
-    known_values_source  called by page.suggesting.known_values
-                         provided by rules.services.records.known_records.known_from_records
+    known_values_source    called by page.suggesting.known_values
+                           provided by rules.services.records.known_records.known_from_records
+    ruled_clusters_source  called by samples.worth.reasons_to_leave_out
+                           provided by rules.services.learning.ruled_clusters.clusters_with_rules
 
-The settings name the provider in SEAMS, since rules know annotations and not the other way round.
+The settings name the providers in SEAMS, since rules know annotations and not the other way round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from django.conf import settings
@@ -30,4 +32,16 @@ class KnownValuesSource(Protocol):
 def known_values_source() -> KnownValuesSource:
     """Return the source that the settings name."""
     source: KnownValuesSource = import_string(settings.SEAMS["annotation.known_values_source"])
+    return source
+
+
+class RuledClustersSource(Protocol):
+    """Return those of some clusters that have a rule: they are annotated whatever their kind."""
+
+    def __call__(self, clusters: Collection[int], /) -> set[int]: ...
+
+
+def ruled_clusters_source() -> RuledClustersSource:
+    """Return the source that the settings name."""
+    source: RuledClustersSource = import_string(settings.SEAMS["annotation.ruled_clusters_source"])
     return source

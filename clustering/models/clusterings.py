@@ -151,6 +151,10 @@ class ClusterFiguresQuerySet(models.QuerySet["ClusterFigures"]):
         """Return the figures in the clusterings that sites work with."""
         return self.filter(clustering__is_current=True)
 
+    def of_kind(self, kind: str) -> ClusterFiguresQuerySet:
+        """Return those of a kind: the one that a person gave, else the one that was found."""
+        return self.filter(Q(cluster__own_kind=kind) | Q(cluster__own_kind="", kind=kind))
+
     def with_pages(self) -> ClusterFiguresQuerySet:
         """Leave out the clusters that have no pages."""
         return self.filter(n_pages__gt=0)

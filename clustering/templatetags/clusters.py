@@ -8,13 +8,15 @@ from django.template import Library
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from clustering.models import Page
+from clustering.models import ClusterFigures, ClusterKind, Page
+from clustering.services.clusters.kinds import kind_of
 
 register = Library()
 
 NOTHING = "\u2013"  # a dash
 N_HUES, N_SHAPES = 8, 6
 MIN_WHOLE = 1_000  # from here on a figure is written without fractions
+LOW_CERTAINTY = 0.7  # below it a kind is shown with a question mark
 MIN_SHARE = 0.001  # a smaller share is written as less than that
 
 
@@ -67,6 +69,24 @@ def _drawn_mark(hue: object, shape: object) -> SafeString:
         '<use href="#mark-{}" width="12" height="12"/></svg>',
         hue,
         shape,
+    )
+
+
+@register.simple_tag
+def kind_badge(figures: ClusterFigures) -> SafeString:
+    """Show of what kind a cluster is, and how certain that is; a dash where no clustering told it."""
+    kind = kind_of(figures)
+    if not kind.kind:
+        return format_html('<span class="muted">{}</span>', NOTHING)
+    if kind.is_own:
+        why, mark_of_doubt = "Set by a person", ""
+    else:
+        why = f"Found with a certainty of {100 * (kind.certainty or 0):.0f} %"
+        mark_of_doubt = "?" if (kind.certainty or 0) < LOW_CERTAINTY else ""
+    tone = "good" if kind.kind == ClusterKind.DETAIL else "unknown"
+    return format_html(
+        '<span class="badge is-{}" title="{}">{}{}<span class="hidden-text">. {}</span></span>',
+        *(tone, why, kind.label, mark_of_doubt, why),
     )
 
 

@@ -15,14 +15,17 @@ from vertex.core.management.output import WorkCommand, whole_number
 
 class Command(WorkCommand):
     help = (
-        "Draw pages of each cluster of SITE, in the order in which they are worth annotating, and write them."
-        " They replace the samples that the cluster had; annotations stay."
+        "Draw pages of each cluster of SITE that is worth annotating, the most worth it first, and write"
+        " them. They replace the samples that the cluster had; annotations stay."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("site", metavar="SITE")
         parser.add_argument(
-            "--cluster", default="", metavar="C", help="only this cluster (default: all)"
+            "--cluster",
+            default="",
+            metavar="C",
+            help="only this cluster (default: all worth annotating)",
         )
         parser.add_argument(
             "--size", type=whole_number, default=SAMPLE_SIZE, metavar="N", help="(default: 20)"
@@ -56,6 +59,12 @@ class Command(WorkCommand):
             rows = drawn.values_list("cluster__name", "rank", "page__url", "gain")
             for cluster, rank, url, gain in rows.iterator(chunk_size=1_000):
                 lines.write({"cluster": cluster, "rank": rank, "url": url, "gain": gain})
+        if not options["cluster"]:
+            for left_out, reason in sampling.clusters_left_out(site):
+                self.notice(
+                    f"{site.name}: {left_out.name} was left out ({reason.lower()});"
+                    f" draw its samples with --cluster {left_out.name}"
+                )
         self.notice(
             f"{site.name}: {result['samples']:,} samples of {result['clusters']:,} clusters"
         )

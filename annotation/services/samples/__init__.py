@@ -2,5 +2,6 @@
 
 sampling      draw the samples of clusters, as a job
 next_samples  which sample a learner asks for next
+worth         which clusters are worth annotating at all
 queue         which clusters are worth annotating next
 """

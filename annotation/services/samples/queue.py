@@ -10,6 +10,7 @@ from django.db.models import Count, Exists, OuterRef
 
 from annotation.models import Annotation, Assignment, Attribute, Sample, Vertical
 from annotation.services.samples.next_samples import next_samples
+from annotation.services.samples.worth import reasons_to_leave_out
 from clustering.models import Cluster, ClusterFigures
 from vertex.core.models import Site, User
 
@@ -27,6 +28,7 @@ class QueueRow(NamedTuple):
     n_samples: int
     n_annotated: int
     next_rank: int | None  # of the sample to go on with, which nobody annotated
+    left_out: str = ""  # why it is not asked for; blank where it is
 
     @property
     def worth(self) -> int:
@@ -44,7 +46,7 @@ class QueueRow(NamedTuple):
 
 
 def queue_of(user: User, site: Site | None = None) -> list[QueueRow]:
-    """Return the clusters that a user may see, the most worth doing first."""
+    """Return the clusters that a user may see, the most worth doing first, those left out last."""
     sites = Site.objects.visible_to(user)
     figures = ClusterFigures.objects.current().with_pages().filter(clustering__site__in=sites)
     if site is not None:
@@ -52,7 +54,10 @@ def queue_of(user: User, site: Site | None = None) -> list[QueueRow]:
     listed = list(figures.select_related("cluster__site").order_by("-n_pages")[:MAX_ROWS])
     facts = _ClusterFacts([cluster_figures.cluster for cluster_figures in listed])
     rows = [facts.row(cluster_figures) for cluster_figures in listed]
-    return sorted(rows, key=lambda row: (row.step == "done", -row.worth, -row.n_pages))
+    return sorted(
+        rows,
+        key=lambda row: (bool(row.left_out), row.step == "done", -row.worth, -row.n_pages),
+    )
 
 
 class _ClusterFacts:
@@ -67,6 +72,7 @@ class _ClusterFacts:
         self.annotated = _annotated_attributes(clusters)
         self.samples = _samples(clusters)
         self.next_ranks = next_samples(clusters)
+        self.left_out = reasons_to_leave_out(clusters)
 
     def row(self, figures: ClusterFigures) -> QueueRow:
         cluster = figures.cluster
@@ -83,6 +89,7 @@ class _ClusterFacts:
             n_samples=len(samples),
             n_annotated=sum(samples.values()),
             next_rank=self._next_rank(cluster),
+            left_out=self.left_out.get(cluster.pk, ""),
         )
 
     def _next_rank(self, cluster: Cluster) -> int | None:

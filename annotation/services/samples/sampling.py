@@ -10,6 +10,7 @@ from django.db import transaction
 
 from annotation.algorithms import sampling
 from annotation.models import Sample
+from annotation.services.samples.worth import reasons_to_leave_out
 from clustering.models import Cluster, Clustering, PageMembership, Snapshot
 from clustering.services.looks import assets
 from clustering.services.pages.stored_pages import StoredPage, read_pages, sample_pages
@@ -88,14 +89,28 @@ def _check(site: Site, cluster: str, size: int, scheme: str) -> None:
     if not Clustering.objects.current().filter(site=site).exists():
         raise ValidationError(f"{site.name} has no clusters yet; cluster its pages first")
     if cluster and not clusters_to_draw(site, cluster):
-        names = ", ".join(present.name for present in clusters_to_draw(site, "")[:20])
+        names = ", ".join(present.name for present in _present(site)[:20])
         raise ValidationError(f"{site.name} has no cluster {cluster!r}; it has: {names or 'none'}")
 
 
 def clusters_to_draw(site: Site, name: str) -> list[Cluster]:
-    """Return the clusters that have pages now, or the one of this name."""
-    present = Cluster.objects.present().filter(site=site)
-    return list(present.filter(name=name) if name else present.order_by("name"))
+    """Return the clusters with pages that are worth annotating, or the one of this name whatever it is."""
+    present = _present(site)
+    if name:
+        return [cluster for cluster in present if cluster.name == name]
+    left_out = reasons_to_leave_out(present)
+    return [cluster for cluster in present if cluster.pk not in left_out]
+
+
+def clusters_left_out(site: Site) -> list[tuple[Cluster, str]]:
+    """Return the clusters with pages of which no samples are drawn unless they are named, with why."""
+    present = _present(site)
+    reasons = reasons_to_leave_out(present)
+    return [(cluster, reasons[cluster.pk]) for cluster in present if cluster.pk in reasons]
+
+
+def _present(site: Site) -> list[Cluster]:
+    return list(Cluster.objects.present().filter(site=site).order_by("name"))
 
 
 def _pages_of(cluster: Cluster) -> list[StoredPage]:

@@ -36,12 +36,16 @@ def annotate_site(request: HttpRequest, name: str) -> HttpResponse:
 def _queue_page(request: HttpRequest, site: Site | None) -> HttpResponse:
     rows = queue_of(user_of(request), site)
     query = words(request)
+    rows_asked_for = [row for row in rows if not row.left_out]
+    matching = [row for row in rows if all(_fits(row, word) for word in query.split())]
     context = {
         "site": site,
-        "rows": [row for row in rows if all(_fits(row, word) for word in query.split())],
+        "rows": [row for row in matching if not row.left_out],
+        "left_out": [row for row in matching if row.left_out],
         "n_rows": len(rows),
+        "n_asked_for": len(rows_asked_for),
         "query": query,
-        "n_open": sum(row.step != "done" for row in rows),
+        "n_open": sum(row.step != "done" for row in rows_asked_for),
         "verticals": Vertical.objects.all(),
     }
     return render(request, "annotation/samples/annotate.html", context)

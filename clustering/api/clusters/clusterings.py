@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -11,9 +12,18 @@ from rest_framework.request import Request
 from clustering.algorithms.clusterers import CLUSTERERS, parameter_lines, sentence_of
 from clustering.algorithms.parameters import Parameter
 from clustering.api.clusters.cluster_changes import READ, WRITE, ClusterAddress
-from clustering.models import Cluster, ClusterFigures, Clustering, PageMembership
+from clustering.models import (
+    Annotating,
+    Cluster,
+    ClusterFigures,
+    Clustering,
+    ClusterKind,
+    PageMembership,
+)
 from clustering.services.clusters import clusterings
 from clustering.services.clusters.cluster_changes import rename_cluster
+from clustering.services.clusters.kinds import kind_of, set_annotating, set_kind
+from clustering.services.clusters.layouts import layouts_by_cluster
 from vertex.core.api.endpoints import ApiView, AtSite, endpoint
 from vertex.core.api.jobs.jobs import JobRow, row_of_job
 from vertex.core.api.paging import page_of
@@ -46,6 +56,14 @@ class ClusteringRow(RowSerializer):
     job = serializers.IntegerField(source="job_id", allow_null=True)
 
 
+class LayoutRow(serializers.Serializer[Any]):
+    """Pages of a cluster that look alike."""
+
+    name = serializers.CharField()
+    n_pages = serializers.IntegerField()
+    has = serializers.ListField(child=serializers.CharField(), help_text="What others lack.")
+
+
 class ClusterRow(RowSerializer):
     """A cluster as the site's current clustering has it."""
 
@@ -53,16 +71,40 @@ class ClusterRow(RowSerializer):
         model = ClusterFigures
         fields = (
             *("id", "name", "title", "is_hand_made", "n_pages", "url_pattern", "signature"),
-            *("importance", "cohesion", "why", "examples"),
+            *("importance", "cohesion", "why", "examples", "kind", "certainty", "annotating"),
+            "layouts",
         )
 
     name = serializers.CharField(source="cluster.name")
     title = serializers.CharField(source="cluster.title")
     is_hand_made = serializers.BooleanField(source="cluster.is_hand_made")
     signature = serializers.CharField(help_text="Eight bytes; ** stands for one that varies.")
+    kind = serializers.SerializerMethodField(help_text="What its pages are for; blank: not known.")
+    certainty = serializers.SerializerMethodField(help_text="Of the kind, 0 to 1.")
+    annotating = serializers.CharField(
+        source="cluster.annotating",
+        help_text="wanted or dismissed, as a person said; blank: the kind decides.",
+    )
+    layouts = serializers.SerializerMethodField(
+        help_text="Pages that look alike; none where all do."
+    )
     examples = serializers.ListField(
         child=serializers.IntegerField(), help_text="Ids of pages, the most typical first."
     )
+
+    def get_kind(self, figures: ClusterFigures) -> str:
+        return kind_of(figures).kind
+
+    def get_certainty(self, figures: ClusterFigures) -> float | None:
+        return kind_of(figures).certainty
+
+    @extend_schema_field(LayoutRow(many=True))
+    def get_layouts(self, figures: ClusterFigures) -> list[dict[str, Any]]:
+        layouts = layouts_by_cluster(figures.clustering, [figures.cluster])
+        return [
+            {"name": shown.layout.name, "n_pages": shown.n_pages, "has": shown.layout.has}
+            for shown in layouts.get(figures.cluster_id, [])
+        ]
 
 
 class ClusterPageRow(RowSerializer):
@@ -106,10 +148,22 @@ class NewClustering(Body):
     )
 
 
-class NewTitle(Body):
-    """A title that no clustering changes."""
+class ClusterUpdate(Body):
+    """What people say of a cluster; no clustering changes it, and what is not named stays."""
 
-    title = serializers.CharField(max_length=200)
+    title = serializers.CharField(max_length=200, required=False)
+    kind = serializers.ChoiceField(
+        choices=ClusterKind.choices,
+        allow_blank=True,
+        required=False,
+        help_text="What its pages are for; blank takes back what a person said.",
+    )
+    annotating = serializers.ChoiceField(
+        choices=Annotating.choices,
+        allow_blank=True,
+        required=False,
+        help_text="Whether it is asked for in the queue; blank leaves it to its kind.",
+    )
 
 
 class AlgorithmParameter(serializers.Serializer[Any]):
@@ -295,17 +349,23 @@ class ClusterView(ClusterAddress):
         "rename_cluster",
         scope=WRITE,
         needs=(Role.EDITOR, "there"),
-        takes=NewTitle,
+        takes=ClusterUpdate,
         answers=ClusterRow,
         tags=["clusters"],
     )
     def patch(
         self, request: Request, *, subject: Cluster, body: dict[str, Any], **_: object
     ) -> dict[str, Any]:
-        """Give a cluster a title; its name stays."""
-        row = _row_of_cluster(subject)
-        rename_cluster(cluster=subject, title=body["title"], actor=caller_of(request))
-        return row | {"title": subject.title}
+        """Give a cluster a title or a kind, or dismiss it from the queue; its name stays."""
+        _row_of_cluster(subject)  # not one that has no pages
+        actor = caller_of(request)
+        if "title" in body:
+            rename_cluster(cluster=subject, title=body["title"], actor=actor)
+        if "kind" in body:
+            set_kind(cluster=subject, kind=body["kind"], actor=actor)
+        if "annotating" in body:
+            set_annotating(cluster=subject, annotating=body["annotating"], actor=actor)
+        return _row_of_cluster(subject)
 
 
 class ClusterPageList(ClusterAddress):

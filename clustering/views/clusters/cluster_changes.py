@@ -29,7 +29,7 @@ def move_pages(request: HttpRequest, name: str) -> HttpResponse:
     site = get_object_or_404(Site, name=name)
     form = MovePagesForm(request.POST)
     if not form.is_valid():
-        return _refuse(request, site, first_error(form))
+        return refuse(request, site, first_error(form))
     pages, actor = form.cleaned_data["pages"], user_of(request)
     try:
         if form.cleaned_data["to"]:
@@ -39,10 +39,10 @@ def move_pages(request: HttpRequest, name: str) -> HttpResponse:
             title = form.cleaned_data["title"]
             change = services.move_to_new_cluster(site=site, pages=pages, title=title, actor=actor)
     except ValidationError as error:
-        return _refuse(request, site, " ".join(error.messages))
+        return refuse(request, site, " ".join(error.messages))
     word = "page" if len(pages) == 1 else "pages"
-    _offer_undo(request, f"{len(pages):,} {word} moved to {change.cluster.title}.", change)
-    return _back(request, site)
+    offer_undo(request, f"{len(pages):,} {word} moved to {change.cluster.title}.", change)
+    return go_back(request, site)
 
 
 @needs_role(Role.EDITOR)
@@ -52,13 +52,13 @@ def merge_clusters(request: HttpRequest, name: str, cluster_name: str) -> HttpRe
     merged = cluster_of(site, cluster_name)
     form = MergeForm(request.POST)
     if not form.is_valid():
-        return _refuse(request, site, first_error(form))
+        return refuse(request, site, first_error(form))
     into = cluster_of(site, form.cleaned_data["into"])
     try:
         change = services.merge_clusters(cluster=merged, into=into, actor=user_of(request))
     except ValidationError as error:
-        return _refuse(request, site, " ".join(error.messages))
-    _offer_undo(request, f"{merged.title} is merged into {into.title}.", change)
+        return refuse(request, site, " ".join(error.messages))
+    offer_undo(request, f"{merged.title} is merged into {into.title}.", change)
     return redirect("cluster", name=name, cluster_name=into.name)
 
 
@@ -74,7 +74,7 @@ def split_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpRes
         messages.info(request, f"{error}.")
         return redirect("job", pk=error.job.pk)
     except ValidationError as error:
-        return _refuse(request, site, " ".join(error.messages))
+        return refuse(request, site, " ".join(error.messages))
     tell(
         request, f"{job.title}: the job is waiting.", undo_url=reverse("cancel_job", args=[job.pk])
     )
@@ -89,13 +89,13 @@ def rename_cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpRe
     old_title = renamed.title
     form = RenameForm(request.POST)
     if not form.is_valid():
-        return _refuse(request, site, first_error(form))
+        return refuse(request, site, first_error(form))
     try:
         services.rename_cluster(
             cluster=renamed, title=form.cleaned_data["title"], actor=user_of(request)
         )
     except ValidationError as error:
-        return _refuse(request, site, " ".join(error.messages))
+        return refuse(request, site, " ".join(error.messages))
     renamed.refresh_from_db()
     tell(
         request,
@@ -113,10 +113,15 @@ def undo_change(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     try:
         services.undo_change(change=change, actor=user_of(request))
     except ValidationError as error:
-        return _refuse(request, change.site, " ".join(error.messages))
+        return refuse(request, change.site, " ".join(error.messages))
     again = reverse("redo_change", args=[name, pk])
-    tell(request, f"{_subject_of(change)} is undone.", undo_url=again, undo_fields=_next(request))
-    return _back(request, change.site)
+    tell(
+        request,
+        f"{_subject_of(change)} is undone.",
+        undo_url=again,
+        undo_fields=field_of_next(request),
+    )
+    return go_back(request, change.site)
 
 
 @needs_role(Role.EDITOR)
@@ -126,9 +131,9 @@ def redo_change(request: HttpRequest, name: str, pk: int) -> HttpResponse:
     try:
         services.redo_change(change=change, actor=user_of(request))
     except ValidationError as error:
-        return _refuse(request, change.site, " ".join(error.messages))
-    _offer_undo(request, f"{_subject_of(change)} is in force again.", change)
-    return _back(request, change.site)
+        return refuse(request, change.site, " ".join(error.messages))
+    offer_undo(request, f"{_subject_of(change)} is in force again.", change)
+    return go_back(request, change.site)
 
 
 def _change_of(name: str, pk: int) -> ClusterChange:
@@ -142,25 +147,25 @@ def _subject_of(change: ClusterChange) -> str:
     return f"{verb} {change.cluster.title}"
 
 
-def _offer_undo(request: HttpRequest, text: str, change: ClusterChange) -> None:
+def offer_undo(request: HttpRequest, text: str, change: ClusterChange) -> None:
     undo = reverse("undo_change", args=[change.site.name, change.pk])
-    tell(request, text, undo_url=undo, undo_fields=_next(request))
+    tell(request, text, undo_url=undo, undo_fields=field_of_next(request))
 
 
-def _refuse(request: HttpRequest, site: Site, reason: str) -> HttpResponse:
+def refuse(request: HttpRequest, site: Site, reason: str) -> HttpResponse:
     """Show why nothing was changed, where the person was."""
     sentence = reason[:1].upper() + reason[1:]
     messages.error(request, sentence if sentence.endswith(".") else f"{sentence}.")
-    return _back(request, site)
+    return go_back(request, site)
 
 
-def _next(request: HttpRequest) -> list[tuple[str, str]]:
+def field_of_next(request: HttpRequest) -> list[tuple[str, str]]:
     """Return the field that leads back here after an undo."""
     here = request.POST.get("next", "")
     return [("next", here)] if here else []
 
 
-def _back(request: HttpRequest, site: Site) -> HttpResponse:
+def go_back(request: HttpRequest, site: Site) -> HttpResponse:
     """Return to where the button was pressed."""
     here = request.POST.get("next", "")
     is_own = url_has_allowed_host_and_scheme(here, allowed_hosts={request.get_host()})

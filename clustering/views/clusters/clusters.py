@@ -15,9 +15,13 @@ from clustering.models import (
     ClusterAnswer,
     ClusterChange,
     Clustering,
+    ClusterKind,
     PageMembership,
     Snapshot,
 )
+from clustering.models.clusterings import ClusterFiguresQuerySet
+from clustering.services.clusters.kinds import is_worth_annotating
+from clustering.services.clusters.layouts import layouts_by_cluster
 from clustering.services.looks.thumbnails import examples_of, find_thumbnail
 from clustering.views.clusters.cluster_rows import (
     change_rows,
@@ -43,6 +47,7 @@ ORDERS = both_ways(
 )
 PAGE_ORDERS = both_ways({"distance": ["distance", "id"], "found": ["page", "id"]})
 N_EXAMPLES = 5
+MAX_ID_CHARS = 18
 N_CHANGES = 10
 N_ANSWERS = 100
 MAX_TARGETS = 500  # clusters that pages can be moved to
@@ -78,6 +83,10 @@ def _listed(request: HttpRequest, current: Clustering, query: str) -> dict[str, 
     sort = choice_of(request, "sort", ORDERS, "-size")
     cluster_figures = current.figures.with_pages().select_related("cluster")
     n_clusters = cluster_figures.count()
+    kind_counts = _kind_counts(cluster_figures)
+    kind = choice_of(request, "kind", {value: value for value, _, _ in kind_counts}, "")
+    if kind:
+        cluster_figures = cluster_figures.of_kind(kind)
     for word in query.split():
         cluster_figures = cluster_figures.filter(
             Q(cluster__title__icontains=word)
@@ -90,9 +99,20 @@ def _listed(request: HttpRequest, current: Clustering, query: str) -> dict[str, 
         "page": page,
         "rows": cluster_rows(current, page.rows),
         "n_clusters": n_clusters,
+        "kind": kind,
+        "kind_counts": kind_counts,
         "unassigned_share": current.n_unassigned / current.n_pages if current.n_pages else 0.0,
         "has_map": bool(Clustering.objects.filter(pk=current.pk).exclude(map=[]).exists()),
     }
+
+
+def _kind_counts(figures: ClusterFiguresQuerySet) -> list[tuple[str, str, int]]:
+    """Return the kinds that clusters have, with their number; none where all are of one kind."""
+    counts = [
+        (kind.value, str(kind.label), figures.of_kind(kind.value).count()) for kind in ClusterKind
+    ]
+    counts = [(value, label, n) for value, label, n in counts if n]
+    return counts if len(counts) > 1 else []
 
 
 @needs_role(Role.VIEWER)
@@ -166,6 +186,9 @@ def cluster(request: HttpRequest, name: str, cluster_name: str) -> HttpResponse:
         "job": job,
         "is_live": job is not None,
         "can_review": n_pages > 0,
+        "kinds": ClusterKind.choices,
+        "is_asked_for": figures is not None and is_worth_annotating(figures),
+        "layouts": layouts_by_cluster(current, [shown]).get(shown.pk, []) if current else [],
         "is_mixed": job is None and n_pages > 1 and is_mixed(shown),
     }
     return render(request, "clustering/clusters/cluster.html", context)
@@ -188,6 +211,11 @@ def _pages_listed(
     sort = choice_of(request, "sort", PAGE_ORDERS, "-distance" if shown else "found")
     query = words(request)
     members = PageMembership.objects.filter(clustering=current, cluster=shown)
+    layout = request.GET.get("layout", "")
+    if layout.isascii() and layout.isdigit() and len(layout) <= MAX_ID_CHARS:
+        members = members.filter(layout=int(layout))
+    else:
+        layout = ""
     for word in query.split():
         members = members.filter(page__url__icontains=word)
     targets = Cluster.objects.present().filter(site=site).distinct().order_by("title")
@@ -199,6 +227,7 @@ def _pages_listed(
         "clustering": current,
         "sort": sort,
         "query": query,
+        "layout": layout,
         "page": list_part(
             request, members.select_related("page", "found"), order=PAGE_ORDERS[sort]
         ),

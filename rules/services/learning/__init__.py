@@ -9,6 +9,7 @@ Start at `learning`: the job that learns the annotated clusters, and the learnin
 - `panel` the rule so far on all samples; `suggestion_cache` what is suggested for them
 - `prefilling` what the newest rule finds on a page that is being annotated
 - `trial_runs` a stylesheet that somebody wrote, scored on the samples
+- `ruled_clusters` the clusters that have a rule
 - `annotation_cost` what annotating a site took, and what the rest will take
 
 From outside: `learn_rule`, `learning_request`; `SamplePages`, `save_version`, `save_successor`;
