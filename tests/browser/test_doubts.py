@@ -54,6 +54,19 @@ def test_one_key_decides_and_the_next_doubt_comes(
     assert 1 == Job.objects.unfinished().filter(task="clustering.cluster_site").count()
 
 
+def test_a_key_held_down_answers_one_doubt(open_page: OpenPage, site: Site) -> None:
+    page = open_page(DOUBTS, who="editor")
+    page.wait_for_load_state("domcontentloaded")
+    page.keyboard.down("s")
+    expect(page.locator(".doubt-side").first).to_contain_text("/news/")
+    page.wait_for_load_state("domcontentloaded")
+    page.keyboard.down("s")  # what is down already repeats
+    page.keyboard.up("s")
+    page.keyboard.press("n")
+    expect(page.get_by_role("heading", name="You put off the rest")).to_be_visible()
+    assert 1 == ClusterAnswer.objects.count()
+
+
 def test_an_answer_is_undone_with_a_key(open_page: OpenPage, site: Site) -> None:
     page = open_page(DOUBTS, who="editor")
     page.keyboard.press("d")

@@ -100,7 +100,7 @@ function press(event) {
   if (key === "?") showKeys();
   else if (key === "j") move(1);
   else if (key === "k") move(-1);
-  else if (byKey(key)) use(byKey(key));
+  else if (byKey(key)) event.repeat || use(byKey(key)); // a key held down decides once
   else if (key !== "g") return;
   event.preventDefault();
 }
