@@ -1,5 +1,7 @@
 """What a page costs on its way from bytes to a record of 14 attributes, against lxml parsing the same bytes.
 
+And how many pages find a cluster at all (`matching`).
+
 Run it with: python -m benchmarks.run extraction
 """
 
@@ -18,6 +20,7 @@ from lxml.etree import _Element
 from lxml.html import HtmlElement
 
 from annotation.algorithms.attribute_types import AttributeType
+from benchmarks.extraction import matching
 from benchmarks.report import markdown_table
 from clustering.algorithms.grouping import RawPage
 from clustering.algorithms.published.shingles import shingle_vector
@@ -52,7 +55,7 @@ FIELDS = {
 }
 
 
-def run(_data: Path | None) -> str:
+def run(data: Path | None) -> str:
     """Return the body of this benchmark's page."""
     numbers = random.Random(1)
     bodies = [made_page(numbers, number) for number in range(N_PAGES)]
@@ -70,7 +73,8 @@ def run(_data: Path | None) -> str:
     size = sum(map(len, bodies)) // N_PAGES // 1000
     about = f"{N_PAGES} pages of {size} KB; learnt from {N_ANNOTATED} annotated pages and {N_SAMPLES} others"
     about += f" in {seconds:.2f} s of processor time, their pages parsed."
-    return "\n\n".join([about, *sections, absent()])
+    parts = [about, *sections, absent(), "## Pages that find a cluster", matching.section(data)]
+    return "\n\n".join(part for part in parts if part)
 
 
 def made_page(numbers: random.Random, number: int) -> bytes:

@@ -2,8 +2,6 @@
 
 Half of a site's pages are clustered, the others come later. A page is served where it finds a cluster, and served
 rightly where most pages of that cluster have the page's type.
-
-Run it with: python -m benchmarks.run matching
 """
 
 from __future__ import annotations
@@ -34,7 +32,6 @@ from rules.algorithms.running.matching import (
     match_page,
 )
 
-TITLE = "Matching pages with clusters"
 ALGORITHMS = ("auto", "shingles")
 
 
@@ -45,8 +42,8 @@ class Shares(NamedTuple):
     right: float  # of all later pages
 
 
-def run(data: Path | None) -> str:
-    """Return the body of this benchmark's page."""
+def section(data: Path | None) -> str:
+    """Return the share of later pages that find a cluster, for each site, as a section of the page."""
     shares: dict[tuple[str, str], list[Shares]] = {
         (algorithm, order): [] for algorithm in ALGORITHMS for order in (BY_MODEL, BY_SIGNATURE)
     }
