@@ -13,7 +13,14 @@ from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.algorithms.cohesion import Centre, centre_of, distance_to
 from clustering.algorithms.grouping import group_key
 from clustering.algorithms.observation import ObservedPage
-from clustering.models import Cluster, ClusterFigures, Clustering, Page, PageMembership
+from clustering.models import (
+    Cluster,
+    ClusterFigures,
+    Clustering,
+    ClusterLayout,
+    Page,
+    PageMembership,
+)
 from clustering.services.clusters.clustering_inputs import first_inbound_xpaths
 from clustering.services.clusters.clustering_store import create_memberships
 from clustering.services.clusters.current_changes import apply_changes
@@ -117,6 +124,8 @@ class _Clusters:
             self.cluster_by_group[figures.group] = figures.cluster
             self._examples[figures.group] = figures.examples
         self._centres: dict[str, Centre] = {}
+        layouts = ClusterLayout.objects.filter(clustering=clustering)
+        self._with_layouts = set(layouts.values_list("cluster_id", flat=True))
 
     def assign(self, pages: Sequence[StoredPage]) -> list[GroupedPage]:
         """Return the group of each page, and how far the page lies from its centre."""
@@ -153,6 +162,8 @@ class _Clusters:
     def _layout(self, page: StoredPage, group: str | None, observed: ObservedPage) -> str | None:
         if group is None or self.clusterer.layout_of is None:
             return None
+        if self.cluster_by_group[group].pk not in self._with_layouts:
+            return None  # known without a look at the page, which costs as much as its assignment
         return self.clusterer.layout_of(self.clustering.model, observed.observation, page.url)
 
     def _distance(self, group: str | None, observed: ObservedPage) -> float | None:

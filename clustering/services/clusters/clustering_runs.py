@@ -167,12 +167,15 @@ def _assign_rest(
     if not other_pages:
         return
     assign, layout_of = this.clusterer.assign, this.clusterer.layout_of
+    with_layouts = {group.name for group in grouping.groups if group.layouts}
     for page, seen in _observed(this, other_pages, len(sampled), "assigning pages"):
         if page.pk in group_by_page:
             group = group_by_page[page.pk]
         else:
             group = assign(grouping.model, seen.observation, page.url)
-        layout = layout_of(grouping.model, seen.observation, page.url) if layout_of else None
+        layout = None
+        if layout_of and group in with_layouts:  # it costs as much as the assignment
+            layout = layout_of(grouping.model, seen.observation, page.url)
         grouped.add(page, seen, group, layout)
 
 
