@@ -6,7 +6,7 @@ page_kinds      what a page is: declared types, main parts, lists, forms
 schema_types    the types that a page declares
 breadcrumbs     the names of the pages above a page
 title_purposes  what pages are for: start, errors, log-in, results
-title_lists     whether pages are lists, and where these lead
+title_lists     the clusters to which lists lead
 title_phrases   phrases of addresses, texts, types and classes that may name a page
 title_evidence  which phrase best separates a cluster from the others
 title_clashes   titles for clusters that would have the same one

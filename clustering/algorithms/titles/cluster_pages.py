@@ -10,7 +10,7 @@ from math import ceil
 from clustering.algorithms.titles.page_kinds import PageKind
 from clustering.algorithms.titles.title_words import singular_of
 
-MOST = 0.5  # of a cluster's pages
+MOST_PAGES = 0.5  # of a cluster's pages
 MAX_PAGES, MAX_ADDRESSES = 40, 1_000  # of a cluster
 
 
@@ -24,6 +24,7 @@ class ClusterPages:
     labels: Sequence[Collection[str]] = ()  # of each page, its short texts
     kinds: Sequence[PageKind] = ()
     statuses: Sequence[int] = ()
+    is_list: bool = False  # of the kind of lists
 
     def some(self) -> ClusterPages:
         """Return the cluster with what MAX_PAGES of its pages show.
@@ -46,7 +47,7 @@ class ClusterPages:
     def in_singular(self, words: str) -> str:
         """Return words with the last one in the singular where the pages are English."""
         languages = Counter(kind.language for kind in self.kinds)
-        if not words or languages["en"] <= MOST * len(self.kinds):
+        if not words or languages["en"] <= MOST_PAGES * len(self.kinds):
             return words
         *leading_words, last = words.split(" ")
         return " ".join([*leading_words, singular_of(last)])

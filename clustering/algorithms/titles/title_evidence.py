@@ -90,7 +90,7 @@ class Qualifier(NamedTuple):
     source: Source
 
 
-class Evidence:
+class TitleEvidence:
     """The phrases of a site's clusters, and in how many clusters each of them is shared."""
 
     def __init__(self, clusters: Sequence[PagePhrases]) -> None:

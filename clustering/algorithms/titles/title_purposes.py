@@ -17,7 +17,7 @@ from itertools import takewhile
 from statistics import median
 from urllib.parse import unquote, urlsplit
 
-from clustering.algorithms.titles.cluster_pages import MOST, ClusterPages
+from clustering.algorithms.titles.cluster_pages import MOST_PAGES, ClusterPages
 from clustering.algorithms.titles.title_words import ENDING, WORD, query_keys
 
 NEARLY_ALL = 0.8  # of a cluster's pages
@@ -98,10 +98,10 @@ def has_password(cluster: ClusterPages) -> bool:
 def is_gone(cluster: ClusterPages) -> bool:
     """Return whether the pages are errors, by their status, their classes or their texts."""
     n_errors = sum(status >= HTTPStatus.BAD_REQUEST for status in cluster.statuses)
-    if n_errors > MOST * len(cluster.statuses):
+    if n_errors > MOST_PAGES * len(cluster.statuses):
         return True
     n_gone = sum(any(map(_GONE_TOKEN.fullmatch, kind.tokens)) for kind in cluster.kinds)
-    if n_gone > MOST * len(cluster.kinds):
+    if n_gone > MOST_PAGES * len(cluster.kinds):
         return True
     for texts in (cluster.titles, cluster.headings):
         known = [text for text in texts if text]
@@ -129,7 +129,7 @@ def _site_pages(cluster: ClusterPages) -> str:
         if words:
             n_by_word.update(words[-1:])
             n_pages += 1
-    if len(n_by_word) < 2 or n_pages < MOST * len(urls):
+    if len(n_by_word) < 2 or n_pages < MOST_PAGES * len(urls):
         return ""
     words = sorted(n_by_word, key=lambda word: (-n_by_word[word], word))[:MAX_SITE_PAGES]
     return ", ".join(words).capitalize()

@@ -144,12 +144,12 @@ def key_words(key: str) -> str:
 
 def without_small_ends(words: Sequence[str]) -> list[str]:
     """Return words without those at both ends that name nothing, such as "of"."""
-    kept = list(words)
-    while kept and kept[0].lower() in _SMALL_WORDS:
-        kept.pop(0)
-    while kept and kept[-1].lower() in _SMALL_WORDS:
-        kept.pop()
-    return kept
+    trimmed = list(words)
+    while trimmed and trimmed[0].lower() in _SMALL_WORDS:
+        trimmed.pop(0)
+    while trimmed and trimmed[-1].lower() in _SMALL_WORDS:
+        trimmed.pop()
+    return trimmed
 
 
 def folded_words(text: str) -> list[str]:

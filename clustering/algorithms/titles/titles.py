@@ -2,7 +2,7 @@
 
 Readings:   What the pages are for comes first, where they show it: a site's start, errors, the form
             that takes a password, the results of a search. Else a title is the phrase with most
-            evidence, and "list" behind it where the pages are lists of links. Lists that nothing
+            evidence, and "list" behind it where that is their kind. Lists that nothing
             names are called after the pages to which they lead. What nothing names at all is plainly
             "Article", "Detail pages" or "List pages". Two of one title are told apart by what one
             has and the others have not; else the larger comes first and the others are numbered.
@@ -17,9 +17,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from clustering.algorithms.titles.cluster_pages import MOST, ClusterPages
+from clustering.algorithms.titles.cluster_pages import MOST_PAGES, ClusterPages
 from clustering.algorithms.titles.title_clashes import DETAILS, LISTS, tell_apart
-from clustering.algorithms.titles.title_evidence import Evidence, PagePhrases
+from clustering.algorithms.titles.title_evidence import PagePhrases, TitleEvidence
 from clustering.algorithms.titles.title_lists import Lists
 from clustering.algorithms.titles.title_phrases import (
     phrases_of_address,
@@ -60,7 +60,7 @@ class _Site:
     def __init__(self, clusters: Sequence[ClusterPages]) -> None:
         self.clusters = clusters
         self.lists = Lists(clusters)
-        self.evidence = Evidence([phrases_of(cluster) for cluster in clusters])
+        self.evidence = TitleEvidence([phrases_of(cluster) for cluster in clusters])
         self.root = root_of(clusters)
         self.have_passwords = list(map(has_password, clusters))
 
@@ -76,7 +76,7 @@ class _Site:
         if purpose:
             return purpose
         subject = self.subject_of(number)
-        if not self.lists.is_list(number):
+        if not self.clusters[number].is_list:
             return subject or self.form_of(number) or DETAILS
         if not subject:
             target = self.lists.main_target(number)
@@ -90,7 +90,7 @@ class _Site:
     def purpose_of(self, number: int) -> str:
         """Return what the pages of a cluster are for, blank where they do not show it."""
         n_with_password = sum(self.have_passwords)
-        is_rare = n_with_password <= max(MOST * len(self.clusters), 1) < len(self.clusters)
+        is_rare = n_with_password <= max(MOST_PAGES * len(self.clusters), 1) < len(self.clusters)
         return purpose_of(
             self.clusters[number],
             self.root,
@@ -130,7 +130,7 @@ def phrases_of(cluster: ClusterPages) -> PagePhrases:
 
 
 def _is_prose(cluster: ClusterPages) -> bool:
-    return sum(kind.is_prose for kind in cluster.kinds) > MOST * len(cluster.kinds)
+    return sum(kind.is_prose for kind in cluster.kinds) > MOST_PAGES * len(cluster.kinds)
 
 
 def _capitalised(words: str) -> str:

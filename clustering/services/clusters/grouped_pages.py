@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from clustering.algorithms.cohesion import Centre, centre_of, cohesion_of, distance_to
 from clustering.algorithms.grouping import Clusterer
-from clustering.algorithms.kinds.cluster_kinds import ClusterKind, cluster_kinds
+from clustering.algorithms.kinds.cluster_kinds import LIST, ClusterKind, cluster_kinds
 from clustering.algorithms.kinds.kind_features import ClusterFacts
 from clustering.algorithms.kinds.page_facts import read_facts
 from clustering.algorithms.observation import ObservedPage
@@ -107,12 +107,17 @@ class GroupedPages:
                 pages_by_group.setdefault(grouped.group, []).append(grouped)
         n_read = MAX_READ_OF_SITE // max(len(pages_by_group), 1)
         n_read = min(max(n_read, MIN_READ), MAX_READ)
-        described, facts = [], []
-        for group, grouped_pages in pages_by_group.items():
-            pages = [grouped.page for grouped in grouped_pages]
-            facts.append(read_cluster_facts(pages, n_read))
-            described.append(describe_pages(pages, self.texts_by_group.get(group, []), facts[-1]))
-        titles, kinds = title_clusters(described), cluster_kinds(facts)
+        facts = [
+            read_cluster_facts([grouped.page for grouped in grouped_pages], n_read)
+            for grouped_pages in pages_by_group.values()
+        ]
+        kinds = cluster_kinds(facts)
+        described = []
+        for group, known, kind in zip(pages_by_group, facts, kinds, strict=True):
+            pages = [grouped.page for grouped in pages_by_group[group]]
+            texts = self.texts_by_group.get(group, [])
+            described.append(describe_pages(pages, texts, known, kind))
+        titles = title_clusters(described)
         return {
             group: self._figures(group, pages_by_group[group], title, kind)
             for group, title, kind in zip(pages_by_group, titles, kinds, strict=True)
@@ -151,7 +156,10 @@ def read_cluster_facts(pages: Sequence[StoredPage], n_read: int) -> ClusterFacts
 
 
 def describe_pages(
-    pages: Sequence[StoredPage], observed: Sequence[ObservedPage], facts: ClusterFacts
+    pages: Sequence[StoredPage],
+    observed: Sequence[ObservedPage],
+    facts: ClusterFacts,
+    kind: ClusterKind,
 ) -> ClusterPages:
     """Return what is known of a cluster's pages, for its title."""
     return ClusterPages(
@@ -161,6 +169,7 @@ def describe_pages(
         labels=[seen.labels for seen in observed],
         kinds=[page.shown for page in facts.pages],
         statuses=[page.status for page in pages],
+        is_list=kind.kind == LIST,
     )
 
 

@@ -10,6 +10,7 @@ from django.db import transaction
 
 from clustering.algorithms.automatic.resplit import split_pages
 from clustering.algorithms.grouping import Grouping, Model
+from clustering.algorithms.kinds.cluster_kinds import cluster_kinds
 from clustering.algorithms.observation import ObservedPage
 from clustering.algorithms.titles.titles import title_clusters
 from clustering.models import Cluster, ClusterChange, PageMembership
@@ -146,11 +147,15 @@ def _titles(
     grouping: Grouping, sample: Sequence[StoredPage], observed: Sequence[ObservedPage]
 ) -> dict[str, str]:
     """Return the title of each group."""
+    pages_by_group = [[sample[index] for index in group.members] for group in grouping.groups]
+    facts_by_group = [read_cluster_facts(pages, MAX_READ) for pages in pages_by_group]
+    kinds = cluster_kinds(facts_by_group)
     described = []
-    for group in grouping.groups:
-        pages = [sample[index] for index in group.members]
-        facts = read_cluster_facts(pages, MAX_READ)
-        described.append(describe_pages(pages, [observed[index] for index in group.members], facts))
+    for number, group in enumerate(grouping.groups):
+        seen = [observed[index] for index in group.members]
+        described.append(
+            describe_pages(pages_by_group[number], seen, facts_by_group[number], kinds[number])
+        )
     names = [group.name for group in grouping.groups]
     return dict(zip(names, title_clusters(described), strict=True))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clustering.algorithms.titles.title_evidence import Evidence, PagePhrases, Qualifier
+from clustering.algorithms.titles.title_evidence import PagePhrases, Qualifier, TitleEvidence
 from clustering.algorithms.titles.title_phrases import Phrase, Source
 
 URL = "http://www.treeworld.co.uk/x"
@@ -19,7 +19,7 @@ def cluster(*phrases: tuple[Source, str], others: Sequence[tuple[Source, str]] =
 
 
 def best(*clusters: PagePhrases) -> str:
-    return Evidence(clusters).best_phrase(0)
+    return TitleEvidence(clusters).best_phrase(0)
 
 
 OTHERS = [cluster((Source.FOLDER, word)) for word in ("shop", "team", "tour")]
@@ -84,14 +84,14 @@ def test_the_last_resort_is_a_type_or_what_one_other_cluster_has() -> None:
     oak = cluster((Source.FOLDER, "oak"), (Source.HEADING, "Our trees"))
     page = cluster((Source.TYPE, "Page"))
 
-    assert "oak" == Evidence([oak, oak]).last_resort(0)
-    assert "" == Evidence([oak, oak, oak]).last_resort(0)
-    assert "Page" == Evidence([page, page, page]).last_resort(0)
+    assert "oak" == TitleEvidence([oak, oak]).last_resort(0)
+    assert "" == TitleEvidence([oak, oak, oak]).last_resort(0)
+    assert "Page" == TitleEvidence([page, page, page]).last_resort(0)
 
 
 def test_qualifiers_are_what_the_fewest_rivals_have() -> None:
     tree = (Source.FOLDER, "tree")
-    evidence = Evidence(
+    evidence = TitleEvidence(
         [
             cluster(tree, (Source.FOLDER, "bark"), (Source.LABEL, "Age")),
             cluster(tree, (Source.FOLDER, "bark")),

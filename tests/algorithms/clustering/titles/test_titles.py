@@ -25,12 +25,18 @@ def urls(pattern: str, n: int = 3) -> list[str]:
     return [f"http://a.b/{pattern.format(word)}" for word in TREES[:n]]
 
 
-def cluster(pattern: str, body: str, *, n: int = 4, status: int = 200) -> ClusterPages:
+def cluster(
+    pattern: str, body: str, *, n: int = 4, status: int = 200, is_list: bool = False
+) -> ClusterPages:
     """Return pages in whose addresses and bodies a tree's name stands for {}."""
-    return read([(pattern.format(tree), body.replace("{}", tree)) for tree in TREES[:n]], status)
+    return read(
+        [(pattern.format(tree), body.replace("{}", tree)) for tree in TREES[:n]],
+        status,
+        is_list=is_list,
+    )
 
 
-def read(pages: list[tuple[str, str]], status: int = 200) -> ClusterPages:
+def read(pages: list[tuple[str, str]], status: int = 200, *, is_list: bool = False) -> ClusterPages:
     raws = [
         RawPage(normalise_url(f"http://a.b/{path}"), body.encode(), "text/html; charset=utf-8")
         for path, body in pages
@@ -43,6 +49,7 @@ def read(pages: list[tuple[str, str]], status: int = 200) -> ClusterPages:
         [page.labels for page in seen],
         [read_kind(raw) for raw in raws],
         [status] * len(raws),
+        is_list=is_list,
     )
 
 
@@ -93,10 +100,12 @@ class TestWhatPagesDeclare:
     def test_a_page_of_many_cards_is_a_list(self) -> None:
         card = '<div itemscope itemtype="https://schema.org/Recipe"><b>{}</b></div>'
 
-        assert "Recipe list" == title(cluster("k/{}", card * 5))
+        assert "Recipe list" == title(cluster("k/{}", card * 5, is_list=True))
 
     def test_a_list_of_nothing_known_is_a_list(self) -> None:
-        assert "Brand list" == title(cluster("brand/{}", declared(**{"@type": "CollectionPage"})))
+        assert "Brand list" == title(
+            cluster("brand/{}", declared(**{"@type": "CollectionPage"}), is_list=True)
+        )
 
     def test_a_type_of_the_whole_site_says_nothing(self) -> None:
         shop = declared(**{"@type": "Organization"})
@@ -151,7 +160,8 @@ class TestLists:
     def test_a_list_is_called_after_what_it_leads_to(self) -> None:
         ropes = cluster("rope/{}", "<h1>{}</h1><p>Long and strong</p>", n=8)
         lists = read(
-            [(f"c/{n}", f"<h1>{n}</h1><ul>{cards('rope/{}', first=n)}</ul>") for n in range(8)]
+            [(f"c/{n}", f"<h1>{n}</h1><ul>{cards('rope/{}', first=n)}</ul>") for n in range(8)],
+            is_list=True,
         )
 
         assert ["Rope", "Rope list"] == title_clusters([ropes, lists])
@@ -159,29 +169,24 @@ class TestLists:
     def test_its_own_address_comes_first(self) -> None:
         ropes = cluster("rope/{}", "<h1>{}</h1>", n=8)
         makers = read(
-            [(f"maker/{n}", f"<h1>{n}</h1><ul>{cards('rope/{}', first=n)}</ul>") for n in range(8)]
+            [(f"maker/{n}", f"<h1>{n}</h1><ul>{cards('rope/{}', first=n)}</ul>") for n in range(8)],
+            is_list=True,
         )
 
         assert "Maker list" == title(makers, ropes)
 
-    def test_menus_make_no_list(self) -> None:
+    def test_a_list_that_leads_nowhere_is_plain(self) -> None:
         menu = f"<ul>{cards('menu/{}')}</ul>"
 
-        assert "Detail pages" == title(cluster("p/{}", f"{menu}<h1>{{}}</h1>"))
+        assert "List pages" == title(cluster("p/{}", f"{menu}<h1>{{}}</h1>", is_list=True))
 
-    def test_what_leads_to_pages_of_its_own_kind_is_no_list(self) -> None:
-        body = "<h1>{}</h1><b>Others like this one</b>"
-        pages = read(
-            [(f"rope/{tree}", body + cards("rope/{}", first=n)) for n, tree in enumerate(TREES)]
+    def test_pages_of_another_kind_are_no_list(self) -> None:
+        ropes = cluster("rope/{}", "<h1>{}</h1>", n=8)
+        makers = read(
+            [(f"maker/{n}", f"<h1>{n}</h1><ul>{cards('rope/{}', first=n)}</ul>") for n in range(8)]
         )
 
-        assert "Rope" == title(pages)
-
-    def test_what_declares_one_thing_is_no_list(self) -> None:
-        body = declared(**{"@type": "Product"}) + "<h1>{}</h1>"
-        pages = read([(f"c/{n}", body + cards("rope/{}", first=n)) for n in range(8)])
-
-        assert "Product" == title(pages)
+        assert "Maker" == title(makers, ropes)
 
 
 class TestWords:
@@ -245,7 +250,8 @@ class TestLanguages:
     def test_a_list_is_known_in_any_language(self) -> None:
         goods = cluster("товар/{}", "<h1>{}</h1>", n=8)
         lists = read(
-            [(f"к/{n}", f"<h1>{n}</h1><ul>{cards('товар/{}', first=n)}</ul>") for n in range(8)]
+            [(f"к/{n}", f"<h1>{n}</h1><ul>{cards('товар/{}', first=n)}</ul>") for n in range(8)],
+            is_list=True,
         )
 
         assert ["Товар", "Товар list"] == title_clusters([goods, lists])

@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.clustering.described_sites import Description, descriptions, load_sites
 from benchmarks.report import markdown_table
+from benchmarks.titles.described_sites import Description, descriptions, load_sites
 from clustering.algorithms.grouping import RawPage
+from clustering.algorithms.kinds.cluster_kinds import LIST, cluster_kinds
+from clustering.algorithms.kinds.kind_features import ClusterFacts
+from clustering.algorithms.kinds.page_facts import read_facts
 from clustering.algorithms.observation import observe_page
 from clustering.algorithms.titles import title_evidence
 from clustering.algorithms.titles.cluster_pages import MAX_PAGES, ClusterPages
-from clustering.algorithms.titles.page_kinds import read_kind
 from clustering.algorithms.titles.title_clashes import DETAILS, LISTS
 from clustering.algorithms.titles.title_phrases import Source
 from clustering.algorithms.titles.titles import phrases_of, title_clusters
@@ -109,18 +112,23 @@ def run(data: Path | None) -> str:
 def _described(pages_by_type: Mapping[str, Sequence[RawPage]]) -> dict[str, ClusterPages]:
     """Return what a clustering would know of each type's pages for a title."""
     n_read = min(max(MAX_READ_OF_SITE // len(pages_by_type), 2), MAX_READ)
-    clusters = {}
+    clusters, facts = {}, []
     for type_, pages in pages_by_type.items():
         some = [RawPage(page.url, page.body, page.content_type) for page in pages[:MAX_PAGES]]
         seen = [observe_page("auto", page) for page in some]
+        urls = [page.url for page in pages]
+        facts.append(ClusterFacts([read_facts(page) for page in some[:n_read]], urls))
         clusters[type_] = ClusterPages(
-            [page.url for page in pages],
+            urls,
             [page.title for page in seen],
             [page.heading for page in seen],
             [page.labels for page in seen],
-            [read_kind(page) for page in some[:n_read]],
+            [page.shown for page in facts[-1].pages],
         )
-    return clusters
+    return {
+        type_: replace(clusters[type_], is_list=kind.kind == LIST)
+        for type_, kind in zip(clusters, cluster_kinds(facts), strict=True)
+    }
 
 
 def title_sites(
@@ -179,7 +187,7 @@ def observe_sources(
     site: SiteToTitle, described: Mapping[tuple[str, str], Description]
 ) -> list[Observed]:
     """Return how well each source names the clusters of a site."""
-    evidence = title_evidence.Evidence(
+    evidence = title_evidence.TitleEvidence(
         [phrases_of(cluster.some()) for cluster in site.clusters.values()]
     )
     observed = []

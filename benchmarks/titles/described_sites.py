@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from clustering.algorithms.grouping import RawPage
 
-DESCRIPTIONS = Path(__file__).with_name("page_kinds.tsv")
+DESCRIPTIONS = Path(__file__).resolve().parent.parent / "clustering" / "page_kinds.tsv"
 UNKNOWN_ROOT = "https://site.example/"
 VERSIONS = ("v0", "v3", "v4")  # of a generated site, those with templates of their own
 
