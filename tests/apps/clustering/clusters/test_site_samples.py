@@ -8,7 +8,6 @@ from clustering.algorithms.clusterers import CLUSTERERS
 from clustering.models import Page
 from clustering.services.clusters.site_samples import sample_by_parts, sample_size
 from clustering.services.pages.stored_pages import stored_pages
-from tests.apps.clustering.api_cast import site_of
 from tests.apps.clustering.demo_sites import cluster, shop, store
 
 pytestmark = [pytest.mark.django_db, pytest.mark.both_databases]
@@ -48,7 +47,7 @@ def test_the_sample_does_not_depend_on_the_order() -> None:
 
 
 def test_pages_linked_from_another_place_are_in_the_sample() -> None:
-    site = site_of("links")
+    site = shop(n=0)
     menu = "".join(f"<li><a href='/page-{n}'>{n}</a>" for n in range(200))
     foot = "".join(f"<a href='/page-{n}'>{n}</a>" for n in range(200, 204))
     start = f"<html><body><ul>{menu}</ul><footer>{foot}</footer></body></html>"
