@@ -63,7 +63,7 @@ def test_the_first_doubt_stands_on_each_page(site: Site, page: str) -> None:
 
     assert "Are these one?" in text
     assert "<strong>42 %</strong> that these two are one; they are kept apart now." in text
-    assert "one of 2 decisions that are close to even" in text
+    assert "one of 2 decisions most worth a look" in text
     assert "The same fields." in text.partition("For one")[2].partition("Against")[0]
     assert "Other addresses." in text.partition("Against")[2]
     assert "<strong>3 pages</strong>" in text
