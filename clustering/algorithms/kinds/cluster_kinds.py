@@ -83,7 +83,7 @@ _SITE_WORDS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterKind:
+class JudgedKind:
     """Of what kind a cluster is."""
 
     kind: str
@@ -106,7 +106,7 @@ class Weights(NamedTuple):
 
 def cluster_kinds(
     clusters: Sequence[ClusterFacts], weights: Weights | None = None
-) -> list[ClusterKind]:
+) -> list[JudgedKind]:
     """Return the kind of each cluster of a site; one of which no page was read is a guess.
 
     `weights` are those that ship unless others are given.
@@ -120,31 +120,31 @@ def cluster_kinds(
     return kinds
 
 
-def _shown_kind(cluster: ClusterFacts) -> ClusterKind | None:
+def _shown_kind(cluster: ClusterFacts) -> JudgedKind | None:
     """Return the kind that most pages show, None where they show none of these."""
     share_of_errors = _share(cluster, _is_error)
     if share_of_errors >= MIN_SHARE:
-        return ClusterKind(ERROR, share_of_errors)
+        return JudgedKind(ERROR, share_of_errors)
     share_of_logins = _share(cluster, _is_login)
     if share_of_logins >= MIN_SHARE:
-        return ClusterKind(LOGIN, share_of_logins)
+        return JudgedKind(LOGIN, share_of_logins)
     share_of_results = _share(cluster, _is_search)
     if share_of_results >= MIN_SHARE:
-        return ClusterKind(SEARCH, share_of_results)
+        return JudgedKind(SEARCH, share_of_results)
     if cluster.urls and all(map(is_start, cluster.urls)):
-        return ClusterKind(NAVIGATION, CERTAINTY_OF_START)
+        return JudgedKind(NAVIGATION, CERTAINTY_OF_START)
     if _share(cluster, _is_about_site) >= MIN_SHARE:
-        return ClusterKind(OTHER, CERTAINTY_OF_OTHER)
+        return JudgedKind(OTHER, CERTAINTY_OF_OTHER)
     return None
 
 
-def _learnt_kind(number: int, site: SiteLinks, weights: Weights) -> ClusterKind:
+def _learnt_kind(number: int, site: SiteLinks, weights: Weights) -> JudgedKind:
     if not site.clusters[number].pages:
-        return ClusterKind(DETAIL, UNKNOWN)
+        return JudgedKind(DETAIL, UNKNOWN)
     probability = weights.list_probability(kind_features(number, site))
     if probability > 0.5:
-        return ClusterKind(LIST, round(probability, 3))
-    return ClusterKind(DETAIL, round(1 - probability, 3))
+        return JudgedKind(LIST, round(probability, 3))
+    return JudgedKind(DETAIL, round(1 - probability, 3))
 
 
 def _share(cluster: ClusterFacts, is_so: Callable[[PageFacts], bool]) -> float:

@@ -29,7 +29,7 @@ from clustering.algorithms.kinds.page_facts import (
 )
 from clustering.algorithms.titles.title_words import title_parts
 
-MOST = 0.5  # of a cluster's pages
+MIN_SHARE_OF_PAGES = 0.5  # of a cluster's pages
 # Shares of a site's clusters: links and classes that more of them have say nothing of one.
 FEW_CLUSTERS, SOME_CLUSTERS = 0.3, 0.4
 MIN_CLUSTERS = 2
@@ -97,7 +97,7 @@ class SiteLinks:
         }
         self.n_clusters_by_link: Counter[int] = Counter()
         for cluster in clusters:
-            min_pages = MOST * len(cluster.pages)
+            min_pages = MIN_SHARE_OF_PAGES * len(cluster.pages)
             n_by_link = Counter(link for page in cluster.pages for link in page.links)
             self.n_clusters_by_link.update(link for link, n in n_by_link.items() if n >= min_pages)
         self.own_links = [self._own_links(cluster) for cluster in clusters]
@@ -108,7 +108,7 @@ class SiteLinks:
         """Return the own links of each page."""
         n_pages = len(cluster.pages)
         n_by_link = Counter(link for page in cluster.pages for link in page.links)
-        max_pages = MOST * n_pages if n_pages > FEW_PAGES else n_pages
+        max_pages = MIN_SHARE_OF_PAGES * n_pages if n_pages > FEW_PAGES else n_pages
         max_clusters = max(MIN_CLUSTERS, FEW_CLUSTERS * len(self.clusters))
         return [
             {
@@ -163,7 +163,7 @@ def _n_slots(pages: Sequence[PageFacts]) -> int:
     """Return how many texts of most pages have a text behind them that differs."""
     if len(pages) == 1:
         return 0
-    min_pages = MOST * len(pages)
+    min_pages = MIN_SHARE_OF_PAGES * len(pages)
     n_pages_by_text: Counter[int] = Counter()
     n_pages_once: Counter[int] = Counter()
     for page in pages:

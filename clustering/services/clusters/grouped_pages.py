@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from clustering.algorithms.cohesion import Centre, centre_of, cohesion_of, distance_to
 from clustering.algorithms.grouping import Clusterer
-from clustering.algorithms.kinds.cluster_kinds import LIST, ClusterKind, cluster_kinds
+from clustering.algorithms.kinds.cluster_kinds import LIST, JudgedKind, cluster_kinds
 from clustering.algorithms.kinds.kind_features import ClusterFacts
 from clustering.algorithms.kinds.page_facts import read_facts
 from clustering.algorithms.observation import ObservedPage
@@ -124,7 +124,7 @@ class GroupedPages:
         }
 
     def _figures(
-        self, group: str, pages: Sequence[GroupedPage], title: str, kind: ClusterKind
+        self, group: str, pages: Sequence[GroupedPage], title: str, kind: JudgedKind
     ) -> GroupFigures:
         n_by_vector = self.n_by_vector.get(group, Counter())
         signature, n_covered = signature_of(self.clusterer, group, n_by_vector)
@@ -159,7 +159,7 @@ def describe_pages(
     pages: Sequence[StoredPage],
     observed: Sequence[ObservedPage],
     facts: ClusterFacts,
-    kind: ClusterKind,
+    kind: JudgedKind,
 ) -> ClusterPages:
     """Return what is known of a cluster's pages, for its title."""
     return ClusterPages(

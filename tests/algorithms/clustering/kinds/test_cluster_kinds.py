@@ -13,7 +13,7 @@ from clustering.algorithms.kinds.cluster_kinds import (
     NAVIGATION,
     OTHER,
     SEARCH,
-    ClusterKind,
+    JudgedKind,
     cluster_kinds,
     load_weights,
 )
@@ -94,7 +94,7 @@ def test_the_start_of_a_site_is_navigation_and_its_help_is_other() -> None:
 
 
 def test_of_pages_that_were_not_read_the_kind_is_a_guess() -> None:
-    assert cluster_kinds([ClusterFacts([], [f"{ROOT}x"])]) == [ClusterKind(DETAIL, 0.5)]
+    assert cluster_kinds([ClusterFacts([], [f"{ROOT}x"])]) == [JudgedKind(DETAIL, 0.5)]
 
 
 def test_the_weights_have_the_signs_that_the_features_promise() -> None:
