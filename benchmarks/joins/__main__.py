@@ -2,7 +2,7 @@
 
 python -m benchmarks.joins --data FOLDER            left-out figures, printed
 python -m benchmarks.joins --data FOLDER --write    and the weights, trained on all sites
-python -m benchmarks.joins --data FOLDER --last-look  the sites that nothing was chosen by
+python -m benchmarks.joins --data FOLDER --last-look  the product's weights on the sites kept aside
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from benchmarks.joins.left_out import (
 from benchmarks.joins.pairs import pairs_of_sites, pooled
 from benchmarks.joins.training import N_FITS, as_json, fit_several
 from clustering.algorithms.automatic.join_model import WEIGHTS as WEIGHTS_FILE
-from clustering.algorithms.automatic.join_model import JoinModel
+from clustering.algorithms.automatic.join_model import trained_model
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -32,19 +32,19 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--write", action="store_true", help="write the weights of the product")
     parser.add_argument("--last-look", action="store_true", help="judge on the sites kept aside")
     options = parser.parse_args(arguments)
-    sites = observe_sites(load_sites(options.data))
-    pairs = pairs_of_sites(sites)
-    if not options.write and not options.last_look:
-        print(table_of(judge_left_out(sites, pairs, N_FITS)))
-        return 0
-    trained = as_json(fit_several(pooled(pairs), range(N_FITS)))
-    if options.write:
-        text = json.dumps(trained, separators=(",", ":"))
-        Path(str(WEIGHTS_FILE)).write_text(text + "\n", "utf-8")
     if options.last_look:
-        model = JoinModel.from_json(trained)
+        model = trained_model()
         kept_aside = observe_sites(last_look(options.data))
         print(table_of([figures_of(site, model) for site in kept_aside]))
+        return 0
+    sites = observe_sites(load_sites(options.data))
+    pairs = pairs_of_sites(sites)
+    if options.write:
+        trained = as_json(fit_several(pooled(pairs), range(N_FITS)))
+        text = json.dumps(trained, separators=(",", ":"))
+        Path(str(WEIGHTS_FILE)).write_text(text + "\n", "utf-8")
+    else:
+        print(table_of(judge_left_out(sites, pairs, N_FITS)))
     return 0
 
 

@@ -30,9 +30,9 @@ WEIGHT_OF_WIDER = 0.3
 SHARE_REWRITTEN, SHARE_OF_MIXES_REWRITTEN = 0.45, 0.7
 SHARE_SILENCED = 0.1
 # Variants of a site that are seen in training, and the weight of all of them together.
-N_VARIANTS = {"real": 12, "generated": 2, "demo": 2, "single": 2, "mix": 3}
+N_VARIANTS = {"real": 24, "generated": 3, "demo": 3, "single": 3, "mix": 5}
 SITE_WEIGHTS = {"real": 1.0, "generated": 0.12, "demo": 0.12, "single": 0.15, "mix": 0.25}
-SHARE_OF_PAIRS = 0.5  # that is kept; more changes nothing
+SHARE_OF_PAIRS = 0.3  # that is kept; more changes nothing
 
 
 class SitePages(NamedTuple):
@@ -168,8 +168,8 @@ def record_pairs(
                 if certainty > 0:
                     columns.append(row)
                     labels.append(same)
-                    size = np.sqrt(pairs.sizes[a] * pairs.sizes[b]) / pairs.n_pages
-                    weights.append(size * certainty)
+                    page_pairs = pairs.sizes[a] * pairs.sizes[b] / pairs.n_pages**2
+                    weights.append(page_pairs * certainty)
 
     total = max(_joins_by_truth(narrow), 1)
     due = [round(share * total) for share in RECORDED_AT]

@@ -34,7 +34,7 @@ class Scheme(NamedTuple):
 def random_scheme(rng: random.Random) -> Scheme:
     return Scheme(
         rng.choice(
-            ["folder", "folder", "last folder", "prefix", "suffix", "query", "none", "none", "none"]
+            ["folder", "folder", "last folder", "prefix", "suffix", "query", "none", "none"]
         ),
         rng.choice(["slug", "slug", "number", "hash", "dated slug"]),
         rng.random() < 0.25,

@@ -12,7 +12,7 @@ from benchmarks.joins.pairs import Pairs
 from clustering.algorithms.automatic.join_model import LEAF, JoinModel
 from clustering.algorithms.automatic.pair_features import COLUMNS, DIRECTIONS
 
-N_FITS = 3  # whose mean is the model
+N_FITS = 5  # whose mean is the model
 N_TREES, N_LEAVES = 80, 8
 LEARNING_RATE = 0.1
 MIN_PAIRS_OF_LEAF = 200
