@@ -27,6 +27,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from annotation.models import Annotation, Sample, Vertical
+from annotation.services.samples.sampling import DRAW_SAMPLES
 from annotation.services.verticals.verticals import assign_vertical, read_vertical, save_vertical
 from clustering.models import Cluster, Clustering, Page, PageMembership
 from clustering.services.sites.sites import add_site
@@ -186,11 +187,12 @@ def plan_clustering(site: Site, _max_pages: int | None) -> list[str] | str:
 
 
 def plan_samples(site: Site, _max_pages: int | None) -> list[str] | str:
-    """Draw the samples of clusters that have none since they were made."""
+    """Draw samples where none were drawn since the clusters were made; lists and the like get none."""
     current = _current(site)
     if current is None:
         return "no clusters yet"
-    if Sample.objects.filter(cluster__site=site, drawn_at__gte=current.made_at).exists():
+    drawn = Job.objects.filter(site=site, task=DRAW_SAMPLES.task, state=Job.State.DONE)
+    if drawn.filter(created_at__gte=current.made_at).exists():
         return "drawn before"
     return ["draw_samples", site.name]
 

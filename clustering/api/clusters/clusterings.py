@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
-from drf_spectacular.utils import extend_schema_field
+from django.db.models import QuerySet
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
@@ -67,6 +67,9 @@ class LayoutRow(serializers.Serializer[Any]):
 class ClusterRow(RowSerializer):
     """A cluster as the site's current clustering has it."""
 
+    OF_CLUSTER: ClassVar = frozenset({"name", "title", "is_hand_made", "annotating"})
+    COMPUTED: ClassVar = frozenset({"kind", "certainty", "layouts"})
+
     class Meta:
         model = ClusterFigures
         fields = (
@@ -79,32 +82,41 @@ class ClusterRow(RowSerializer):
     title = serializers.CharField(source="cluster.title")
     is_hand_made = serializers.BooleanField(source="cluster.is_hand_made")
     signature = serializers.CharField(help_text="Eight bytes; ** stands for one that varies.")
-    kind = serializers.SerializerMethodField(help_text="What its pages are for; blank: not known.")
-    certainty = serializers.SerializerMethodField(help_text="Of the kind, 0 to 1.")
+    kind = serializers.CharField(help_text="What its pages are for; blank: not known.")
+    certainty = serializers.FloatField(allow_null=True, help_text="Of the kind, 0 to 1.")
     annotating = serializers.CharField(
         source="cluster.annotating",
         help_text="wanted or dismissed, as a person said; blank: the kind decides.",
     )
-    layouts = serializers.SerializerMethodField(
-        help_text="Pages that look alike; none where all do."
-    )
+    layouts = LayoutRow(many=True, help_text="Pages that look alike; none where all do.")
     examples = serializers.ListField(
         child=serializers.IntegerField(), help_text="Ids of pages, the most typical first."
     )
 
-    def get_kind(self, figures: ClusterFigures) -> str:
-        return kind_of(figures).kind
+    @classmethod
+    def read(cls, queryset: QuerySet[Any]) -> list[dict[str, Any]]:
+        """Return the rows with what people said of a cluster's kind, and with its layouts."""
+        figures = list(queryset.select_related("cluster", "clustering"))
+        if not figures:
+            return []
+        layouts = layouts_by_cluster(figures[0].clustering, [each.cluster for each in figures])
+        plain_names = [name for name in cls.Meta.fields if name not in cls.COMPUTED]
+        rows = []
+        for each in figures:
+            row = {name: getattr(_holder_of(name, each), name) for name in plain_names}
+            shown = kind_of(each)
+            its_layouts = [
+                {"name": its.layout.name, "n_pages": its.n_pages, "has": its.layout.has}
+                for its in layouts.get(each.cluster_id, [])
+            ]
+            row |= {"kind": shown.kind, "certainty": shown.certainty, "layouts": its_layouts}
+            rows.append({name: row[name] for name in cls.Meta.fields})
+        return rows
 
-    def get_certainty(self, figures: ClusterFigures) -> float | None:
-        return kind_of(figures).certainty
 
-    @extend_schema_field(LayoutRow(many=True))
-    def get_layouts(self, figures: ClusterFigures) -> list[dict[str, Any]]:
-        layouts = layouts_by_cluster(figures.clustering, [figures.cluster])
-        return [
-            {"name": shown.layout.name, "n_pages": shown.n_pages, "has": shown.layout.has}
-            for shown in layouts.get(figures.cluster_id, [])
-        ]
+def _holder_of(name: str, figures: ClusterFigures) -> ClusterFigures | Cluster:
+    """Return which row holds a field: what is the same in every clustering is the cluster's."""
+    return figures.cluster if name in ClusterRow.OF_CLUSTER else figures
 
 
 class ClusterPageRow(RowSerializer):
