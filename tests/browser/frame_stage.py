@@ -173,6 +173,7 @@ def shown_name(element: etree._Element) -> str:
 def fill_window(page: Page, width: int = 1280) -> None:
     """Let the frame fill the window, and the window hold the whole page: nothing needs to be scrolled."""
     page.evaluate(FILL)
+    page.frames[1].evaluate(SETTLED)  # a page that grows later would scroll under the clicks
     height = page.frames[1].evaluate("document.documentElement.scrollHeight")
     page.set_viewport_size({"width": width, "height": min(max(int(height), 600), 12_000)})
 
@@ -190,8 +191,11 @@ def places_of_elements(frame: Frame) -> list[list[float]]:
     return places
 
 
-# Fonts and pictures that come late move what stands below them.
+# Styles, fonts and pictures that come late move what stands below them.
 SETTLED = """async () => {
+  if (document.readyState !== "complete") {
+    await new Promise((done) => addEventListener("load", done, {once: true}));
+  }
   await document.fonts.ready;
   await Promise.allSettled([...document.images].map((image) => image.decode()));
   const frame = () => new Promise(requestAnimationFrame);
