@@ -318,7 +318,7 @@ def undo() -> list[list[object]]:
 
 
 _INSERT_PAGES = """
-INSERT INTO clustering_page (site_id, url, url_hash, written_url, state, reason, depth, n_tries, first_seen_at)
+INSERT INTO clustering_page (site_id, url, url_hash, given_url, state, reason, depth, n_tries, first_seen_at)
 SELECT %s, 'http://huge.example/' || n, decode(md5(n::text), 'hex'), 'http://huge.example/' || n, 'stored', '', 1, 0,
        now()
 FROM generate_series(1, %s) AS n

@@ -6,8 +6,9 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
-from benchmarks.cluster_kinds.labelled_clusters import LabelledSite, load_sites
+from benchmarks.cluster_kinds.labelled_clusters import ClusteredSite, load_sites
 from benchmarks.cluster_kinds.learning import learn_weights, measure_site
+from benchmarks.labelled_sites import SWDE
 from benchmarks.report import markdown_table
 from clustering.algorithms.kinds.cluster_kinds import cluster_kinds
 
@@ -49,7 +50,7 @@ def run(data: Path | None) -> str:
         for kind in ("detail", "list", "search", "error", "login", "other")
         if (rows := [row for row in judged if row.kinds == {kind}])
     ]
-    whole_sites = [row for row in judged if row.site != "swde"]
+    whole_sites = [row for row in judged if row.site != SWDE]
     figure_of_whole_sites = sum(row.share_right for row in whole_sites) / len(whole_sites)
     wrong = [
         (
@@ -80,7 +81,7 @@ def run(data: Path | None) -> str:
     )
 
 
-def _judge(sites: list[LabelledSite]) -> tuple[list[Judged], int, int]:
+def _judge(sites: list[ClusteredSite]) -> tuple[list[Judged], int, int]:
     """Return each type with its answers, and how many certain answers there are and are right."""
     answers: dict[tuple[str, str], Judged] = {}
     n_certain = n_certain_right = 0

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from benchmarks.cluster_kinds.labelled_clusters import LabelledSite
+from benchmarks.cluster_kinds.labelled_clusters import ClusteredSite
+from benchmarks.labelled_sites import GENERATED
 from clustering.algorithms.kinds.cluster_kinds import DETAIL, LIST, Weights
 from clustering.algorithms.kinds.kind_features import KindFeatures, SiteLinks, kind_features
 
@@ -45,7 +46,7 @@ class TaughtRow(NamedTuple):
     is_list: bool
 
 
-def measure_site(site: LabelledSite) -> list[TaughtRow]:
+def measure_site(site: ClusteredSite) -> list[TaughtRow]:
     """Measure the types of a site; one of both kinds, or of neither, teaches nothing."""
     links = SiteLinks([cluster.facts for cluster in site.clusters])
     rows = []
@@ -60,7 +61,7 @@ def learn_weights(rows: Sequence[TaughtRow]) -> Weights:
     """Return the weights that some types teach."""
     table = np.array([row.features for row in rows], dtype=float)
     labels = np.array([float(row.is_list) for row in rows])
-    shares = np.array([WEIGHT_OF_GENERATED if row.family == "generated" else 1.0 for row in rows])
+    shares = np.array([WEIGHT_OF_GENERATED if row.family == GENERATED else 1.0 for row in rows])
     means, scales = table.mean(axis=0), table.std(axis=0) + 1e-9
     weights = _fit((table - means) / scales, labels, shares)
     *weights_of_features, bias = np.round(weights, DECIMALS).tolist()

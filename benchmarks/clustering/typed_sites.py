@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks.labelled_sites import (
+    LabelledPage,
+    listed_pages,
+    pages_by_prefix,
+    pages_in_folders,
+    swde_pages,
+)
 from clustering.algorithms.grouping import Click, ClusteringInputs, RawPage, SiteLink
 from clustering.algorithms.published.derived_log import derive_clicks
 from clustering.dom.links import find_links
 from vertex.demo import sites
-
-BASE_URL = re.compile(rb'<base href="([^"]*)"')
-BASE_SEARCHED = 2_000  # bytes
 
 
 @dataclass(frozen=True)
@@ -67,57 +70,14 @@ def load(name: str, data: Path | None) -> TypedSite:
     """Read a site by its name."""
     if name in REAL and data is not None:
         folder, read = REAL[name]
-        return read(data / folder)
+        return _typed(read(data / folder))
     title, edition = name.rsplit(" ", 1)
     return _demo(title, edition)
 
 
-def _typed(pages: list[RawPage], types: list[str]) -> TypedSite:
-    return TypedSite(pages, {page.url: name for page, name in zip(pages, types, strict=True)}, [])
-
-
-def _listed(folder: Path) -> TypedSite:
-    """Read a folder whose `pages.tsv` names the type of each page."""
-    rows = [line.split("\t")[:2] for line in (folder / "pages.tsv").read_text().splitlines()[1:]]
-    found = [(path, type_) for path, type_ in rows if (folder / path).is_file()]
-    return _typed(
-        [
-            RawPage(f"https://site.example/{path}", (folder / path).read_bytes())
-            for path, _ in found
-        ],
-        [type_ for _, type_ in found],
-    )
-
-
-def _in_folders(folder: Path) -> TypedSite:
-    """Read a folder whose first level names the types."""
-    paths = sorted(folder.rglob("*.html"))
-    names = [path.relative_to(folder).as_posix() for path in paths]
-    pages = [
-        RawPage(f"https://site.example/{name.replace('index.html', '')}", path.read_bytes())
-        for name, path in zip(names, paths, strict=True)
-    ]
-    return _typed(pages, [name.split("/")[0] if "/" in name else "home" for name in names])
-
-
-def _by_prefix(folder: Path) -> TypedSite:
-    """Read a folder whose file names begin with the type."""
-    paths = sorted(folder.glob("*.html"))
-    pages = [RawPage(f"https://site.example/{path.name}", path.read_bytes()) for path in paths]
-    return _typed(pages, [path.name.split(" - ")[0] for path in paths])
-
-
-def _mixed(folder: Path) -> TypedSite:
-    """Read pages of several sites as if they were one; each site is a type."""
-    paths = sorted(folder.rglob("*.htm"))
-    pages = []
-    for path in paths:
-        body = path.read_bytes()
-        base = BASE_URL.search(body, 0, BASE_SEARCHED)
-        pages.append(
-            RawPage(base[1].decode() if base else f"https://site.example/{path.name}", body)
-        )
-    return _typed(pages, [path.parent.name for path in paths])
+def _typed(labelled: Sequence[LabelledPage]) -> TypedSite:
+    pages = [each.page for each in labelled]
+    return TypedSite(pages, {each.page.url: each.type for each in labelled}, [])
 
 
 def _demo(name: str, edition: str) -> TypedSite:
@@ -130,12 +90,12 @@ def _demo(name: str, edition: str) -> TypedSite:
     return TypedSite(pages, {site.default_url + page.path: page.type for page in shown}, clicks)
 
 
-REAL: dict[str, tuple[str, Callable[[Path], TypedSite]]] = {
-    "networkx": ("networkx_docs/1.3", _listed),
-    "futbol": ("futbol_winprob", _in_folders),
-    "dplyr 2019-06": ("dplyr_pkgdown/snap_2019-06-01", _listed),
-    "dplyr 2022-02": ("dplyr_pkgdown/snap_2022-02-05", _listed),
-    "dplyr 2022-03": ("dplyr_pkgdown/snap_2022-03-01", _listed),
-    "stackoverflow": ("stackoverflow_pageclustering", _by_prefix),
-    "swde mix": ("swde", _mixed),
+REAL: dict[str, tuple[str, Callable[[Path], list[LabelledPage]]]] = {
+    "networkx": ("networkx_docs/1.3", listed_pages),
+    "futbol": ("futbol_winprob", pages_in_folders),
+    "dplyr 2019-06": ("dplyr_pkgdown/snap_2019-06-01", listed_pages),
+    "dplyr 2022-02": ("dplyr_pkgdown/snap_2022-02-05", listed_pages),
+    "dplyr 2022-03": ("dplyr_pkgdown/snap_2022-03-01", listed_pages),
+    "stackoverflow": ("stackoverflow_pageclustering", pages_by_prefix),
+    "swde mix": ("swde", swde_pages),
 }

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.joins.labelled_sites import load_sites
 from benchmarks.joins.left_out import judge_left_out, observe_sites, table_of
 from benchmarks.joins.pairs import pairs_of_sites
+from benchmarks.joins.sites_to_join import load_sites
 from benchmarks.joins.training import N_FITS
 
 TITLE = "Joining groups of one template, on sites left out"

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from benchmarks.joins.labelled_sites import last_look, load_sites
 from benchmarks.joins.left_out import (
     figures_of,
     judge_left_out,
@@ -21,6 +20,7 @@ from benchmarks.joins.left_out import (
     table_of,
 )
 from benchmarks.joins.pairs import pairs_of_sites, pooled
+from benchmarks.joins.sites_to_join import last_look, load_sites
 from benchmarks.joins.training import N_FITS, as_json, fit_several
 from clustering.algorithms.automatic.join_model import WEIGHTS as WEIGHTS_FILE
 from clustering.algorithms.automatic.join_model import trained_model

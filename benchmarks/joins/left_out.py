@@ -6,6 +6,7 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from copy import deepcopy
 from dataclasses import replace
 from itertools import pairwise
 from statistics import mean
@@ -14,10 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.joins.labelled_sites import DRAWERS, LabelledSite, cut
 from benchmarks.joins.pairs import ObservedSite, SitePages, SitePairs, pooled
+from benchmarks.joins.sites_to_join import SiteToJoin, cut
 from benchmarks.joins.training import model_of
-from clustering.algorithms.automatic.auto import find_first_groups
+from benchmarks.labelled_sites import DRAWERS
+from clustering.algorithms.automatic.auto import FirstGroups, find_first_groups
 from clustering.algorithms.automatic.feature_table import tabulate
 from clustering.algorithms.automatic.join_model import JoinModel
 from clustering.algorithms.automatic.joining import (
@@ -43,7 +45,7 @@ MIN_SHARE_IN_ONE = 0.95
 class SiteFigures(NamedTuple):
     """How well a site was grouped."""
 
-    site: LabelledSite
+    site: SiteToJoin
     alone: Measures
     answered: Measures  # after at most N_ANSWERS answers of a person
     by_stop: Sequence[float]  # adjusted Rand at each of STOPS
@@ -52,7 +54,7 @@ class SiteFigures(NamedTuple):
     largest_share: float  # of the pages, in the largest cluster
 
 
-def observe_sites(sites: Iterable[LabelledSite]) -> list[ObservedSite]:
+def observe_sites(sites: Iterable[SiteToJoin]) -> list[ObservedSite]:
     """Return sites with what their pages have; large sites are cut."""
     observed = []
     for site in sites:
@@ -96,8 +98,9 @@ def folds(sites: Sequence[ObservedSite]) -> list[set[str]]:
 def figures_of(observed: ObservedSite, model: JoinModel) -> SiteFigures:
     """Group a site, then again with the answers that its types give to the first doubts."""
     site, pages = observed
-    run = _run(pages, model)
-    by_stop = [site.score(_run(pages, model, stop=stop).groups).adjusted_rand for stop in STOPS]
+    start = find_first_groups(pages.urls, pages.pages)
+    run = _run(start, model)
+    by_stop = [site.score(_run(start, model, stop=stop).groups).adjusted_rand for stop in STOPS]
     answers: list[GroupAnswer] = []
     again = run
     for _ in range(N_ANSWERS):
@@ -105,7 +108,7 @@ def figures_of(observed: ObservedSite, model: JoinModel) -> SiteFigures:
         if decision is None:
             break
         answers.append(_answer(site, again, decision))
-        again = _run(pages, model, answers)
+        again = _run(start, model, answers)
     patterns = numbered(np.array(address_patterns(pages.urls))).tolist()
     return SiteFigures(
         site=site,
@@ -145,13 +148,13 @@ class _Run(NamedTuple):
 
 
 def _run(
-    pages: SitePages, model: JoinModel, answers: Sequence[GroupAnswer] = (), stop: float = STOP
+    start: FirstGroups, model: JoinModel, answers: Sequence[GroupAnswer] = (), stop: float = STOP
 ) -> _Run:
-    start = find_first_groups(pages.urls, pages.pages)
-    return _Run(start.first, join_groups(start.pairs, model, answers, stop))
+    pairs = deepcopy(start.pairs)  # whose groups are joined
+    return _Run(start.first, join_groups(pairs, model, answers, stop))
 
 
-def _answer(site: LabelledSite, run: _Run, decision: Decision) -> GroupAnswer:
+def _answer(site: SiteToJoin, run: _Run, decision: Decision) -> GroupAnswer:
     """Return what a person says who knows the types; one who cannot tell leaves it as it is."""
     types = site.best_types(run.groups)
     sizes = np.bincount(run.first)

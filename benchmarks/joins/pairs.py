@@ -16,8 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.joins.labelled_sites import DRAWERS, LabelledSite
 from benchmarks.joins.rewriting import rewrite_addresses
+from benchmarks.joins.sites_to_join import SiteToJoin
+from benchmarks.labelled_sites import DRAWERS
 from clustering.algorithms.automatic.auto import find_first_groups
 from clustering.algorithms.automatic.evidence import FAMILIES
 from clustering.algorithms.automatic.first_groups import CLOSE
@@ -30,7 +31,7 @@ WEIGHT_OF_WIDER = 0.3
 SHARE_REWRITTEN, SHARE_OF_MIXES_REWRITTEN = 0.45, 0.7
 SHARE_SILENCED = 0.1
 # Variants of a site that are seen in training, and the weight of all of them together.
-N_VARIANTS = {"real": 24, "generated": 3, "demo": 3, "single": 3, "mix": 5}
+N_VARIANTS = {"real": 12, "generated": 3, "demo": 3, "single": 3, "mix": 5}
 SITE_WEIGHTS = {"real": 1.0, "generated": 0.12, "demo": 0.12, "single": 0.15, "mix": 0.25}
 SHARE_OF_PAIRS = 0.3  # that is kept; more changes nothing
 
@@ -47,7 +48,7 @@ class SitePages(NamedTuple):
 class ObservedSite(NamedTuple):
     """A labelled site whose pages were observed."""
 
-    site: LabelledSite
+    site: SiteToJoin
     pages: SitePages
 
 

@@ -12,13 +12,16 @@ from benchmarks.joins.pairs import Pairs
 from clustering.algorithms.automatic.join_model import LEAF, JoinModel
 from clustering.algorithms.automatic.pair_features import COLUMNS, DIRECTIONS
 
-N_FITS = 5  # whose mean is the model
+N_FITS = 3  # whose mean is the model
 N_TREES, N_LEAVES = 80, 8
 LEARNING_RATE = 0.1
 MIN_PAIRS_OF_LEAF = 200
 SHRINKAGE = 5.0
 SHARE_OF_COLUMNS = 0.4  # that a split may choose from
 N_BINS = 64
+# Each join is the likeliest of many pairs, so its log-odds are too high by chance; on sites that were
+# left out, by about so much.
+OPTIMISM = 0.5
 
 
 def fit(pairs: Pairs, seed: int) -> HistGradientBoostingClassifier:
@@ -40,7 +43,7 @@ def fit(pairs: Pairs, seed: int) -> HistGradientBoostingClassifier:
 
 
 def as_json(fits: list[HistGradientBoostingClassifier]) -> dict[str, Any]:
-    """Return the mean of several fits as one model."""
+    """Return the mean of several fits, less OPTIMISM, as one model."""
     trees = []
     depth = 0
     for fitted in fits:
@@ -49,6 +52,7 @@ def as_json(fits: list[HistGradientBoostingClassifier]) -> dict[str, Any]:
             depth = max(depth, int(nodes["depth"].max()))
             trees.append(_tree(nodes, 1 / len(fits)))
     base = float(np.mean([fitted._baseline_prediction.item() for fitted in fits]))  # noqa: SLF001
+    base -= OPTIMISM
     return {"columns": list(COLUMNS), "base": round(base, 5), "depth": depth, "trees": trees}
 
 

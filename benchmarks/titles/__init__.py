@@ -9,10 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.labelled_sites import SWDE, LabelledPage, load_sites
 from benchmarks.report import markdown_table
-from benchmarks.titles.described_sites import Description, descriptions, load_sites
+from benchmarks.titles.descriptions import Description, descriptions
 from clustering.algorithms.grouping import RawPage
-from clustering.algorithms.kinds.cluster_kinds import LIST, cluster_kinds
+from clustering.algorithms.kinds.cluster_kinds import cluster_kinds
 from clustering.algorithms.kinds.kind_features import ClusterFacts
 from clustering.algorithms.kinds.page_facts import read_facts
 from clustering.algorithms.observation import observe_page
@@ -78,12 +79,16 @@ def run(data: Path | None) -> str:
         return "There is no folder of real pages: give one by `--data`."
     described = descriptions()
     sites = [
-        SiteToTitle(site.name, site.label, site.family, _described(site.pages_by_type))
+        SiteToTitle(site.name, site.label, site.family, _described(site.pages_by_type()))
         for site in load_sites(data)
     ]
     usual = title_sites(sites, described)
     left_out = []
-    observations = {site.label: observe_sources(site, described) for site in sites}
+    n_versions = Counter(site.name for site in sites if site.name != SWDE)
+    observations = {
+        site.label: observe_sources(site, described, 1 / max(n_versions[site.name], 1))
+        for site in sites
+    }
     usual_trust = dict(title_evidence.TRUST)
     for family in sorted({site.family for site in sites}):
         others = [
@@ -109,14 +114,17 @@ def run(data: Path | None) -> str:
     )
 
 
-def _described(pages_by_type: Mapping[str, Sequence[RawPage]]) -> dict[str, ClusterPages]:
+def _described(pages_by_type: Mapping[str, Sequence[LabelledPage]]) -> dict[str, ClusterPages]:
     """Return what a clustering would know of each type's pages for a title."""
     n_read = min(max(MAX_READ_OF_SITE // len(pages_by_type), 2), MAX_READ)
     clusters, facts = {}, []
     for type_, pages in pages_by_type.items():
-        some = [RawPage(page.url, page.body, page.content_type) for page in pages[:MAX_PAGES]]
+        some = [
+            RawPage(each.page.url, each.page.body, each.page.content_type)
+            for each in pages[:MAX_PAGES]
+        ]
         seen = [observe_page("auto", page) for page in some]
-        urls = [page.url for page in pages]
+        urls = [each.page.url for each in pages]
         facts.append(ClusterFacts([read_facts(page) for page in some[:n_read]], urls))
         clusters[type_] = ClusterPages(
             urls,
@@ -126,7 +134,7 @@ def _described(pages_by_type: Mapping[str, Sequence[RawPage]]) -> dict[str, Clus
             [page.shown for page in facts[-1].pages],
         )
     return {
-        type_: replace(clusters[type_], is_list=kind.kind == LIST)
+        type_: replace(clusters[type_], kind=kind.kind)
         for type_, kind in zip(clusters, cluster_kinds(facts), strict=True)
     }
 
@@ -179,12 +187,12 @@ class Observed(NamedTuple):
     """How well the best phrases of a source name a cluster."""
 
     source: Source
-    weight: float  # a type of several snapshots counts once
+    weight: float  # a type of several versions counts once
     share_right: float
 
 
 def observe_sources(
-    site: SiteToTitle, described: Mapping[tuple[str, str], Description]
+    site: SiteToTitle, described: Mapping[tuple[str, str], Description], weight: float
 ) -> list[Observed]:
     """Return how well each source names the clusters of a site."""
     evidence = title_evidence.TitleEvidence(
@@ -203,13 +211,8 @@ def observe_sources(
         words = described[site.name, type_].words
         for source, (_, texts) in best.items():
             n_right = sum(shares_word(text, words) for text in texts)
-            observed.append(Observed(source, _weight_of(site.label), n_right / len(texts)))
+            observed.append(Observed(source, weight, n_right / len(texts)))
     return observed
-
-
-def _weight_of(label: str) -> float:
-    """Return what a site counts of which there are three snapshots or versions."""
-    return 1 / 3 if re.search(r" v[034]$|snap_", label) else 1.0
 
 
 def trust_of(observed: Iterable[Observed]) -> dict[Source, float]:
@@ -232,8 +235,8 @@ def _share(titled: Iterable[TitledCluster], what: str) -> float:
 
 
 def _summary(left_out: Sequence[TitledCluster], usual: Sequence[TitledCluster]) -> str:
-    whole = [cluster for cluster in left_out if cluster.site != "swde"]
-    single = [cluster for cluster in left_out if cluster.site == "swde"]
+    whole = [cluster for cluster in left_out if cluster.site != SWDE]
+    single = [cluster for cluster in left_out if cluster.site == SWDE]
     drawers = [cluster for cluster in left_out if cluster.description.kind == "other"]
     rows: list[tuple[str, Sequence[TitledCluster]]] = [
         ("all, the trust of each site from the others", left_out),

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import xxhash
 from lxml.html import HtmlElement
@@ -44,6 +44,7 @@ class RawPage:
     content_type: str = ""
     # Of the first link to the page, with positions; blank where none is known.
     inbound_xpath: str = ""
+    is_unreadable: bool = False  # its bytes are gone or damaged: nobody knows what is on it
 
     @cached_property
     def tree(self) -> HtmlElement | None:
@@ -142,6 +143,16 @@ class Grouping:
         return names
 
 
+class Placed(NamedTuple):
+    """Where a later page belongs."""
+
+    group: str | None
+    layout: str | None = None  # None where the group has only one
+
+
+NOWHERE = Placed(None)
+
+
 @dataclass(frozen=True, slots=True)
 class Clusterer:
     """An algorithm as it stands in the table of clusterers."""
@@ -161,8 +172,8 @@ class Clusterer:
     assign_page: Callable[[Model, RawPage], str | None] | None = None
     # Returns the group of a later page by its bytes, None where they do not decide.
     assign_bytes: Callable[[Model, bytes], str | None] | None = None
-    # Returns the layout of a later page in its group; None where the algorithm tells none apart.
-    layout_of: Callable[[Model, Observation, str], str | None] | None = None
+    # Returns the group of a later page with its layout, for an algorithm that tells layouts apart.
+    place_in_layout: Callable[[Model, Observation, str], Placed] | None = None
     # A group's name is the masked signature that made the group, v' of Algorithm 1.
     names_are_signatures: bool = False
     parameters: Sequence[Parameter] = ()
@@ -197,6 +208,12 @@ class Clusterer:
     def goes_by_links(self) -> bool:
         """Return whether the links to a page decide, so that it should come with its inbound XPath."""
         return self.observe is None
+
+    def place(self, model: Model, observation: Observation, url: str) -> Placed:
+        """Return the group of a later page, and its layout where the algorithm tells layouts apart."""
+        if self.place_in_layout is not None:
+            return self.place_in_layout(model, observation, url)
+        return Placed(self.assign(model, observation, url))
 
     def find_group(self, model: Model, page: RawPage) -> str | None:
         """Return the group of a later page: by its links where these decide, else by the page.

@@ -4,7 +4,9 @@ auto            observe, group, assign: the clusterer
 page_features   what a page has: tag paths, contents, texts, title, counts
 feature_table   the features of all pages, weighed
 evidence        families of features, by which groups are compared
+plain_addresses addresses without language, page of a list, index file
 first_groups    small groups that surely are of one template
+page_fits       do pages fit their own group better than another?
 pair_features   two groups described by numbers
 join_model      the trained trees: log-odds that one template made both
 joining         join groups in the order of their log-odds, as people's answers allow

@@ -9,7 +9,8 @@ Notation:   A first group is small and surely of one template (`first_groups`). 
 Readings:   One decision, one stop: join the two groups of the highest log-odds, until those are below
             STOP (`joining`). What a person answered always holds. Addresses, titles, labels and
             structure are weighed against each other by the trees, site by site; near-twins stay
-            together as layouts, since one rule serves them.
+            together as layouts, since one rule serves them. Addresses count without their language,
+            the page of a list and the index file (`plain_addresses`).
 Departures: Search logs and links are not used: they were measured to add nothing on sites of which
             some hundred pages are stored. `keyclus` is the algorithm for sites with a log.
 Cost:       Quadratic in the distinct pages and in the first groups; some seconds for 2,000 pages. The
@@ -38,7 +39,8 @@ from clustering.algorithms.automatic.joining import Joined, join_groups
 from clustering.algorithms.automatic.layouts import describe_layouts, find_layouts, layout_name
 from clustering.algorithms.automatic.page_features import PageFeatures, observe
 from clustering.algorithms.automatic.pair_features import GroupPairs
-from clustering.algorithms.automatic.profile_model import assign, layout_of, model_of
+from clustering.algorithms.automatic.plain_addresses import plain_address
+from clustering.algorithms.automatic.profile_model import assign, model_of, place
 from clustering.algorithms.automatic.profiles import numbered
 from clustering.algorithms.grouping import (
     Clusterer,
@@ -116,10 +118,11 @@ def find_first_groups(
     Training varies how close pages are, and silences families of evidence by their index.
     """
     table = tabulate(pages)
-    patterns = address_patterns(urls)
+    addresses = [plain_address(url) for url in urls]
+    patterns = address_patterns(addresses)
     structure = find_structure(table, close)
-    first = part_by_addresses(structure, urls, patterns)
-    evidence = collect_evidence(table, pages, urls, patterns).silencing(silenced)
+    first = part_by_addresses(structure, addresses, patterns)
+    evidence = collect_evidence(table, pages, addresses, patterns).silencing(silenced)
     return FirstGroups(table, patterns, structure, first, GroupPairs(evidence, first, structure))
 
 
@@ -174,6 +177,6 @@ CLUSTERER = Clusterer(
     observe,
     cluster_pages,
     assign,
-    layout_of=layout_of,
+    place_in_layout=place,
     max_pages=MAX_PAGES,
 )

@@ -177,7 +177,7 @@ def find_labels(texts: Texts) -> Hashes:
 def weigh_fields(texts: Texts, labels: Hashes, paths: FeatureSet, least: float) -> FeatureSet:
     """Share the weight of each path over the labels that it stands behind."""
     before = preceding_labels(texts, labels)
-    known = np.isin(texts.paths, paths.hashes) & (before != _NONE)
+    known = are_among(texts.paths, paths.hashes) & (before != _NONE)
     its_paths, its_labels = texts.paths[known], before[known]
     keys = its_paths * _FIELD + its_labels
     fields = feature_set(texts.n_pages, texts.pages[known], keys, its_paths, its_labels)
@@ -191,7 +191,7 @@ def preceding_labels(texts: Texts, labels: Hashes) -> Hashes:
     """Return for each text the nearest label before it on its page, 0 where there is none."""
     if not len(texts.texts):
         return texts.texts
-    is_label = np.isin(texts.texts, labels)
+    is_label = are_among(texts.texts, labels)
     last = np.maximum.accumulate(np.where(is_label, np.arange(len(is_label)), -1))
     before = np.concatenate([[-1], last[:-1]])
     has_label = (before >= 0) & (texts.pages[before] == texts.pages)
@@ -200,7 +200,7 @@ def preceding_labels(texts: Texts, labels: Hashes) -> Hashes:
 
 def weigh_pairs(texts: Texts, labels: Hashes, least: float) -> FeatureSet:
     """Weigh labels at their paths: the rarer the more, the fewer labels stand at the path the more."""
-    known = np.isin(texts.texts, labels)
+    known = are_among(texts.texts, labels)
     pages, its_paths, its_labels = texts.pages[known], texts.paths[known], texts.texts[known]
     pairs = feature_set(texts.n_pages, pages, its_paths * _PAIR + its_labels, its_paths, its_labels)
     paths = feature_set(texts.n_pages, pages, its_paths, its_paths, its_labels)
@@ -214,7 +214,7 @@ def weigh_pairs(texts: Texts, labels: Hashes, least: float) -> FeatureSet:
 
 def labels_anywhere(texts: Texts, labels: Hashes) -> FeatureSet:
     """Return the labels of the pages, the rarer the heavier."""
-    known = np.isin(texts.texts, labels)
+    known = are_among(texts.texts, labels)
     features = feature_set(
         texts.n_pages,
         texts.pages[known],
@@ -230,7 +230,9 @@ def find_fields(texts: Texts, labels: Hashes) -> FeatureSet:
     n = len(texts.texts)
     behind = np.minimum(np.arange(1, n + 1), n - 1)
     is_field = (
-        np.isin(texts.texts, labels) & (np.arange(n) < n - 1) & (texts.pages[behind] == texts.pages)
+        are_among(texts.texts, labels)
+        & (np.arange(n) < n - 1)
+        & (texts.pages[behind] == texts.pages)
     )
     pages, its_labels, values = (
         texts.pages[is_field],
@@ -248,11 +250,20 @@ def find_fields(texts: Texts, labels: Hashes) -> FeatureSet:
     return fields.strongest(fields.df)
 
 
+def are_among(hashes: Hashes, known: Hashes) -> NDArray[np.bool_]:
+    """Return which hashes are among known ones, which are sorted."""
+    if not len(known):
+        return np.zeros(len(hashes), np.bool_)
+    places = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
+    are_known: NDArray[np.bool_] = known[places] == hashes
+    return are_known
+
+
 def cells_of(page: PageFeatures, labels: Hashes) -> Hashes:
     """Return the hashes of all features of all sets that a page has, given the labels of its site."""
     texts = texts_of([page])
     before = preceding_labels(texts, labels)
-    is_label = np.isin(texts.texts, labels)
+    is_label = are_among(texts.texts, labels)
     fields = texts.paths[before != _NONE] * _FIELD + before[before != _NONE]
     pairs = texts.paths[is_label] * _PAIR + texts.texts[is_label]
     return np.unique(np.concatenate([page.features, fields, pairs, texts.texts[is_label]]))

@@ -6,7 +6,8 @@ Notation:   p, q: the share of the pages of each group that has a feature; w its
             small groups is taken off each |p - q|. `between` = B / (B + I_p + I_q) with B = sum
             w|p - q|. `containment` = 1 - s / min(m_p, m_q): is one the other with sections missing?
             A contrast is a feature that nearly all pages of one group have and next to none of the
-            other; contrasts in one direction only tell an optional section from another type.
+            other; contrasts in one direction only tell an optional section from another type. Two
+            groups are `told apart` by the share of pages that fit their own group better (`page_fits`).
 Readings:   What cannot be computed, since neither group has a feature of the family, is missing
             (nan); the trees know that case.
 Cost:       Linear in groups times features for one group against all others.
@@ -25,6 +26,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 from clustering.algorithms.automatic.evidence import FAMILIES, SiteEvidence
 from clustering.algorithms.automatic.feature_table import FeatureSet
 from clustering.algorithms.automatic.page_features import COUNTED
+from clustering.algorithms.automatic.page_fits import PageFits
 from clustering.algorithms.automatic.profiles import Matrix, counts_of, numbered
 from clustering.algorithms.url_patterns import beginnings
 
@@ -40,6 +42,8 @@ OF_FAMILY: Final = (
     "more contrasts",
     "lower contrast share",
     "higher contrast share",
+    "told apart",
+    "less told apart",
 )
 OF_ADDRESSES: Final = (
     "depth in common",
@@ -90,6 +94,7 @@ class FamilyProfiles:
         self.is_core = (self.n + 0.5) / (self.sizes[:, None] + 1) >= CORE_SHARE
         self.is_strange = self.p <= STRANGE_SHARE
         self.n_core = self.is_core.sum(axis=1)
+        self.page_fits = PageFits(features, group, self.n, self.sizes)
 
     def join(self, a: int, b: int) -> None:
         """Add group b to group a; b is not asked for any more."""
@@ -101,6 +106,7 @@ class FamilyProfiles:
         self.is_core[a] = (self.n[a] + 0.5) / (self.sizes[a] + 1) >= CORE_SHARE
         self.is_strange[a] = self.p[a] <= STRANGE_SHARE
         self.n_core[a] = self.is_core[a].sum()
+        self.page_fits.join(a, b)
 
     def distances(self, a: int, others: NDArray[np.intp]) -> Matrix:
         """Return the distance of one group to others; nan where none has a feature."""
@@ -125,6 +131,7 @@ class FamilyProfiles:
         beyond_chance = np.maximum(np.abs(p - q) - noise, 0) @ self.w
         own = (self.is_strange[others] & self.is_core[a]).sum(axis=1)
         theirs = (self.is_core[others] & self.is_strange[a]).sum(axis=1)
+        here, there = self.page_fits.told_apart(a, others)
         own_share, their_share = own / (self.n_core[a] + 2), theirs / (self.n_core[others] + 2)
         return np.stack(
             [
@@ -136,6 +143,8 @@ class FamilyProfiles:
                 np.log1p(np.maximum(own, theirs)),
                 np.minimum(own_share, their_share),
                 np.maximum(own_share, their_share),
+                (here + there) / 2,
+                np.minimum(here, there),
             ],
             axis=1,
         ).astype(np.float32)
@@ -161,6 +170,8 @@ class AddressTree:
                 pages_below[step].append(page)
                 next_word[step][page] = longer
         self.n_below = {step: len(pages) for step, pages in pages_below.items()}
+        # Folders in which all pages stand say nothing of two groups.
+        self.root_depth = sum(n == self.n_pages for n in self.n_below.values())
         self.n_by_word = {step: Counter(words.values()) for step, words in next_word.items()}
         self.telling = {
             step: _agreement([words[page] for page in pages_below[step]], group[pages_below[step]])
@@ -179,9 +190,10 @@ class AddressTree:
         depth = 0
         while depth < min(len(first), len(second)) and first[depth] == second[depth]:
             depth += 1
+        depth_below_root = depth - self.root_depth
         ends = depth in (len(first), len(second))
         if depth == 0 or first == second:
-            return [depth, *[np.nan] * 5, float(ends), abs(len(first) - len(second))]
+            return [depth_below_root, *[np.nan] * 5, float(ends), abs(len(first) - len(second))]
         step = first[depth - 1]
         words = self.n_by_word[step]
         n_words = len(words)
@@ -191,7 +203,7 @@ class AddressTree:
         )
         n_below = self.n_below[step]
         return [
-            depth,
+            depth_below_root,
             n_below / self.n_pages,
             np.log1p(n_words),
             np.log1p(n_below / n_words),

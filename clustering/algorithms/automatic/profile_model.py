@@ -23,10 +23,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from clustering.algorithms.automatic.feature_table import FeatureTable, cells_of
+from clustering.algorithms.automatic.feature_table import FeatureTable, are_among, cells_of
 from clustering.algorithms.automatic.page_features import Hashes, PageFeatures
-from clustering.algorithms.automatic.profiles import Matrix, distances_to, shares_of
-from clustering.algorithms.grouping import Model
+from clustering.algorithms.automatic.plain_addresses import plain_address
+from clustering.algorithms.automatic.profiles import Matrix, shares_of
+from clustering.algorithms.grouping import NOWHERE, Model, Placed
 from clustering.algorithms.url_patterns import pattern_among, prefixes_of
 
 Pages = NDArray[np.intp]
@@ -99,7 +100,7 @@ class _Profiles:
     reaches: Sequence[float]
     features: Hashes  # sorted
     w: Matrix
-    P: Matrix
+    weighed: Matrix  # w P
     masses: Matrix
     labels: Hashes
     shares_at: dict[str, Matrix]  # by address pattern: the share of each look's group
@@ -108,28 +109,27 @@ class _Profiles:
 
 def assign(model: Model, observation: PageFeatures, url: str) -> str | None:
     """Return the group of the nearest look, None where the page is beyond its reach."""
-    nearest = _nearest_look(model, observation, url)
-    return None if nearest is None else str(model["groups"][nearest])
+    return place(model, observation, url).group
 
 
-def layout_of(model: Model, observation: PageFeatures, url: str) -> str | None:
-    """Return the layout of the nearest look, None where its group has only one."""
-    nearest = _nearest_look(model, observation, url)
-    return None if nearest is None else model["layouts"][nearest] or None
-
-
-def _nearest_look(model: Model, observation: PageFeatures, url: str) -> int | None:
+def place(model: Model, observation: PageFeatures, url: str) -> Placed:
+    """Return the group of the nearest look and its layout; nowhere where the page is beyond its reach."""
     if not model.get("groups"):
-        return None
+        return NOWHERE
     profiles = _unpacked_once(_key(model))
-    p = np.isin(profiles.features, cells_of(observation, profiles.labels)).astype(np.float32)
-    distances = distances_to(p, profiles.P, profiles.w, profiles.masses)
-    address = pattern_among(url, profiles.shares_at, profiles.prefixes)
+    cells = cells_of(observation, profiles.labels)
+    present = np.flatnonzero(are_among(profiles.features, cells))
+    shared = profiles.weighed[present].sum(axis=0)
+    in_all = profiles.masses + profiles.w[present].sum() - shared
+    distances = np.where(in_all > 0, 1 - shared / np.where(in_all > 0, in_all, 1), 0)
+    address = pattern_among(plain_address(url), profiles.shares_at, profiles.prefixes)
     costs = distances
     if address is not None:
         costs = distances + ADDRESS_WEIGHT * (1 - profiles.shares_at[address])
     nearest = int(costs.argmin())
-    return nearest if distances[nearest] <= profiles.reaches[nearest] else None
+    if distances[nearest] > profiles.reaches[nearest]:
+        return NOWHERE
+    return Placed(profiles.groups[nearest], profiles.layouts[nearest] or None)
 
 
 def _packed(values: NDArray[Any], kind: str) -> str:
@@ -163,7 +163,7 @@ def _unpacked_once(key: tuple[Any, ...]) -> _Profiles:
         reaches,
         hashes[order],
         w,
-        P,
+        w[:, np.newaxis] * P,
         w @ P,
         _read(labels, "<u8"),
         {

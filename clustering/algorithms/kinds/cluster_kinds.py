@@ -52,13 +52,16 @@ CERTAINTY_OF_START, CERTAINTY_OF_OTHER = 0.9, 0.75
 UNKNOWN = 0.5  # the certainty of a guess
 
 _ERROR = re.compile(
-    r"^\W*(?:404|410|50\d|error|fehler|erreur|エラー)(?!\w)|\berror [45]\d\d\b|not found"
+    r"^[^\w\n]*+(?:404|410|50\d|error|fehler|erreur|エラー)(?!\w)|\berror [45]\d\d\b|not found"
     r"|(?:page|site|listing|article|item) (?:is )?(?:gone|missing|unavailable)"
     r"|no longer (?:available|exists)|does(?: not|n.t) exist|(?:internal )?server error"
     r"|service (?:temporarily )?unavailable|bad gateway|gateway time-?out|under maintenance"
     r"|something went wrong|nicht gefunden|introuvable|no encontrad|non trovat|não encontrad"
     r"|niet gevonden|nie znaleziono|nenalezen|не найден|見つかりません|未找到|찾을 수 없",
     re.IGNORECASE | re.MULTILINE,
+)
+_ERROR_TOKEN = re.compile(
+    r"(?:page-?|is-?)?(?:error-?)?(?:404|not-?found)(?:-page)?", re.IGNORECASE
 )
 _RESULTS = re.compile(
     r"search results|results for|resultados de|résultats|suchergebnis|検索結果", re.IGNORECASE
@@ -152,7 +155,9 @@ def _share(cluster: ClusterFacts, is_so: Callable[[PageFacts], bool]) -> float:
 
 
 def _is_error(page: PageFacts) -> bool:
-    return page.status >= HTTPStatus.BAD_REQUEST or _ERROR.search(page.message) is not None
+    if page.status >= HTTPStatus.BAD_REQUEST or any(map(_ERROR_TOKEN.fullmatch, page.shown.tokens)):
+        return True
+    return _ERROR.search(page.message) is not None
 
 
 def _is_login(page: PageFacts) -> bool:

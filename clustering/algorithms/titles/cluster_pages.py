@@ -23,13 +23,12 @@ class ClusterPages:
     headings: Sequence[str] = ()
     labels: Sequence[Collection[str]] = ()  # of each page, its short texts
     kinds: Sequence[PageKind] = ()
-    statuses: Sequence[int] = ()
-    is_list: bool = False  # of the kind of lists
+    kind: str = ""  # one of those of `cluster_kinds`
 
     def some(self) -> ClusterPages:
         """Return the cluster with what MAX_PAGES of its pages show.
 
-        Its addresses and statuses stay all: they are cheap, and their shares count.
+        Its addresses stay all: they are cheap, and their shares count.
         """
         return replace(
             self,

@@ -1,10 +1,9 @@
-"""Tell what pages are for, where they show it: a site's start, errors, log-in, search results.
+"""Name pages after what they are for: a site's start, errors, log-in, search results, the site itself.
 
-Readings:   Pages are errors by their status, their classes or their texts; a log-in where they have
-            a field for a password and most of the site has none; results where their addresses hold
-            what is typed into a search form on them. Pages about the site itself, such as its
-            contact, are named together after what they are.
-Cost:       Linear in the addresses and in what is known of the pages.
+Readings:   The cluster's kind tells which of these they are, but for a site's start, of which later
+            pages count too. Pages about the site itself, such as its contact, are named together
+            after what they are.
+Cost:       Linear in the addresses.
 """
 
 from __future__ import annotations
@@ -12,31 +11,23 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from http import HTTPStatus
 from itertools import takewhile
 from statistics import median
 from urllib.parse import unquote, urlsplit
 
+from clustering.algorithms.kinds.cluster_kinds import ERROR, LOGIN, SEARCH
 from clustering.algorithms.titles.cluster_pages import MOST_PAGES, ClusterPages
-from clustering.algorithms.titles.title_words import ENDING, WORD, query_keys
+from clustering.algorithms.titles.title_words import ENDING, WORD
 
-NEARLY_ALL = 0.8  # of a cluster's pages
-MAX_ERROR_CHARS = 60  # of a title or heading that says that a page is gone
 MAX_SITE_PAGES = 3  # that a title names
 HOME, NOT_FOUND, RESULTS = "Home page", "Not found", "Search results"
+LOG_IN, REGISTRATION = "Log-in", "Registration"  # the password of a registration is repeated
 
 _START = re.compile(
     r"/?(?:(?:page|pagina|seite)[/-]?\d+/?)?(?:(?:index|default|home|main)\.[a-z]{2,5})?",
     re.IGNORECASE,
 )
 _NUMBER_OF_PAGE = re.compile(r"(?:page|paged)=\d+", re.IGNORECASE)
-_GONE_TOKEN = re.compile(r"(?:page-?|is-?)?(?:error-?)?(?:404|not-?found)(?:-page)?", re.IGNORECASE)
-_GONE = re.compile(
-    r"^\W*(?:404|410|error|sorry,)(?!\w)|error 4\d\d\b|not found|no longer (?:available|exists)"
-    r"|page (?:is )?(?:gone|missing)|does(?: not|n.t) exist|nicht gefunden|introuvable|no encontrad"
-    r"|non trovat|não encontrad|niet gevonden|nie znaleziono|nenalezen|не найден|見つかりません|未找到",
-    re.IGNORECASE,
-)
 _SITE_PAGES = frozenset(
     re.split(
         r"\s+",
@@ -49,16 +40,16 @@ _SITE_PAGES = frozenset(
 )
 
 
-def purpose_of(cluster: ClusterPages, root: str, *, has_rare_password: bool) -> str:
+def purpose_of(cluster: ClusterPages, root: str) -> str:
     """Return what the pages are for; blank where they do not show it."""
     if cluster.urls and all(is_home(url, root) for url in cluster.some_urls()):
         return HOME
-    if is_gone(cluster):
+    if cluster.kind == ERROR:
         return NOT_FOUND
-    if has_rare_password:
-        usual_passwords = median(kind.n_passwords for kind in cluster.kinds)
-        return "Registration" if usual_passwords > 1 else "Log-in"
-    return RESULTS if _are_results(cluster) else _site_pages(cluster)
+    if cluster.kind == LOGIN:
+        n_passwords = median(kind.n_passwords for kind in cluster.kinds) if cluster.kinds else 0
+        return REGISTRATION if n_passwords > 1 else LOG_IN
+    return RESULTS if cluster.kind == SEARCH else _site_pages(cluster)
 
 
 def root_of(clusters: Sequence[ClusterPages]) -> str:
@@ -87,36 +78,6 @@ def is_home(url: str, root: str = "") -> bool:
     if query and not _NUMBER_OF_PAGE.fullmatch(query):
         return False
     return _START.fullmatch(path) is not None
-
-
-def has_password(cluster: ClusterPages) -> bool:
-    """Return whether nearly all pages have a field for a password."""
-    n_pages = sum(kind.n_passwords > 0 for kind in cluster.kinds)
-    return bool(cluster.kinds) and n_pages >= NEARLY_ALL * len(cluster.kinds)
-
-
-def is_gone(cluster: ClusterPages) -> bool:
-    """Return whether the pages are errors, by their status, their classes or their texts."""
-    n_errors = sum(status >= HTTPStatus.BAD_REQUEST for status in cluster.statuses)
-    if n_errors > MOST_PAGES * len(cluster.statuses):
-        return True
-    n_gone = sum(any(map(_GONE_TOKEN.fullmatch, kind.tokens)) for kind in cluster.kinds)
-    if n_gone > MOST_PAGES * len(cluster.kinds):
-        return True
-    for texts in (cluster.titles, cluster.headings):
-        known = [text for text in texts if text]
-        n_gone = sum(len(text) <= MAX_ERROR_CHARS and bool(_GONE.search(text)) for text in known)
-        if known and n_gone >= NEARLY_ALL * len(known):
-            return True
-    return False
-
-
-def _are_results(cluster: ClusterPages) -> bool:
-    """Return whether the addresses hold what was typed into a search form on the pages."""
-    keys = set[str]().union(*(kind.search_keys for kind in cluster.kinds))
-    urls = cluster.some_urls()
-    n_results = sum(not keys.isdisjoint(query_keys(url)) for url in urls)
-    return bool(urls) and n_results >= NEARLY_ALL * len(urls)
 
 
 def _site_pages(cluster: ClusterPages) -> str:

@@ -1,7 +1,7 @@
 """Title clusters so that people understand them, from what their pages declare, show and do.
 
-Readings:   What the pages are for comes first, where they show it: a site's start, errors, the form
-            that takes a password, the results of a search. Else a title is the phrase with most
+Readings:   What the pages are for comes first, where their kind tells it: a site's start, errors, a
+            log-in, the results of a search. Else a title is the phrase with most
             evidence, and "list" behind it where that is their kind. Lists that nothing
             names are called after the pages to which they lead. What nothing names at all is plainly
             "Article", "Detail pages" or "List pages". Two of one title are told apart by what one
@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from clustering.algorithms.kinds.cluster_kinds import LIST
 from clustering.algorithms.titles.cluster_pages import MOST_PAGES, ClusterPages
 from clustering.algorithms.titles.title_clashes import DETAILS, LISTS, tell_apart
 from clustering.algorithms.titles.title_evidence import PagePhrases, TitleEvidence
@@ -27,7 +28,7 @@ from clustering.algorithms.titles.title_phrases import (
     phrases_of_kind,
     phrases_of_labels,
 )
-from clustering.algorithms.titles.title_purposes import has_password, purpose_of, root_of
+from clustering.algorithms.titles.title_purposes import purpose_of, root_of
 
 MAX_TITLE = 60
 MAX_SHORT_NAME = 4  # characters of a name such as ISBN, which stays in capitals
@@ -62,7 +63,6 @@ class _Site:
         self.lists = Lists(clusters)
         self.evidence = TitleEvidence([phrases_of(cluster) for cluster in clusters])
         self.root = root_of(clusters)
-        self.have_passwords = list(map(has_password, clusters))
 
     def title_of(self, number: int) -> str:
         """Return the title of a cluster, perhaps one that others have too.
@@ -76,7 +76,7 @@ class _Site:
         if purpose:
             return purpose
         subject = self.subject_of(number)
-        if not self.clusters[number].is_list:
+        if self.clusters[number].kind != LIST:
             return subject or self.form_of(number) or DETAILS
         if not subject:
             target = self.lists.main_target(number)
@@ -89,13 +89,7 @@ class _Site:
 
     def purpose_of(self, number: int) -> str:
         """Return what the pages of a cluster are for, blank where they do not show it."""
-        n_with_password = sum(self.have_passwords)
-        is_rare = n_with_password <= max(MOST_PAGES * len(self.clusters), 1) < len(self.clusters)
-        return purpose_of(
-            self.clusters[number],
-            self.root,
-            has_rare_password=self.have_passwords[number] and is_rare,
-        )
+        return purpose_of(self.clusters[number], self.root)
 
     def subject_of(self, number: int) -> str:
         """Return what the pages of a cluster are about, blank where nothing tells."""

@@ -29,7 +29,7 @@ def _urls(help_text: str) -> serializers.ListField:
 
 
 class DoubtLine(serializers.Serializer[Any]):
-    """A decision that is close to even."""
+    """A decision of a clustering that a person may settle."""
 
     doubt = serializers.CharField(help_text="Its name, by which it is answered.")
     probability = serializers.FloatField(help_text="That one template made both sets, 0 to 1.")
@@ -97,7 +97,7 @@ class Doubts(AtSite):
         tags=["clusters"],
     )
     def get(self, _request: Request, *, subject: Site, **_: object) -> dict[str, Any]:
-        """List the decisions of the current clustering that are close to even, most worth a look first."""
+        """List the decisions of the current clustering that people may settle, most worth a look first."""
         return {"results": list(doubts.doubt_lines(subject)), "next": None}
 
 

@@ -15,7 +15,7 @@ DEFAULT_MOST = 3
 
 class Command(WorkCommand):
     help = (
-        "Write the decisions of SITE's current clustering that are nearest to even, most worth a look first."
+        "Write the decisions of SITE's current clustering that people may settle, most worth a look first."
         " Answer them with settle_doubt."
     )
 
@@ -43,7 +43,7 @@ class Command(WorkCommand):
                 lines.write(line)
                 n_doubts += 1
         if n_doubts == 0:
-            self.notice(f"{site.name}: nothing is close to even")
+            self.notice(f"{site.name}: nothing needs a look")
         if unfollowed_answers(current):
             self.notice(
                 f"{site.name}: answers were given since it was clustered; follow them with:"

@@ -210,7 +210,7 @@ def doubt_lines(site: Site, *, most: int | None = None) -> Iterator[dict[str, An
 def clusters_by_url(site: Site) -> dict[str, str | None]:
     """Return the cluster's name for each page of the current clustering; None for a page in none."""
     rows = PageMembership.objects.filter(clustering__site=site, clustering__is_current=True)
-    return dict(rows.values_list("page__url", "cluster__name").iterator(chunk_size=5_000))
+    return dict(rows.values_list("page__given_url", "cluster__name").iterator(chunk_size=5_000))
 
 
 def moved_pages(
@@ -230,7 +230,7 @@ def sentence_of(answer: ClusterAnswer) -> str:
 
 def _urls_of(pages: Sequence[int]) -> list[str]:
     """Return the URLs of the first pages that are still there, in their order."""
-    url_by_page = dict(Page.objects.filter(pk__in=pages).values_list("pk", "url"))
+    url_by_page = dict(Page.objects.filter(pk__in=pages).values_list("pk", "given_url"))
     return [url_by_page[pk] for pk in pages if pk in url_by_page][:MAX_URLS]
 
 

@@ -10,8 +10,8 @@ import pytest
 from clustering.algorithms.automatic import auto
 from clustering.algorithms.automatic.feature_table import tabulate
 from clustering.algorithms.automatic.page_features import PageFeatures, observe
-from clustering.algorithms.automatic.profile_model import assign, layout_of, model_of
-from clustering.algorithms.grouping import ClusteringInputs, Grouping, RawPage
+from clustering.algorithms.automatic.profile_model import assign, model_of, place
+from clustering.algorithms.grouping import NOWHERE, ClusteringInputs, Grouping, RawPage
 from clustering.algorithms.url_patterns import address_patterns
 
 DETAIL = "<h1>Thing {n}</h1><b>Price:</b><i>{n}</i><b>Weight:</b><i>{n} kg</i><p>{n} things"
@@ -47,10 +47,10 @@ def test_a_later_page_is_of_the_layout_of_its_look(shop: Grouping) -> None:
     plain, sets = shop.groups[0].layouts
 
     assert (51, 9) == (len(plain.members), len(sets.members))
-    assert plain.name == layout_of(shop.model, seen(DETAIL.format(n=99)), "http://a.b/p/99")
-    assert sets.name == layout_of(shop.model, seen(SET.format(n=99)), "http://a.b/p/99")
-    assert None is layout_of(shop.model, seen(LIST.format(n=99)), "http://a.b/list/99")
-    assert None is layout_of(shop.model, seen("<pre>other</pre>"), "http://a.b/p/99")
+    assert plain.name == place(shop.model, seen(DETAIL.format(n=99)), "http://a.b/p/99").layout
+    assert sets.name == place(shop.model, seen(SET.format(n=99)), "http://a.b/p/99").layout
+    assert None is place(shop.model, seen(LIST.format(n=99)), "http://a.b/list/99").layout
+    assert NOWHERE == place(shop.model, seen("<pre>other</pre>"), "http://a.b/p/99")
 
 
 def test_an_address_decides_between_looks_that_are_alike() -> None:
@@ -66,6 +66,7 @@ def test_an_address_decides_between_looks_that_are_alike() -> None:
     half_a_set = SET.format(n=99).replace("<em>99</em>", "")
 
     assert "rent" == assign(model, seen(half_a_set), "http://a.b/rent/99")
+    assert "rent" == assign(model, seen(half_a_set), "http://a.b/en/rent/99")
     assert "rent" == assign(model, seen(SET.format(n=99)), "http://a.b/buy/99")
 
 

@@ -53,6 +53,11 @@ def test_soft_errors_are_errors(heading: str) -> None:
     assert kinds(cluster(pages), things()) == [ERROR, DETAIL]
 
 
+def test_a_class_that_says_error_is_enough() -> None:
+    pages = {f"p/{k}": f"<body class='error404 wide'><h1>Oj!</h1><p>{k}" for k in range(3)}
+    assert kinds(cluster(pages), things()) == [ERROR, DETAIL]
+
+
 def test_statuses_are_errors_whatever_the_page_says() -> None:
     page = read_facts(RawPage(f"{ROOT}x", b"<h1>Pot</h1>"), 503)
     assert kinds(ClusterFacts([page], [page.url])) == [ERROR]

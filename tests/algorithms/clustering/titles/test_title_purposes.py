@@ -10,7 +10,7 @@ from clustering.algorithms.titles.title_purposes import is_home, purpose_of, roo
 
 def purpose(*paths: str, root: str = "http://a.b") -> str:
     cluster = ClusterPages([f"http://a.b{path}" for path in paths])
-    return purpose_of(cluster, root, has_rare_password=False)
+    return purpose_of(cluster, root)
 
 
 @pytest.mark.parametrize("path", ["", "/", "/index.html", "/page/3/index.html", "/?page=3"])
