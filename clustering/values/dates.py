@@ -12,6 +12,8 @@ from __future__ import annotations
 import re
 from datetime import date, datetime, timedelta, timezone
 
+from clustering.values.other_dates import OtherDates
+
 FIRST_OF_SHORT_YEARS = 70
 EARLIEST_YEAR, LATEST_YEAR = 1000, 2999
 
@@ -42,6 +44,9 @@ _MONTH_BY_NAME = {
     for name in names
 }
 
+# Languages whose months have names that mean others in the table.
+_OTHER_MONTHS = frozenset({"bs", "hr"})  # listopad is October
+
 _ISO = re.compile(
     r"(?<!\d)(\d{4})-(\d\d)(?:-(\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:[.,]\d+)?"
     r"\s?(Z|[+-]\d\d:?\d\d)?)?)?(?![\d-])"
@@ -68,17 +73,23 @@ _CLOCK = re.compile(
 _NOON = 12
 
 
-def read_date(text: str, language: str = "") -> str | None:
+def read_date(text: str, language: str = "", other_dates: OtherDates | None = None) -> str | None:
     """Return the first date of a text in ISO 8601, with its time where one stands there, else None.
+
+    `other_dates` reads what this function does not know.
 
     >>> read_date("Posted March 5, 2024 at 4:30 pm")
     '2024-03-05T16:30:00'
     >>> read_date("5. März 2024"), read_date("May 1999")
     ('2024-03-05', '1999-05')
     """
-    return (
-        _read_iso(text) or _read_numeric(text, language) or _read_named(text) or _read_partial(text)
-    )
+    is_ours = language.lower().partition("-")[0] not in _OTHER_MONTHS
+    read = _read_iso(text) or _read_numeric(text, language)
+    if read is None and is_ours:
+        read = _read_named(text) or _read_partial(text)
+    if read or other_dates is None or _NUMERIC.search(text):
+        return read
+    return other_dates.read(text)
 
 
 def _read_iso(text: str) -> str | None:

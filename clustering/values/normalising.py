@@ -14,6 +14,7 @@ from typing import TypeAlias
 from clustering.dom.addresses import BadAddress, join_url
 from clustering.values.dates import read_date
 from clustering.values.numbers import find_number, plain
+from clustering.values.other_dates import OtherDates
 from clustering.values.phones import read_phone
 from clustering.values.prices import read_price
 from clustering.values.ratings import read_rating
@@ -23,6 +24,7 @@ Normalised: TypeAlias = object  # a JSON value
 TEXT, HTML, IMAGE = "text", "html", "image"
 MAX_VALUE_CHARS = 500  # a longer value is no number, date or address
 MAX_URL_CHARS = 8_192
+READERS_VERSION = 2  # grows when values are read otherwise: records are extracted anew
 MAX_EXACT = 2**53  # a larger whole number is no exact number in JSON
 
 _ZIP = re.compile(
@@ -49,6 +51,8 @@ class PageContext:
 
     base_url: str = ""  # what its relative addresses are relative to
     language: str = ""  # of its root element
+    country: str = ""  # of its site, as ISO 3166 has it
+    other_dates: OtherDates | None = None  # reads dates in languages that `dates` does not know
 
 
 def normalise(value_type: str, value: str, context: PageContext) -> Normalised | None:
@@ -132,12 +136,12 @@ def _without_dots(url: str) -> str:
 
 
 READERS: Mapping[str, Callable[[str, PageContext], Normalised | None]] = {
-    "price": lambda value, _: read_price(value),
+    "price": lambda value, context: read_price(value, context.country, context.language),
     "number": read_number_value,
     "rating": lambda value, _: read_rating(value),
-    "phone": lambda value, _: read_phone(value),
+    "phone": lambda value, context: read_phone(value, context.country),
     "zip": read_zip,
-    "date": lambda value, context: read_date(value, context.language),
+    "date": lambda value, context: read_date(value, context.language, context.other_dates),
     "url": read_url,
     IMAGE: read_url,
 }

@@ -7,9 +7,10 @@ from typing import TypedDict
 
 from clustering.values.numbers import find_number, read_number
 
-_AMOUNT = r"(\d+(?:[.,]\d+)?)"
+_AMOUNT = r"(?<!\d)(\d{1,9}(?:[.,]\d{1,9})?)"
 _OF = re.compile(
-    rf"{_AMOUNT}\s?(?:\w+\s)?(?:/|out of|of|von|sur|de|su|van|av|z|из)\s?{_AMOUNT}", re.IGNORECASE
+    rf"{_AMOUNT}\s?(?:\w{{1,20}}\s)?(?:/|out of|of|von|sur|de|su|van|av|z|из)\s?{_AMOUNT}",
+    re.IGNORECASE,
 )
 _PERCENT = re.compile(rf"{_AMOUNT}\s?%")
 _FULL_STARS, _HALF_STARS, _EMPTY_STARS = "★⭐●", "½⯨", "☆○✩"

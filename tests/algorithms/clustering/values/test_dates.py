@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clustering.values.dates import month_of_name, read_date
+from clustering.values.other_dates import OtherDates
 
 
 @pytest.mark.parametrize(
@@ -69,3 +70,27 @@ def test_months_are_known_by_beginning_and_inflection() -> None:
     assert [9, 9, 2, None] == [
         month_of_name(name) for name in ("Sept", "сентября", "Février", "Monday")
     ]
+
+
+class TestOtherLanguages:
+    @pytest.mark.parametrize(
+        ("text", "iso"),
+        [
+            ("5. marts 2021", "2021-03-05"),
+            ("Torsdag den 4. marts 2021 kl. 14:30", "2021-03-04T14:30:00"),
+            ("Mar 5, 24", "2024-03-05"),
+        ],
+    )
+    def test_what_ours_does_not_read_is_asked_of_the_other_reader(
+        self, text: str, iso: str
+    ) -> None:
+        assert read_date(text) is None
+        assert iso == read_date(text, "", OtherDates())
+
+    def test_numbers_that_are_ambiguous_stay_so_beside_words(self) -> None:
+        assert read_date("Published 05/03/2024", "", OtherDates()) is None
+        assert "2024-03-05" == read_date("Published 05/03/2024", "de", OtherDates())
+
+    def test_croatian_months_are_croatian(self) -> None:
+        assert "2021-10-15" == read_date("15. listopada 2021", "hr", OtherDates("hr"))
+        assert "2021-11-15" == read_date("15. listopada 2021", "cs", OtherDates("cs"))
