@@ -35,7 +35,7 @@ FROM generate_series(1, {n_sites}) AS i;
 
 -- Both ways at once: the database looks at the references when the transaction ends.
 INSERT INTO clustering_page (
-    id, site_id, url, url_hash, written_url, state, status, reason, depth, n_tries, latest_snapshot_id,
+    id, site_id, url, url_hash, given_url, state, status, reason, depth, n_tries, latest_snapshot_id,
     first_seen_at, visited_at)
 SELECT i, first.id + k, url, substr(sha256(url::bytea), 1, 16), url,
        (ARRAY['stored', 'stored', 'stored', 'due', 'skipped', 'failed'])[1 + i % 6],

@@ -316,11 +316,18 @@ def main(arguments: list[str]) -> int:
         default=ROOT,
         help="the repository, or a copy of its folders",
     )
+    parser.add_argument(
+        "--only-published", action="store_true", help="train U-REST as published alone"
+    )
     options = parser.parse_args(arguments)
     pages = labelled.read_all(options.data)
-    measured = [one for page in pages if (one := measure(page)).candidates]
     command = "python -m benchmarks.train_urest --data DIR"
-    write(asdict(train(measured)), pages, options.output / RECORDS, command)
+    if options.only_published:
+        pages = pages[:: max(len(pages) // published.MAX_PAGES, 1)]
+        command += " --only-published"
+    measured = [one for page in pages if (one := measure(page)).candidates]
+    if not options.only_published:
+        write(asdict(train(measured)), pages, options.output / RECORDS, command)
     learnt = published.as_json(*published.train(measured))
     write(learnt, pages, options.output / UREST, command)
     print(f"{options.output}: trained on {len(pages)} pages", flush=True)

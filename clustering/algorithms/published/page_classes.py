@@ -61,7 +61,7 @@ LAYOUT = [
 Observation: TypeAlias = "Mapping[str, Sequence[str]] | None"  # a page's link collections
 
 _DIGITS = re.compile(r"[0-9]+")
-_ID_IN_PATH = re.compile(r"\[@id='(.*?)'\](?=\[@|/|$)")  # as `_write_step` writes it
+_ID_IN_PATH = re.compile(r"\[@id='((?:(?!\[@id=').)*?)'\](?=\[@|/|$)")  # as `_write_step` writes it
 
 
 @dataclass(frozen=True)

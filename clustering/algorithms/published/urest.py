@@ -9,8 +9,10 @@ Readings:   phi's features are similarities within [0, 1]: matching nodes of the
             (root, child, next child) triplets that both have. Clusters are merged by average
             linkage of phi's margin while it is positive. Contiguity is the share of the text
             between the first record and the last that is in records, content coverage the share of
-            the page's, variation the mean number of distinct tags by elements under each record. A
-            cluster has at least two subtrees with text.
+            the page's. Variation is how unlike the parts of a record are, as records have fields: the
+            probability that two parts have different structures, on average over the records; the
+            parts are the children of the first element below its root that has several. A leaf, and
+            a list of equal items, have none. A cluster has at least two subtrees with text.
 Departures: Equal trees on equal paths are one point of several trees. phi is asked only of trees
             with equal root tags, of which the smaller has at least a third of the larger one's
             nodes, and of at most the 100 points that show most; of a tree it sees the first 40
@@ -28,6 +30,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import combinations, pairwise
+from math import exp
+from typing import NamedTuple
 
 from lxml.etree import _Element
 
@@ -37,6 +41,7 @@ from clustering.algorithms.published.tree_edit import (
     n_matching_in_order,
     tree_of,
 )
+from clustering.algorithms.records.finding import FoundList
 from clustering.algorithms.records.page_model import PageModel, model_page
 
 WEIGHTS = files(__package__) / "weights" / "urest.json"
@@ -70,15 +75,36 @@ class Point:
     triplets: Counter[tuple[str, str, str]]
 
 
+class RankedCluster(NamedTuple):
+    """The roots of the subtrees of a cluster, and how much they look like a page's records."""
+
+    margin: float
+    records: list[_Element]
+
+
 def extract_records(tree: _Element) -> list[_Element]:
     """Return the roots of a page's records, none where nothing repeats."""
+    ranked = rank_clusters(tree)
+    return ranked[0].records if ranked else []
+
+
+def find_lists(tree: _Element, n_best: int = 1) -> list[FoundList]:
+    """Return the best clusters as lists, of which each record is one element."""
+    return [
+        FoundList(1 / (1 + exp(-cluster.margin)), [[record] for record in cluster.records])
+        for cluster in rank_clusters(tree)[:n_best]
+    ]
+
+
+def rank_clusters(tree: _Element) -> list[RankedCluster]:
+    """Return the clusters of a page's subtrees, that of its records first."""
     page = model_page(tree)
     phi, psi = load_weights()
-    clusters = cluster_subtrees(decompose(page), phi)
-    if not clusters:
-        return []
-    best = max(clusters, key=lambda cluster: psi.margin(psi_features(page, cluster)))
-    return [page.nodes[element] for element in best]
+    ranked = []
+    for cluster in cluster_subtrees(decompose(page), phi):
+        margin = psi.margin(psi_features(page, cluster))
+        ranked.append(RankedCluster(margin, [page.nodes[element] for element in cluster]))
+    return sorted(ranked, key=lambda cluster: -cluster.margin)
 
 
 def decompose(page: PageModel) -> list[Point]:
@@ -169,22 +195,29 @@ def _merge(
 
 def psi_features(page: PageModel, cluster: list[int]) -> tuple[float, float, float]:
     """Return contiguity, content coverage and variation of a cluster."""
-    outermost = [
-        element
-        for i, element in enumerate(cluster)
-        if i == 0 or element >= page.ends[cluster[i - 1]]
-    ]
+    outermost: list[int] = []
+    for element in cluster:
+        if not outermost or element >= page.ends[outermost[-1]]:
+            outermost.append(element)
     shown = _shown(page, outermost)
     between = max(page.stops[element] for element in cluster) - page.starts[cluster[0]]
-    variation = [
-        len(set(page.tags[element : page.ends[element]])) / (page.ends[element] - element)
-        for element in cluster
-    ]
+    variation = [_variation(page, element) for element in cluster]
     return (
         min(shown / max(between, 1), 1.0),
         min(shown / max(page.n_characters, 1), 1.0),
         sum(variation) / len(variation),
     )
+
+
+def _variation(page: PageModel, element: int) -> float:
+    """Return the probability that two of the parts of a record have different structures."""
+    parts = page.children[element]
+    while len(parts) == 1:
+        parts = page.children[parts[0]]
+    n_by_structure = Counter(page.structures[part] for part in parts)
+    n_equal_pairs = sum(n * (n - 1) for n in n_by_structure.values())
+    n_pairs = len(parts) * (len(parts) - 1)
+    return 1 - n_equal_pairs / n_pairs if n_pairs else 0.0
 
 
 def largest_coverage(page: PageModel, clusters: list[list[int]]) -> list[int]:

@@ -35,6 +35,8 @@ SOURCES = ("src", "data-src", "data-original", "data-lazy-src")
 TAIL = "tail"  # the text behind an element of a run
 MAX_LABEL_CHARS = 40
 MAX_COLSPAN = 100
+MAX_DIGITS = 4  # of a colspan that is read
+MAX_CLASS_VALUES = 300  # of a tag, which are compared with each other
 MIN_SHARE_WITH_LABEL = 0.6  # of the texts at the same steps
 MIN_RECORDS_WITH_LABEL = 2  # in which a text before a colon must stand to be a label
 _WITH_LABEL = re.compile(r"([^\W\d_][^:\uff1a\n]{0,38}?)\s*[:\uff1a]\s+(\S.*)", re.DOTALL)
@@ -165,7 +167,7 @@ def shown_text(element: _Element) -> str:
 def colspan(cell: _Element, max_columns: int) -> int:
     """Return how many columns a cell of a table takes."""
     value = str(cell.get("colspan") or "")
-    return min(int(value), max_columns) if value.isdecimal() else 1
+    return min(int(value[:MAX_DIGITS]), max_columns) if value.isdecimal() else 1
 
 
 def _class_value(element: _Element) -> str:
@@ -193,7 +195,7 @@ def same_classes(records: Iterable[Sequence[_Element]]) -> dict[tuple[str, str],
     same: dict[tuple[str, str], str] = {}
     for tag, records_by_value in records_by_tag.items():
         values = sorted(records_by_value, key=lambda value: (len(value.split()), value))
-        for index, value in enumerate(values):
+        for index, value in enumerate(values[:MAX_CLASS_VALUES]):
             for base in values[:index]:
                 adds_words = set(base.split()) < set(value.split())
                 if adds_words and records_by_value[base].isdisjoint(records_by_value[value]):

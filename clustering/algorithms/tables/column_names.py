@@ -26,7 +26,7 @@ _LOOKS = re.compile(
     r"|secondary|muted|bold|strong|sm|md|lg|xl|xs|underline|uppercase|italic|truncate)\Z",
     re.IGNORECASE,
 )
-_GENERATED = re.compile(r"(?=.*\d)[0-9A-Za-z_-]{6,}\Z|.*[0-9a-f]{6,}\Z")
+_GENERATED = re.compile(r"(?=.*\d)[0-9A-Za-z_-]{6,}\Z|.*[0-9a-f]{6}\Z")
 
 
 def name_of(words: Iterable[str], label: str, values: Sequence[str], fallback: str) -> str:

@@ -9,6 +9,8 @@ Readings:   Only what can be told apart is put into columns of its own. Cells of
             before it is missing.
 Departures: Records are aligned by keys, not by their order: an optional field shifts nothing. What
             is the same in all records is left out, and so is a column that repeats another.
+            Of more than MAX_KEYS keys those are read that stand in the most records, and a column is
+            divided into at most MAX_PARTS: no list that people read has more fields.
 Cost:       Linear in the cells.
 """
 
@@ -36,7 +38,12 @@ from clustering.values.recognising import type_of_most
 
 MIN_RECORDS_TO_JUDGE = 3  # in fewer, what is the same in all may still be a field
 MAX_COLUMNS = 60
+MAX_KEYS = 300
+MAX_PARTS = 40
 N_TAGS = 3  # the nearest ones, by which cells of one key are told apart
+
+
+_CellsByRecord = dict[int, list[RecordCell]]  # by the record's number; without those that have none
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +88,24 @@ def read_fields(records: Sequence[Sequence[_Element]]) -> list[Column]:
 
 def _columns_by_key(records: list[list[RecordCell]]) -> list[Column]:
     """Return a column for each key, ordered by where it stands in the records on average."""
-    cells_by_key: dict[object, list[list[RecordCell]]] = {}
+    cells_by_key: defaultdict[object, _CellsByRecord] = defaultdict(lambda: defaultdict(list))
     positions_by_key: defaultdict[object, list[float]] = defaultdict(list)
     for number, cells in enumerate(records):
         for index, cell in enumerate(cells):
-            cells_by_key.setdefault(cell.key, [[] for _ in records])[number].append(cell)
+            cells_by_key[cell.key][number].append(cell)
             positions_by_key[cell.key].append(index / len(cells))
+    n_records_by_key = Counter({key: len(cells) for key, cells in cells_by_key.items()})
+    keys = {key for key, _ in n_records_by_key.most_common(MAX_KEYS)}
 
     def average_position(key: object) -> float:
         return sum(positions_by_key[key]) / len(positions_by_key[key])
 
-    return [_column(cells_by_key[key]) for key in sorted(cells_by_key, key=average_position)]
+    in_order = sorted((key for key in cells_by_key if key in keys), key=average_position)
+    return [_column(_of_all_records(cells_by_key[key], len(records))) for key in in_order]
+
+
+def _of_all_records(cells: _CellsByRecord, n_records: int) -> list[list[RecordCell]]:
+    return [cells.get(number, []) for number in range(n_records)]
 
 
 def _column(cells: list[list[RecordCell]]) -> Column:
@@ -113,15 +127,15 @@ def _divide(column: Column) -> list[Column]:
 
 
 def _divide_by(column: Column, trait_of: Callable[[RecordCell], str]) -> list[Column]:
-    """Return a column for each trait of the cells, none where a record has two of one."""
-    cells_by_trait: dict[str, list[list[RecordCell]]] = {}
+    """Return a column for each trait of the cells, none where a record has two of one or there are many."""
+    cells_by_trait: defaultdict[str, _CellsByRecord] = defaultdict(lambda: defaultdict(list))
     for number, cells in enumerate(column.cells):
         for cell in cells:
-            cells_with_trait = cells_by_trait.setdefault(trait_of(cell), [[] for _ in column.cells])
-            if cells_with_trait[number]:
+            cells_with_trait = cells_by_trait[trait_of(cell)]
+            if number in cells_with_trait or len(cells_by_trait) > MAX_PARTS:
                 return []
             cells_with_trait[number].append(cell)
-    return [_column(cells) for cells in cells_by_trait.values()]
+    return [_column(_of_all_records(cells, len(column.cells))) for cells in cells_by_trait.values()]
 
 
 def _nearest_tags(cell: RecordCell) -> str:

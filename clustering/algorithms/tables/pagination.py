@@ -29,14 +29,14 @@ _WORDS = (
 )
 _SIGNS = "[\u00bb\u203a>\u2192\u21d2\u25b6\u276f]"  # guillemets, arrows
 _NEXT = re.compile(rf"(?:(?:{_WORDS})\s*{_SIGNS}*|{_SIGNS}{{1,2}})", re.IGNORECASE)
-_NEXT_NAME = re.compile(r"(?:^|[\s_-])(?:pag\w*[_-]?)?next(?:[\s_-]|$)", re.IGNORECASE)
+_NEXT_NAME = re.compile(r"(?:^|[\s_-])(?:pag\w{0,30}[_-]?)?next(?:[\s_-]|$)", re.IGNORECASE)
 _PAGE_KEY = re.compile(
     r"(?:p|pg|page|pagina|paged|seite|start|offset|from|s|b|first|skip|begin|pn|pageno|page_?num\w*)",
     re.IGNORECASE,
 )
 _PAGE_STEP = re.compile(r"(?:page|p|seite|pagina|strana)[-_/=]?\d+|\d+", re.IGNORECASE)
 _PAGE_IN_PATH = re.compile(r"(?:page|seite|pagina|strana)[-_/=]?(\d{1,6})\b", re.IGNORECASE)
-_NUMBER_AT_END = re.compile(r"[-_]?\d+(?=\.\w+$|$)")
+_NUMBER_AT_END = re.compile(r"[-_]?(?<!\d)\d++(?=\.\w+$|$)")
 MIN_NUMBERS = 2  # that make a run
 MAX_PAGES = 500
 MAX_DIGITS = 8

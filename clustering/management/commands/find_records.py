@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import ClassVar, TypeAlias
 
 from django.core.management.base import CommandError, CommandParser
+from lxml.html import HtmlElement
 
-from clustering.algorithms.records.finding import find_records
+from clustering.algorithms.published import urest
+from clustering.algorithms.records.finding import FoundList, find_records
 from clustering.algorithms.records.page_model import MAX_ELEMENTS
+from clustering.dom.addresses import address_keys
 from clustering.dom.page import PageTooLarge, parse_page
 from clustering.services.pages.archives import open_source
 from clustering.services.pages.source_pages import Item, Skipped, SourcePage
@@ -16,6 +20,9 @@ from vertex.core.management.output import STANDARD, Lines, WorkCommand, kept_sta
 
 CUT = f"the page is large: its first {MAX_ELEMENTS:,} elements were read"
 BASE_URL = "http://localhost/"
+Finder: TypeAlias = Callable[[HtmlElement, int], list[FoundList]]
+DEFAULT = "default"
+FINDERS: dict[str, Finder] = {DEFAULT: find_records, "urest": urest.find_lists}
 
 
 class Command(WorkCommand):
@@ -24,6 +31,7 @@ class Command(WorkCommand):
         " or - for standard input. A record is a list of adjacent siblings; a page without a list has"
         " no records."
     )
+    has_algorithms: ClassVar = True
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("source", metavar="SOURCE")
@@ -36,9 +44,17 @@ class Command(WorkCommand):
             metavar="URL",
             help=f"where the files of a zip or folder without a manifest stand (default: {BASE_URL})",
         )
+        if self.has_algorithms:
+            parser.add_argument(
+                "--algorithm",
+                choices=sorted(FINDERS),
+                default=DEFAULT,
+                help="urest: U-REST as published, which finds a list wherever something repeats",
+            )
         self.add_output_argument(parser)
 
     def handle(self, *args: str, **options: str) -> None:
+        self.find = FINDERS[options.get("algorithm", DEFAULT)]
         n_best = int(options["best"])
         if n_best < 1:
             raise CommandError(f"--best is {n_best}; it must be 1 or more", returncode=2)
@@ -69,11 +85,11 @@ class Command(WorkCommand):
 
     def lines(self, page: SourcePage, n_best: int) -> list[dict[str, object]]:
         """Return the lines of a page."""
-        return lines_of(page, n_best, self.report_bad_line)
+        return lines_of(page, n_best, self.find, self.report_bad_line)
 
 
 def lines_of(
-    page: SourcePage, n_best: int, report_bad_line: Callable[[str, str], None]
+    page: SourcePage, n_best: int, find: Finder, report_bad_line: Callable[[str, str], None]
 ) -> list[dict[str, object]]:
     """Return a line for each list of a page, or one without records and why."""
     try:
@@ -81,7 +97,7 @@ def lines_of(
     except PageTooLarge as error:
         report_bad_line(page.url, str(error))
         return [_line_without_list(page.url, str(error))]
-    record_lists = find_records(parsed.tree, n_best) if parsed.tree is not None else []
+    record_lists = find(parsed.tree, n_best) if parsed.tree is not None else []
     if not record_lists:
         return [_line_without_list(page.url, parsed.problem)]
     reason = parsed.problem
@@ -89,7 +105,7 @@ def lines_of(
         reason = CUT
     return [
         {
-            "url": page.url,
+            **address_keys(page.url),
             "rank": rank,
             "score": round(record_list.score, 4),
             "records": record_list.paths(),
@@ -101,7 +117,8 @@ def lines_of(
 
 def _line_without_list(url: str, reason: str) -> dict[str, object]:
     """Return the line of a page without a list, with the reason where it is the page's own."""
-    return {"url": url, "rank": 1, "score": 0.0, "records": [], **_reason_json(reason)}
+    address = address_keys(url)
+    return {**address, "rank": 1, "score": 0.0, "records": [], **_reason_json(reason)}
 
 
 def _reason_json(reason: str) -> dict[str, object]:

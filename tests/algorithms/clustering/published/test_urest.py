@@ -90,3 +90,34 @@ def test_the_weights_that_ship_prefer_alike_trees() -> None:
     phi, _psi = load_weights()
 
     assert phi.margin((1, 1, 1)) > 0 > phi.margin((0.1, 0.2, 0))
+
+
+class TestVariation:
+    def variation_of(self, body: bytes, tag: str) -> float:
+        page = model(body)
+        return psi_features(page, [page.tags.index(tag)])[2]
+
+    def test_is_that_of_the_fields_of_a_record(self) -> None:
+        record = b"<section><h3>a</h3><p>b <b>c</b></p><i>d</i></section>"
+        assert 1.0 == self.variation_of(record, "section")
+
+    def test_is_none_of_a_leaf_and_of_equal_items(self) -> None:
+        assert 0.0 == self.variation_of(b"<section>only words</section>", "section")
+        assert 0.0 == self.variation_of(b"<ul><li>a<li>b<li>c</ul>", "ul")
+
+    def test_looks_through_elements_around_all_parts(self) -> None:
+        wrapped = b"<section><div><div><h3>a</h3><p>b</p></div></div></section>"
+        assert 1.0 == self.variation_of(wrapped, "section")
+
+    def test_is_higher_for_records_than_for_what_is_in_them(self) -> None:
+        page = model(SHOP)
+        records = [n for n, tag in enumerate(page.tags) if tag == "h3"]
+        parents = [page.parents[n] for n in records]
+        assert psi_features(page, parents)[2] > psi_features(page, records)[2]
+
+
+def test_text_within_an_earlier_subtree_is_not_counted_again() -> None:
+    page = model(b"<div><p>aaaa</p><p>bbbb</p></div><div>cc</div>")
+    first, second = page.tags.index("div"), page.tags.index("p")
+    cluster = [first, second, page.tags.index("p", second + 1)]
+    assert 0.8 == psi_features(page, cluster)[1]

@@ -1,6 +1,7 @@
 """Columns of records, named without a teacher."""
 
 import random
+import time
 
 import pytest
 
@@ -171,3 +172,35 @@ def test_demo_records_keep_their_values_together(name: str, path: str) -> None:
         ]
         known = [home for home in homes if home]
         assert not known or set.intersection(*known) or attribute == "price"
+
+
+def seconds_for(n_rows: int, row: str) -> float:
+    body = ("<ul>" + "".join(row.format(n=n) for n in range(n_rows)) + "</ul>").encode()
+    tree = parse_page(body).tree
+    assert tree is not None
+    started = time.thread_time()
+
+    read_fields([[element] for element in tree.xpath("//li")])
+
+    return time.thread_time() - started
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "<li><b class=name>Rope {n}</b><i class=price>{n} EUR</i></li>",
+        "<li><b class=name>Rope {n}</b><i class=k{n}>{n} EUR</i><a href=/{n}>x</a></li>",
+        "<li><b class=name>Rope {n}</b><div class=a><k{n}>{n}</k{n}><l{n}>{n}</l{n}></div></li>",
+        "<li><p>Label {n}: value {n}</p><p>Other {n}: value</p></li>",
+    ],
+    ids=["plain", "classes", "tags", "labels"],
+)
+def test_a_list_of_thousands_of_rows_takes_time_in_proportion(row: str) -> None:
+    assert seconds_for(4_000, row) < 5
+
+
+def test_a_colspan_of_many_digits_is_cut() -> None:
+    tree = parse_page(b"<table><tr><td colspan=" + b"9" * 9_000 + b">a<td>b</table>").tree
+    assert tree is not None
+
+    assert [["a"], ["b"]] == [c.values[0] for c in read_fields([[tree.xpath("//tr")[0]]])]
